@@ -1,0 +1,100 @@
+"""Everything discreet refuses, drawn as a tree.
+
+    DiscreetError
+    ├── InvalidArgument (also a ValueError)   a parameter is out of range, of the wrong type, or missing
+    ├── SchemaMismatch                        the data or the question does not fit the declared schema
+    ├── UnsupportedQuery                      a question that cannot be answered privately as asked
+    │   └── UnboundedSensitivity              … because one person could change the answer without limit
+    ├── BudgetExceeded                        the ledger cannot grant what was asked
+    ├── LedgerConflict                        somebody else wrote first; nothing was spent, ask again
+    ├── LedgerCorrupt                         the ledger's chain does not verify; nothing is answered
+    ├── EngineFailure                         the store failed; the message never depends on data
+    ├── NotAllowed                            this person may not do that
+    ├── NoRandomness                          the source of secure bits failed; nothing was drawn
+    └── ClaimRefuted                          the auditor caught a promise that does not hold
+
+A refusal says what was asked, why not, and what would work. It never carries or depends on a data value.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetExceeded",
+    "ClaimRefuted",
+    "DiscreetError",
+    "EngineFailure",
+    "InvalidArgument",
+    "LedgerConflict",
+    "LedgerCorrupt",
+    "NoRandomness",
+    "NotAllowed",
+    "SchemaMismatch",
+    "UnboundedSensitivity",
+    "UnsupportedQuery",
+]
+
+
+class DiscreetError(Exception):
+    """The root: catch this to catch every refusal of discreet."""
+
+
+class InvalidArgument(DiscreetError, ValueError):
+    """A parameter is out of range, of the wrong type, or missing."""
+
+
+class SchemaMismatch(DiscreetError):
+    """The data or the question does not fit the declared schema."""
+
+
+class UnsupportedQuery(DiscreetError):
+    """A question that cannot be answered privately as asked."""
+
+
+class UnboundedSensitivity(UnsupportedQuery):
+    """One person could change the answer without limit."""
+
+
+class BudgetExceeded(DiscreetError):
+    """The ledger cannot grant what was asked; nothing was spent.
+
+    >>> raise BudgetExceeded("asked for ε = 1, 1/2 is left", asked=1, left=0.5)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.BudgetExceeded: asked for ε = 1, 1/2 is left
+    """
+
+    def __init__(self, message: str, *, asked: object, left: object) -> None:
+        super().__init__(message)
+        self.asked = asked
+        self.left = left
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_budget_exceeded, (self.args[0], self.asked, self.left)
+
+
+def _rebuild_budget_exceeded(message: str, asked: object, left: object) -> BudgetExceeded:
+    return BudgetExceeded(message, asked=asked, left=left)
+
+
+class LedgerConflict(DiscreetError):
+    """Somebody else wrote to the ledger first; nothing was spent, ask again."""
+
+
+class LedgerCorrupt(DiscreetError):
+    """The ledger's chain does not verify; nothing is answered until it does."""
+
+
+class EngineFailure(DiscreetError):
+    """The store failed; the message never depends on data."""
+
+
+class NotAllowed(DiscreetError):
+    """This person may not do that."""
+
+
+class NoRandomness(DiscreetError):
+    """The source of secure bits failed or fell short; nothing was drawn."""
+
+
+class ClaimRefuted(DiscreetError):
+    """The auditor caught a promise that does not hold."""
