@@ -30,9 +30,9 @@ def rational(value: object, name: str) -> Fraction:
     >>> rational(float("nan"), "epsilon")
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: epsilon must be a finite number, got nan; try an int, float, Fraction or decimal text
+    discreet.errors.InvalidArgument: epsilon must be a finite number, got nan; try an int, float, Fraction or text
     """
-    hint = "try an int, float, Fraction or decimal text"
+    hint = "try an int, float, Fraction or text"
     if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         raise InvalidArgument(f"{name} must be a number, got a boolean; {hint}")
     if isinstance(value, Rational):

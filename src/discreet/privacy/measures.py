@@ -1,0 +1,207 @@
+"""What is promised. A measure is a budget and a guarantee alike; its amounts are exact rationals.
+
+    PureDP(ε)         every output at most e^ε times as likely
+    ApproxDP(ε, δ)    … but for a mass of δ
+    ZCDP(ρ)           Rényi divergence of every order α at most ρα
+    GaussianDP(μ)     no easier to tell apart than N(0, 1) from N(μ, 1)
+    RenyiDP({α: ε})   Rényi divergence at most ε(α) at the listed orders
+
+Sum two of a kind with `+`, repeat with `k * m`; twenty times `PureDP(0.05)` is exactly `PureDP(1)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from ..errors import InvalidArgument
+from ..rational import Number, rational, whole
+
+__all__ = ["ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "ZCDP"]
+
+
+def _amount(value: object, name: str) -> Fraction:
+    exact = rational(value, name)
+    if exact < 0:
+        raise InvalidArgument(f"{name} must be at least 0, got {value}")
+    return exact
+
+
+def _show(amount: Fraction) -> str:
+    """Print an amount as a plain decimal if it is a short one, else as a fraction."""
+    decimal = f"{float(amount):.12g}"
+    return decimal if Fraction(decimal) == amount else str(amount)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class PureDP:
+    """Promise ε-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] (Dwork, McSherry, Nissim, Smith 2006).
+
+    >>> sum([PureDP(0.05)] * 19, PureDP(0.05)) == PureDP(1)
+    True
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", _amount(epsilon, "epsilon"))
+
+    def __repr__(self) -> str:
+        return f"PureDP({_show(self.epsilon)})"
+
+    def __str__(self) -> str:
+        return f"ε = {_show(self.epsilon)}"
+
+    def __add__(self, other: PureDP) -> PureDP:
+        return PureDP(self.epsilon + other.epsilon) if isinstance(other, PureDP) else NotImplemented
+
+    def __rmul__(self, times: int) -> PureDP:
+        return PureDP(whole(times, "times") * self.epsilon)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ApproxDP:
+    """Promise (ε, δ)-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ.
+
+    >>> ApproxDP(1, "1e-6") + ApproxDP(0.5, "1e-6")
+    ApproxDP(1.5, 2e-06)
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", _amount(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", _amount(delta, "delta"))
+        if self.delta >= 1:
+            raise InvalidArgument(f"delta must be below 1, got {delta}; it should be far below 1/n")
+
+    def __repr__(self) -> str:
+        return f"ApproxDP({_show(self.epsilon)}, {_show(self.delta)})"
+
+    def __str__(self) -> str:
+        return f"(ε, δ) = ({_show(self.epsilon)}, {_show(self.delta)})"
+
+    def __add__(self, other: ApproxDP) -> ApproxDP:
+        if not isinstance(other, ApproxDP):
+            return NotImplemented
+        return ApproxDP(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def __rmul__(self, times: int) -> ApproxDP:
+        return ApproxDP(whole(times, "times") * self.epsilon, times * self.delta)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ZCDP:
+    """Promise ρ-zero-concentrated DP: the Rényi divergence of order α is at most ρα for all α > 1 (Bun, Steinke 2016).
+
+    >>> 2 * ZCDP("1/8")
+    ZCDP(0.25)
+    """
+
+    rho: Fraction
+
+    def __init__(self, rho: Number) -> None:
+        object.__setattr__(self, "rho", _amount(rho, "rho"))
+
+    def __repr__(self) -> str:
+        return f"ZCDP({_show(self.rho)})"
+
+    def __str__(self) -> str:
+        return f"ρ = {_show(self.rho)}"
+
+    def __add__(self, other: ZCDP) -> ZCDP:
+        return ZCDP(self.rho + other.rho) if isinstance(other, ZCDP) else NotImplemented
+
+    def __rmul__(self, times: int) -> ZCDP:
+        return ZCDP(whole(times, "times") * self.rho)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class GaussianDP:
+    """Promise μ-Gaussian DP: no test tells D from D' better than N(0, 1) from N(μ, 1) (Dong, Roth, Su 2022).
+
+    The amount kept is μ², because squares add: μ itself may be irrational.
+
+    >>> GaussianDP(3) + GaussianDP(4)
+    GaussianDP(5)
+    """
+
+    squared: Fraction
+
+    def __init__(self, mu: Number) -> None:
+        object.__setattr__(self, "squared", _amount(mu, "mu") ** 2)
+
+    @classmethod
+    def of_square(cls, squared: Number) -> GaussianDP:
+        """Make the promise whose μ² is the given amount."""
+        promise = cls(0)
+        object.__setattr__(promise, "squared", _amount(squared, "squared"))
+        return promise
+
+    @property
+    def mu(self) -> float:
+        """μ, rounded up."""
+        from .rounding import up
+
+        root = float(self.squared) ** 0.5
+        return root if Fraction(root) ** 2 == self.squared else up(root)
+
+    def __repr__(self) -> str:
+        exact = Fraction(f"{self.mu:.12g}")
+        if exact**2 == self.squared:
+            return f"GaussianDP({_show(exact)})"
+        return f"GaussianDP.of_square({_show(self.squared)})"
+
+    def __str__(self) -> str:
+        return f"μ = {self.mu:.6g}"
+
+    def __add__(self, other: GaussianDP) -> GaussianDP:
+        return GaussianDP.of_square(self.squared + other.squared) if isinstance(other, GaussianDP) else NotImplemented
+
+    def __rmul__(self, times: int) -> GaussianDP:
+        return GaussianDP.of_square(whole(times, "times") * self.squared)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class RenyiDP:
+    """Promise Rényi DP: divergence of order α at most ε(α), at each listed order α > 1 (Mironov 2017).
+
+    >>> RenyiDP({2: 0.5, 8: 1}) + RenyiDP({2: 0.5, 8: 1})
+    RenyiDP({2: 1, 8: 2})
+    """
+
+    orders: tuple[tuple[Fraction, Fraction], ...]
+
+    def __init__(self, epsilons: Mapping[int | float | Fraction | str, Number]) -> None:
+        pairs = sorted((rational(a, "alpha"), _amount(e, "epsilon")) for a, e in epsilons.items())
+        if not pairs or pairs[0][0] <= 1:
+            raise InvalidArgument("RenyiDP needs at least one order alpha, and each must be greater than 1")
+        object.__setattr__(self, "orders", tuple(pairs))
+
+    @property
+    def alphas(self) -> tuple[Fraction, ...]:
+        """The orders at which something is promised."""
+        return tuple(a for a, _ in self.orders)
+
+    def __repr__(self) -> str:
+        return "RenyiDP({" + ", ".join(f"{_show(a)}: {_show(e)}" for a, e in self.orders) + "})"
+
+    def __str__(self) -> str:
+        return "ε(α) = " + ", ".join(f"{_show(e)} at {_show(a)}" for a, e in self.orders)
+
+    def __add__(self, other: RenyiDP) -> RenyiDP:
+        if not isinstance(other, RenyiDP):
+            return NotImplemented
+        if self.alphas != other.alphas:
+            raise InvalidArgument("RenyiDP promises add only at the same orders alpha; list the same orders in both")
+        return RenyiDP({a: e + f for (a, e), (_, f) in zip(self.orders, other.orders, strict=True)})
+
+    def __rmul__(self, times: int) -> RenyiDP:
+        k = whole(times, "times")
+        return RenyiDP({a: k * e for a, e in self.orders})
+
+
+Measure: TypeAlias = PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP

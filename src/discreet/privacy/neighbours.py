@@ -1,0 +1,31 @@
+"""Who is protected from whom: the two neighbour relations of the lectures."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from ..errors import InvalidArgument
+
+__all__ = ["ADD_REMOVE", "REPLACE", "Neighbours", "read_neighbours"]
+
+Neighbours: TypeAlias = Literal["add-remove", "replace"]
+
+ADD_REMOVE: Neighbours = "add-remove"
+"""D' is D with one unit more or one unit less."""
+REPLACE: Neighbours = "replace"
+"""D' is D with one unit exchanged for another; the size is public."""
+
+
+def read_neighbours(value: object) -> Neighbours:
+    """Check a neighbour relation.
+
+    >>> read_neighbours("replace")
+    'replace'
+    >>> read_neighbours("swap")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: neighbours must be 'add-remove' or 'replace', got 'swap'
+    """
+    if value not in (ADD_REMOVE, REPLACE):
+        raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {value!r}")
+    return value
