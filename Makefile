@@ -1,0 +1,67 @@
+# Two commands do everything from a fresh clone: `make demo` and `make test`.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BENCH  := .venv-bench
+BIN    := $(VENV)/bin
+PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+WORKERS ?= 2
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: help demo test lint format unit bench audit pictures clean
+
+help:                     ## say what each target does
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+demo: $(VENV)/.demo       ## private answers with error bars from bundled data, and what they cost
+	@$(BIN)/discreet demo
+
+test: lint unit           ## everything: style, types, room borders, tests, coverage
+
+lint: $(VENV)/.test       ## ruff, mypy strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.test     ## put the code into its house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+unit: $(VENV)/.test       ## the tests, with 100 % of branches in the rooms that promise
+	rm -f .coverage .coverage.*
+	$(BIN)/pytest --numprocesses $(WORKERS) --cov --cov-report=
+	$(BIN)/coverage report --include='src/discreet/noise/*' --fail-under=100
+	$(BIN)/coverage report --include='src/discreet/privacy/*' --fail-under=100
+	$(BIN)/coverage report --include='src/discreet/mechanisms/*' --fail-under=100
+	$(BIN)/coverage report
+
+bench: $(BENCH)/.ready    ## the benchmark tables: ratios against peers and the physical limit
+	$(BENCH)/bin/python benchmarks/imports.py
+	$(BENCH)/bin/python benchmarks/noise.py
+	$(BENCH)/bin/python benchmarks/accounting.py
+	$(BENCH)/bin/python benchmarks/mechanisms.py
+	$(BENCH)/bin/python benchmarks/counting.py
+
+pictures: $(VENV)/.test   ## draw the pictures of the docs again
+	for script in docs/pictures/*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:                    ## remove what the other targets made
+	rm -rf $(VENV) $(BENCH) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(VENV)/.demo: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(BIN)/python $(PIP) --group test
+	touch $@
+
+$(BENCH)/.ready: pyproject.toml constraints.txt
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python $(PIP) --upgrade pip
+	$(BENCH)/bin/python $(PIP) --editable .
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group bench
+	touch $@
