@@ -1,0 +1,114 @@
+"""Secure random bits in blocks: the only door through which chance enters the house.
+
+A source of bits is anything with `take(count)`. The default is OpenSSL's generator (`ssl.RAND_bytes`: seeded by the
+operating system, reseeded after a fork, fifteen times the speed of `os.urandom`). Small requests are served from a
+block that belongs to one thread, is dropped in a forked child and is never pickled.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+import threading
+from typing import Protocol, runtime_checkable
+
+from ..errors import InvalidArgument, NoRandomness
+
+__all__ = ["Bits", "SecureBits", "generation", "secure_bits"]
+
+_BLOCK = 4096
+
+_generation = 0
+
+
+def generation() -> int:
+    """Count the forks above this process: whatever was drawn in another generation must not be used."""
+    return _generation
+
+
+def _forked() -> None:
+    global _generation  # noqa: PLW0603 - a fork is a fact about the whole process
+    _generation += 1
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch - absent on Windows, which has no fork
+    os.register_at_fork(after_in_child=_forked)
+
+
+@runtime_checkable
+class Bits(Protocol):
+    """Give exactly `count` uniform, independent bytes, or raise `NoRandomness`."""
+
+    def take(self, count: int, /) -> bytes:
+        """Return `count` fresh bytes."""
+        ...
+
+
+class _Block(threading.local):
+    data: bytes = b""
+    used: int = 0
+    generation: int = -1
+
+
+class SecureBits:
+    """Draw bytes from OpenSSL's generator, safe in threads, after a fork and after pickling.
+
+    >>> len(SecureBits().take(5))
+    5
+
+    A source that fails or falls short gives `NoRandomness` and no output. Pickling gives a fresh source, no state.
+    """
+
+    __slots__ = ("_block",)
+
+    def __init__(self) -> None:
+        self._block = _Block()
+
+    def take(self, count: int, /) -> bytes:
+        """Return exactly `count` fresh bytes."""
+        if count > _BLOCK // 4:
+            return _fetch(count)
+        block = self._block
+        if block.generation != _generation or block.used + count > len(block.data):
+            block.data, block.used, block.generation = _fetch(_BLOCK), 0, _generation
+        start = block.used
+        block.used = start + count
+        return block.data[start : block.used]
+
+    def __reduce__(self) -> tuple[type[SecureBits], tuple[()]]:
+        return SecureBits, ()
+
+
+def _fetch(count: int) -> bytes:
+    try:
+        data = ssl.RAND_bytes(count)
+    except (OSError, ValueError, MemoryError) as failure:  # ssl.SSLError is an OSError
+        raise NoRandomness("the source of secure bits failed; nothing was drawn") from failure
+    if len(data) != count:
+        raise NoRandomness("the source of secure bits fell short; nothing was drawn")
+    return data
+
+
+_SECURE = SecureBits()
+
+
+def secure_bits() -> SecureBits:
+    """Return the process-wide default source.
+
+    >>> secure_bits() is secure_bits()
+    True
+    """
+    return _SECURE
+
+
+def readable(bits: object) -> Bits:
+    """Check that something can serve as a source of bits; None means the secure default.
+
+    >>> readable(None) is secure_bits()
+    True
+    """
+    if bits is None:
+        return _SECURE
+    if not isinstance(bits, Bits) or isinstance(bits, type):
+        raise InvalidArgument(f"bits must have a method take(count) -> bytes, got {type(bits).__name__}; leave it out")
+    return bits

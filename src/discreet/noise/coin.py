@@ -1,0 +1,109 @@
+"""Coins of rational bias and of bias exp(−rational)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+from ..rational import Number, rational
+from .bits import Bits
+from .exp import Bounds, exp_neg
+from .sample import CHUNK
+from .serve import cached, serve
+from .settle import GUARD, STEP, below
+from .words import Words
+
+__all__ = ["Coin", "ExponentialCoin", "coin", "exponential_coin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Coin:
+    """True with probability `bias`."""
+
+    bias: Fraction
+    width: int = 64
+    step: int = STEP
+
+    def bounds(self, precision: int) -> Bounds:
+        """Bound the bias, in units of 2^-precision."""
+        num, den = self.bias.numerator << precision, self.bias.denominator
+        return num // den, -(-num // den)
+
+    def sample(self, count: int, draw: Words, /) -> NDArray[np.bool_]:
+        """Compare each word with the bounds of the bias; settle exactly the few that touch it."""
+        out = np.empty(count, dtype=np.bool_)
+        low, high = self.bounds(self.width + GUARD)
+        low, high = low >> GUARD, -(-high >> GUARD)
+        for start in range(0, count, CHUNK):
+            part = out[start : start + CHUNK]
+            words = draw.words(part.size, self.width)
+            np.less(words, low, out=part)
+            for at in np.flatnonzero((words >= low) & (words < high)):
+                part[at] = below(int(words[at]), self.width, self.bounds, draw, step=self.step)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialCoin(Coin):
+    """True with probability exp(−bias)."""
+
+    def bounds(self, precision: int) -> Bounds:
+        """Bound exp(−bias), in units of 2^-precision."""
+        return exp_neg(self.bias.numerator, self.bias.denominator, precision)
+
+
+@cached
+def _coin(bias: object) -> Coin:
+    exact = rational(bias, "bias")
+    if not 0 <= exact <= 1:
+        raise InvalidArgument(f"bias must be a probability from 0 to 1, got {bias}")
+    return Coin(exact)
+
+
+@cached
+def _exponential_coin(exponent: object) -> ExponentialCoin:
+    exact = rational(exponent, "exponent")
+    if exact < 0:
+        raise InvalidArgument(f"exponent must be at least 0, so that exp(-exponent) is a probability, got {exponent}")
+    return ExponentialCoin(exact)
+
+
+@overload
+def coin(bias: Number, size: None = None, *, bits: Bits | None = None) -> bool: ...
+@overload
+def coin(bias: Number, size: int, *, bits: Bits | None = None) -> NDArray[np.bool_]: ...
+def coin(bias: Number, size: int | None = None, *, bits: Bits | None = None) -> bool | NDArray[np.bool_]:
+    """Draw True with probability exactly `bias`, a rational from 0 to 1.
+
+    A uniform real, read as far as the comparison needs, is below the bias.
+
+    >>> coin(1), coin(0), coin(0.3, 5).shape
+    (True, False, (5,))
+
+    Refuses a bias outside [0, 1], before any bit is drawn.
+    """
+    return serve(_coin(bias), size, bits)  # type: ignore[return-value]
+
+
+@overload
+def exponential_coin(exponent: Number, size: None = None, *, bits: Bits | None = None) -> bool: ...
+@overload
+def exponential_coin(exponent: Number, size: int, *, bits: Bits | None = None) -> NDArray[np.bool_]: ...
+def exponential_coin(
+    exponent: Number, size: int | None = None, *, bits: Bits | None = None
+) -> bool | NDArray[np.bool_]:
+    """Draw True with probability exactly exp(−exponent), for any rational exponent ≥ 0, however large.
+
+    A uniform real, read as far as the comparison needs, is below exp(−exponent), enclosed as tightly as needed.
+
+    >>> exponential_coin(0), exponential_coin(10**400, 5).any()
+    (True, np.False_)
+
+    Refuses a negative exponent, before any bit is drawn.
+    """
+    return serve(_exponential_coin(exponent), size, bits)  # type: ignore[return-value]

@@ -1,0 +1,107 @@
+"""The geometric law on 0, 1, 2 …."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import repeat
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+from ..rational import Number, positive
+from .bits import Bits
+from .exp import Bounds, exp_neg
+from .law import Integers
+from .sample import sample
+from .serve import cached, integers
+from .words import Words
+
+__all__ = ["MOST_SCALE", "GeometricLaw", "decreasing", "geometric", "scale_of", "shift_of"]
+
+MOST_SCALE = 1 << 50
+_FINE = 5  # a cell is 1/64 to 1/32 of the scale: a table of at most 5 700 cells, at least 31 of 32 proposals accepted
+
+
+def scale_of(value: object) -> Fraction:
+    """Read a scale: a rational number above 0, at most 2^50.
+
+    >>> scale_of(2**51)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: scale must be at most 2**50, so that the noise fits in 64 bits; use a coarser grid
+    """
+    scale = positive(value, "scale")
+    if scale > MOST_SCALE:
+        raise InvalidArgument("scale must be at most 2**50, so that the noise fits in 64 bits; use a coarser grid")
+    return scale
+
+
+def shift_of(scale: Fraction) -> int:
+    """Choose the low bits of a cell: the largest m ≥ 0 with 2^m ≤ scale/32, or 0."""
+    return max(0, (scale.numerator // scale.denominator).bit_length() - 1 - _FINE)
+
+
+def decreasing(scale: Fraction, shift: int, precision: int, *, one: Bounds) -> Iterator[Bounds]:
+    """Bound one·exp(−k·2^shift/scale) for k = 0, 1, 2 … without end, in units of 2^-precision."""
+    low_ratio, high_ratio = exp_neg(scale.denominator << shift, scale.numerator, precision)
+    low, high = one
+    for _ in repeat(None):
+        yield low, high
+        low, high = (low * low_ratio) >> precision, -((-high * high_ratio) >> precision)
+
+
+@dataclass(frozen=True, slots=True)
+class GeometricLaw:
+    """P(k) ∝ exp(−k/scale), k ≥ 0."""
+
+    scale: Fraction
+    shift: int
+    sides = 1
+
+    def weights(self, precision: int, /) -> tuple[Iterator[Bounds], Bounds]:
+        """Bound each cell's weight and their sum 1/(1 − a), a = exp(−2^shift/scale)."""
+        one = 1 << precision
+        low, high = exp_neg(self.scale.denominator << self.shift, self.scale.numerator, precision)
+        total = (one << precision) // (one - low), -((-one << precision) // (one - high))
+        return decreasing(self.scale, self.shift, precision, one=(one, one)), total
+
+    def sample(self, count: int, draw: Words, /) -> Integers:
+        """Draw `count` independent integers."""
+        return sample(self, count, draw)
+
+    def chance(self, x: int, precision: int, /) -> Bounds:
+        """Bound exp(−l/scale), l the distance from the cell's first integer."""
+        rest = (x if x >= 0 else ~x) & ((1 << self.shift) - 1)
+        return exp_neg(rest * self.scale.denominator, self.scale.numerator, precision)
+
+    def exponents(self, x: Integers, /) -> NDArray[np.float64]:
+        """Estimate l/scale: l < 2^53 is exact, two roundings follow, the result is below 1/32."""
+        rest = (x ^ (x >> 63)) & ((1 << self.shift) - 1)
+        return rest * (self.scale.denominator / self.scale.numerator)
+
+
+@cached
+def _law(scale: object) -> GeometricLaw:
+    exact = scale_of(scale)
+    return GeometricLaw(exact, shift_of(exact))
+
+
+@overload
+def geometric(scale: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
+@overload
+def geometric(scale: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
+def geometric(scale: Number, size: int | None = None, *, bits: Bits | None = None) -> int | Integers:
+    """Draw k ≥ 0 with P(k) = (1 − a)·a^k, a = exp(−1/scale), exactly.
+
+    Inversion of certified thresholds and von Neumann's rejection (`law`, `table`).
+
+    >>> geometric(Fraction(7, 2)) >= 0, geometric(10, 3).shape
+    (True, (3,))
+
+    Refuses a scale that is not a rational in (0, 2^50], before any bit is drawn.
+    """
+    return integers(_law(scale), size, bits)

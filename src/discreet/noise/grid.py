@@ -1,0 +1,174 @@
+"""Float64 values on a power-of-two grid and back, with one rounding each way.
+
+x becomes the whole number ⌊x/2^e + 1/2⌋ of steps, exactly; the way back, steps·2^e, is rounded once, as IEEE asks.
+Half-up is the rounding that adds nothing to a distance on the grid; `floor(x + 0.5)` in floats is not it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+from ..rational import Number, positive, whole
+from .law import Integers
+
+__all__ = ["LEAST", "MOST", "add_on_grid", "from_grid", "grid_exponent", "to_grid"]
+
+LEAST, MOST = -1074, 970  # steps of 2^-1074 are the finest floats; 2^53 steps of 2^970 the largest
+_CHUNK = 1 << 14
+_EXACT = 1 << 53
+
+Floats = NDArray[np.float64]
+
+
+def grid_exponent(scale: Number) -> int:
+    """Choose the grid for noise of a scale: ⌊log2 scale⌋ − 40, exactly.
+
+    >>> grid_exponent(1), grid_exponent(8), grid_exponent("7.999"), grid_exponent(0.25)
+    (-40, -37, -38, -42)
+    """
+    exact = positive(scale, "scale")
+    power = exact.numerator.bit_length() - exact.denominator.bit_length()
+    if exact.numerator << max(0, -power) < exact.denominator << max(0, power):
+        power -= 1
+    return power - 40
+
+
+@overload
+def to_grid(values: float, exponent: int) -> int: ...
+@overload
+def to_grid(values: NDArray[Any], exponent: int) -> Integers: ...
+def to_grid(values: float | NDArray[Any], exponent: int) -> int | Integers:
+    """Count the steps of 2^exponent nearest to each value, half-up: ⌊x/2^exponent + 1/2⌋, exactly.
+
+    >>> to_grid(0.49999999999999994, 0), to_grid(-0.5, 0), to_grid(np.array([2.5, -0.0, 5e-324]), 0).tolist()
+    (0, 0, [3, 0, 0])
+
+    Refuses NaN and infinities (the message carries no value) and, in arrays, values of 2^62 steps or more; a single
+    value becomes a Python integer of any size.
+    """
+    power = _power(exponent)
+    if np.ndim(values) == 0:
+        return _steps(values, power)
+    array = _finite(values)
+    out = np.empty(array.shape, dtype=np.int64)
+    flat, source = out.reshape(-1), array.reshape(-1)
+    for start in range(0, source.size, _CHUNK):
+        part = _half_up(source[start : start + _CHUNK], power)
+        if not (part.min() > -(2.0**62) and part.max() < 2.0**62):
+            raise InvalidArgument("values must be below 2**62 grid steps in arrays; clip them, or use a coarser grid")
+        flat[start : start + _CHUNK] = part
+    return out
+
+
+@overload
+def from_grid(steps: int, exponent: int) -> float: ...
+@overload
+def from_grid(steps: NDArray[Any], exponent: int) -> Floats: ...
+def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
+    """Return steps·2^exponent, rounded once to the nearest float64 (ties to even; ±inf beyond the largest).
+
+    In arrays the conversion to float64 is the one rounding: scaling by 2^exponent is then exact, because a product below
+    2^-1022 has less than 53 bits when the exponent is at least −1074.
+
+    >>> from_grid(3, -1), from_grid(2**53 + 1, 0), from_grid(np.array([1, -2]), -1).tolist()
+    (1.5, 9007199254740992.0, [0.5, -1.0])
+    """
+    power = _power(exponent)
+    if np.ndim(steps) == 0:
+        return _value(whole(steps, "steps", least=-(1 << 4096)), power)
+    array = np.asarray(steps)
+    if array.dtype.kind not in "iu":
+        raise InvalidArgument("steps must be integers of at most 64 bits")
+    with np.errstate(over="ignore"):
+        found: Floats = array.astype(np.float64) * 2.0**power
+    return found
+
+
+def add_on_grid(values: NDArray[Any], noise: Integers, exponent: int) -> Floats:
+    """Return from_grid(to_grid(value) + noise) for every pair, exactly, with one rounding.
+
+    Half-up steps are whole floats; whole noise of at most 2^53 is a float too; so their IEEE sum *is* the exact sum rounded
+    once, and scaling by 2^exponent is exact (see `from_grid`). A value so large that its steps overflow stays as it is:
+    the noise is below half its last bit. Wider noise (chance below exp(−2^12) for a scale of 2^41 steps) goes through
+    Python integers.
+
+    >>> add_on_grid(np.array([0.5, 2.0]), np.array([1, -3]), 0).tolist()
+    [2.0, -1.0]
+
+    Refuses NaN, infinities and arrays of unlike shapes.
+    """
+    power = _power(exponent)
+    array, whole_noise = _finite(values), np.asarray(noise)
+    if whole_noise.dtype != np.int64 or whole_noise.shape != array.shape:
+        raise InvalidArgument("noise must be an int64 array of the same shape as values")
+    out = np.empty(array.shape)
+    flat, source, extra = out.reshape(-1), array.reshape(-1), whole_noise.reshape(-1)
+    for start in range(0, source.size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        flat[part] = _sum(source[part], extra[part], power)
+    return out
+
+
+def _sum(values: Floats, noise: Integers, power: int) -> Floats:
+    if not (noise.min() >= -_EXACT and noise.max() <= _EXACT):
+        return np.array([_value(_steps(x, power) + n, power) for x, n in zip(values.tolist(), noise.tolist(), strict=True)])
+    steps = _half_up(values, power)
+    steps += noise
+    with np.errstate(over="ignore"):
+        steps *= 2.0**power
+    lost = np.flatnonzero(np.isinf(steps))
+    steps[lost] = [_value(_steps(float(values[at]), power) + int(noise[at]), power) for at in lost]
+    return steps
+
+
+def _half_up(values: Floats, power: int) -> Floats:
+    """Return ⌊x/2^power + 1/2⌋ as floats: y = x/2^power, ⌊y⌋, and one more if y − ⌊y⌋ ≥ 1/2.
+
+    Scaling is exact, or underflows far below 1/2 (steps 0 either way, or −1 + 1), or overflows to ±inf. From 2^52 on
+    every float is whole. Below, y − ⌊y⌋ is exact, or y is in (−1/2, 0) and the difference rounds to at least 1/2.
+    """
+    half = -power // 2
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = values * 2.0**-power if power > -1000 else values * 2.0**half * 2.0 ** (-power - half)
+    floor = np.floor(scaled)
+    with np.errstate(invalid="ignore"):
+        scaled -= floor
+    floor += scaled >= 0.5
+    return floor
+
+
+def _steps(value: object, power: int) -> int:
+    """Count the steps of one value with Python integers."""
+    if isinstance(value, bool | np.bool_ | str | bytes) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InvalidArgument("values must be floats")
+    if not np.isfinite(value):
+        raise InvalidArgument("values must be finite; NaN and infinities have no place on the grid")
+    num, den = value.as_integer_ratio() if isinstance(value, float) else (int(value), 1)
+    num, den = num << max(0, -power), den << max(0, power)
+    return (2 * num + den) // (2 * den)
+
+
+def _value(steps: int, power: int) -> float:
+    """Return steps·2^power, rounded once: Python's integer division rounds correctly."""
+    try:
+        return (steps << max(0, power)) / (1 << max(0, -power))
+    except OverflowError:
+        return float("inf") if steps > 0 else float("-inf")
+
+
+def _power(exponent: object) -> int:
+    return whole(exponent, "exponent", least=LEAST, most=MOST)
+
+
+def _finite(values: object) -> Floats:
+    array = np.asarray(values)
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        raise InvalidArgument("values must be a float64 array")
+    array = array.astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        raise InvalidArgument("values must be finite; NaN and infinities have no place on the grid")
+    return array

@@ -1,0 +1,51 @@
+"""Permute-and-flip, all coins at once."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rational import Number
+from .bits import Bits, readable
+from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of
+from .settle import STEP, below
+from .uniform import Uniform
+from .words import ByteWords, Words
+
+__all__ = ["heads", "permute_and_flip"]
+
+_WIDTH = 64
+
+
+def heads(scores: Scores, draw: Words, *, width: int = _WIDTH, step: int = STEP) -> NDArray[np.intp]:
+    """Flip one coin of bias exp(−e) for every candidate; return those that fell heads (the best ones always do)."""
+    words = draw.words(scores.values.size, width)
+    one = 0.5**width
+    gap = scores.chances() - words * one
+    fell: NDArray[np.bool_] = gap > 0
+    margin = CHANCE_ERROR + 2.0**-52
+    for at in np.flatnonzero((gap <= margin + one) & (gap >= -margin)):
+        fell[at] = below(int(words[at]), width, partial(scores.bounds, int(at)), draw, step=step)
+    return np.flatnonzero(fell)
+
+
+def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = None) -> int:
+    """Draw an index by permute-and-flip, exactly: McKenna and Sheldon (2020).
+
+    The mechanism visits the candidates in uniform random order, flips a coin of bias exp(rate·(score − best)) for each,
+    and returns the first that falls heads. The same law, all at once: flip every coin first, independently of the
+    order; the first of the set H of heads in a uniform random order is uniform in H (by symmetry, given H), and coins
+    that would not have been flipped do not matter. H is never empty: the best candidate's coin has bias 1. So: flip
+    all coins, then draw one of the heads uniformly. It equals report-noisy-max with exponential noise (Ding et al. 2021).
+
+    >>> permute_and_flip([0, 10**6, 3], 1)
+    1
+
+    Refuses no scores, NaN or infinite ones, and a rate that is no rational, before any bit is drawn.
+    """
+    checked = scores_of(scores, rate)
+    draw = ByteWords(readable(bits))
+    found = heads(checked, draw)
+    return int(found[Uniform(found.size).sample(1, draw)[0]])

@@ -1,0 +1,143 @@
+"""Certified tables: from a word to a cell, by look-up, then by search, then exactly.
+
+The cell of U is the number of thresholds t_j ≤ U. F_j = ⌊2^64·t_j⌋ is bounded by two integers `low` ≤ F_j ≤ `high` ≤ low+1
+(nearly always equal). A 64-bit word W settles the cell unless low_j ≤ W ≤ high_j for some j: then `settle` reads on.
+The first 16 bits alone settle it unless some F_j begins with them: those words are marked CUT in the look-up table.
+The list ends at the first F_j = 2^64 − 1: the infinite rest of the cells lies behind that one word, and `settle` finds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+from .law import Integers, Law, cell, thresholds
+from .settle import GUARD, STEP, settle
+from .words import Unsigned, Words
+
+__all__ = ["CUT", "WIDE", "Table", "Widths", "build", "table"]
+
+CUT = -32768
+_NEAR_TAIL = 10  # cells beyond all but 2^-10 of the mass take the careful path: the quick bound need not hold there
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """How many bits each step reads; tests shrink them until every bit string can be tried."""
+
+    top: int = 16
+    word: int = 64
+    accept: int = 16
+    step: int = STEP
+
+    def tail(self, shift: int) -> int:
+        """Find the width of the word that holds the low bits and the first bits of the acceptance."""
+        need = self.accept + shift
+        return need if self.accept < 16 else 32 if need <= 32 else 64
+
+
+WIDE = Widths()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """All that is needed to draw from a law, certified once."""
+
+    law: Law
+    widths: Widths
+    lookup: NDArray[np.int16]  # cell by the first bits of the word, or CUT
+    low: NDArray[np.uint64]  # bounds of F_j
+    high: NDArray[np.uint64]
+    cells: Integers  # cell by index
+    quick: int  # an acceptance word below this accepts at once, in every cell of `lookup` (shift > 0 only)
+
+    def refine(self, tops: Unsigned, draw: Words) -> Integers:
+        """Find the cells of words that the look-up left open, reading the rest of each word."""
+        rest = self.widths.word - self.widths.top
+        words = (tops.astype(np.uint64) << np.uint64(rest)) | draw.words(tops.size, rest).astype(np.uint64)
+        index = self.low.searchsorted(words, side="right")
+        found = self.cells.take(index, mode="clip")
+        for at in np.flatnonzero((index > 0) & (self.high.take(index - 1, mode="clip") >= words)):
+            found[at] = self._exact(int(words[at]), draw)
+        return found
+
+    def _exact(self, word: int, draw: Words) -> int:
+        law, widths = self.law, self.widths
+        found = cell(settle(word, widths.word, partial(thresholds, law), draw, step=widths.step), law.sides)
+        return held(found, law.shift)
+
+
+def held(h: int, shift: int) -> int:
+    """Return h, if all integers of the cell h fit in 64 bits.
+
+    A parameter in range leaves less than 2^-11000 of the mass outside; such a draw is refused, never wrapped. The
+    refusal depends on the noise alone.
+
+    >>> held(5, 3)
+    5
+    >>> held(2**60, 3)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: the noise drawn does not fit in 64 bits (chance below 2^-11000); ask again
+    """
+    if not -(1 << 63) <= h << shift < 1 << 63:
+        raise InvalidArgument("the noise drawn does not fit in 64 bits (chance below 2^-11000); ask again")
+    return h
+
+
+def build(law: Law, widths: Widths = WIDE) -> Table:
+    """Certify the table of a law."""
+    low, high = _floors(law, widths.word)
+    cells = np.array([cell(j, law.sides) for j in range(len(low) + 1)], dtype=np.int64)
+    lookup = _lookup(widths, low, high, cells)
+    quick = 1 << widths.accept
+    if law.shift:
+        quick, near = _quick(law, widths, low)
+        lookup[low[near - 1] >> (widths.word - widths.top) :] = CUT
+    return Table(law, widths, lookup, np.array(low, np.uint64), np.array(high, np.uint64), cells, quick)
+
+
+def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
+    """Bound F_j = ⌊2^width·t_j⌋ up to the first that is all ones, with the precision that makes the bounds meet."""
+    precision, last = width, (1 << width) - 1
+    low: list[int] = []
+    high: list[int] = []
+    while not low or low[-1] < last or any(b - a > 1 for a, b in zip(low, high, strict=True)):
+        precision += GUARD
+        low, high = [], []
+        for a, b in thresholds(law, precision):
+            low.append(min(last, a >> (precision - width)))
+            high.append(min(last, b >> (precision - width)))
+            if low[-1] == last:
+                break
+    return low, high
+
+
+def _lookup(widths: Widths, low: list[int], high: list[int], cells: Integers) -> NDArray[np.int16]:
+    """Spread the cells over all first words; mark those that a threshold cuts."""
+    rest = widths.word - widths.top
+    cuts = [0, *(a >> rest for a in low), 1 << widths.top]
+    lookup = np.repeat(cells.astype(np.int16), [b - a for a, b in pairwise(cuts)])
+    lookup[cuts[1:-1]] = CUT
+    lookup[[b >> rest for b in high]] = CUT
+    return lookup
+
+
+def _quick(law: Law, widths: Widths, low: list[int]) -> tuple[int, int]:
+    """Bound the acceptance from below over the near cells; say how many cells are near.
+
+    By log-concavity the least acceptance of the cells up to |h| is that of the far end of the last cell on each side.
+    """
+    far = (1 << widths.word) - (1 << max(0, widths.word - _NEAR_TAIL))
+    near = max(1, sum(a < far for a in low))
+    last = [cell(max(0, near - 1 - side), law.sides) for side in range(law.sides)]
+    ends = [(h + 1 << law.shift) - 1 if h >= 0 else h << law.shift for h in last]
+    return min(law.chance(x, widths.accept + GUARD)[0] for x in ends) >> GUARD, near
+
+
+table = lru_cache(maxsize=32)(build)

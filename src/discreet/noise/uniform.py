@@ -1,0 +1,80 @@
+"""Uniform integers below any bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+from ..rational import Number, whole
+from .bits import Bits, readable
+from .law import Integers
+from .serve import cached, integers
+from .words import ByteWords, Words
+
+__all__ = ["Uniform", "uniform", "wide"]
+
+_MOST = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """P(x) = 1/bound for x = 0 … bound − 1, bound ≤ 2^63."""
+
+    bound: int
+    width: int = 64
+
+    def sample(self, count: int, draw: Words, /) -> Integers:
+        """Take words modulo the bound; draw again those at or above the last whole multiple of the bound."""
+        limit = (1 << self.width) // self.bound * self.bound
+        words = np.array(draw.words(count, self.width), dtype=np.uint64)
+        while (above := np.flatnonzero(words > np.uint64(limit - 1))).size:
+            words[above] = draw.words(above.size, self.width)
+        words %= np.uint64(self.bound)
+        return words.view(np.int64)
+
+
+def wide(bound: int, draw: Words) -> int:
+    """Draw one uniform Python integer below any bound, by rejection from as many bits as the bound has.
+
+    >>> class Zeros:
+    ...     def take(self, count):
+    ...         return bytes(count)
+    >>> wide(10**40, ByteWords(Zeros()))
+    0
+    """
+    width = (bound - 1).bit_length()
+    found = bound
+    while found >= bound:
+        found = draw.word(width)
+    return found
+
+
+@cached
+def _bound(bound: object) -> int:
+    return whole(bound, "bound", least=1)
+
+
+@overload
+def uniform(bound: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
+@overload
+def uniform(bound: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
+def uniform(bound: Number, size: int | None = None, *, bits: Bits | None = None) -> int | NDArray[np.int64]:
+    """Draw x from 0 … bound − 1, each with probability exactly 1/bound.
+
+    Lemire (2019, §3): whole multiples of the bound are kept, the incomplete last one is drawn again.
+
+    >>> uniform(1), uniform(6, 4).max() < 6, uniform(10**30) < 10**30
+    (0, np.True_, True)
+
+    Refuses a bound below 1, and arrays with a bound above 2^63 (single draws have no limit), before any bit is drawn.
+    """
+    most = _bound(bound)
+    if most <= _MOST:
+        return integers(Uniform(most), size, bits)
+    if size is not None:
+        raise InvalidArgument("bound must be at most 2**63 for arrays; draw single values instead")
+    return wide(most, ByteWords(readable(bits)))
