@@ -1,0 +1,51 @@
+"""The command line: the same verbs and words as the library."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="discreet",
+    help="Answers about private data, with exact noise, the tightest sound price and an error bar on everything.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"discreet {version('discreet')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Answers about private data, with exact noise, the tightest sound price and an error bar on everything."""
+
+
+@app.command()
+def demo(
+    epsilon: Annotated[str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")] = "1",
+) -> None:
+    """Answer questions about a bundled census sample privately, with error bars, and show what it cost.
+
+    Example: discreet demo --epsilon 1/2
+    """
+    from ..errors import DiscreetError
+    from .demo import show
+
+    try:
+        show(epsilon)
+    except DiscreetError as refusal:
+        typer.secho(f"discreet: {refusal}", err=True, fg="red")
+        raise typer.Exit(2) from None

@@ -1,0 +1,56 @@
+"""A float means its shortest decimal."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.errors import InvalidArgument
+from discreet.rational import positive, rational, whole
+
+
+class TestShortestDecimal:
+    @given(st.floats(allow_nan=False, allow_infinity=False))
+    def test_a_float_is_the_decimal_it_prints(self, x):
+        assert rational(x, "x") == Fraction(repr(x))
+        assert float(rational(x, "x")) == x
+
+    @given(st.integers(-(10**12), 10**12), st.integers(1, 10**6))
+    def test_twenty_times_a_twentieth_is_one(self, p, q):
+        part = rational(Fraction(p, q), "x") / 20
+        assert sum([part] * 20) == Fraction(p, q)
+
+    def test_every_kind_of_number_is_read(self):
+        one_tenth = [0.1, "0.1", "1/10", Decimal("0.1"), Fraction(1, 10), np.float64(0.1), np.float32(0.1)]
+        assert {rational(x, "x") for x in one_tenth} == {Fraction(1, 10)}
+        assert {rational(x, "x") for x in [3, np.int64(3), np.uint8(3), "3", 3.0]} == {Fraction(3)}
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), np.float64("nan"), Decimal("NaN"), "abc", "1/0"])
+def test_what_is_no_finite_number_is_refused(bad):
+    with pytest.raises(InvalidArgument, match="epsilon must be a finite number.*try"):
+        rational(bad, "epsilon")
+
+
+@pytest.mark.parametrize("bad", [None, [], 1j, object(), True, np.bool_(False), np.array([1.0])])
+def test_what_is_no_number_is_refused_by_its_type(bad):
+    with pytest.raises(InvalidArgument, match="epsilon must be a number"):
+        rational(bad, "epsilon")
+
+
+@pytest.mark.parametrize("bad", [0, -1, "-0.5", 0.0])
+def test_positive_refuses_the_rest(bad):
+    with pytest.raises(InvalidArgument, match="scale must be greater than 0"):
+        positive(bad, "scale")
+
+
+def test_whole_numbers_keep_to_their_range():
+    assert whole(np.int64(5), "n", least=1, most=5) == 5
+    for bad in (0, 6, 2.5, "1/2"):
+        with pytest.raises(InvalidArgument, match="n must be a whole number from 1 to 5"):
+            whole(bad, "n", least=1, most=5)
