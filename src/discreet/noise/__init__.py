@@ -1,8 +1,39 @@
-"""Exact random integers; this room knows nothing of privacy."""
+"""Exact random integers; this room knows nothing of privacy.
 
+Every law is exact for rational parameters; no float decides an output. A float parameter means its shortest decimal.
+`size=None` gives one Python int, `size=n` an int64 array; `bits` is the source of chance (None: the secure one).
+"""
+
+from .binomial import binomial
 from .bits import Bits, SecureBits, secure_bits
+from .choice import choice
+from .coin import coin, exponential_coin
+from .exponential import exponential_choice
 from .gaussian import gaussian
 from .geometric import geometric
+from .grid import add_on_grid, from_grid, grid_exponent, to_grid
 from .laplace import laplace
+from .permute import permute_and_flip
+from .truncated import truncated_geometric
+from .uniform import uniform
 
-__all__ = ["Bits", "SecureBits", "gaussian", "geometric", "laplace", "secure_bits"]
+__all__ = [
+    "Bits",
+    "SecureBits",
+    "add_on_grid",
+    "binomial",
+    "choice",
+    "coin",
+    "exponential_choice",
+    "exponential_coin",
+    "from_grid",
+    "gaussian",
+    "geometric",
+    "grid_exponent",
+    "laplace",
+    "permute_and_flip",
+    "secure_bits",
+    "to_grid",
+    "truncated_geometric",
+    "uniform",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from math import lcm
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ def _vast(cumulated: list[int], count: int, draw: Words) -> Integers:
 
 def _cumulated(weights: Sequence[Number] | NDArray[Any]) -> Integers | list[int]:
     """Read the weights as whole numbers and add them up; as 64-bit integers where the sum fits."""
-    if np.ndim(weights) != 1 or len(weights) == 0:
+    if np.ndim(cast("Any", weights)) != 1 or len(weights) == 0:
         raise InvalidArgument("weights must be a list of at least one number")
     exact = _whole(weights)
     if min(exact) < 0:

@@ -15,7 +15,7 @@ from ..errors import InvalidArgument
 from ..rational import Number, positive
 from .bits import Bits
 from .exp import Bounds, exp_neg
-from .law import Integers, first
+from .law import SPARE, Integers, closed, first
 from .sample import sample
 from .serve import cached, integers
 from .words import Words
@@ -35,27 +35,24 @@ class GaussianLaw:
     sides = 2
 
     def weights(self, precision: int, /) -> tuple[list[Bounds], Bounds]:
-        """Bound each cell's weight and their sum; the cells left out weigh less than one unit in all."""
-        pairs = zip(self._side(0, precision), self._side(1, precision), strict=False)
-        cells = [weight for pair in pairs for weight in pair]
-        return cells, (sum(low for low, _ in cells), sum(high for _, high in cells) + 4)
+        """Bound each cell's weight and their sum."""
+        return closed(self._side(0, precision), self._side(1, precision), precision)
 
     def _side(self, offset: int, precision: int) -> Iterator[Bounds]:
         """Bound exp(−(k·2^shift + offset)²/(2·variance)), k = 0, 1 …, until the weight is less than one unit.
 
         Each weight is the one before times a ratio that shrinks by the constant factor exp(−2^(2·shift)/variance):
-        three multiplications a cell. The last weights fall below 1 unit and their ratios below 1/2, so that all the
-        rest of a side is below 2 units.
+        four multiplications a cell.
         """
         length, num, den = 1 << self.shift, self.variance.numerator, self.variance.denominator
-        low, high = exp_neg(offset * den, 2 * num, precision)
-        low_ratio, high_ratio = exp_neg((length * length + 2 * offset * length) * den, 2 * num, precision)
-        low_fall, high_fall = exp_neg(length * length * den, num, precision)
-        while high > 1 or 2 * high_ratio > 1 << precision:
-            yield low, high
-            low, high = (low * low_ratio) >> precision, -((-high * high_ratio) >> precision)
-            low_ratio, high_ratio = (low_ratio * low_fall) >> precision, -((-high_ratio * high_fall) >> precision)
-        yield low, high
+        work = precision + SPARE
+        low, high = exp_neg(offset * den, 2 * num, work)
+        low_ratio, high_ratio = exp_neg((length * length + 2 * offset * length) * den, 2 * num, work)
+        low_fall, high_fall = exp_neg(length * length * den, num, work)
+        while high >> SPARE:
+            yield low >> SPARE, -(-high >> SPARE)
+            low, high = (low * low_ratio) >> work, -((-high * high_ratio) >> work)
+            low_ratio, high_ratio = (low_ratio * low_fall) >> work, -((-high_ratio * high_fall) >> work)
 
     def sample(self, count: int, draw: Words, /) -> Integers:
         """Draw `count` independent integers."""
@@ -72,7 +69,7 @@ class GaussianLaw:
         size = x ^ sign
         rest = size & ((1 << self.shift) - 1)
         both = 2.0 * (size - sign) - rest
-        return rest * both * (self.variance.denominator / (2 * self.variance.numerator))
+        return rest.astype(np.float64) * both * (self.variance.denominator / (2 * self.variance.numerator))
 
 
 @cached

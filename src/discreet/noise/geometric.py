@@ -81,7 +81,7 @@ class GeometricLaw:
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
         """Estimate l/scale: l < 2^53 is exact, two roundings follow, the result is below 1/32."""
         rest = (x ^ (x >> 63)) & ((1 << self.shift) - 1)
-        return rest * (self.scale.denominator / self.scale.numerator)
+        return rest.astype(np.float64) * (self.scale.denominator / self.scale.numerator)
 
 
 @cached

@@ -6,6 +6,7 @@ Half-up is the rounding that adds nothing to a distance on the grid; `floor(x + 
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, overload
 
 import numpy as np
@@ -71,15 +72,15 @@ def from_grid(steps: NDArray[Any], exponent: int) -> Floats: ...
 def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
     """Return steps·2^exponent, rounded once to the nearest float64 (ties to even; ±inf beyond the largest).
 
-    In arrays the conversion to float64 is the one rounding: scaling by 2^exponent is then exact, because a product below
-    2^-1022 has less than 53 bits when the exponent is at least −1074.
+    In arrays the conversion to float64 is the one rounding: scaling by 2^exponent is then exact, because a product
+    below 2^-1022 has less than 53 bits when the exponent is at least −1074.
 
     >>> from_grid(3, -1), from_grid(2**53 + 1, 0), from_grid(np.array([1, -2]), -1).tolist()
     (1.5, 9007199254740992.0, [0.5, -1.0])
     """
     power = _power(exponent)
     if np.ndim(steps) == 0:
-        return _value(whole(steps, "steps", least=-(1 << 4096)), power)
+        return _value(_whole(steps), power)
     array = np.asarray(steps)
     if array.dtype.kind not in "iu":
         raise InvalidArgument("steps must be integers of at most 64 bits")
@@ -91,10 +92,9 @@ def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
 def add_on_grid(values: NDArray[Any], noise: Integers, exponent: int) -> Floats:
     """Return from_grid(to_grid(value) + noise) for every pair, exactly, with one rounding.
 
-    Half-up steps are whole floats; whole noise of at most 2^53 is a float too; so their IEEE sum *is* the exact sum rounded
-    once, and scaling by 2^exponent is exact (see `from_grid`). A value so large that its steps overflow stays as it is:
-    the noise is below half its last bit. Wider noise (chance below exp(−2^12) for a scale of 2^41 steps) goes through
-    Python integers.
+    Half-up steps are whole floats; whole noise of at most 2^53 is a float too; so their IEEE sum *is* the exact sum
+    rounded once, and scaling by 2^exponent is exact (see `from_grid`). Wider noise (chance below exp(−2^11)
+    for a scale of 2^41 steps) and values whose steps overflow (above 2^1023 steps) go through Python integers.
 
     >>> add_on_grid(np.array([0.5, 2.0]), np.array([1, -3]), 0).tolist()
     [2.0, -1.0]
@@ -115,7 +115,8 @@ def add_on_grid(values: NDArray[Any], noise: Integers, exponent: int) -> Floats:
 
 def _sum(values: Floats, noise: Integers, power: int) -> Floats:
     if not (noise.min() >= -_EXACT and noise.max() <= _EXACT):
-        return np.array([_value(_steps(x, power) + n, power) for x, n in zip(values.tolist(), noise.tolist(), strict=True)])
+        pairs = zip(values.tolist(), noise.tolist(), strict=True)
+        return np.array([_value(_steps(value, power) + extra, power) for value, extra in pairs])
     steps = _half_up(values, power)
     steps += noise
     with np.errstate(over="ignore"):
@@ -143,11 +144,12 @@ def _half_up(values: Floats, power: int) -> Floats:
 
 def _steps(value: object, power: int) -> int:
     """Count the steps of one value with Python integers."""
-    if isinstance(value, bool | np.bool_ | str | bytes) or not isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise InvalidArgument("values must be floats")
-    if not np.isfinite(value):
+    exact = int(value) if isinstance(value, int | np.integer) else float(value)
+    if not -inf < exact < inf:
         raise InvalidArgument("values must be finite; NaN and infinities have no place on the grid")
-    num, den = value.as_integer_ratio() if isinstance(value, float) else (int(value), 1)
+    num, den = exact.as_integer_ratio()
     num, den = num << max(0, -power), den << max(0, power)
     return (2 * num + den) // (2 * den)
 
@@ -157,7 +159,13 @@ def _value(steps: int, power: int) -> float:
     try:
         return (steps << max(0, power)) / (1 << max(0, -power))
     except OverflowError:
-        return float("inf") if steps > 0 else float("-inf")
+        return inf if steps > 0 else -inf
+
+
+def _whole(steps: object) -> int:
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
+        raise InvalidArgument("steps must be whole numbers")
+    return int(steps)
 
 
 def _power(exponent: object) -> int:

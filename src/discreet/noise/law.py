@@ -9,6 +9,7 @@ Weights must fall on both sides of 0 and be log-concave there (so a cell's lowes
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -16,15 +17,18 @@ from numpy.typing import NDArray
 
 from .exp import Bounds
 
-__all__ = ["EXPONENT_ERROR", "Integers", "Law", "cell", "first", "thresholds"]
+__all__ = ["EXPONENT_ERROR", "SPARE", "Integers", "Law", "cell", "closed", "first", "thresholds"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 EXPONENT_ERROR = 2.0**-39
+SPARE = 16  # bits by which recurrences outdo the precision asked for: a ceiling that is not lifted stops falling near 0
 
 
 class Law(Protocol):
-    """A law on the integers, known by exact bounds."""
+    """A law on the integers, known by exact bounds; equal laws share a table."""
+
+    def __hash__(self) -> int: ...
 
     @property
     def shift(self) -> int:
@@ -76,3 +80,14 @@ def thresholds(law: Law, precision: int) -> Iterator[Bounds]:
         low += low_weight
         high += high_weight
         yield (low << precision) // most, min(one, -((-high << precision) // least))
+
+
+def closed(right: Iterable[Bounds], left: Iterable[Bounds], precision: int) -> tuple[list[Bounds], Bounds]:
+    """Order and add up the cells of a two-sided law, each side listed until a weight falls to one unit of 2^-precision.
+
+    The weight is 1 at 0 and log-concave, so from the k-th cell on each cell weighs at most 2^(−p/(k+1)) times the one
+    before; the rest of a side then weighs at most 1/(1 − 2^(−p/(k+1))) ≤ 2 + 2(k+1)/p units.
+    """
+    cells = [weight for pair in zip_longest(right, left, fillvalue=(0, 1)) for weight in pair]
+    rest = 5 + 2 * (len(cells) + 2) // precision
+    return cells, (sum(low for low, _ in cells), sum(high for _, high in cells) + rest)

@@ -38,7 +38,8 @@ def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = No
     and returns the first that falls heads. The same law, all at once: flip every coin first, independently of the
     order; the first of the set H of heads in a uniform random order is uniform in H (by symmetry, given H), and coins
     that would not have been flipped do not matter. H is never empty: the best candidate's coin has bias 1. So: flip
-    all coins, then draw one of the heads uniformly. It equals report-noisy-max with exponential noise (Ding et al. 2021).
+    all coins, then draw one of the heads uniformly. (Also the law of report-noisy-max with exponential noise, Ding et
+    al. 2021.)
 
     >>> permute_and_flip([0, 10**6, 3], 1)
     1

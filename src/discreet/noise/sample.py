@@ -20,8 +20,7 @@ from .words import Unsigned, Words
 __all__ = ["CHUNK", "MARGIN", "fill", "sample"]
 
 CHUNK = 1 << 15
-MARGIN = 2.0**-37  # ≥ EXPONENT_ERROR + DECAY_ERROR + rounding a word to 53 bits
-assert MARGIN >= EXPONENT_ERROR + DECAY_ERROR + 2.0**-52
+MARGIN = 2 * (EXPONENT_ERROR + DECAY_ERROR)  # more than both and the rounding of a word to 53 bits together
 
 _NONE = np.empty(0, dtype=np.intp)
 

@@ -54,26 +54,33 @@ class Scores:
         is below 2^-1000: then half the gap is used. Scaling by 2^k is exact, or loses less than 2^-1070. An error of
         2^-50·e matters only while e < 64, where exp(−e) is off by less than e·exp(−e)·2^-50 < 2^-51.
         """
+        if self.rate == 0:
+            return np.zeros(part.size)
         power, factor = _split(abs(self.rate))
         with np.errstate(over="ignore", under="ignore"):
             if part.dtype.kind == "i":
-                gap = (np.abs(part - np.int64(self.best))).view(np.uint64).astype(np.float64)
+                gap = self._gap(part, np.int64(self.best)).view(np.uint64).astype(np.float64)
             elif power < -1000:
-                gap, power = np.abs(self.best / 2 - part / 2), power + 1
+                gap, power = self._gap(part / 2, self.best / 2), power + 1
             else:
-                gap = np.abs(self.best - part)
-            found: NDArray[np.float64] = np.ldexp(gap * factor, max(-5000, min(5000, power)))
+                gap = self._gap(part, self.best)
+            for _ in range(min(5, abs(power) // 1000)):
+                gap *= 2.0 ** (1000 if power > 0 else -1000)
+            gap *= 2.0 ** (abs(power) % 1000 * (1 if power > 0 else -1))
+        return gap * factor
+
+    def _gap(self, part: NDArray[Any], best: Any) -> NDArray[Any]:  # noqa: ANN401 - integers or floats alike
+        """Subtract in the order that is never negative (64-bit integers may wrap: read the result as unsigned)."""
+        found: NDArray[Any] = best - part if self.rate > 0 else part - best
         return found
 
 
 def _split(rate: Fraction) -> tuple[int, float]:
-    """Write a rate ≥ 0 as factor·2^power with 1/2 ≤ factor ≤ 1 (0 is 0·2^0).
+    """Write a rate > 0 as factor·2^power with 1/2 ≤ factor ≤ 1.
 
-    >>> _split(Fraction(3, 4)), _split(Fraction(0))
-    ((0, 0.75), (0, 0.0))
+    >>> _split(Fraction(3, 4)), _split(Fraction(8))
+    ((0, 0.75), (3, 1.0))
     """
-    if rate == 0:
-        return 0, 0.0
     num, den = rate.numerator, rate.denominator
     power = num.bit_length() - den.bit_length()
     power += num << max(0, -power) > den << max(0, power)

@@ -90,10 +90,11 @@ def integers(sampler: Sampler, size: int | None, bits: Bits | None) -> int | NDA
     return cast("int | NDArray[np.int64]", serve(sampler, size, bits))
 
 
-def serve(sampler: Sampler, size: int | None, bits: Bits | None) -> NDArray[np.generic] | object:
+def serve(sampler: Sampler, size: int | None, bits: Bits | None) -> object:
     """Draw one value (size None) or an array, from a block where few are asked for and the bits are the secure ones."""
     if size is None and bits is None:
-        return _take(sampler, 1).item()
+        found: object = _take(sampler, 1).item()
+        return found
     count = 1 if size is None else count_of(size)
     source = readable(bits)
     if bits is None and count <= FEW:

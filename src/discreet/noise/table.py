@@ -1,9 +1,9 @@
 """Certified tables: from a word to a cell, by look-up, then by search, then exactly.
 
-The cell of U is the number of thresholds t_j ≤ U. F_j = ⌊2^64·t_j⌋ is bounded by two integers `low` ≤ F_j ≤ `high` ≤ low+1
+The cell of U is the number of thresholds t_j ≤ U. F_j = ⌊2^64·t_j⌋ is bounded by integers `low` ≤ F_j ≤ `high` ≤ low+1
 (nearly always equal). A 64-bit word W settles the cell unless low_j ≤ W ≤ high_j for some j: then `settle` reads on.
 The first 16 bits alone settle it unless some F_j begins with them: those words are marked CUT in the look-up table.
-The list ends at the first F_j = 2^64 − 1: the infinite rest of the cells lies behind that one word, and `settle` finds it.
+The list ends at the first F_j = 2^64 − 1: the endless rest of the cells lies behind that one word; `settle` finds it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Fixed randomness and other parts for tests; never import this where data are private."""

@@ -1,0 +1,105 @@
+"""Bits that a test chooses: the only place where randomness can be fixed.
+
+Nothing here is secure. A mechanism that draws from these bits protects nobody.
+"""
+
+from __future__ import annotations
+
+from hashlib import shake_128
+
+from ..errors import NoRandomness
+
+__all__ = ["FailingBits", "HashedBits", "ScriptedBits", "ShortBits", "UntouchedBits"]
+
+
+class ScriptedBits:
+    """Give the bytes of a script, in order, and fail when it ends.
+
+    >>> bits = ScriptedBits(b"abc")
+    >>> bits.take(2), bits.left
+    (b'ab', 1)
+    >>> bits.take(2)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.NoRandomness: the script has ended
+    """
+
+    def __init__(self, script: bytes) -> None:
+        self._script = script
+        self._used = 0
+
+    @property
+    def left(self) -> int:
+        """How many bytes the script still holds."""
+        return len(self._script) - self._used
+
+    def take(self, count: int, /) -> bytes:
+        """Return the next `count` bytes of the script."""
+        if count > self.left:
+            raise NoRandomness("the script has ended")
+        start, self._used = self._used, self._used + count
+        return self._script[start : self._used]
+
+
+class HashedBits:
+    """Give a reproducible stream, SHAKE-128 of a seed and a counter; keep a log of all bytes given.
+
+    >>> HashedBits(b"seed").take(4) == HashedBits(b"seed").take(4)
+    True
+    """
+
+    def __init__(self, seed: bytes) -> None:
+        self._seed = seed
+        self.log: list[bytes] = []
+
+    def take(self, count: int, /) -> bytes:
+        """Return `count` bytes that depend on the seed and on how often bytes were taken before."""
+        data = shake_128(self._seed + b"/%d" % len(self.log)).digest(count)
+        self.log.append(data)
+        return data
+
+
+class UntouchedBits:
+    """Fail the test if anything is drawn: for refusals that must come before any bit.
+
+    >>> UntouchedBits().take(1)
+    Traceback (most recent call last):
+    ...
+    AssertionError: a bit was drawn
+    """
+
+    def take(self, count: int, /) -> bytes:
+        """Refuse."""
+        raise AssertionError("a bit was drawn" if count else "no bits were asked for")
+
+
+class FailingBits:
+    """Give some bytes, then fail like a broken device.
+
+    >>> FailingBits(after=1).take(2)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.NoRandomness: the source failed
+    """
+
+    def __init__(self, after: int = 0) -> None:
+        self._left = after
+
+    def take(self, count: int, /) -> bytes:
+        """Return zero bytes until the source fails."""
+        self._left -= count
+        if self._left < 0:
+            raise NoRandomness("the source failed")
+        return bytes(count)
+
+
+class ShortBits:
+    """Give one byte less than asked for.
+
+    >>> ShortBits().take(3)
+    b'\\x00\\x00'
+    """
+
+    def take(self, count: int, /) -> bytes:
+        """Return too little."""
+        return bytes(count - 1)
