@@ -1,0 +1,48 @@
+"""What was done: frozen values that say which noise met which sensitivity, never what it cost.
+
+An event is priced later, by the tightest sound accountant (`compose`). Events are what a ledger stores, so a class here
+is never removed or redefined: a new meaning is a new class or a new version. JSON both ways is in `event_json`.
+
+    Event
+    ├── one release   LaplaceNoise  DiscreteLaplaceNoise  TruncatedGeometricNoise
+    │                 GaussianNoise  DiscreteGaussianNoise  BinomialNoise
+    │                 ExponentialSelection  PermuteAndFlipSelection  Response  SparseVector
+    ├── a promise     Promise (of any measure)   OwnCurve (points of a privacy curve)
+    ├── built on one  Sampled  Repeated  KeySelection
+    └── of several    Sequence (each may depend on the answers before)  Batch (all asked at once)  Parallel
+
+Lengths are in the units of the answer; a *lattice* length counts whole steps of the integer lattice.
+"""
+
+from .additive import (
+    BinomialNoise,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    GaussianNoise,
+    LaplaceNoise,
+    TruncatedGeometricNoise,
+)
+from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
+from .combined import Batch, Event, KeySelection, Parallel, Repeated, Sampled, Sequence
+
+__all__ = [
+    "Batch",
+    "BinomialNoise",
+    "DiscreteGaussianNoise",
+    "DiscreteLaplaceNoise",
+    "Event",
+    "ExponentialSelection",
+    "GaussianNoise",
+    "KeySelection",
+    "LaplaceNoise",
+    "OwnCurve",
+    "Parallel",
+    "PermuteAndFlipSelection",
+    "Promise",
+    "Repeated",
+    "Response",
+    "Sampled",
+    "Sequence",
+    "SparseVector",
+    "TruncatedGeometricNoise",
+]
