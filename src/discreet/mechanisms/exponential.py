@@ -117,7 +117,7 @@ class Exponential:
         """Return the lectures' bound: w > OPT − (2Δ/ε)(ln(m/o) + t) with probability 1 − e^−t; looser than `error`.
 
         >>> round(Exponential(epsilon=1, sensitivity=1).slack(options=4, t=3), 2)  # four nationalities
-        8.78
+        8.77
         """
         m, o = _sizes(options, optimal)
         return up((math.log(m / o) + t) / float(self.rate))

@@ -21,8 +21,8 @@ from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
 from .exponential import rate_of
 from .law import read_beta
-from .steps import add, cells, step, steps
 from .permute_and_flip import MOST_LISTED, PermuteAndFlip, flip_law
+from .steps import add, cells, step, steps
 
 __all__ = ["NoisyMax"]
 

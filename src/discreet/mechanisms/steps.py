@@ -48,7 +48,7 @@ def steps(values: object, exponent: int) -> NDArray[Any]:
     Refuses NaN, infinities, booleans and what is no number; the message carries no value.
     """
     array = np.atleast_1d(np.asarray(values))
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise InvalidArgument("values must be whole numbers of 64 bits or floats")
     if not np.isfinite(array).all():
         raise InvalidArgument("values must be finite; remove NaN and infinite ones")
@@ -68,7 +68,7 @@ def add(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     >>> add(np.array([2**62]), np.array([2**62])).tolist()
     [9223372036854775808]
     """
-    if left.dtype == object or right.dtype == object or _reach(left) + _reach(right) >= 2 * _WIDE:
+    if "O" in left.dtype.kind + right.dtype.kind or _reach(left) + _reach(right) >= 2 * _WIDE:
         wide: NDArray[Any] = left.astype(object) + right.astype(object)
         return wide
     narrow: NDArray[Any] = left + right
