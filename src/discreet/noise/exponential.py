@@ -29,6 +29,7 @@ class Envelope:
     unit: int
     certain: Integers
     ends: Integers
+    width: int = 64
     step: int = STEP
 
     def sample(self, count: int, draw: Words) -> Integers:
@@ -36,7 +37,7 @@ class Envelope:
         found = np.empty(count, dtype=np.int64)
         todo = np.arange(count)
         while todo.size:
-            places = Uniform(int(self.ends[-1])).sample(todo.size, draw)
+            places = Uniform(int(self.ends[-1]), self.width).sample(todo.size, draw)
             index = self.ends.searchsorted(places, side="right")
             offsets = places - np.where(index > 0, self.ends.take(index - 1), 0)
             found[todo] = index
@@ -58,7 +59,7 @@ class Envelope:
         return settle(draw.word(self.step), self.step, ends, draw, step=self.step) == 0
 
 
-def envelope(scores: Scores, *, fine: int = _FINE, step: int = STEP) -> Envelope:
+def envelope(scores: Scores, *, fine: int = _FINE, width: int = 64, step: int = STEP) -> Envelope:
     """Bound every weight by integers: certain ≤ 2^unit·exp(−e) ≤ certain + 2 or so, with the sum below 2^62."""
     unit = min(fine, 60 - scores.values.size.bit_length())
     weights = scores.chances()
@@ -67,7 +68,7 @@ def envelope(scores: Scores, *, fine: int = _FINE, step: int = STEP) -> Envelope
     certain = np.maximum(np.floor(weights - margin), 0.0).astype(np.int64)
     weights += margin
     most = np.minimum(np.ceil(weights, out=weights).astype(np.int64), 1 << unit)
-    return Envelope(scores, unit, certain, np.cumsum(most), step)
+    return Envelope(scores, unit, certain, np.cumsum(most), width, step)
 
 
 @overload

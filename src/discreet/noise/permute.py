@@ -14,7 +14,7 @@ from .settle import STEP, below
 from .uniform import Uniform
 from .words import ByteWords, Words
 
-__all__ = ["heads", "permute_and_flip"]
+__all__ = ["flip", "heads", "permute_and_flip"]
 
 _WIDTH = 64
 
@@ -29,6 +29,12 @@ def heads(scores: Scores, draw: Words, *, width: int = _WIDTH, step: int = STEP)
     for at in np.flatnonzero((gap <= margin + one) & (gap >= -margin)):
         fell[at] = below(int(words[at]), width, partial(scores.bounds, int(at)), draw, step=step)
     return np.flatnonzero(fell)
+
+
+def flip(scores: Scores, draw: Words, *, width: int = _WIDTH, step: int = STEP) -> int:
+    """Draw one of the heads uniformly."""
+    found = heads(scores, draw, width=width, step=step)
+    return int(found[Uniform(found.size, width).sample(1, draw)[0]])
 
 
 def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = None) -> int:
@@ -48,5 +54,4 @@ def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = No
     """
     checked = scores_of(scores, rate)
     draw = ByteWords(readable(bits))
-    found = heads(checked, draw)
-    return int(found[Uniform(found.size).sample(1, draw)[0]])
+    return flip(checked, draw)

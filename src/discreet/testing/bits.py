@@ -94,10 +94,10 @@ class FailingBits:
 
 
 class ShortBits:
-    """Give one byte less than asked for.
+    r"""Give one byte less than asked for.
 
     >>> ShortBits().take(3)
-    b'\\x00\\x00'
+    b'\x00\x00'
     """
 
     def take(self, count: int, /) -> bytes:
