@@ -1,0 +1,186 @@
+"""Calibration: given two of privacy, noise and queries, find the third, and check it from the safe side.
+
+fits(events, budget)                   is the price within the budget?
+least_scale(make, budget, start=…)     least noise
+largest(make, budget, start=…)         largest parameter that costs more as it grows (an ε per query)
+most_queries(event, budget)            most repetitions
+least_budget(events, delta=…)          what it costs
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from itertools import chain
+from typing import assert_never
+
+import numpy as np
+
+from ..errors import InvalidArgument
+from ..rational import Number, positive
+from .curve import Curve, read_delta
+from .events import Event, Repeated
+from .gdp import price_gdp
+from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .parts import Parts, flatten
+from .pure import price_pure
+from .rdp import price_rdp
+from .root import bracket, crossing
+from .zcdp import price_zcdp
+
+__all__ = ["fits", "largest", "least_budget", "least_scale", "most_queries"]
+
+_TIGHT = 2.0**-45
+_MOST = 2**60
+
+
+def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
+    """Tell whether the events together keep the promise; sums of exact amounts are compared exactly.
+
+    >>> from .events import LaplaceNoise
+    >>> fits([LaplaceNoise(20, 1)] * 20, PureDP(1)), fits([LaplaceNoise(20, 1)] * 21, PureDP(1))
+    (True, False)
+
+    Refuses what is no event and no budget.
+    """
+    return excess(flatten(events), budget) <= 0
+
+
+def excess(parts: Parts, budget: Measure) -> float:
+    """Give ln(price/budget): above 0 exactly when the events do not fit."""
+    if not isinstance(budget, Measure):
+        kind = type(budget).__name__
+        raise InvalidArgument(f"a budget is a measure such as PureDP(1) or ApproxDP(1, 1e-6), got {kind}")
+    match budget:
+        case PureDP():
+            return _ratio(price_pure(parts), budget.epsilon)
+        case ApproxDP():
+            return _approximate(parts, budget)
+        case ZCDP():
+            return _ratio(price_zcdp(parts), budget.rho)
+        case GaussianDP():
+            return _ratio(price_gdp(parts), budget.squared)
+        case RenyiDP():
+            prices = price_rdp(parts, np.array([float(a) for a in budget.alphas]))
+            pairs = zip(prices.tolist(), budget.orders, strict=True)
+            return max(_ratio(Fraction(p) if math.isfinite(p) else None, e) for p, (_, e) in pairs)
+        case _:
+            assert_never(budget)
+
+
+def _approximate(parts: Parts, budget: ApproxDP) -> float:
+    pure = price_pure(parts)
+    if pure is not None and (pure <= budget.epsilon or budget.delta == 0):
+        return _ratio(pure, budget.epsilon)
+    if budget.delta == 0:
+        return math.inf
+    return _ratio(Fraction(Curve(parts).delta(budget.epsilon)), budget.delta)
+
+
+def _ratio(price: Fraction | None, amount: Fraction) -> float:
+    """Give the logarithm of price/amount with the sign of the exact comparison."""
+    if price is None:
+        return math.inf
+    if price <= amount:
+        return min(0.0, _log(price) - _log(amount)) if price else -math.inf
+    return max(5e-324, _log(price) - _log(amount)) if amount else math.inf
+
+
+def _log(amount: Fraction) -> float:
+    return math.log(amount.numerator) - math.log(amount.denominator)
+
+
+def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Number) -> Fraction:
+    """Find the least noise scale whose event fits the budget, within 1e-13, never below the true one.
+
+    `make` turns a scale into an event whose price falls as the scale grows; `start` is any rough guess. The result is
+    the simplest fraction in the final bracket, so a scale that is exactly 20 comes out as 20, and it is checked again.
+
+    >>> from .events import GaussianNoise, LaplaceNoise
+    >>> least_scale(lambda b: LaplaceNoise(b, 1), PureDP("1/20"), start=1)
+    Fraction(20, 1)
+    >>> round(float(least_scale(lambda s: GaussianNoise.of(s, 1), ApproxDP(1, "1e-6"), start=1)), 9)
+    4.224678889
+
+    Refuses a budget that no amount of noise can keep, such as PureDP for Gaussian noise.
+    """
+
+    def at(scale: float) -> float:
+        return excess(flatten(make(Fraction(scale))), budget)
+
+    low, high = bracket(at, float(positive(start, "start")))
+    if low == 0:
+        raise InvalidArgument("every scale fits: the price does not grow as the noise shrinks; check `make`")
+    low, high = crossing(at, low, high, relative=_TIGHT)
+    simple = _simplest(Fraction(math.nextafter(low, math.inf)), Fraction(high * (1 + _TIGHT)))
+    return next(s for s in chain([simple], _upwards(high)) if fits(make(s), budget))
+
+
+def _upwards(scale: float) -> Iterator[Fraction]:
+    """Step up from a scale: needed only where `make` rounds its own parameters and the price is not quite monotone."""
+    step = 0.0
+    while True:
+        yield Fraction(scale * (1 + step))
+        step = 2 * step or 2.0**-47
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """Find the fraction of least denominator from low to high, both positive, by continued fractions."""
+    whole = -(-low.numerator // low.denominator)
+    if whole <= high:
+        return Fraction(whole)
+    floor = whole - 1
+    return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))
+
+
+def largest(make: Callable[[Fraction], Event], budget: Measure, *, start: Number) -> Fraction:
+    """Find the largest parameter that fits the budget, one that costs more as it grows; never above the true one.
+
+    >>> from .events import ExponentialSelection
+    >>> each = largest(lambda e: Repeated(ExponentialSelection(e), 100), ApproxDP(1, "1e-6"), start=0.1)
+    >>> 0.03 < each < 0.06
+    True
+    """
+    return 1 / least_scale(lambda scale: make(1 / scale), budget, start=1 / positive(start, "start"))
+
+
+def most_queries(event: Event, budget: Measure) -> int:
+    """Count how often the event may be repeated within the budget; 0 if not even once.
+
+    >>> from .events import LaplaceNoise
+    >>> most_queries(LaplaceNoise(20, 1), PureDP(1)), most_queries(LaplaceNoise(1, 1), PureDP("1/2"))
+    (20, 0)
+
+    Refuses an event that costs nothing: there is no most.
+    """
+    low, high = 0, 1
+    while fits(Repeated(event, high), budget):
+        low, high = high, 2 * high
+        if high > _MOST:
+            raise InvalidArgument("the event costs nothing under this budget, so there is no largest number of queries")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(Repeated(event, middle), budget) else (low, middle)
+    return low
+
+
+def least_budget(events: Event | Iterable[Event], *, delta: Number = 0) -> PureDP | ApproxDP:
+    """Give the least budget the events fit: PureDP at δ = 0, else ApproxDP at the given δ, rounded up.
+
+    >>> from .events import LaplaceNoise
+    >>> least_budget([LaplaceNoise(20, 1)] * 20)
+    PureDP(1)
+
+    Refuses δ = 0 for events that are not pure.
+    """
+    parts, exact = flatten(events), read_delta(delta)
+    if exact == 0:
+        pure = price_pure(parts)
+        if pure is None:
+            raise InvalidArgument("these events keep no pure promise; give a delta above 0, such as 1e-6")
+        return PureDP(pure)
+    price = Curve(parts).epsilon(exact)
+    if not math.isfinite(price):
+        raise InvalidArgument(f"these events keep no promise at delta = {delta}; give a larger delta")
+    return ApproxDP(Fraction(price), exact)

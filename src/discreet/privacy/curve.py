@@ -1,0 +1,197 @@
+"""The privacy curve of events: what they cost together, read in any of the usual ways."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidArgument
+from ..rational import Number, rational
+from . import gdp, rdp
+from .attack import Attack, attack, read_rate
+from .methods import Method, ceiling, exact_methods, methods, numerical_method
+from .neighbours import Neighbours
+from .parts import Parts
+from .pure import price_pure
+from .rounding import down, up
+from .why import Row, Why
+from .zcdp import price_zcdp
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Curve", "Lower", "read_delta", "read_epsilon"]
+
+
+def read_delta(delta: Number) -> Fraction:
+    """Read a δ with 0 ≤ δ < 1 exactly.
+
+    >>> read_delta(1)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: delta must be at least 0 and below 1, got 1; it should be far below 1/n
+    """
+    exact = rational(delta, "delta")
+    if not 0 <= exact < 1:
+        raise InvalidArgument(f"delta must be at least 0 and below 1, got {delta}; it should be far below 1/n")
+    return exact
+
+
+def read_epsilon(epsilon: Number) -> Fraction:
+    """Read an ε ≥ 0 exactly.
+
+    >>> read_epsilon(0.1)
+    Fraction(1, 10)
+    """
+    exact = rational(epsilon, "epsilon")
+    if exact < 0:
+        raise InvalidArgument(f"epsilon must be at least 0, got {epsilon}")
+    return exact
+
+
+@dataclass(frozen=True, slots=True)
+class Lower:
+    """What the events cost at least: no accountant that knows only these events can soundly say less."""
+
+    of: Curve
+
+    def epsilon(self, delta: Number) -> float:
+        """Give a lower bound on the ε at this δ."""
+        exact = read_delta(delta)
+        if exact == 0:
+            pure = price_pure(self.of.parts)
+            return math.inf if pure is None else down(float(pure))
+        return max((m.lower_epsilon(exact) for m in self.of.used if m.lower_epsilon), default=0.0)
+
+    def delta(self, epsilon: Number) -> float:
+        """Give a lower bound on the δ at this ε."""
+        exact = read_epsilon(epsilon)
+        return max((m.lower_delta(exact) for m in self.of.used if m.lower_delta), default=0.0)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The price of a composition at every ε and δ: the least that any sound method gives, rounded up.
+
+    Made by `compose(events)`. Valid for events whose slots were fixed beforehand; a ledger that decides after seeing
+    answers needs a filter.
+
+    >>> from .events import GaussianNoise
+    >>> from .parts import flatten
+    >>> curve = Curve(flatten([GaussianNoise.of(scale=10, sensitivity=1)] * 1000))
+    >>> round(curve.epsilon(delta=1e-6), 6), round(curve.delta(epsilon=10), 6)
+    (19.423656, 0.020588)
+    """
+
+    parts: Parts
+    accuracy: float = 1e-3
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation all the events share."""
+        return self.parts.neighbours
+
+    @cached_property
+    def _closed(self) -> tuple[Method, ...]:
+        return methods(self.parts)
+
+    @cached_property
+    def _all(self) -> tuple[Method, ...]:
+        numerical = numerical_method(self.parts, self.accuracy)
+        return self._closed if numerical is None else (*self._closed, numerical)
+
+    @cached_property
+    def used(self) -> tuple[Method, ...]:
+        """The methods that decide the price: a plain sum and one that is exact if there is one, else all that apply."""
+        return exact_methods(self.parts) or self._all
+
+    def epsilon(self, delta: Number) -> float:
+        """Give the least sound ε at this δ; at δ = 0 the sum of the pure ε, infinite if there is none.
+
+        Refuses δ outside [0, 1).
+        """
+        exact = read_delta(delta)
+        if exact == 0:
+            pure = price_pure(self.parts)
+            return math.inf if pure is None else ceiling(pure)
+        return min((m.epsilon(exact) for m in self.used), default=math.inf)
+
+    def delta(self, epsilon: Number) -> float:
+        """Give the least sound δ at this ε. Refuses a negative ε."""
+        exact = read_epsilon(epsilon)
+        return min((m.delta(exact) for m in self.used), default=1.0)
+
+    @property
+    def lower(self) -> Lower:
+        """The same curve from below, so that the gap is known."""
+        return Lower(self)
+
+    def gap(self, delta: Number) -> float:
+        """Give how far the price may be above the truth, relatively: upper/lower − 1.
+
+        >>> from .compose import compose
+        >>> from .events import GaussianNoise
+        >>> compose(GaussianNoise.of(scale=10, sensitivity=1)).gap(1e-6) < 1e-11
+        True
+        """
+        high, low = self.epsilon(delta), self.lower.epsilon(delta)
+        return 0.0 if high == low else high / low - 1 if low else math.inf
+
+    def mu(self) -> float:
+        """Give a μ for which the events are μ-Gaussian DP, rounded up; infinite if we know none."""
+        square = gdp.price_gdp(self.parts)
+        return math.inf if square is None else up(math.sqrt(square)) if square else 0.0
+
+    def rho(self) -> float:
+        """Give a ρ for which the events are ρ-zCDP, rounded up; infinite if we know none."""
+        amount = price_zcdp(self.parts)
+        return math.inf if amount is None else ceiling(amount)
+
+    def renyi(self, alpha: float) -> float:
+        """Give the Rényi divergence of order α, rounded up; infinite if we know none."""
+        return rdp.renyi(self.parts, float(rational(alpha, "alpha")))
+
+    @cached_property
+    def _lines(self) -> list[tuple[float, float]]:
+        """Points of the curve from ε = 0 to where δ is negligible, for straight bounds on an attack."""
+        far = min(self.epsilon(Fraction(1, 10**12)), 1e3)
+        grid = [far * (i / 64) ** 1.5 for i in range(65)]
+        return [(e, self.delta(Fraction(e))) for e in grid]
+
+    def tradeoff(self, false_positive: Number) -> Attack:
+        """Bound every guess whether one unit took part: the least false-negative rate at this false-positive rate.
+
+        >>> from .compose import compose
+        >>> from .events import Response
+        >>> compose(Response(1)).tradeoff(0.05).true_positive < 0.05 * 2.7183
+        True
+
+        Refuses a rate outside [0, 1].
+        """
+        return attack(self._lines, float(read_rate(false_positive, "false_positive")))
+
+    def why(self, delta: Number) -> Why:
+        """List every method that applies with its ε at this δ, say which won and why; prints as a table.
+
+        >>> from .compose import compose
+        >>> from .events import Response
+        >>> compose([Response(0.1)] * 100).why(1e-6).winner.method
+        'optimal'
+        """
+        exact = read_delta(delta)
+        return Why(exact, tuple(Row(m.name, m.epsilon(exact), m.because) for m in self._all))
+
+    def draw(self, width: int = 64, height: int = 16) -> str:
+        """Draw δ over ε in plain text, for a terminal."""
+        from .draw import draw
+
+        return draw(self, width, height)
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Plot δ over ε, upper and lower bound, with matplotlib; says how to install it when it is missing."""
+        from .draw import plot
+
+        return plot(self, axes)

@@ -1,0 +1,234 @@
+"""The ways to price a composition, each sound by itself: what they need, what they give, and why one would use them.
+
+basic      Σε, Σδ                       every event is a box; adaptive too
+advanced   a tail bound on Σ losses     many small boxes; taught, never the tightest
+optimal    the exact binomial sum       boxes of one ε; nothing is lost
+zCDP       Σρ, then one conversion      every event concentrated; exact sums
+Rényi      Σε(α), the best order        every event with a finite divergence
+Gaussian   Σμ², the exact curve         exact for Gaussian noise
+closed     the exact curve of one event
+numerical  the sum's whole distribution, with certified bounds on both sides
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+from . import gdp, rdp, zcdp
+from .advanced import advanced_delta, advanced_epsilon
+from .boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
+from .events import Event, LaplaceNoise, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
+from .measures import ApproxDP, PureDP
+from .parts import Parts
+from .pure import laplace_delta
+from .rounding import down, up
+
+__all__ = ["Method", "ceiling", "exact_methods", "methods", "numerical_method"]
+
+Price = Callable[[float], float]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to price: ε of δ and δ of ε, rounded up; and, if it is exact, the same rounded down."""
+
+    name: str
+    because: str
+    epsilon: Callable[[Fraction], float]
+    delta: Callable[[Fraction], float]
+    lower_epsilon: Callable[[Fraction], float] | None = None
+    lower_delta: Callable[[Fraction], float] | None = None
+    exact: bool = False
+
+
+def ceiling(amount: Fraction) -> float:
+    """Give the least float that is not below an exact amount.
+
+    >>> ceiling(Fraction(1)), ceiling(Fraction(1, 10)) >= Fraction(1, 10)
+    (1.0, True)
+    """
+    near = float(amount)
+    return near if Fraction(near) >= amount else math.nextafter(near, math.inf)
+
+
+def methods(parts: Parts) -> tuple[Method, ...]:
+    """List the closed-form ways that apply to these atoms, simplest first; the numerical one is added by the curve."""
+    made = (_basic(parts), _advanced(parts), _optimal(parts), _zcdp(parts), _rdp(parts), _gdp(parts), _laplace(parts))
+    return tuple(m for m in made if m is not None)
+
+
+def exact_methods(parts: Parts) -> tuple[Method, ...]:
+    """Give a plain sum, which decides at the ends, and one exact method; nothing if no method is exact."""
+    if all(gdp.exact_square(atom) is not None for atom, _ in parts.atoms):
+        exact = _gdp(parts)
+    elif all(_is_response(atom) for atom, _ in parts.atoms):
+        exact = _optimal(parts)
+    else:
+        exact = _laplace(parts)
+    if exact is None or not exact.exact:
+        return ()
+    return tuple(m for m in (_basic(parts), exact) if m is not None)
+
+
+def _basic(parts: Parts) -> Method | None:
+    box = price_approx(parts)
+    if box is None:
+        return None
+    e, d = box
+    return Method(
+        "basic",
+        "the ε and the δ add up",
+        lambda delta: ceiling(e) if delta >= d else math.inf,
+        lambda epsilon: ceiling(d) if epsilon >= e else 1.0,
+    )
+
+
+def _advanced(parts: Parts) -> Method | None:
+    boxes = _boxes(parts)
+    if boxes is None or not boxes[0]:
+        return None
+    epsilons, leak = boxes
+    each = [(float(e), k) for e, k in epsilons.items()]
+
+    def epsilon(delta: Fraction) -> float:
+        slack = down(float(delta) - up(float(leak)))
+        return up(advanced_epsilon(each, slack)) if slack > 0 else math.inf
+
+    def delta(epsilon: Fraction) -> float:
+        return min(1.0, up(float(leak) + advanced_delta(each, down(float(epsilon)))))
+
+    return Method("advanced", "Dwork, Rothblum, Vadhan: a tail bound on the sum of the losses", epsilon, delta)
+
+
+def _boxes(parts: Parts) -> tuple[dict[Fraction, int], Fraction] | None:
+    """Count the atoms by their ε, and add up their δ and the leaks."""
+    epsilons: dict[Fraction, int] = {}
+    leak = parts.leak_sum
+    for atom, times in parts.atoms:
+        box = atom_box(atom)
+        if box is None:
+            return None
+        leak += times * box[1]
+        if box[0]:
+            epsilons[box[0]] = epsilons.get(box[0], 0) + times
+    return epsilons, leak
+
+
+def _optimal(parts: Parts) -> Method | None:
+    boxes = _boxes(parts)
+    if boxes is None or len(boxes[0]) != 1:
+        return None
+    (each, times), leaks = next(iter(boxes[0].items())), boxes[1]
+    if times > MOST:
+        return None
+    e, slip = float(each), margin(times)
+    leak = parts.leak if leaks == parts.leak_sum else up(float(leaks))
+    exact = leaks == parts.leak_sum and all(map(_is_response, (a for a, _ in parts.atoms)))
+    return _leaky(
+        "optimal",
+        "Kairouz, Oh, Viswanath: the exact sum for boxes of one ε",
+        leak,
+        (lambda d: optimal_epsilon(e, times, d), lambda x: optimal_delta(e, times, x)),
+        slip,
+        exact=exact,
+    )
+
+
+def _is_response(atom: Event) -> bool:
+    """Tell whether nothing but a pure ε is known of the event, or it is randomized response between two."""
+    match atom:
+        case Promise(measure=PureDP()) | SparseVector() | PermuteAndFlipSelection() | Response(options=2):
+            return True
+    return False
+
+
+def _zcdp(parts: Parts) -> Method | None:
+    rho = zcdp.price_zcdp(parts.kept)
+    if rho is None:
+        return None
+    r = up(float(rho), 2.0**-50) if rho else 0.0
+    pair = (lambda d: zcdp.epsilon(r, d)), (lambda e: zcdp.delta(r, e))
+    return _leaky("zCDP", "the ρ add up; converted once by Canonne, Kamath, Steinke", parts.leak, pair)
+
+
+def _rdp(parts: Parts) -> Method | None:
+    import numpy as np
+
+    if not np.isfinite(rdp.renyi_parts(parts, np.array([1.0625]))).all():
+        return None
+    pair = (lambda d: rdp.best_epsilon(parts, d)), (lambda e: rdp.best_delta(parts, e))
+    return _leaky("Rényi", "the divergences add up order by order; the best order wins", parts.leak, pair)
+
+
+def _gdp(parts: Parts) -> Method | None:
+    square = gdp.price_gdp(parts.kept)
+    if square is None:
+        return None
+    exact = all(gdp.exact_square(a) is not None for a, _ in parts.atoms)
+    mu = math.sqrt(square)
+    pair = (lambda d: gdp.epsilon(mu, d)), (lambda e: gdp.delta(mu, e))
+    because = "the μ² add up; the curve is exact" if exact else "every event is no worse than Gaussian noise of its μ"
+    return _leaky("Gaussian", because, parts.leak, pair, exact=exact)
+
+
+def _laplace(parts: Parts) -> Method | None:
+    """Price one continuous Laplace release by its closed form."""
+    if parts.count != 1 or not isinstance(parts.atoms[0][0], LaplaceNoise) or parts.atoms[0][0].step:
+        return None
+    x = float(parts.atoms[0][0].sensitivity / parts.atoms[0][0].scale)
+    pair = (lambda d: max(0.0, x + 2 * math.log1p(-d))), (lambda e: laplace_delta(x, e))
+    return _leaky("closed", "the exact curve of Laplace noise", parts.leak, pair, exact=True)
+
+
+def _leaky(
+    name: str, because: str, leak: float, pair: tuple[Price, Price], slip: float = 2.0**-40, *, exact: bool = False
+) -> Method:
+    """Pay the leak first: δ(ε) = 1 − (1 − leak)(1 − δ'(ε)), where δ' prices what does not leak."""
+    epsilon, delta = pair
+
+    def up_epsilon(d: Fraction) -> float:
+        rest = down((down(float(d), slip) - leak) / (1 - leak), slip) if leak else down(float(d), slip)
+        return _above(epsilon(rest)) if rest > 0 else math.inf
+
+    def up_delta(e: Fraction) -> float:
+        inner = delta(down(float(e), 2.0**-50))
+        return min(1.0, up(leak + (1 - leak) * inner, slip)) if leak or inner else 0.0
+
+    def low_epsilon(d: Fraction) -> float:
+        rest = up((up(float(d), slip) - down(leak)) / (1 - leak), slip) if leak else up(float(d), slip)
+        return down(epsilon(rest)) if 0 < rest < 1 else 0.0
+
+    def low_delta(e: Fraction) -> float:
+        return down(down(leak) + (1 - leak) * delta(up(float(e), 2.0**-50)), slip)
+
+    if exact:
+        return Method(name, because, up_epsilon, up_delta, low_epsilon, low_delta, exact=True)
+    return Method(name, because, up_epsilon, up_delta)
+
+
+def _above(value: float) -> float:
+    return up(value) if value else 0.0
+
+
+def numerical_method(parts: Parts, accuracy: float) -> Method | None:
+    """Price by the distribution of the summed loss, certified from both sides; None if some event has no such law."""
+    from .pld import numerical
+
+    events = [Repeated(atom, k) for atom, k in parts.atoms]
+    events += [Repeated(Promise(ApproxDP(0, d), neighbours=parts.neighbours), k) for d, k in parts.leaks]
+    try:
+        engine = numerical(events, gap=accuracy)
+    except InvalidArgument:
+        return None
+    return Method(
+        "numerical",
+        "the distribution of the summed loss, with certified bounds",
+        lambda delta: engine.epsilon(down(float(delta))),
+        lambda epsilon: engine.delta(down(float(epsilon))),
+        lambda delta: engine.lower_epsilon(up(float(delta))),
+        lambda epsilon: engine.lower_delta(up(float(epsilon))),
+    )

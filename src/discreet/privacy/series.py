@@ -1,0 +1,62 @@
+"""A few elementary functions without cancellation, for arrays: small privacy losses must keep all their digits."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "convex_power", "exp_tail", "sinhc", "xcoth"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+_SINHC = [1 / math.factorial(2 * k + 3) for k in range(9)][::-1]
+_XCOTH = [1 / math.factorial(2 * k) - 1 / math.factorial(2 * k + 1) for k in range(1, 10)][::-1]
+_TAIL = [(-1) ** k / math.factorial(k + 2) for k in range(18)][::-1]
+
+
+def sinhc(y: float | Array) -> Array:
+    """Give sinh(y)/y − 1, to full relative precision.
+
+    >>> float(sinhc(1e-8)) * 6e16
+    1.0
+    """
+    y = np.asarray(y, dtype=np.float64)
+    small = np.minimum(np.abs(y), 1.0)
+    big = np.maximum(np.abs(y), 1.0)
+    return np.where(np.abs(y) < 1, small**2 * np.polyval(_SINHC, small**2), np.sinh(big) / big - 1)
+
+
+def xcoth(y: float) -> float:
+    """Give y·coth(y) − 1 for y > 0, to full relative precision.
+
+    >>> round(xcoth(1e-8) * 3e16, 12)
+    1.0
+    """
+    if y < 1:
+        return float(y * y * np.polyval(_XCOTH, y * y) / (1 + sinhc(y)))
+    return y / math.tanh(y) - 1
+
+
+def exp_tail(x: float) -> float:
+    """Give e^−x − 1 + x for x ≥ 0, to full relative precision.
+
+    >>> round(exp_tail(1e-8) * 2e16, 7)
+    1.0
+    """
+    return float(x * x * np.polyval(_TAIL, x)) if x < 1 else x + math.expm1(-x)
+
+
+def convex_power(y: Array, exponent: float) -> Array:
+    """Give (1+y)^c − 1 − c·y for y > −1 and c outside (0, 1), to good relative precision: it is never negative.
+
+    >>> float(convex_power(np.array([1e-9]), 2.0)[0]) / 1e-18
+    1.0
+    """
+    c = exponent
+    tiny = np.abs(c * y) < 1e-3
+    s = np.where(tiny, y, 0.0)
+    series = c * (c - 1) / 2 * s * s * (1 + (c - 2) / 3 * s * (1 + (c - 3) / 4 * s * (1 + (c - 4) / 5 * s)))
+    return np.where(tiny, series, np.expm1(c * np.log1p(y)) - c * y)
