@@ -53,7 +53,7 @@ class Logged:
         self.log.append((width, found.tolist()))
         return found
 
-    def word(self, width):
+    def word(self, _width):
         raise AssertionError("a word of 64 bits met a threshold: a 2^-50 event")
 
 

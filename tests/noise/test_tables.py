@@ -1,7 +1,7 @@
 """Every threshold, look-up cell and quick-accept bound against mpmath, from scale 1/1000 to 2^50."""
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import mpmath
 import numpy as np
@@ -13,8 +13,11 @@ from discreet.noise.gaussian import _law as gaussian_law
 from discreet.noise.geometric import _law as geometric_law
 from discreet.noise.laplace import _law as laplace_law
 from discreet.noise.law import EXPONENT_ERROR, cell, first, thresholds
+from discreet.noise.settle import settle
 from discreet.noise.stirling import bernoulli, stirling
 from discreet.noise.table import CUT, build, held
+from discreet.noise.words import ByteWords
+from discreet.testing.bits import ScriptedBits
 from oracles.noise import (
     binomial_weight,
     cumulated,
@@ -165,6 +168,34 @@ class TestStirling:
         for n in range(2, 60):
             numerator, denominator = mpmath.bernfrac(n)
             assert bernoulli(n) == Fraction(int(numerator), int(denominator))
+
+
+class TestPrecisionIsRaised:
+    """Bounds too wide, or cells that end too early, are computed again with more precision."""
+
+    class Coarse:
+        shift, sides = 0, 2
+
+        def __init__(self, law, cells, error):
+            self.law, self.cells, self.error = law, cells, error
+
+        def weights(self, precision):
+            cells, (low, high) = self.law.weights(precision)
+            if precision > 110:
+                return cells, (low, high)
+            return list(islice(cells, self.cells)), (low - self.error, high + self.error)
+
+    @pytest.mark.parametrize(("cells", "error"), [(3, 0), (10_000, 2**60)])
+    def test_build(self, cells, error):
+        law = laplace_law(3)
+        made, coarse = build(law), build(self.Coarse(law, cells, error))
+        assert made.low.tolist() == coarse.low.tolist()
+        assert made.high.tolist() == coarse.high.tolist()
+
+    def test_settle_reads_on_when_the_thresholds_end(self):
+        half = [lambda precision: (1 << precision - 1, 1 << precision - 1)]
+        script = ByteWords(ScriptedBits(bytes(8)))
+        assert settle(0, 4, lambda precision: [one(precision) for one in half if precision > 60], script) == 0
 
 
 def test_cells_and_their_first_integers():

@@ -1,7 +1,7 @@
 """Every bit string on tiny words: the true probability lies in [mass found, mass found + mass undecided].
 
-Words of 2 to 6 bits, read on one bit at a time, so that the cut, doubtful and exact paths, which the wide words take once
-in 2^16 to 2^64, are taken all the time.
+Words of 2 to 6 bits, read on one bit at a time, so that the cut, doubtful and exact paths, which the wide words take
+once in 2^16 to 2^64, are taken all the time.
 """
 
 from fractions import Fraction

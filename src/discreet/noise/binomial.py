@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 from math import comb, isqrt
 from typing import overload
 
@@ -50,21 +49,19 @@ class BinomialLaw:
         """Bound one side's weights by C(N, k + 1) = C(N, k)·(N − k)/(k + 1), every floor down, every ceiling up."""
         away = (self.trials + (0 if side else 1)) // 2  # coins that can still turn on this side
         low = high = 1 << precision + SPARE
-        for x in count():
-            if not high >> SPARE:
-                return
+        x = 0
+        while high >> SPARE:
             if (x - side) % (1 << self.shift) == 0 and x >= side:
                 yield low >> SPARE, -(-high >> SPARE)
             num, den = away - x, self.trials - away + x + 1
-            low, high = low * num // den, -(-high * num // den)
+            low, high, x = low * num // den, -(-high * num // den), x + 1
 
     def _estimated(self, side: int, precision: int) -> Iterator[Bounds]:
         """Bound one side's weights by Stirling's series."""
-        for step in count():
-            low, high = self._ratio(~(step << self.shift) if side else step << self.shift, 0, precision)
-            if high <= 1:
-                return
-            yield low, high
+        step = 0
+        while (found := self._ratio(~(step << self.shift) if side else step << self.shift, 0, precision))[1] > 1:
+            yield found
+            step += 1
 
     def _ratio(self, x: int, base: int, precision: int) -> Bounds:
         """Bound weight(x)/weight(base), in units of 2^-precision, base nearer to 0."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import repeat
 from typing import overload
 
 import numpy as np
@@ -49,7 +48,7 @@ def decreasing(scale: Fraction, shift: int, precision: int, *, one: Bounds) -> I
     """Bound one·exp(−k·2^shift/scale) for k = 0, 1, 2 … without end, in units of 2^-precision."""
     low_ratio, high_ratio = exp_neg(scale.denominator << shift, scale.numerator, precision)
     low, high = one
-    for _ in repeat(None):
+    while True:
         yield low, high
         low, high = (low * low_ratio) >> precision, -((-high * high_ratio) >> precision)
 

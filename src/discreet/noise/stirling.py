@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache, lru_cache
-from itertools import count
 from math import comb
 
 from .exp import Bounds
@@ -62,25 +61,23 @@ def _phi(num: int, den: int, work: int) -> Bounds:
     less than 3 units. The rest of the series is below a third of the next power.
     """
     square = (num * num << work) // (den * den)
-    power, total = 1 << work, 0
-    for k in count(1):
-        power = power * square >> work
+    power, total, k = 1 << work, 0, 0
+    while power > 1:
+        power, k = power * square >> work, k + 1
         total += power // (k * (2 * k - 1))
-        if power <= 1:
-            return total, total + 3 * k + 3
-    raise AssertionError  # pragma: no cover - count never ends
+    return total, total + 3 * k + 3
 
 
 def _correction(double: int, work: int) -> Bounds:
     """Bound 2^work·S(z), z = double/2, with as many terms as bring the remainder below one unit."""
-    total, power, square = 0, double, double * double
-    for k in count(1):
+    total, power, square, k = 0, double, double * double, 0
+    rest_num, rest_den = 1, 0
+    while rest_num << work > rest_den * power:
+        k += 1
         num, den, rest_num, rest_den = _coefficients(k)
         total += (num << work) // (den * power)
         power *= square
-        if rest_num << work <= rest_den * power:
-            return total - 1, total + k + 1
-    raise AssertionError  # pragma: no cover - count never ends
+    return total - 1, total + k + 1
 
 
 @cache
