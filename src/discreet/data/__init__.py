@@ -1,0 +1,41 @@
+"""Public facts about private data: what its columns may hold, who is protected, which tables are neighbours.
+
+Start at `columns` and `unit`, then `schema`; `schema_file` is the same in TOML, `infer` drafts one.
+
+>>> people = Schema("people", unit=People("user_id", max_rows=10), columns={"age": Integer(0, 120)}, size=1000)
+>>> print(people)
+people: private, the unit is one person (user_id), at most 10 rows, add-remove neighbours, 1000 units, version 1
+  age  integer  0 to 120  NULL absent
+"""
+
+from __future__ import annotations
+
+from .columns import Boolean, Category, Column, Date, Integer, Kind, Ordered, Real, Text, Timestamp
+from .draft import Draft
+from .infer import infer
+from .schema import Schema
+from .schema_file import read_schemas, schemas_from_toml, schemas_to_toml, write_schemas
+from .unit import People, Rows, Unit
+
+__all__ = [
+    "Boolean",
+    "Category",
+    "Column",
+    "Date",
+    "Draft",
+    "Integer",
+    "Kind",
+    "Ordered",
+    "People",
+    "Real",
+    "Rows",
+    "Schema",
+    "Text",
+    "Timestamp",
+    "Unit",
+    "infer",
+    "read_schemas",
+    "schemas_from_toml",
+    "schemas_to_toml",
+    "write_schemas",
+]

@@ -1,0 +1,27 @@
+"""The columns a schema may declare: what anyone may know about one value without looking at the data.
+
+    Integer(low, high)            whole numbers, clipped
+    Real(low, high, step=None)    numbers on a grid, clipped, rounded half up
+    Date(low, high)               days, clipped
+    Timestamp(low, high)          seconds of UTC, clipped
+    Category(values)              a closed public list of keys
+    Boolean()                     yes or no
+    Text(max_length)              free text; its keys are not public
+
+Each says what a stored value counts as (`read`), names its rule for NULL (`nulls`), and lists its public keys (`keys`)
+or says why it cannot. The first four are ordered: they count in whole steps (`steps`, `ends`, `width`, `at`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from .categorical import Boolean, Category, Text
+from .numeric import Integer, Real
+from .temporal import Date, Timestamp
+
+__all__ = ["Boolean", "Category", "Column", "Date", "Integer", "Kind", "Ordered", "Real", "Text", "Timestamp"]
+
+Ordered: TypeAlias = Integer | Real | Date | Timestamp
+Column: TypeAlias = Integer | Real | Date | Timestamp | Category | Boolean | Text
+Kind: TypeAlias = Literal["integer", "real", "date", "timestamp", "category", "boolean", "text"]

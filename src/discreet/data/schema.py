@@ -1,0 +1,237 @@
+"""One table: its columns with public bounds, who is protected, and which tables count as neighbours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from ..errors import InvalidArgument, SchemaMismatch
+from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..rational import whole
+from .columns import Column, Date, Timestamp
+from .nulls import flag
+from .unit import LONGEST_NAME, People, Unit, read_name
+
+__all__ = ["Schema"]
+
+TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Schema:
+    """Declare what anyone may know about a table; nothing here is read from the data.
+
+    `unit` says who is protected and `columns` what their values may be; neither has a default. `size` is a *public*
+    number of units, used to show relative errors. `version` is the steward's word for the state of the data: the same
+    question on the same version has the same answer. `needs_word` lists what a draft took from the data (`infer`).
+
+    >>> from discreet.data import Integer, Real, Rows
+    >>> people = Schema("people", unit=Rows(), columns={"age": Integer(0, 120), "income": Real(0, 250_000)})
+    >>> print(people)
+    people: private, the unit is one row, add-remove neighbours, version 1
+      age     integer  0 to 120                  NULL absent
+      income  real     0 to 250000, step 1/8192  NULL absent
+
+    Refuses a missing unit, no columns, names that differ only in case, a name that is no identifier, a window over a
+    column that is not declared as a time.
+    """
+
+    name: str
+    unit: Unit | None
+    declared: tuple[tuple[str, Column], ...]
+    neighbours: Neighbours
+    public: bool
+    key: tuple[str, ...]
+    size: int | None
+    version: str
+    needs_word: tuple[str, ...]
+
+    def __init__(
+        self,
+        name: str,
+        unit: Unit | None = None,
+        columns: Mapping[str, Column] | None = None,
+        *,
+        neighbours: Neighbours = ADD_REMOVE,
+        public: bool = False,
+        key: str | Iterable[str] = (),
+        size: int | None = None,
+        version: str = "1",
+        needs_word: Iterable[str] = (),
+    ) -> None:
+        declared = _columns(columns, name)
+        fields = {
+            "name": _table_name(name),
+            "unit": _unit(unit, dict(declared), flag(public, "public"), name),
+            "declared": declared,
+            "neighbours": read_neighbours(neighbours),
+            "public": public,
+            "key": _key(key, dict(declared), public),
+            "size": _size(size, public),
+            "version": _version(version),
+            "needs_word": _marks(needs_word, dict(declared)),
+        }
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def public_table(
+        cls, name: str, columns: Mapping[str, Column], *, key: str | Iterable[str] = (), version: str = "1"
+    ) -> Schema:
+        """Declare a table that is no secret: it has no unit, and its keys may be read from it.
+
+        `key` names the columns that together are unique in it: a join on them adds no rows.
+
+        >>> from discreet.data import Category, Integer
+        >>> Schema.public_table("wards", {"ward": Integer(1, 40), "city": Category(["Oslo", "Bergen"])}, key="ward").key
+        ('ward',)
+        """
+        return cls(name, None, columns, public=True, key=key, version=version)
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The declared columns by name, in order."""
+        return dict(self.declared)
+
+    def column(self, name: str) -> tuple[str, Column]:
+        """Find a column by its name in any case, as SQL does; give its declared name and its facts.
+
+        >>> from discreet.data import Integer, Rows
+        >>> Schema("people", Rows(), {"age": Integer(0, 120)}).column("AGE")
+        ('age', Integer(0, 120))
+        """
+        for declared, column in self.declared:
+            if declared.casefold() == name.casefold():
+                return declared, column
+        names = [declared for declared, _ in self.declared]
+        close = get_close_matches(name, names, n=1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        raise SchemaMismatch(f"{self.name} has no column {name!r}; it has {', '.join(names)}{meant}")
+
+    def ready(self) -> Schema:
+        """Give the schema back if every fact in it is the steward's word, refuse it if it is still a draft.
+
+        A bound that was read from the data tells about one person; whoever answers questions calls this first.
+        """
+        if self.needs_word:
+            raise InvalidArgument(
+                f"{self.name} is a draft: {', '.join(self.needs_word)} came from the data. "
+                "Put in what is known without looking, then remove each `needs_word = true`"
+            )
+        return self
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the schema as plain values for JSON; `from_dict` reads exactly the same schema back."""
+        from .schema_dict import schema_to_dict
+
+        return schema_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, object]) -> Schema:
+        """Read a schema from plain values, as `to_dict` gives them.
+
+        >>> from discreet.data import Boolean, Rows
+        >>> votes = Schema("votes", Rows(), {"yes": Boolean()})
+        >>> Schema.from_dict(votes.to_dict()) == votes
+        True
+        """
+        from .schema_dict import schema_from_dict
+
+        return schema_from_dict(facts)
+
+    def __repr__(self) -> str:
+        return f"<Schema {self.name}: {len(self.declared)} columns, {self.unit or 'public'}>"
+
+    def __str__(self) -> str:
+        from .display import schema_text
+
+        return schema_text(self)
+
+    def _repr_html_(self) -> str:
+        from .display import schema_html
+
+        return schema_html(self)
+
+
+def _table_name(name: object) -> str:
+    if not isinstance(name, str) or not TABLE_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise InvalidArgument(
+            f"a table's name must be an identifier of at most 63 letters a-z, digits and _, got {name!r}; try 'people'"
+        )
+    return str(name)
+
+
+def _columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
+    if not isinstance(columns, Mapping) or not columns:
+        raise InvalidArgument(f"{name} needs columns with public bounds, such as columns={{'age': Integer(0, 120)}}")
+    seen: dict[str, str] = {}
+    for label, column in columns.items():
+        read_name(label, "a column")
+        if not isinstance(column, Column):
+            raise InvalidArgument(
+                f"column {label!r} must be declared by a type such as Integer(0, 120), got {column!r}"
+            )
+        if label.casefold() in seen:
+            raise InvalidArgument(f"columns {seen[label.casefold()]!r} and {label!r} differ only in case; rename one")
+        seen[label.casefold()] = label
+    return tuple(columns.items())
+
+
+def _unit(unit: object, columns: dict[str, Column], public: bool, name: object) -> Unit | None:
+    if public:
+        if unit is not None:
+            raise InvalidArgument(f"{name} is public, so nobody in it is protected: leave the unit out, or public=True")
+        return None
+    if not isinstance(unit, Unit):
+        raise InvalidArgument(
+            f"{name} needs a unit: who is protected? Say unit=Rows() if each person has one row, else "
+            "unit=People('user_id', max_rows=10); a table that is no secret is Schema.public_table"
+        )
+    if isinstance(unit, People) and unit.window is not None:
+        _check_window(*unit.window, columns)
+    return unit
+
+
+def _check_window(label: str, per: str, columns: dict[str, Column]) -> None:
+    column = columns.get(label)
+    if not isinstance(column, Date | Timestamp):
+        times = [name for name, c in columns.items() if isinstance(c, Date | Timestamp)]
+        raise InvalidArgument(
+            f"the window's column {label!r} must be declared as a Timestamp or a Date; "
+            + (f"there is {', '.join(times)}" if times else "no such column is declared")
+        )
+    if per == "hour" and isinstance(column, Date):
+        raise InvalidArgument(f"{label!r} is a Date, which has no hours; use 'day' or longer, or declare a Timestamp")
+
+
+def _key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ...]:
+    names = (key,) if isinstance(key, str) else tuple(key) if isinstance(key, Iterable) else (key,)
+    if names and not public:
+        raise InvalidArgument(
+            "only a public table may state a key; of a private table the unit says all that is public"
+        )
+    for name in names:
+        if not isinstance(name, str) or name not in columns or names.count(name) > 1:
+            raise InvalidArgument(f"the key {name!r} must be one of the columns, once; there are {', '.join(columns)}")
+    return names
+
+
+def _size(size: object, public: bool) -> int | None:
+    if size is not None and public:
+        raise InvalidArgument("a public table states no size: anyone may count it")
+    return None if size is None else whole(size, "size", least=1)
+
+
+def _version(version: object) -> str:
+    if not isinstance(version, str) or not version.strip() or not version.isprintable() or len(version) > 200:
+        raise InvalidArgument(f"version must be a short text such as '2024-06', got {version!r}")
+    return str(version)
+
+
+def _marks(marks: Iterable[str], columns: dict[str, Column]) -> tuple[str, ...]:
+    known = ("unit", *(f"columns.{name}" for name in columns))
+    if isinstance(marks, str) or not set(marks) <= set(known):
+        raise InvalidArgument(f"needs_word must list some of {', '.join(known)}, got {marks!r}")
+    return tuple(path for path in known if path in set(marks))

@@ -1,0 +1,133 @@
+"""Who is protected: one row, all rows of one person, or one person's rows within a window of time.
+
+The bounds of `People` are enforced, not believed: whatever a person's rows, at most so many of them count in an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+from ..errors import InvalidArgument
+from ..rational import whole
+from .amount import call
+
+__all__ = ["PERIODS", "People", "Period", "Rows", "Unit", "read_name", "window_start"]
+
+Period: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
+PERIODS: tuple[Period, ...] = get_args(Period)
+LONGEST_NAME = 63
+"""PostgreSQL cuts longer names."""
+
+
+def read_name(value: object, what: str) -> str:
+    """Check the name of a stored column: printable text without quotes, at most 63 bytes.
+
+    >>> read_name("Time spent (minutes)", "a column")
+    'Time spent (minutes)'
+
+    Refuses the empty name, surrounding spaces, quotes, backslashes, control characters.
+    """
+    fits = isinstance(value, str) and value.isprintable() and 0 < len(value.encode()) <= LONGEST_NAME
+    if not isinstance(value, str) or not fits or value != value.strip() or set(value) & set("\"'`\\"):
+        raise InvalidArgument(f"{what} needs a printable name of at most 63 bytes without quotes, got {value!r}")
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Protect one row: for data with one row per person, or where only the single event is secret.
+
+    >>> print(Rows())
+    one row
+    """
+
+    kind: ClassVar[Literal["rows"]] = "rows"
+
+    def __str__(self) -> str:
+        return "one row"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class People:
+    """Protect a person: all rows whose column `id` holds the same value; rows without an id count nowhere.
+
+    `max_rows` is the most rows of one unit that count in an answer, over all its groups; `max_groups` the most groups
+    they may fall in (None: as many as rows). With `window=("visited", "month")` the unit is a person within one
+    calendar month of that column: a person active in k months is then protected as a group of k, no better.
+    The id is compared as it is stored; it need not be declared as a column, and questions only ever count it.
+
+    >>> print(People("user_id", max_rows=10, window=("visited", "month")))
+    one person (user_id) within a month of visited, at most 10 rows
+
+    Refuses a bound below 1, more groups than rows, a window that is no calendar period.
+    """
+
+    kind: ClassVar[Literal["people"]] = "people"
+    id: str
+    max_rows: int
+    max_groups: int | None
+    window: tuple[str, Period] | None
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002
+        *,
+        max_rows: int,
+        max_groups: int | None = None,
+        window: tuple[str, Period] | None = None,
+    ) -> None:
+        rows = whole(max_rows, "max_rows", least=1)
+        groups = None if max_groups is None else whole(max_groups, "max_groups", least=1)
+        if groups is not None and groups > rows:
+            raise InvalidArgument(f"max_groups must be at most max_rows = {rows}, got {groups}; a group takes a row")
+        fields = {"id": read_name(id, "the id"), "max_rows": rows, "max_groups": groups, "window": _window(window)}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return call("People", self.id, max_rows=self.max_rows, max_groups=self.max_groups, window=self.window)
+
+    def __str__(self) -> str:
+        within = ""
+        if self.window is not None:
+            column, per = self.window
+            within = f" within {'an' if per == 'hour' else 'a'} {per} of {column}"
+        groups = "" if self.max_groups is None else f" in at most {self.max_groups} group{_s(self.max_groups)}"
+        return f"one person ({self.id}){within}, at most {self.max_rows} row{_s(self.max_rows)}{groups}"
+
+
+Unit: TypeAlias = Rows | People
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _window(window: object) -> tuple[str, Period] | None:
+    hint = f'write window=("visited", "month"), with one of {", ".join(PERIODS)}'
+    if window is None:
+        return None
+    if not isinstance(window, tuple | list) or len(window) != 2:
+        raise InvalidArgument(f"a window is a column and a period, got {window!r}; {hint}")
+    if window[1] not in PERIODS:
+        raise InvalidArgument(f"{window[1]!r} is no calendar period; {hint}")
+    return read_name(window[0], "the window's column"), window[1]
+
+
+def window_start(time: datetime, per: Period) -> datetime:
+    """Give the first second of the calendar window a time falls in; weeks begin on Monday, all is UTC.
+
+    >>> window_start(datetime(2024, 5, 15, 9, 30), "week"), window_start(datetime(2024, 5, 15), "quarter")
+    (datetime.datetime(2024, 5, 13, 0, 0), datetime.datetime(2024, 4, 1, 0, 0))
+    """
+    if per == "hour":
+        return time.replace(minute=0, second=0, microsecond=0)
+    start = time.replace(hour=0, minute=0, second=0, microsecond=0)
+    if per == "week":
+        return start - timedelta(days=start.weekday())
+    if per == "day":
+        return start
+    month = {"month": start.month, "quarter": start.month - (start.month - 1) % 3, "year": 1}[per]
+    return start.replace(month=month, day=1)
