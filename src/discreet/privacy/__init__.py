@@ -1,1 +1,101 @@
-"""."""
+"""What is promised and how promises add up. No sampling, no data.
+
+measures     PureDP  ApproxDP  ZCDP  GaussianDP  RenyiDP          what is promised
+events       LaplaceNoise  GaussianNoise  …  Parallel             what was done
+compose      events → Curve                                       what it costs together
+calibrate    fits  least_scale  largest  most_queries  least_budget
+convert      to_pure  to_approx  to_zcdp  to_gaussian  to_renyi  implies
+group, amplify, advise                                            for several people, for samples, in words
+"""
+
+from __future__ import annotations
+
+from .advise import NOT_PROMISED, Advice, Meaning, advise, meaning
+from .amplify import amplify, dp_sgd
+from .attack import Attack
+from .calibrate import fits, largest, least_budget, least_scale, most_queries
+from .compose import compose
+from .convert import implies, to_approx, to_gaussian, to_pure, to_renyi, to_zcdp
+from .curve import Curve
+from .events import (
+    Batch,
+    BinomialNoise,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialSelection,
+    GaussianNoise,
+    KeySelection,
+    LaplaceNoise,
+    OwnCurve,
+    Parallel,
+    PermuteAndFlipSelection,
+    Promise,
+    Repeated,
+    Response,
+    Sampled,
+    Sequence,
+    SparseVector,
+    TruncatedGeometricNoise,
+)
+from .group import group, group_event
+from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .moments import moments
+from .neighbours import ADD_REMOVE, REPLACE, Neighbours
+from .why import Why
+
+__all__ = [
+    "ADD_REMOVE",
+    "NOT_PROMISED",
+    "REPLACE",
+    "ZCDP",
+    "Advice",
+    "ApproxDP",
+    "Attack",
+    "Batch",
+    "BinomialNoise",
+    "Curve",
+    "DiscreteGaussianNoise",
+    "DiscreteLaplaceNoise",
+    "Event",
+    "ExponentialSelection",
+    "GaussianDP",
+    "GaussianNoise",
+    "KeySelection",
+    "LaplaceNoise",
+    "Meaning",
+    "Measure",
+    "Neighbours",
+    "OwnCurve",
+    "Parallel",
+    "PermuteAndFlipSelection",
+    "Promise",
+    "PureDP",
+    "RenyiDP",
+    "Repeated",
+    "Response",
+    "Sampled",
+    "Sequence",
+    "SparseVector",
+    "TruncatedGeometricNoise",
+    "Why",
+    "advise",
+    "amplify",
+    "compose",
+    "dp_sgd",
+    "fits",
+    "group",
+    "group_event",
+    "implies",
+    "largest",
+    "least_budget",
+    "least_scale",
+    "meaning",
+    "moments",
+    "most_queries",
+    "to_approx",
+    "to_gaussian",
+    "to_pure",
+    "to_renyi",
+    "to_zcdp",
+]

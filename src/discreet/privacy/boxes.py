@@ -103,7 +103,7 @@ def optimal_epsilon(epsilon0: float, times: int, delta: float) -> float:
     """Give the least ε with optimal_delta ≤ delta, from the safe side of the root; Σε at δ = 0.
 
     >>> round(optimal_epsilon(0.1, 100, 1e-6), 4)
-    4.6334
+    4.7746
     """
     total = times * epsilon0
     if delta <= 0 or total == 0:

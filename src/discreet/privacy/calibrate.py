@@ -22,7 +22,7 @@ from ..rational import Number, positive
 from .curve import Curve, read_delta
 from .events import Event, Repeated
 from .gdp import price_gdp
-from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
 from .parts import Parts, flatten
 from .pure import price_pure
 from .rdp import price_rdp
@@ -44,14 +44,11 @@ def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
 
     Refuses what is no event and no budget.
     """
-    return excess(flatten(events), budget) <= 0
+    return excess(flatten(events), read_measure(budget)) <= 0
 
 
 def excess(parts: Parts, budget: Measure) -> float:
     """Give ln(price/budget): above 0 exactly when the events do not fit."""
-    if not isinstance(budget, Measure):
-        kind = type(budget).__name__
-        raise InvalidArgument(f"a budget is a measure such as PureDP(1) or ApproxDP(1, 1e-6), got {kind}")
     match budget:
         case PureDP():
             return _ratio(price_pure(parts), budget.epsilon)
@@ -105,6 +102,7 @@ def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Nu
 
     Refuses a budget that no amount of noise can keep, such as PureDP for Gaussian noise.
     """
+    read_measure(budget)
 
     def at(scale: float) -> float:
         return excess(flatten(make(Fraction(scale))), budget)
@@ -113,8 +111,9 @@ def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Nu
     if low == 0:
         raise InvalidArgument("every scale fits: the price does not grow as the noise shrinks; check `make`")
     low, high = crossing(at, low, high, relative=_TIGHT)
-    simple = _simplest(Fraction(math.nextafter(low, math.inf)), Fraction(high * (1 + _TIGHT)))
-    return next(s for s in chain([simple], _upwards(high)) if fits(make(s), budget))
+    roof = Fraction(high * (1 + _TIGHT))
+    simple = _simplest(Fraction(math.nextafter(low, math.inf)), roof), _simplest(Fraction(high), roof)
+    return next(s for s in chain(simple, _upwards(high)) if fits(make(s), budget))
 
 
 def _upwards(scale: float) -> Iterator[Fraction]:

@@ -83,7 +83,7 @@ class Curve:
     >>> from .parts import flatten
     >>> curve = Curve(flatten([GaussianNoise.of(scale=10, sensitivity=1)] * 1000))
     >>> round(curve.epsilon(delta=1e-6), 6), round(curve.delta(epsilon=10), 6)
-    (19.423656, 0.020588)
+    (19.423656, 0.03378)
     """
 
     parts: Parts

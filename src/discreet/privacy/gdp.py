@@ -133,7 +133,7 @@ def mu_of_pure(epsilon: float) -> float:
     (Dong, Roth, Su 2022, in the language of trade-off functions.)
 
     >>> round(mu_of_pure(1.0), 6)
-    1.231828
+    1.232035
     """
     from scipy.special import ndtri_exp
 

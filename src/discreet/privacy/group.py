@@ -68,7 +68,7 @@ def delta_factor(epsilon: float, size: int) -> float:
     """Give (e^Kε − 1)/(e^ε − 1), the growth of δ in a group (K at ε = 0); infinite beyond the range of floats.
 
     >>> round(delta_factor(1.0, 3), 12)
-    11.107337927390
+    11.10733792739
     """
     if size * epsilon > 700:
         return math.inf

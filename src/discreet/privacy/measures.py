@@ -7,6 +7,9 @@
     RenyiDP({α: ε})   Rényi divergence at most ε(α) at the listed orders
 
 Sum two of a kind with `+`, repeat with `k * m`; twenty times `PureDP(0.05)` is exactly `PureDP(1)`.
+`a <= b` says that whoever keeps the promise a keeps b too (a fits in the budget b), across measures: `ZCDP(0.1) <=
+ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as amounts; the others have a curve, read by
+`.epsilon(delta)` and `.delta(epsilon)`; `convert` has both for every measure.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import TypeAlias
 from ..errors import InvalidArgument
 from ..rational import Number, rational, whole
 
-__all__ = ["ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "ZCDP"]
+__all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
 
 
 def _amount(value: object, name: str) -> Fraction:
@@ -29,14 +32,71 @@ def _amount(value: object, name: str) -> Fraction:
     return exact
 
 
+def read_measure(value: object) -> Measure:
+    """Check that a promise or a budget is a measure.
+
+    >>> read_measure(1.0)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got float
+    """
+    if not isinstance(value, Measure):
+        kind = type(value).__name__
+        raise InvalidArgument(f"a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got {kind}")
+    return value
+
+
 def _show(amount: Fraction) -> str:
     """Print an amount as a plain decimal if it is a short one, else as a fraction."""
     decimal = f"{float(amount):.12g}"
     return decimal if Fraction(decimal) == amount else str(amount)
 
 
+class _Promise:
+    """What all measures share: one can be within another."""
+
+    __slots__ = ()
+
+    def implies(self, promise: Measure) -> bool:
+        """Tell whether whoever keeps this promise keeps the other one too, by the tightest known conversion.
+
+        >>> PureDP(1).implies(ZCDP(0.5)), ZCDP(0.5).implies(PureDP(9))
+        (True, False)
+
+        Refuses what is no measure.
+        """
+        from .convert import implies
+
+        return implies(read_measure(self), promise)
+
+    def __le__(self, other: object) -> bool:
+        return self.implies(other) if isinstance(other, Measure) else NotImplemented
+
+
+def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
+    """Give the least ε this promises at a δ, rounded up.
+
+    >>> round(GaussianDP(1).epsilon(delta=1e-10), 9)
+    6.547924067
+    """
+    from .convert import epsilon
+
+    return epsilon(self, delta)
+
+
+def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
+    """Give the least δ this promises at an ε, rounded up.
+
+    >>> round(GaussianDP(1).delta(epsilon=1), 9)
+    0.126936738
+    """
+    from .convert import delta
+
+    return delta(self, epsilon)
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PureDP:
+class PureDP(_Promise):
     """Promise ε-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] (Dwork, McSherry, Nissim, Smith 2006).
 
     >>> sum([PureDP(0.05)] * 19, PureDP(0.05)) == PureDP(1)
@@ -62,7 +122,7 @@ class PureDP:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ApproxDP:
+class ApproxDP(_Promise):
     """Promise (ε, δ)-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ.
 
     >>> ApproxDP(1, "1e-6") + ApproxDP(0.5, "1e-6")
@@ -94,7 +154,7 @@ class ApproxDP:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ZCDP:
+class ZCDP(_Promise):
     """Promise ρ-zero-concentrated DP: the Rényi divergence of order α is at most ρα for all α > 1 (Bun, Steinke 2016).
 
     >>> 2 * ZCDP("1/8")
@@ -102,6 +162,9 @@ class ZCDP:
     """
 
     rho: Fraction
+
+    epsilon = _epsilon
+    delta = _delta
 
     def __init__(self, rho: Number) -> None:
         object.__setattr__(self, "rho", _amount(rho, "rho"))
@@ -120,7 +183,7 @@ class ZCDP:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class GaussianDP:
+class GaussianDP(_Promise):
     """Promise μ-Gaussian DP: no test tells D from D' better than N(0, 1) from N(μ, 1) (Dong, Roth, Su 2022).
 
     The amount kept is μ², because squares add: μ itself may be irrational.
@@ -130,6 +193,9 @@ class GaussianDP:
     """
 
     squared: Fraction
+
+    epsilon = _epsilon
+    delta = _delta
 
     def __init__(self, mu: Number) -> None:
         object.__setattr__(self, "squared", _amount(mu, "mu") ** 2)
@@ -166,7 +232,7 @@ class GaussianDP:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class RenyiDP:
+class RenyiDP(_Promise):
     """Promise Rényi DP: divergence of order α at most ε(α), at each listed order α > 1 (Mironov 2017).
 
     >>> RenyiDP({2: 0.5, 8: 1}) + RenyiDP({2: 0.5, 8: 1})
@@ -174,6 +240,9 @@ class RenyiDP:
     """
 
     orders: tuple[tuple[Fraction, Fraction], ...]
+
+    epsilon = _epsilon
+    delta = _delta
 
     def __init__(self, epsilons: Mapping[int | float | Fraction | str, Number]) -> None:
         pairs = sorted((rational(a, "alpha"), _amount(e, "epsilon")) for a, e in epsilons.items())

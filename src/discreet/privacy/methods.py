@@ -22,7 +22,7 @@ from . import gdp, rdp, zcdp
 from .advanced import advanced_delta, advanced_epsilon
 from .boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
 from .events import Event, LaplaceNoise, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
-from .measures import ApproxDP, PureDP
+from .measures import ZCDP, ApproxDP, PureDP, RenyiDP
 from .parts import Parts
 from .pure import laplace_delta
 from .rounding import down, up
@@ -69,6 +69,8 @@ def exact_methods(parts: Parts) -> tuple[Method, ...]:
         exact = _optimal(parts)
     else:
         exact = _laplace(parts)
+    if all(isinstance(a, Promise) and isinstance(a.measure, ZCDP | RenyiDP) for a, _ in parts.atoms):
+        return methods(parts)  # nothing but the measure is known, so its own conversion is the tightest there is
     if exact is None or not exact.exact:
         return ()
     return tuple(m for m in (_basic(parts), exact) if m is not None)

@@ -101,7 +101,7 @@ def response_delta(pure: float, epsilon: float) -> float:
     """Give δ(ε) of randomized response, the worst ε0-DP mechanism: (e^ε0 − e^ε)₊/(1 + e^ε0). Not rounded.
 
     >>> round(response_delta(1.0, 0.5), 12)
-    0.287649154978
+    0.287649136645
     """
     if epsilon >= pure:
         return 0.0
@@ -115,7 +115,7 @@ def response_epsilon(pure: float, delta: float) -> float:
     """Give ε(δ) of randomized response: ln(e^ε0 − δ(1 + e^ε0)), at least 0. Not rounded.
 
     >>> round(response_epsilon(1.0, 0.01), 12)
-    0.986226498393
+    0.986226788887
     """
     inside = -delta * (1 + math.exp(-pure))
     return max(0.0, pure + math.log1p(inside)) if inside > -1 else 0.0

@@ -134,7 +134,8 @@ def _parallel(atom: Parallel, alphas: Array) -> Array:
     except InvalidArgument:  # no promise to a group of two is known
         return np.full_like(alphas, math.inf)
     pair: Array = np.sum(np.sort(single, axis=0)[-2:], axis=0)
-    return np.maximum(np.max(double, axis=0), pair)
+    worst: Array = np.max(double, axis=0)
+    return np.maximum(worst, pair)
 
 
 def promised_renyi(measure: RenyiDP, alphas: Array) -> Array:

@@ -23,10 +23,10 @@ class Row:
 class Why:
     """Every method that applies, its ε at one δ, and which won; prints as a small table.
 
-    >>> Why(Fraction(1, 10**6), (Row("basic", 10.0, "they add up"), Row("zCDP", 5.7, "so do the ρ")))
+    >>> Why(Fraction(1, 10**6), (Row("basic", 10.0, "they add up"), Row("zCDP", 5.75, "so do the ρ")))
     ε at δ = 1e-06
       basic             10   they add up
-    → zCDP             5.7   so do the ρ
+    → zCDP            5.75   so do the ρ
     """
 
     delta: Fraction

@@ -1,0 +1,132 @@
+"""Conversions between promises, each the tightest known.
+
+| from, to | ApproxDP at δ | ZCDP | GaussianDP | RenyiDP |
+|---|---|---|---|---|
+| PureDP ε | randomized response: ln(e^ε − δ(1+e^ε)) | ε·tanh(ε/2) | μ = −2Φ⁻¹(1/(1+e^ε)) | randomized response |
+| ApproxDP ε, δ0 | the same after the leak δ0 | none | none | none |
+| ZCDP ρ | Canonne–Kamath–Steinke infimum | | none | ρα |
+| GaussianDP μ | the exact curve | μ²/2 | | αμ²/2 |
+| RenyiDP | the improved form, best listed order | none | none | chords between orders |
+
+To PureDP leads only what is pure already. Sources stand with the functions: `pure`, `boxes`, `zcdp`, `gdp`, `rdp`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import InvalidArgument
+from ..rational import Number, rational
+from .curve import Curve
+from .events import Promise
+from .gdp import price_gdp
+from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .parts import flatten
+from .pure import price_pure
+from .rdp import price_rdp
+from .zcdp import price_zcdp
+
+__all__ = ["delta", "epsilon", "implies", "to_approx", "to_gaussian", "to_pure", "to_renyi", "to_zcdp"]
+
+
+def epsilon(measure: Measure, delta: Number) -> float:
+    """Give the least ε that a promise implies at this δ, rounded up; infinite if none.
+
+    >>> round(epsilon(ZCDP(0.5), 1e-6), 9), epsilon(PureDP(1), 0)
+    (5.221534445, 1.0)
+    """
+    return Curve(flatten(Promise(measure))).epsilon(delta)
+
+
+def delta(measure: Measure, epsilon: Number) -> float:
+    """Give the least δ that a promise implies at this ε, rounded up.
+
+    >>> round(delta(PureDP(1), 0.5), 9)
+    0.287649137
+    """
+    return Curve(flatten(Promise(measure))).delta(epsilon)
+
+
+def implies(measure: Measure, promise: Measure) -> bool:
+    """Tell whether one promise implies another, by the tightest known conversion.
+
+    >>> implies(GaussianDP(1), ZCDP(0.5)), implies(ZCDP(0.5), GaussianDP(1))
+    (True, False)
+
+    Refuses what is no measure.
+    """
+    from .calibrate import fits
+
+    return fits(Promise(measure), promise)
+
+
+def to_pure(measure: Measure) -> PureDP:
+    """Restate a promise that is pure already.
+
+    >>> to_pure(ApproxDP(1, 0))
+    PureDP(1)
+
+    Refuses every other: no δ, ρ or μ above 0 implies a pure promise.
+    """
+    return PureDP(_known(measure, price_pure(Promise(measure)), "PureDP"))
+
+
+def to_approx(measure: Measure, delta: Number) -> ApproxDP:
+    """Restate a promise as (ε, δ) at a given δ, the least ε it implies.
+
+    >>> to_approx(PureDP(1), 0)
+    ApproxDP(1, 0)
+
+    Refuses a δ at which the promise says nothing.
+    """
+    price = epsilon(measure, delta)
+    return ApproxDP(_known(measure, Fraction(price) if math.isfinite(price) else None, "ApproxDP"), delta)
+
+
+def to_zcdp(measure: Measure) -> ZCDP:
+    """Restate a promise as zCDP, the least ρ it implies.
+
+    >>> to_zcdp(GaussianDP(1)), 0.4621 < to_zcdp(PureDP(1)).rho < 0.4622
+    (ZCDP(0.5), True)
+
+    Refuses (ε, δ) with δ > 0 and Rényi promises at a few orders: they imply none.
+    """
+    return ZCDP(_known(measure, price_zcdp(Promise(measure)), "ZCDP"))
+
+
+def to_gaussian(measure: Measure) -> GaussianDP:
+    """Restate a promise as Gaussian DP, the least μ it implies.
+
+    >>> 1.2320 < to_gaussian(PureDP(1)).mu < 1.2321
+    True
+
+    Refuses all but pure and Gaussian promises: the others imply none.
+    """
+    return GaussianDP.of_square(_known(measure, price_gdp(Promise(measure)), "GaussianDP"))
+
+
+def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
+    """Restate a promise as Rényi DP at these orders.
+
+    >>> to_renyi(ZCDP(0.5), [2, 8])
+    RenyiDP({2: 1, 8: 4})
+
+    Refuses (ε, δ) with δ > 0, and orders above all that a Rényi promise lists.
+    """
+    alphas = [rational(a, "alpha") for a in orders]
+    if isinstance(measure, ZCDP | GaussianDP):  # exact amounts stay exact
+        rho = to_zcdp(measure).rho
+        return RenyiDP({a: a * rho for a in alphas})
+    prices = price_rdp(Promise(measure), np.array([float(a) for a in alphas])).tolist()
+    known = [Fraction(p) if math.isfinite(p) else None for p in prices]
+    return RenyiDP({a: _known(measure, p, "RenyiDP") for a, p in zip(alphas, known, strict=True)})
+
+
+def _known(measure: Measure, amount: Fraction | None, to: str) -> Fraction:
+    if amount is None:
+        raise InvalidArgument(f"{measure!r} implies no {to} promise; compose the events themselves instead")
+    return amount
