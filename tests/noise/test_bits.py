@@ -12,7 +12,7 @@ from discreet import noise
 from discreet.errors import InvalidArgument, NoRandomness
 from discreet.noise import SecureBits, secure_bits
 from discreet.noise.bits import _forked, generation, readable
-from discreet.noise.serve import BLOCK, FEW, blocks
+from discreet.noise.serve import BLOCK, FEW, _Block, blocks
 from discreet.noise.words import ByteWords
 from discreet.testing.bits import FailingBits, HashedBits, ScriptedBits, ShortBits, UntouchedBits
 
@@ -34,6 +34,12 @@ DRAWS = {
 }
 
 
+def kept(**parameter):
+    """This thread's block for a law with that parameter."""
+    (name, value), *_ = parameter.items()
+    return next(block for block in blocks.kept.values() if getattr(block.sampler, name, None) == value)
+
+
 class TestSecureBits:
     def test_exact_counts(self):
         bits = SecureBits()
@@ -49,7 +55,7 @@ class TestSecureBits:
         bits.take(8)
         text = pickle.dumps(bits)
         copy = pickle.loads(text)
-        assert bits._block.data[8:24] not in text
+        assert bits._spare.rests[0][1][8:24] not in text
         assert copy.take(16) != bits.take(16)
 
     def test_threads_share_no_bytes(self):
@@ -101,24 +107,22 @@ class TestFailingSources:
 
     def test_a_failing_refill_serves_nothing_stale(self, monkeypatch):
         noise.laplace(77)
-        block = next(block for law, block in blocks.kept.items() if getattr(law, "scale", None) == 77)
+        block = kept(scale=77)
         block.used = block.values.size
-        before = block.values
         with monkeypatch.context() as patch:
             patch.setattr(ssl, "RAND_bytes", lambda count: b"")
-            patch.setattr(secure_bits()._block, "generation", -1)
+            secure_bits()._spare.rests.clear()
             with pytest.raises(NoRandomness):
                 noise.laplace(77)
-        assert block.values is before
         noise.laplace(77)
-        assert block.values is not before
+        assert kept(scale=77).values is not block.values
 
 
 class TestBlocks:
     def test_single_draws_come_from_a_block_of_at_least_256(self):
         assert BLOCK >= 256
         noise.gaussian(41)
-        block = blocks.kept[next(law for law in blocks.kept if getattr(law, "variance", None) == 41)]
+        block = kept(variance=41)
         assert block.values.size == BLOCK
         expected = block.values[block.used : block.used + 5].tolist()
         assert [noise.gaussian(41) for _ in range(5)] == expected
@@ -126,7 +130,7 @@ class TestBlocks:
     def test_few_draws_are_a_copy(self):
         drawn = noise.laplace(43, FEW)
         drawn[:] = 0
-        block = blocks.kept[next(law for law in blocks.kept if getattr(law, "scale", None) == 43)]
+        block = kept(scale=43)
         assert np.any(block.values[:FEW] != 0)
 
     def test_a_block_runs_out(self):
@@ -137,6 +141,21 @@ class TestBlocks:
         for scale in range(1, 60):
             noise.laplace(scale)
         assert len(blocks.kept) <= 32
+
+    def test_a_draw_within_a_draw_serves_nothing_twice(self, monkeypatch):
+        """As from a signal handler, in the middle of serving."""
+        noise.laplace(2**50)
+        outer, inner = _Block.reserve, []
+
+        def interrupted(block, count):
+            start = outer(block, count)
+            if not inner:
+                inner.append(None)
+                inner[0] = noise.laplace(2**50)
+            return start
+
+        monkeypatch.setattr(_Block, "reserve", interrupted)
+        assert noise.laplace(2**50) != inner[0]
 
     def test_threads_have_their_own(self):
         noise.laplace(45)
@@ -190,12 +209,12 @@ class TestFork:
         bits = SecureBits()
         bits.take(1)
         noise.laplace(46)
-        block = blocks.kept[next(law for law in blocks.kept if getattr(law, "scale", None) == 46)]
-        before, values = bits._block.data, block.values
+        block = kept(scale=46)
+        before, values = bits._spare.rests[0][1], block.values
         _forked()
         bits.take(1)
         noise.laplace(46)
-        assert bits._block.data is not before
+        assert bits._spare.rests[0][1] is not before
         assert block.values is not values
 
     def test_generation(self):

@@ -44,10 +44,14 @@ class Bits(Protocol):
         ...
 
 
-class _Block(threading.local):
-    data: bytes = b""
-    used: int = 0
-    generation: int = -1
+class _Spare(threading.local):
+    """What is left of one thread's block: its generation, its bytes, how many of them are used.
+
+    A rest is taken out while it is used: a signal handler that draws meanwhile finds none, so no byte is served twice.
+    """
+
+    def __init__(self) -> None:
+        self.rests: list[tuple[int, bytes, int]] = []
 
 
 class SecureBits:
@@ -59,21 +63,21 @@ class SecureBits:
     A source that fails or falls short gives `NoRandomness` and no output. Pickling gives a fresh source, no state.
     """
 
-    __slots__ = ("_block",)
+    __slots__ = ("_spare",)
 
     def __init__(self) -> None:
-        self._block = _Block()
+        self._spare = _Spare()
 
     def take(self, count: int, /) -> bytes:
         """Return exactly `count` fresh bytes."""
         if count > _BLOCK // 4:
             return _fetch(count)
-        block = self._block
-        if block.generation != _generation or block.used + count > len(block.data):
-            block.data, block.used, block.generation = _fetch(_BLOCK), 0, _generation
-        start = block.used
-        block.used = start + count
-        return block.data[start : block.used]
+        rests = self._spare.rests
+        made, data, used = rests.pop() if rests else (-1, b"", 0)
+        if made != _generation or used + count > len(data):
+            made, data, used = _generation, _fetch(_BLOCK), 0
+        rests[:] = [(made, data, used + count)]
+        return data[used : used + count]
 
     def __reduce__(self) -> tuple[type[SecureBits], tuple[()]]:
         return SecureBits, ()

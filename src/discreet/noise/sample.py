@@ -19,7 +19,7 @@ from .words import Unsigned, Words
 
 __all__ = ["CHUNK", "MARGIN", "fill", "sample"]
 
-CHUNK = 1 << 15
+CHUNK = 1 << 16
 MARGIN = 2 * (EXPONENT_ERROR + DECAY_ERROR)  # more than both and the rounding of a word to 53 bits together
 
 _NONE = np.empty(0, dtype=np.intp)

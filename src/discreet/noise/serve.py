@@ -7,7 +7,6 @@ values are small or large, is dropped in a forked child, and is never pickled.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol, TypeVar, cast
@@ -69,17 +68,44 @@ def count_of(size: object) -> int:
 
 
 class _Block:
-    __slots__ = ("generation", "used", "values")
+    __slots__ = ("generation", "sampler", "singles", "used", "values")
 
-    def __init__(self) -> None:
+    def __init__(self, sampler: Sampler) -> None:
+        self.sampler = sampler  # kept alive, so that its id stays its own
         self.values: NDArray[np.generic] = np.empty(0, dtype=np.int64)
+        self.singles: list[object] = []  # the values as Python objects, all made at once: small ints are made faster
         self.used = 0
         self.generation = -1
 
+    def reserve(self, count: int) -> int:
+        """Use up the next `count` ≤ FEW values and say where they begin; fill the block anew if it runs out."""
+        if self.generation != generation() or self.used + count > self.values.size:
+            self.values, self.used = self.sampler.sample(BLOCK, ByteWords(secure_bits())), 0
+            self.singles, self.generation = [], generation()
+        start = self.used
+        self.used = start + count
+        return start
+
 
 class _Blocks(threading.local):
+    """The blocks of one thread, the least recently used first.
+
+    A block is taken out while it is used: a signal handler that draws meanwhile finds none and makes its own, so no
+    value is ever served twice.
+    """
+
     def __init__(self) -> None:
-        self.kept: OrderedDict[Sampler, _Block] = OrderedDict()
+        self.kept: dict[int, _Block] = {}
+
+    def borrow(self, sampler: Sampler) -> _Block:
+        """Take out the block of a sampler, or make one."""
+        return self.kept.pop(id(sampler), None) or _Block(sampler)
+
+    def give_back(self, block: _Block) -> None:
+        """Put a block back; forget the oldest of too many."""
+        self.kept[id(block.sampler)] = block
+        if len(self.kept) > _KEPT:
+            del self.kept[next(iter(self.kept))]
 
 
 blocks = _Blocks()
@@ -92,28 +118,22 @@ def integers(sampler: Sampler, size: int | None, bits: Bits | None) -> int | NDA
 
 def serve(sampler: Sampler, size: int | None, bits: Bits | None) -> object:
     """Draw one value (size None) or an array, from a block where few are asked for and the bits are the secure ones."""
-    if size is None and bits is None:
-        found: object = _take(sampler, 1).item()
-        return found
     count = 1 if size is None else count_of(size)
     source = readable(bits)
     if bits is None and count <= FEW:
-        return _take(sampler, count).copy()
+        return _few(sampler, None if size is None else count)
     drawn = sampler.sample(count, ByteWords(source))
     return drawn.item() if size is None else drawn
 
 
-def _take(sampler: Sampler, count: int) -> NDArray[np.generic]:
-    """Take the next `count` ≤ FEW values of this thread's block for `sampler`; make a new block if it runs out."""
-    kept = blocks.kept
-    block = kept.get(sampler)
-    if block is None:
-        while len(kept) >= _KEPT:
-            kept.popitem(last=False)
-        block = kept.setdefault(sampler, _Block())
-    if block.generation != generation() or block.used + count > block.values.size:
-        block.values, block.used = sampler.sample(BLOCK, ByteWords(secure_bits())), 0
-        block.generation = generation()
-    start = block.used
-    block.used = start + count
-    return block.values[start : block.used]
+def _few(sampler: Sampler, count: int | None) -> object:
+    block = blocks.borrow(sampler)
+    start = block.reserve(1 if count is None else count)
+    found: object
+    if count is None:
+        block.singles = block.singles or block.values.tolist()
+        found = block.singles[start]
+    else:
+        found = block.values[start : start + count].copy()
+    blocks.give_back(block)
+    return found

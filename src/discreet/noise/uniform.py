@@ -54,8 +54,8 @@ def wide(bound: int, draw: Words) -> int:
 
 
 @cached
-def _bound(bound: object) -> int:
-    return whole(bound, "bound", least=1)
+def _law(bound: object) -> Uniform:
+    return Uniform(whole(bound, "bound", least=1))
 
 
 @overload
@@ -72,9 +72,9 @@ def uniform(bound: Number, size: int | None = None, *, bits: Bits | None = None)
 
     Refuses a bound below 1, and arrays with a bound above 2^63 (single draws have no limit), before any bit is drawn.
     """
-    most = _bound(bound)
-    if most <= _MOST:
-        return integers(Uniform(most), size, bits)
+    law = _law(bound)
+    if law.bound <= _MOST:
+        return integers(law, size, bits)
     if size is not None:
         raise InvalidArgument("bound must be at most 2**63 for arrays; draw single values instead")
-    return wide(most, ByteWords(readable(bits)))
+    return wide(law.bound, ByteWords(readable(bits)))
