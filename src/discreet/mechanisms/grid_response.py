@@ -34,8 +34,8 @@ class GridResponse:
     uniform: the true cell with probability e^ε/(e^ε + k² − 1), every other with 1/(e^ε + k² − 1).
     distance: cell (x, y) with probability ∝ exp(−r(|i − x| + |j − y|)), r = ε/(2(k − 1)). Price exactly ε, half of what
     the general theorem charges: the rows and columns are independent, and along one line of k cells the loss
-    r|i − i'| + ln z(i')/z(i), z(i) = Σ_o e^(−r|i − o|), is greatest from corner to corner: r·i' + ln z(i') grows with i',
-    and −(r·i + ln z(i)) falls with i; at the corners z(i') = z(i), and the loss is r(k − 1).
+    r|i − i'| + ln z(i')/z(i), z(i) = Σ_o e^(−r|i − o|), is greatest from corner to corner: r·i' + ln z(i') grows with
+    i', and −(r·i + ln z(i)) falls with i; at the corners z(i') = z(i), and the loss is r(k − 1).
 
     >>> round(GridResponse(side=10, epsilon="1.0986122886681098").truth, 6)  # ε = ln 3: 3/102
     0.029412
@@ -170,5 +170,5 @@ class GridFrequencies:
         products = np.stack([np.outer(a, b) for a in ends for b in ends])
         spread = products.max(axis=0) - products.min(axis=0)
         reach = up(math.sqrt(math.log(2 / share) / (2 * self.n))) * spread
-        ends = np.stack([self.values - reach, self.values + reach], axis=-1)
-        return np.clip(ends, 0.0, 1.0)
+        around: NDArray[np.float64] = np.stack([self.values - reach, self.values + reach], axis=-1)
+        return around.clip(0.0, 1.0)

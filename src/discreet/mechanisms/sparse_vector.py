@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,18 +29,18 @@ __all__ = ["SparseVector", "SparseVectorRun"]
 class SparseVector:
     """Compare each answer plus Lap(2cΔ/ε₂) with one noisy threshold T + Lap(Δ/ε₁); stop at the c-th yes.
 
-    Price: ε = ε₁ + ε₂, however many noes (Lyu, Su, Li 2017, Algorithm 7; the variants that forget the factor c, the stop
+    Price: ε = ε₁ + ε₂, however many noes (Lyu, Su, Li 2017, Algorithm 7; variants that forget the factor c, the stop
     or the noise on the answers are not private). If one person moves all answers the same way (`monotone`, as counting
-    does under add/remove) Lap(cΔ/ε₂) suffices. Proof, which holds on the lattice: shift the threshold's noise by Δ, which
-    costs e^ε₁; then no `no` gets less likely, and each `yes` moves by at most 2Δ, which costs e^(ε₂/c).
+    does under add/remove) Lap(cΔ/ε₂) suffices. Proof, which holds on the lattice: shift the threshold's noise by Δ,
+    which costs e^ε₁; then no `no` gets less likely, and each `yes` moves by at most 2Δ, which costs e^(ε₂/c).
     Unless told otherwise ε₁ : ε₂ = 1 : (2c)^(2/3) (monotone: c^(2/3)), which minimises the variance of the comparison.
 
     >>> svt = SparseVector(epsilon=1, sensitivity=1, answers=2)
     >>> svt.release([0, 10**6, 0, 10**6, 0], threshold=1000).tolist()
     [False, True, False, True]
 
-    Answers are rounded to a lattice of 2^-40 of the noise. Refuses ε or Δ not above 0, answers below 1, NaN and infinite
-    values; after the c-th yes a run refuses everything (BudgetExceeded).
+    Answers are rounded to a lattice of 2^-40 of the noise. Refuses ε or Δ not above 0, answers below 1, NaN and
+    infinite values; after the c-th yes a run refuses everything (BudgetExceeded).
     """
 
     epsilon: Fraction
@@ -124,6 +125,8 @@ class SparseVector:
     def release(self, values: object, threshold: Number, *, bits: Bits | None = None) -> NDArray[np.bool_]:
         """Answer a list of questions, in order, up to and including the c-th yes."""
         places = steps(values, self.exponent)
+        if places.ndim != 1:
+            raise InvalidArgument("values must be a list of numbers, in the order they are asked")
         return self.start(threshold, bits=bits).ask_places(places)
 
     def error(self, queries: int, beta: Number = 0.05) -> float:
@@ -141,7 +144,7 @@ class SparseVector:
 class SparseVectorRun:
     """A run under way: one noisy threshold, at most c yeses, then it is over."""
 
-    __slots__ = ("_bits", "_mechanism", "_place", "_scale", "left")
+    __slots__ = ("_bits", "_left", "_lock", "_mechanism", "_place", "_scale")
 
     def __init__(self, mechanism: SparseVector, threshold: Number, *, bits: Bits | None = None) -> None:
         grain = step(mechanism.exponent)
@@ -152,12 +155,18 @@ class SparseVectorRun:
         self._bits = bits
         self._scale = mechanism.scale * growth
         self._place = place + laplace(mechanism.threshold_scale * growth, bits=bits)
-        self.left = mechanism.answers
+        self._left = mechanism.answers
+        self._lock = threading.Lock()  # two threads must not both get the last yes
+
+    @property
+    def left(self) -> int:
+        """How many yeses are left."""
+        return self._left
 
     @property
     def over(self) -> bool:
         """Whether all c yeses have been given."""
-        return self.left == 0
+        return self._left == 0
 
     def ask(self, value: float) -> bool:
         """Tell whether a noisy value reaches the noisy threshold.
@@ -168,15 +177,14 @@ class SparseVectorRun:
 
     def ask_places(self, places: NDArray[Any]) -> NDArray[np.bool_]:
         """Answer values given in lattice steps, up to and including the last yes allowed."""
-        if self.over:
-            raise BudgetExceeded("this run has given all the yeses it was paid for; start another", asked=1, left=0)
-        noisy = add(places, laplace(self._scale, places.size, bits=self._bits))
-        above = np.asarray(noisy >= self._place, dtype=np.bool_)
-        yeses = np.flatnonzero(above)
-        used = min(yeses.size, self.left)
-        answered = above[: yeses[used - 1] + 1] if used and used == self.left else above
-        self.left -= used
-        return answered
+        with self._lock:
+            if self.over:
+                raise BudgetExceeded("this run has given all the yeses it was paid for; start another", asked=1, left=0)
+            noisy = add(places, laplace(self._scale, places.size, bits=self._bits))
+            above = np.asarray(noisy >= self._place, dtype=np.bool_)
+            yeses = np.flatnonzero(above)[: self._left]
+            self._left -= yeses.size
+            return above[: yeses[-1] + 1] if self.over else above
 
 
 def _best_share(ratio: int) -> Fraction:

@@ -1,0 +1,167 @@
+"""Propose, test, release: suppose the answer is stable, test that privately, and only then release it with little noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+from ..noise import Bits, laplace
+from ..privacy.events import Promise
+from ..privacy.measures import ApproxDP, Measure
+from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
+from ..privacy.rounding import down, up
+from ..rational import Number, positive, rational, whole
+from .allowance import approximate
+from .law import read_beta
+from .ordered import PLACES, Range, ranks, span
+from .tails import laplace_tail, least_above
+
+__all__ = ["ProposeTestRelease", "ProposedQuantile"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProposeTestRelease:
+    """Release a whole number with noise of scale bound/ε₂ if its neighbourhood passes a test of price ε₁; else None.
+
+    The caller tells the distance d(x) ≥ 0, which one person moves by at most 1, and which is 0 where the answer could move
+    by more than `bound` to a neighbour. The test: d + Z ≥ t, with Z geometric of scale 1/ε₁ and t the least whole number
+    with P[Z ≥ t] ≤ δ. Price: (ε₁ + ε₂, δ) (Dwork, Lei 2009). Proof: if d > 0 on one of two neighbours, their answers are
+    at most `bound` apart and test and noise cost ε₁ + ε₂; if d = 0 on both, each passes with probability at most δ.
+
+    >>> ptr = ProposeTestRelease(epsilon=2000, delta=1e-6, bound=1)
+    >>> ptr.release(42, distance=100), ptr.release(42, distance=0)
+    (42, None)
+
+    Refuses ε not above 0, δ outside (0, 1), a bound below 1, a share outside (0, 1), a distance below 0.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    bound: int
+    test_share: Fraction
+    neighbours: Neighbours
+
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        bound: int,
+        *,
+        test_share: Number = Fraction(1, 2),
+        neighbours: Neighbours = REPLACE,
+    ) -> None:
+        budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
+        share = rational(test_share, "test_share")
+        if not 0 < share < 1:
+            raise InvalidArgument("test_share must lie between 0 and 1: the part of epsilon spent on the test")
+        object.__setattr__(self, "epsilon", budget.epsilon)
+        object.__setattr__(self, "delta", budget.delta)
+        object.__setattr__(self, "bound", whole(bound, "bound", least=1))
+        object.__setattr__(self, "test_share", share)
+        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+
+    @classmethod
+    def spending(cls, budget: Measure, *, bound: int, test_share: Number = Fraction(1, 2)) -> ProposeTestRelease:
+        """Spend an (ε, δ)."""
+        epsilon, delta = approximate(budget, "propose-test-release")
+        return cls(epsilon, delta, bound, test_share=test_share)
+
+    @property
+    def test_scale(self) -> Fraction:
+        """The scale of the noise on the distance, 1/ε₁."""
+        return 1 / (self.epsilon * self.test_share)
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise on the answer, bound/ε₂."""
+        return self.bound / (self.epsilon * (1 - self.test_share))
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy distance that passes."""
+        return least_above(lambda z: laplace_tail(self.test_scale, z), down(float(self.delta)))
+
+    @property
+    def event(self) -> Promise:
+        """What was done: a box that keeps (ε, δ)."""
+        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=self.neighbours)
+
+    def release(self, value: int, distance: int, *, bits: Bits | None = None) -> int | None:
+        """Test the distance, then release the value with noise, or None; both noises are drawn in any case."""
+        whole_value, far = rational(value, "value"), whole(distance, "distance")
+        if whole_value.denominator != 1:
+            raise InvalidArgument("the value must be a whole number of lattice steps")
+        test, noise = laplace(self.test_scale, bits=bits), laplace(self.scale, bits=bits)
+        return int(whole_value) + noise if far + test >= self.threshold else None
+
+    def passes(self, distance: int) -> float:
+        """Return the probability that a distance passes the test."""
+        return laplace_tail(self.test_scale, self.threshold - whole(distance, "distance"))
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Bound the noise on a released answer, but for a chance β: the least whole t with P[|Z| > t] ≤ β."""
+        chance = read_beta(beta)
+        return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProposedQuantile:
+    """Release a quantile of bounded values with noise for a proposed local sensitivity, if the data are that tight.
+
+    The distance is the least k with A_k > bound (`ordered.span`): A_0 bounds the move to any neighbour, and
+    A_k(x) ≤ A_(k+1)(x') makes the distance move by at most 1. Price: (ε, δ) for replacing one of n values, n public.
+
+    >>> median = ProposedQuantile(epsilon=10, delta=1e-6, low=0, high=100, bound=0.5)
+    >>> abs(median.release([50.0] * 1001) - 50) < 3, median.release([0.0] * 5 + [100.0] * 5)
+    (True, None)
+
+    Refuses what `ProposeTestRelease` refuses, bounds out of order, a bound below 2^-32 of the range, NaN, no values.
+    """
+
+    test: ProposeTestRelease
+    quantile: Fraction
+    range: Range
+
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        low: Number,
+        high: Number,
+        bound: Number,
+        *,
+        quantile: Number = Fraction(1, 2),
+        test_share: Number = Fraction(1, 2),
+    ) -> None:
+        limits = Range(low, high)
+        steps = math.floor(positive(bound, "bound") * PLACES / (limits.high - limits.low))
+        exact = rational(quantile, "quantile")
+        if not 0 <= exact <= 1:
+            raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
+        object.__setattr__(self, "test", ProposeTestRelease(epsilon, delta, steps, test_share=test_share))
+        object.__setattr__(self, "quantile", exact)
+        object.__setattr__(self, "range", limits)
+
+    @property
+    def event(self) -> Promise:
+        """What was done: a box that keeps (ε, δ) when one value is replaced."""
+        return self.test.event
+
+    def release(self, values: object, *, bits: Bits | None = None) -> float | None:
+        """Test how tight the data are about the quantile, then release it with noise, or None."""
+        ordered = self.range.sorted(values)
+        if ordered.size == 0:
+            raise InvalidArgument("at least one value is needed; the number of values is public here")
+        a, b = ranks(self.quantile, ordered.size)
+        limit = ordered.size + self.test.threshold  # a public end: beyond n + 1 nothing changes
+        distance = next(
+            (k for k in range(min(limit, ordered.size + 1)) if span(ordered, a, b, k) > self.test.bound), limit
+        )
+        noisy = self.test.release(int(ordered[a]), distance, bits=bits)
+        return None if noisy is None else self.range.value(min(max(noisy, 0), PLACES))
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Bound the noise on a released answer, but for a chance β."""
+        return up((self.test.error(beta) + 1) * float((self.range.high - self.range.low) / PLACES))
