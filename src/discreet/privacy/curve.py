@@ -64,12 +64,12 @@ class Lower:
         if exact == 0:
             pure = price_pure(self.of.parts)
             return math.inf if pure is None else down(float(pure))
-        return max((m.lower_epsilon(exact) for m in self.of.used if m.lower_epsilon), default=0.0)
+        return max((m.lower_epsilon(exact) for m in self.of.from_below if m.lower_epsilon), default=0.0)
 
     def delta(self, epsilon: Number) -> float:
         """Give a lower bound on the δ at this ε."""
         exact = read_epsilon(epsilon)
-        return max((m.lower_delta(exact) for m in self.of.used if m.lower_delta), default=0.0)
+        return max((m.lower_delta(exact) for m in self.of.from_below if m.lower_delta), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,13 @@ class Curve:
 
     @cached_property
     def used(self) -> tuple[Method, ...]:
-        """The methods that decide the price: a plain sum and one that is exact if there is one, else all that apply."""
+        """The methods that decide the price: a few if one of them is exact, else all that apply."""
         return exact_methods(self.parts) or self._all
+
+    @cached_property
+    def from_below(self) -> tuple[Method, ...]:
+        """The methods that bound the price from below."""
+        return tuple(m for m in self.used if m.exact) or tuple(m for m in self._all if m.exact)
 
     def epsilon(self, delta: Number) -> float:
         """Give the least sound ε at this δ; at δ = 0 the sum of the pure ε, infinite if there is none.

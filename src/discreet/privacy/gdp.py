@@ -172,6 +172,16 @@ def exact_square(atom: Event) -> Fraction | None:
     return None
 
 
+def nearly_exact(atom: Event) -> bool:
+    """Tell whether the Gaussian price of an event is exact, or dear by less than one part in 2^28.
+
+    >>> nearly_exact(GaussianNoise(1, 1, step="1/100000000")), nearly_exact(GaussianNoise(1, 1, step="1/2"))
+    (True, False)
+    """
+    fine = isinstance(atom, GaussianNoise) and atom.variance >= 2**24 * atom.step**2
+    return fine or exact_square(atom) is not None
+
+
 def _known(atom: Event) -> Fraction | None:
     match atom:
         case GaussianNoise():
@@ -194,7 +204,8 @@ def _lattice(variance: Fraction) -> Fraction:
 
     With z_k = Φ⁻¹(P[X < k]) the shift by one step is G(μ) exactly for μ ≥ max_k z_k − z_{k−1}: both trade-off functions
     meet at the corners and the discrete one is straight between them. The maximum is at the centre (checked over all k
-    in the tests), where it is 2Φ⁻¹((1 + P[X = 0])/2) = (1 + 1/24σ² + …)/σ. A shift by m steps is m such shifts.
+    in the tests; by Euler and Maclaurin σ·(z_k − z_{k−1}) = 1 + 1/24σ² + (21 − 6y²)/5760σ⁴ at y = k/σ), where it is
+    2Φ⁻¹((1 + P[X = 0])/2). A shift by m steps is m such shifts, a vector of shifts adds their squares.
     """
     if variance >= 16:
         return 1 + 1 / (11 * variance)

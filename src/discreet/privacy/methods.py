@@ -21,15 +21,13 @@ from ..errors import InvalidArgument
 from . import gdp, rdp, zcdp
 from .advanced import advanced_delta, advanced_epsilon
 from .boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
-from .events import Event, LaplaceNoise, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
+from .events import Event, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
 from .measures import ZCDP, ApproxDP, PureDP, RenyiDP
 from .parts import Parts
-from .pure import laplace_delta
 from .rounding import down, up
+from .single import Price, single_prices
 
 __all__ = ["Method", "ceiling", "exact_methods", "methods", "numerical_method"]
-
-Price = Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,11 @@ class Method:
     delta: Callable[[Fraction], float]
     lower_epsilon: Callable[[Fraction], float] | None = None
     lower_delta: Callable[[Fraction], float] | None = None
-    exact: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is lost: the bound from below is as good."""
+        return self.lower_delta is not None
 
 
 def ceiling(amount: Fraction) -> float:
@@ -57,23 +59,24 @@ def ceiling(amount: Fraction) -> float:
 
 def methods(parts: Parts) -> tuple[Method, ...]:
     """List the closed-form ways that apply to these atoms, simplest first; the numerical one is added by the curve."""
-    made = (_basic(parts), _advanced(parts), _optimal(parts), _zcdp(parts), _rdp(parts), _gdp(parts), _laplace(parts))
+    made = (_basic(parts), _advanced(parts), _optimal(parts), _zcdp(parts), _rdp(parts), _gdp(parts), _single(parts))
     return tuple(m for m in made if m is not None)
 
 
 def exact_methods(parts: Parts) -> tuple[Method, ...]:
-    """Give a plain sum, which decides at the ends, and one exact method; nothing if no method is exact."""
-    if all(gdp.exact_square(atom) is not None for atom, _ in parts.atoms):
-        exact = _gdp(parts)
-    elif all(_is_response(atom) for atom, _ in parts.atoms):
-        exact = _optimal(parts)
+    """Give the few methods that decide where one of them is exact, or nearly so; nothing if none is."""
+    atoms = [atom for atom, _ in parts.atoms]
+    made: tuple[Method | None, ...]
+    if all(map(gdp.nearly_exact, atoms)):
+        made = _basic(parts), _gdp(parts)
+    elif all(map(_is_response, atoms)):
+        made = _basic(parts), _optimal(parts)
+    elif all(isinstance(a, Promise) and isinstance(a.measure, ZCDP | RenyiDP) for a in atoms):
+        # nothing but the measure is known, so its own conversion is the tightest there is
+        made = _basic(parts), _zcdp(parts), _rdp(parts)
     else:
-        exact = _laplace(parts)
-    if all(isinstance(a, Promise) and isinstance(a.measure, ZCDP | RenyiDP) for a, _ in parts.atoms):
-        return methods(parts)  # nothing but the measure is known, so its own conversion is the tightest there is
-    if exact is None or not exact.exact:
-        return ()
-    return tuple(m for m in (_basic(parts), exact) if m is not None)
+        made = _basic(parts), _zcdp(parts), _gdp(parts), _single(parts)
+    return tuple(m for m in made if m is not None) if made[-1] else ()
 
 
 def _basic(parts: Parts) -> Method | None:
@@ -130,13 +133,14 @@ def _optimal(parts: Parts) -> Method | None:
     e, slip = float(each), margin(times)
     leak = parts.leak if leaks == parts.leak_sum else up(float(leaks))
     exact = leaks == parts.leak_sum and all(map(_is_response, (a for a, _ in parts.atoms)))
+    pair = (lambda d: optimal_epsilon(e, times, d)), (lambda x: optimal_delta(e, times, x))
     return _leaky(
         "optimal",
         "Kairouz, Oh, Viswanath: the exact sum for boxes of one ε",
         leak,
-        (lambda d: optimal_epsilon(e, times, d), lambda x: optimal_delta(e, times, x)),
+        pair,
         slip,
-        exact=exact,
+        lower=pair if exact else None,
     )
 
 
@@ -174,42 +178,47 @@ def _gdp(parts: Parts) -> Method | None:
     mu = math.sqrt(square)
     pair = (lambda d: gdp.epsilon(mu, d)), (lambda e: gdp.delta(mu, e))
     because = "the μ² add up; the curve is exact" if exact else "every event is no worse than Gaussian noise of its μ"
-    return _leaky("Gaussian", because, parts.leak, pair, exact=exact)
+    return _leaky("Gaussian", because, parts.leak, pair, lower=pair if exact else None)
 
 
-def _laplace(parts: Parts) -> Method | None:
-    """Price one continuous Laplace release by its closed form."""
-    if parts.count != 1 or not isinstance(parts.atoms[0][0], LaplaceNoise) or parts.atoms[0][0].step:
+def _single(parts: Parts) -> Method | None:
+    if parts.count != 1 or (pair := single_prices(parts.atoms[0][0])) is None:
         return None
-    x = float(parts.atoms[0][0].sensitivity / parts.atoms[0][0].scale)
-    pair = (lambda d: max(0.0, x + 2 * math.log1p(-d))), (lambda e: laplace_delta(x, e))
-    return _leaky("closed", "the exact curve of Laplace noise", parts.leak, pair, exact=True)
+    upper, lower = pair
+    return _leaky("closed", "the curve of this one law, exactly", parts.leak, upper, lower=lower)
 
 
 def _leaky(
-    name: str, because: str, leak: float, pair: tuple[Price, Price], slip: float = 2.0**-40, *, exact: bool = False
+    name: str,
+    because: str,
+    leak: float,
+    upper: tuple[Price, Price],
+    slip: float = 2.0**-40,
+    *,
+    lower: tuple[Price, Price] | None = None,
 ) -> Method:
     """Pay the leak first: δ(ε) = 1 − (1 − leak)(1 − δ'(ε)), where δ' prices what does not leak."""
-    epsilon, delta = pair
 
     def up_epsilon(d: Fraction) -> float:
         rest = down((down(float(d), slip) - leak) / (1 - leak), slip) if leak else down(float(d), slip)
-        return _above(epsilon(rest)) if rest > 0 else math.inf
+        return _above(upper[0](rest)) if rest > 0 else math.inf
 
     def up_delta(e: Fraction) -> float:
-        inner = delta(down(float(e), 2.0**-50))
+        inner = upper[1](down(float(e), 2.0**-50))
         return min(1.0, up(leak + (1 - leak) * inner, slip)) if leak or inner else 0.0
 
-    def low_epsilon(d: Fraction) -> float:
+    if lower is None:
+        return Method(name, because, up_epsilon, up_delta)
+    low_epsilon, low_delta = lower
+
+    def down_epsilon(d: Fraction) -> float:
         rest = up((up(float(d), slip) - down(leak)) / (1 - leak), slip) if leak else up(float(d), slip)
-        return down(epsilon(rest)) if 0 < rest < 1 else 0.0
+        return down(low_epsilon(rest)) if 0 < rest < 1 else 0.0
 
-    def low_delta(e: Fraction) -> float:
-        return down(down(leak) + (1 - leak) * delta(up(float(e), 2.0**-50)), slip)
+    def down_delta(e: Fraction) -> float:
+        return down(down(leak) + (1 - leak) * low_delta(up(float(e), 2.0**-50)), slip)
 
-    if exact:
-        return Method(name, because, up_epsilon, up_delta, low_epsilon, low_delta, exact=True)
-    return Method(name, because, up_epsilon, up_delta)
+    return Method(name, because, up_epsilon, up_delta, down_epsilon, down_delta)
 
 
 def _above(value: float) -> float:

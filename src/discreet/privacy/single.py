@@ -1,0 +1,64 @@
+"""One release by itself: its curve is that of its pair, read both ways, the worse of both directions at every ε."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from .events import Event
+from .root import bracket, crossing
+
+if TYPE_CHECKING:
+    from .pair_cells import Directions
+
+__all__ = ["Price", "single_prices"]
+
+Price: TypeAlias = Callable[[float], float]
+
+
+def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]] | None:
+    """Give (ε of δ, δ of ε) from above and from below for an event with a pair of its own; None if it has none.
+
+    >>> from .events import DiscreteLaplaceNoise
+    >>> (epsilon, delta), _ = single_prices(DiscreteLaplaceNoise(scale=1, sensitivity=1))
+    >>> round(delta(0.5), 9), round(epsilon(delta(0.5)), 9)
+    (0.287649137, 0.5)
+    """
+    from .pair import pairs_of, parts_of
+
+    inner = parts_of(atom)
+    if len(inner) != 1 or inner[0][1] != 1:
+        return None
+    pairs = pairs_of(inner[0][0])
+    limit = _limit(pairs)
+
+    def upper(epsilon: float) -> float:
+        return max(pairs.remove.delta(epsilon), pairs.add.delta(epsilon))
+
+    def lower(epsilon: float) -> float:
+        return max(pairs.remove.lower_delta(epsilon), pairs.add.lower_delta(epsilon))
+
+    above = (lambda delta: _invert(upper, delta, limit)[1]), upper
+    return above, ((lambda delta: _invert(lower, delta, limit)[0]), lower)
+
+
+def _limit(pairs: Directions) -> float | None:
+    if pairs.remove.limit is None or pairs.add.limit is None:
+        return None
+    return float(max(pairs.remove.limit, pairs.add.limit))
+
+
+def _invert(curve: Price, delta: float, limit: float | None) -> tuple[float, float]:
+    """Close in on the ε where a falling curve reaches δ: above δ at the first, not above at the second."""
+    if curve(0.0) <= delta:
+        return 0.0, 0.0
+    if limit is not None and curve(limit) > delta:
+        return limit, math.inf
+
+    def excess(epsilon: float) -> float:
+        price = curve(epsilon)
+        return math.log(price / delta) if price > 0 else -math.inf
+
+    low, high = bracket(excess, 1.0) if limit is None else (0.0, limit)
+    return crossing(excess, low, high)
