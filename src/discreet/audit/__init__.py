@@ -1,0 +1,48 @@
+"""The auditor: catch any broken promise, ours included. It shares no code with what it audits.
+
+verify(run, claim, inputs=(D, D'))   raises ClaimRefuted with the evidence
+audit(run, claim, inputs=(D, D'))    reports lower bounds on ε and δ, the event, and what was not tested
+neighbours(example, relation)        pairs of inputs worth trying; audit_all(run, claim, pairs) tries them
+exact(first, second, claim)          two known distributions: no runs, no doubt
+replay(program, inputs=(D, D'))      freeze the noise and compare everything else
+one_run(…)                           many canaries, one run (Steinke, Nasr, Jagielski 2023)
+dkw(first, second, …)                all thresholds at once, without splitting the runs
+runs_needed(claim, truth)            plan before running
+"""
+
+from __future__ import annotations
+
+from .bounds import clopper_pearson_lower, clopper_pearson_upper
+from .command import command_run
+from .dkw import dkw
+from .exact import Exact, exact
+from .neighbours import Pair, neighbours
+from .one_run import OneRun, guesses_doubt, one_run
+from .plan import runs_needed
+from .replay import Recorder, Replay, replay
+from .report import Finding, Report
+from .verify import Refuted, audit, audit_all, verify
+
+__all__ = [
+    "Exact",
+    "Finding",
+    "OneRun",
+    "Pair",
+    "Recorder",
+    "Refuted",
+    "Replay",
+    "Report",
+    "audit",
+    "audit_all",
+    "clopper_pearson_lower",
+    "clopper_pearson_upper",
+    "command_run",
+    "dkw",
+    "exact",
+    "guesses_doubt",
+    "neighbours",
+    "one_run",
+    "replay",
+    "runs_needed",
+    "verify",
+]

@@ -1,0 +1,126 @@
+"""Two counts and what follows from them, exactly: is the promise still possible?
+
+An event was fixed beforehand; it happened `hits` times in `runs` on one input and `false_hits` times in `false_runs` on
+the other. The probabilities (p, q) that survive at level α form one set: those q inside their Clopper–Pearson interval
+at α/50, and those (p, q) under which hits − slope·false_hits is as large as seen with probability above α − α/50
+(Berger, Boos 1994). It holds the true pair with probability 1 − α, so whatever holds for the whole set may be said at
+once. It is sharper than a rectangle of two intervals: two things rarely go wrong together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
+from .ceiling import Ceiling, Family
+
+__all__ = ["Evidence", "slope_for"]
+
+_NUISANCE, _BLOCKS = 96, 360
+"""How finely q and the false hits are cut; coarser is only weaker, never unsound (both cuts round up)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How often one event happened on each input.
+
+    >>> from .ceiling import approximate, at_delta
+    >>> seen = Evidence(hits=7311, runs=10_000, false_hits=2689, false_runs=10_000)
+    >>> seen.refutes(approximate(0.9, 0), 0.001), seen.refutes(approximate(1.0, 0), 0.001)
+    (True, False)
+    >>> 0.94 < seen.least(at_delta(0), 0.001) < 0.96
+    True
+    """
+
+    hits: int
+    runs: int
+    false_hits: int
+    false_runs: int
+    slope: float = 1.0
+    """The weight of a false hit; any number fixed before the counts were seen."""
+
+    def doubt(self, ceiling: Ceiling, gamma: float) -> float:
+        """Bound the chance of evidence this strong while the promise holds: a p-value, at least gamma."""
+        below, above = self._grid(gamma)
+        p = ceiling(above)
+        edges = self._edges(below[0], above[-1])
+        needed = self.hits + self.slope * (edges - self.false_hits)
+        tails = at_least(needed[None, :], self.runs, p[:, None])
+        fewer = at_most(edges[None, 1:] - 1, self.false_runs, below[:, None])
+        mixed = np.sum(fewer * (tails[:, :-1] - tails[:, 1:]), axis=1) + tails[:, -1]
+        return min(1.0, float(np.max(mixed)) * (1 + 1e-6) + gamma)
+
+    def _grid(self, gamma: float) -> tuple[Floats, Floats]:
+        """Cut the range of q: in a cell p is taken at the upper and q at the lower end, where the tail is largest."""
+        low = clopper_pearson_lower(self.false_hits, self.false_runs, gamma / 2)
+        high = clopper_pearson_upper(self.false_hits, self.false_runs, gamma / 2)
+        angles = np.linspace(np.arcsin(np.sqrt(low)), np.arcsin(np.sqrt(high)), _NUISANCE + 1)
+        cuts = np.sin(angles) ** 2
+        cuts[0], cuts[-1] = low, high
+        return cuts[:-1], cuts[1:]
+
+    def _edges(self, low: float, high: float) -> Floats:
+        """Cut the false hits 0..false_runs into blocks, fine where they may well lie."""
+        n = self.false_runs
+        spread = 7 * np.sqrt(n * max(low * (1 - low), high * (1 - high))) + 30
+        first, last = max(0.0, n * low - spread), min(float(n), n * high + spread)
+        return np.unique(np.concatenate(([0.0], np.floor(np.linspace(first, last, _BLOCKS)))))
+
+    def refutes(self, ceiling: Ceiling, alpha: float) -> bool:
+        """Say whether the promise is impossible at level α."""
+        return self.doubt(ceiling, alpha / 50) <= alpha
+
+    def least(self, family: Family, alpha: float) -> float:
+        """Give the largest member of the family that is refuted: the truth is above it with probability 1 − α.
+
+        Ceilings rise along a family and the statistic is the same for all, so the first that survives settles the rest.
+        """
+        step = min(1.0, family.most) / 16
+        low, high = 0.0, step
+        if not self.refutes(family.member(0.0), alpha):
+            return 0.0
+        while high < family.most and self.refutes(family.member(high), alpha):
+            low, high = high, min(2 * high, family.most)
+        for _ in range(40):
+            middle = (low + high) / 2
+            if self.refutes(family.member(middle), alpha):
+                low = middle
+            else:
+                high = middle
+            if high - low <= 2e-4 * high + 1e-12:
+                break
+        return low
+
+
+def slope_for(p: float, q: float, runs: int, family: Family, *, trained: int) -> float:
+    """Choose the weight of a false hit from *other* data: the one that promises the best bound on the family's number.
+
+    `trained` runs gave p and q, `runs` will judge. The margin is taken in the normal approximation and at the worst of
+    the truths that lie one standard error around (p, q); a poor choice costs power, never soundness.
+    """
+    p, q = (p * trained + 0.5) / (trained + 1), (q * trained + 0.5) / (trained + 1)
+    ratio = max(p / q, (1 - q) / (1 - p), 1.0)
+    slopes = np.geomspace(1 / ratio, ratio, 33)
+    off_p, off_q = (np.sqrt(v * (1 - v) / trained) for v in (p, q))
+    least = [_margin(p + i * off_p, q + j * off_q, runs, family, slopes) for i in (-1, 1) for j in (-1, 1)]
+    return float(slopes[int(np.argmax(np.min(least, axis=0)))])
+
+
+def _margin(p: float, q: float, runs: int, family: Family, slopes: Floats) -> Floats:
+    p, q = (float(np.clip(v, 0.1 / runs, 1 - 0.1 / runs)) for v in (p, q))
+    spread_p, spread_q = np.sqrt(p * (1 - p) / runs), np.sqrt(q * (1 - q) / runs)
+    near = np.clip(q + np.linspace(-4.5, 4.5, 181) * spread_q, 0.0, 1.0)
+    top = family.member(_corner(p - 2 * spread_p, min(1.0, q + 2 * spread_q), family))(near)
+    worst = np.array([np.max(top - s * near) for s in slopes])
+    return np.asarray((p - slopes * q - worst) / np.sqrt(spread_p**2 + slopes**2 * spread_q**2))
+
+
+def _corner(p: float, q: float, family: Family) -> float:
+    """Find the member whose ceiling passes through (q, p), roughly."""
+    low, high = 0.0, family.most
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if p > float(family.member(middle)(np.array([q]))[0]) else (low, middle)
+    return low

@@ -1,0 +1,121 @@
+"""One run, many canaries: put each in by a fair coin, run once, guess who was in (Steinke, Nasr, Jagielski 2023)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InvalidArgument
+from ..privacy.measures import ApproxDP, Measure, PureDP
+from ..rational import whole
+from .bounds import at_least, at_most, level
+from .claim import claimed_epsilon, read_claim
+
+__all__ = ["OneRun", "guesses_doubt", "one_run"]
+
+_LADDER = 100
+"""ε is bounded in steps of a hundredth."""
+
+
+def guesses_doubt(correct: int, guesses: int, canaries: int, epsilon: float, delta: float = 0.0) -> float:
+    """Bound the chance of so many correct guesses under (ε, δ)-DP: a p-value, rounded up.
+
+    P[correct ≥ v] ≤ P[W ≥ v] + m δ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(guesses, e^ε/(1 + e^ε)): no adversary
+    guesses an included canary better than against randomized response (Theorem 5.2 there, m canaries).
+
+    >>> round(guesses_doubt(8, 10, 10, 0.0), 6)
+    0.054688
+    """
+    m = whole(canaries, "canaries", least=1)
+    r = whole(guesses, "guesses", least=1, most=m)
+    v = whole(correct, "correct", most=r)
+    truth = np.array([1 / (1 + math.exp(-min(epsilon, 700.0)))])
+    tail = float(at_least(np.array([float(v)]), r, truth)[0])
+    if delta == 0 or v == 0:
+        return min(1.0, tail)
+    steps = np.arange(1, v + 1)
+    # P[v > W ≥ v − i], with the upper bound of one tail and the lower bound of the other (misses are binomial too)
+    below = float(at_most(np.array([v - 1.0]), r, truth)[0])
+    further = 1 - at_least((v - steps).astype(np.float64), r, truth)
+    spread = np.max(2 / steps * np.clip(below - further + 1e-12, 0.0, 1.0))
+    return min(1.0, tail + m * delta * float(spread))
+
+
+@dataclass(frozen=True, slots=True)
+class OneRun:
+    """What the guesses of one run show."""
+
+    claim: Measure
+    correct: int
+    guesses: int
+    canaries: int
+    confidence: float
+    at_delta: float
+    at_epsilon: float
+    epsilon: float
+    """The lower bound on ε at `at_delta`."""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is false, with the stated confidence."""
+        doubt = guesses_doubt(self.correct, self.guesses, self.canaries, self.at_epsilon, self.at_delta)
+        return doubt <= 1 - self.confidence
+
+    def __str__(self) -> str:
+        head = "REFUTED" if self.refuted else "not refuted"
+        seen = f"{self.correct} of {self.guesses} guesses right, {self.canaries} canaries, one run"
+        return f"{head}: {self.claim}; ε ≥ {self.epsilon:.4g} at δ = {self.at_delta:g} ({seen})"
+
+
+def one_run(
+    run: Callable[[NDArray[np.bool_]], ArrayLike],
+    claim: Measure,
+    *,
+    canaries: int,
+    guesses: int | None = None,
+    confidence: float = 0.999,
+    delta: float = 1e-5,
+) -> OneRun:
+    """Audit an expensive mechanism with one run: `run(included)` gets who is in and returns a score for each canary.
+
+    The highest scores are guessed in, the lowest out, half of `guesses` each (default: a fifth of the canaries). The
+    canaries must be units of the claim's relation under add/remove, each included by its own coin.
+
+    >>> from ..privacy.measures import PureDP
+    >>> leak = one_run(lambda included: included * 1.0, PureDP(1), canaries=200)
+    >>> leak.refuted, leak.correct
+    (True, 40)
+
+    Refuses scores that are not one number for each canary, and fewer than two guesses.
+    """
+    m = whole(canaries, "canaries", least=2)
+    r = max(2, m // 5) if guesses is None else whole(guesses, "guesses", least=2, most=m)
+    included = np.random.default_rng().random(m) < 0.5
+    scores = np.asarray(run(included.copy()), dtype=np.float64)
+    if scores.shape != (m,) or np.isnan(scores).any():
+        raise InvalidArgument(f"run must return one score for each of the {m} canaries, none of them NaN")
+    jitter = np.random.default_rng().permutation(m)  # ties must not follow the order of the canaries
+    order = jitter[np.argsort(scores[jitter], kind="stable")]
+    low, high = r // 2, r - r // 2
+    correct = int(np.sum(~included[order[:low]]) + np.sum(included[order[m - high :]]))
+    at = _delta_of(read_claim(claim), delta)
+    alpha = 1 - level(confidence, "confidence")
+    return OneRun(claim, correct, r, m, confidence, at, claimed_epsilon(claim, at), _least(correct, r, m, at, alpha))
+
+
+def _delta_of(claim: Measure, delta: float) -> float:
+    if isinstance(claim, PureDP):
+        return 0.0
+    return float(claim.delta) if isinstance(claim, ApproxDP) else level(delta, "delta")
+
+
+def _least(correct: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:
+    """Climb a fixed ladder of ε until one survives: sound also where the p-value is not monotone in ε."""
+    step = 0
+    while step < 50 * _LADDER and guesses_doubt(correct, guesses, canaries, (step + 1) / _LADDER, delta) <= alpha:
+        step += 1
+    return step / _LADDER

@@ -1,0 +1,45 @@
+"""What the judged runs looked like through the event's view: two histograms, kept small enough for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .outputs import Outputs, Values
+from .views import View
+
+__all__ = ["Sketch", "draw"]
+
+_BARS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """Frequencies of a view on both inputs: between edges, or one bar for each label."""
+
+    name: str
+    edges: tuple[float, ...]
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+    threshold: float
+
+
+def draw(view: View, threshold: float, left: Outputs, right: Outputs) -> Sketch:
+    """Count both inputs in common bars over the middle 99 % and the threshold."""
+    xs, ys = (_finite(view.of, o) for o in (left, right))
+    pooled = np.concatenate([xs, ys])
+    if not len(pooled):
+        return Sketch(view.name, (0.0, 1.0), (0.0,), (0.0,), threshold)
+    low, high = np.quantile(pooled, [0.005, 0.995])
+    low, high = min(low, threshold), max(high, threshold)
+    pad = (high - low) / _BARS or 1.0
+    edges = np.linspace(low - pad, high + pad, _BARS + 1)
+    bars = [np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] / o.size for v, o in ((xs, left), (ys, right))]
+    return Sketch(view.name, tuple(edges.tolist()), tuple(bars[0].tolist()), tuple(bars[1].tolist()), threshold)
+
+
+def _finite(of: Callable[[Outputs], Values], outputs: Outputs) -> Values:
+    values = of(outputs).astype(np.float64)
+    return values[np.isfinite(values)]

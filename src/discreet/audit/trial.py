@@ -1,0 +1,102 @@
+"""One trial: run on both inputs, search for an event on some runs, judge it on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .ceiling import at_delta, at_epsilon
+from .inputs import shown
+from .judge import Judge
+from .outputs import Outputs, tabulate
+from .report import Finding, Report
+from .runs import Progress, Vector, collect
+from .search import Event, search
+from .sketch import draw
+
+__all__ = ["trial"]
+
+_FEW = 64
+"""With so few different outputs, a tenth of the runs is enough to search on."""
+
+
+def trial(
+    run: Callable[..., object],
+    judge: Judge,
+    inputs: tuple[object, object],
+    *,
+    neighbours: str | None = None,
+    vector: Vector = "auto",
+    progress: Progress | None = None,
+) -> Report:
+    """Run, search, judge, report."""
+    left, right = tabulate(*collect(run, inputs, judge.samples, vector=vector, progress=progress))
+    trained, n = _training(left, right), judge.samples
+    first, second, rest = (
+        (left.part(*span), right.part(*span)) for span in ((0, trained // 2), (trained // 2, trained), (trained, n))
+    )
+    events = search(first, second, judge.claim, runs=n - trained, assume=judge.assume)
+    points = np.linspace(0, 1, 201)
+    return Report(
+        claim=judge.claim,
+        confidence=judge.confidence,
+        samples=n,
+        judged=n - trained,
+        inputs=(shown(inputs[0]), shown(inputs[1])),
+        at_epsilon=judge.epsilon,
+        at_delta=judge.delta,
+        symbol=judge.own().symbol,
+        findings=tuple(_finding(event, rest, judge, judge.alpha / len(events)) for event in events),
+        reason=_nothing_tested(judge, left, right),
+        not_tested=_not_tested(neighbours, n - trained),
+        sketch=draw(events[0].view, events[0].threshold, *rest) if events else None,
+        curve=tuple(zip(points.tolist(), judge.ceiling(points).tolist(), strict=True)),
+        assume=judge.assume,
+    )
+
+
+def _training(left: Outputs, right: Outputs) -> int:
+    """Decide on how many runs to search: a tenth if they show few outputs (they are searched anyway), else half."""
+    n = left.size
+    look = max(n // 10, min(n // 2, 1000))
+    some = range(0, look, max(1, look // 2000))
+    seen = {tuple(c.values[i].item() for c in o.columns.values()) for o in (left, right) for i in some}
+    return look if len(seen) <= _FEW else n // 2
+
+
+def _finding(event: Event, rest: tuple[Outputs, ...], judge: Judge, alpha: float) -> Finding:
+    seen = event.evidence(rest[0], rest[1])
+    epsilon = seen.least(at_delta(judge.delta, assume=judge.assume), alpha)
+    return Finding(
+        event=str(event),
+        likelier="second" if event.second else "first",
+        evidence=seen,
+        refuted=seen.refutes(judge.ceiling, alpha),
+        epsilon=epsilon,
+        delta=seen.least(at_epsilon(judge.epsilon, assume=judge.assume), alpha),
+        own=epsilon if judge.own().symbol == "ε" else seen.least(judge.own(), alpha),
+    )
+
+
+def _nothing_tested(judge: Judge, left: Outputs, right: Outputs) -> str:
+    columns = [(c.values, right.columns[name].values, c.words) for name, c in left.columns.items()]
+    if all(_same(x, y) for x, y, _ in columns):
+        words = next((c[int(x[0])] for x, _, c in columns if c), "")
+        what = f", {words}" if words.startswith("raised") else ""
+        return f"every output was the same{what}; the noise was never seen: check that the inputs and the function fit"
+    return judge.too_few()
+
+
+def _same(x: object, y: object) -> bool:
+    both = np.concatenate([np.asarray(x), np.asarray(y)])
+    return bool(np.all(both == both[0]) or np.all(np.isnan(both)))
+
+
+def _not_tested(neighbours: str | None, judged: int) -> tuple[str, ...]:
+    rare = f"events rarer than about {10 / judged:.0e}: they are hardly seen in {judged} runs"
+    listed = ["inputs other than these two", rare, "time, memory, logs and other side channels"]
+    listed.append("whether the runs are independent of each other: the auditor relies on it")
+    if neighbours is None:
+        listed.append("whether the inputs are neighbours: no relation was named")
+    return tuple(listed)
