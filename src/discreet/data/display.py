@@ -73,8 +73,9 @@ def _keys(column: Category) -> str:
 def _null_rule(column: Column) -> str:
     default = column.default
     if default is not None:
-        shown = default.isoformat() if isinstance(default, date) else default
-        return f"NULL is {plain(shown) if isinstance(shown, Fraction) else shown}"
+        if isinstance(default, date):
+            return f"NULL is {default.isoformat()}"
+        return f"NULL is {plain(default) if isinstance(default, Fraction) else repr(default)}"
     return "NULL is a key" if column.null_key else "NULL absent"
 
 

@@ -103,7 +103,8 @@ class Real:
     A stored number is a double x. Its steps are half_up(x·n) if step = 1/n, half_up(x/n) if step = n, clamped to the
     steps of the bounds: one IEEE operation, so every engine agrees, and exact if the step is a power of two. Rounding
     is monotone, so this is clipping first and rounding then; no value is more than `ends` from zero.
-    The default step is the power of two at most 2^-30 of the larger bound (see `default_step`).
+    The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float that is a
+    power of two, such as 2**-30, means that power.
 
     >>> price = Real(0, 500, step=0.01)
     >>> price.ends, price.steps(12.345), price.read(12.345), price.read(float("inf"))
@@ -131,7 +132,7 @@ class Real:
         null_key: bool = False,
     ) -> None:
         least, most = _bounds(rational(low, "low"), rational(high, "high"))
-        grid = default_step(least, most) if step is None else _step(rational(step, "step"))
+        grid = default_step(least, most) if step is None else _step(step)
         _check_grid(least, most, grid)
         stand_in = None if default is None else rational(default, "default")
         if stand_in is not None and not least <= stand_in <= most:
@@ -224,12 +225,15 @@ def _bounds(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _step(step: Fraction) -> Fraction:
+def _step(value: Number) -> Fraction:
+    step = rational(value, "step")
+    if isinstance(value, float) and abs(math.frexp(value)[0]) == 0.5:
+        step = Fraction(value)  # 2**-30 as a float means 2^-30, not the shortest decimal that prints it
     whole = step if step.denominator == 1 else 1 / step if step.numerator == 1 else None
     if step <= 0 or whole is None or whole > MOST or int(float(whole)) != whole:
         raise InvalidArgument(
             f"step must be n or 1/n for a whole number n that a double holds, so that every store rounds alike, "
-            f"got {plain(step)}; try 1, 0.5 or 0.01"
+            f"got {value}; try 1, 0.5 or 0.01"
         )
     return step
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..errors import InvalidArgument
-from .cell import absent, moment, number, truth
+from .cell import absent, moment, native, number, truth
 from .columns import Kind
 from .unit import read_name
 
@@ -144,11 +144,12 @@ def _blank(value: object) -> bool:
 def _kinds(value: object) -> frozenset[Kind]:
     if isinstance(value, str):
         return _kinds_of_text(value.strip(" ")) | {"text"}
-    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
+    plain = native(value)
+    if isinstance(plain, bool):
         return frozenset({"boolean"})
-    if isinstance(value, date):
-        return frozenset({"timestamp"}) if isinstance(value, datetime) else frozenset({"date", "timestamp"})
-    x = number(value)
+    if isinstance(plain, date):
+        return frozenset({"timestamp"}) if isinstance(plain, datetime) else frozenset({"date", "timestamp"})
+    x = number(plain)
     return frozenset({"text"}) if x is None else NUMBERS if isinstance(x, int) else frozenset({"real"})
 
 
