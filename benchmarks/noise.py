@@ -194,7 +194,7 @@ def spearman(draw: Callable[[], int], count: int) -> float:
 def timing() -> None:
     """Does the time of one draw tell its size? Rank correlation of time and |noise|; 0 means it tells nothing."""
     count = 40_000
-    print(f"\nrank correlation of time and |noise|, single draws, scale 10, median of 3 (±{3 / count**0.5:.3f} is chance)")
+    print(f"\nrank correlation of time and |noise|, single draws, scale 10 (median of 3; chance ±{3 / count**0.5:.3f})")
     for law in ("laplace", "gaussian"):
         found = sorted(spearman(ours(law, Fraction(10), 1), count) for _ in range(3))[1]
         print(f"  {law:9} discreet {found:7.3f}", end="")

@@ -13,6 +13,7 @@ from discreet.noise.gaussian import _law as gaussian_law
 from discreet.noise.geometric import _law as geometric_law
 from discreet.noise.laplace import _law as laplace_law
 from discreet.noise.law import EXPONENT_ERROR, cell, first, thresholds
+from discreet.noise.sample import _accept
 from discreet.noise.settle import settle
 from discreet.noise.stirling import bernoulli, stirling
 from discreet.noise.table import CUT, build, held
@@ -110,6 +111,30 @@ class TestAcceptance:
             assert abs(mpmath.mpf(exponent) + mpmath.log(chance)) <= EXPONENT_ERROR / 2
             low, high = law.chance(one, 100)
             assert low <= mpmath.ldexp(chance, 100) <= high <= low + 4
+
+
+class TestFarOut:
+    """Where no estimate is good enough, integers decide."""
+
+    @pytest.mark.parametrize("trials", [2**14, 2**15 + 1, 2**40])
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_binomial(self, trials, sign):
+        law = binomial_law(trials)
+        made = build(law)
+        x = int(30 * trials**0.5) | 1
+        x = x if sign > 0 else ~x
+        assert np.isnan(law.exponents(np.array([x])))[0]
+        low, _ = law.chance(x, 64)
+        for word, accepted in ((low - 2, True), (low + 2, False)):
+            tops, rest = np.array([word >> 48], dtype=np.uint16), (word % 2**48).to_bytes(8, "little")
+            assert _accept(made, np.array([x]), tops, ByteWords(ScriptedBits(rest))).tolist() == [accepted]
+
+    def test_gaussian_at_the_edge_of_64_bits(self):
+        law = gaussian_law(2**100)
+        x = np.array([-(2**63), 2**63 - 1, 2**62 + 12345])
+        for one, exponent in zip(x.tolist(), law.exponents(x).tolist(), strict=True):
+            excess = one**2 - first(one, law.shift) ** 2
+            assert abs(Fraction(exponent) - Fraction(excess, 2**101)) < Fraction(1, 2**40)
 
 
 class TestLawsAtHighPrecision:

@@ -80,10 +80,11 @@ class BinomialLaw:
         return self._ratio(x, first(x, self.shift), precision)
 
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
-        """Estimate E(x) − E(x₀) for |x| up to 10 standard deviations, N ≥ 2^14.
+        """Estimate E(x) − E(x₀) while t² < 2^-7 (more than 11 standard deviations, as N ≥ 2^14), NaN beyond.
 
         A = (N + 1)/2, d = x + ⌊N/2⌋ − N/2, t = d/A: E = A·Σ t^2k/(k(2k−1)) − A/(12(A² − d²)) + O(A^-3) (`stirling`).
-        Here t² < 2^-7.3, so eight terms leave less than 2^-46; E < 110 carries a dozen roundings, below 2^-41.
+        Eight terms leave less than t^16·(At²)/153 < 2^-56·At²; E = At² + … carries a dozen roundings: 2^-49·E. Where
+        At² > 2^9 (chance below exp(−2^9)) that is too much: NaN there too.
         """
         sign = x >> 63
         start = ((x ^ sign) >> self.shift << self.shift) ^ sign
@@ -93,6 +94,7 @@ class BinomialLaw:
         half = (self.trials + 1) / 2
         d = x - (self.trials % 2) / 2
         square = (d / half) ** 2
+        square[(square >= 2.0**-7) | (half * square > 2.0**9)] = np.nan
         total = np.zeros(x.size)
         for k in range(8, 0, -1):
             total = (total + 1 / (k * (2 * k - 1))) * square

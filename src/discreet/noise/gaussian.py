@@ -64,11 +64,11 @@ class GaussianLaw:
         return exp_neg(excess * self.variance.denominator, 2 * self.variance.numerator, precision)
 
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
-        """Estimate (|x| − |x₀|)·(|x| + |x₀|)/(2·variance): five roundings, the result is below 2."""
+        """Estimate (|x| − |x₀|)·(|x| + |x₀|)/(2·variance): six roundings, the result below 2^8 by far."""
         sign = x >> 63
         size = x ^ sign
         rest = size & ((1 << self.shift) - 1)
-        both = 2.0 * (size - sign) - rest
+        both: NDArray[np.float64] = 2.0 * size - 2.0 * sign - rest
         return rest.astype(np.float64) * both * (self.variance.denominator / (2 * self.variance.numerator))
 
 

@@ -49,7 +49,7 @@ class Law(Protocol):
         ...
 
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
-        """Estimate ln(weight(x₀)/weight(x)) with an absolute error of at most `EXPONENT_ERROR` (where below 2)."""
+        """Estimate ln(weight(x₀)/weight(x)) with an absolute error of at most `EXPONENT_ERROR`, or give NaN."""
         ...
 
 

@@ -79,15 +79,19 @@ def _propose(made: Table, out: Integers, draw: Words) -> NDArray[np.intp]:
 def _accept(made: Table, x: Integers, tops: Unsigned, draw: Words) -> NDArray[np.bool_]:
     """Accept each x with its chance: U, which begins with the bits of `tops`, below the chance of x.
 
-    The float estimate of the chance is off by less than `MARGIN`; whatever is nearer than that is settled exactly.
+    The float estimate of the chance is off by less than `MARGIN`; whatever is nearer than that, or has no estimate, is
+    settled exactly.
     """
     widths = made.widths
     rest = widths.word - widths.accept
     words = (tops.astype(np.uint64) << np.uint64(rest)) | draw.words(x.size, rest).astype(np.uint64)
     step = 0.5**widths.word
-    gap = decay(made.law.exponents(x)) - words * step
+    exponents = made.law.exponents(x)
+    unknown = np.isnan(exponents)
+    exponents[unknown] = 0.0
+    gap = decay(exponents) - words * step
     accepted: NDArray[np.bool_] = gap > 0
-    for at in np.flatnonzero((gap <= MARGIN + step) & (gap >= -MARGIN)):
+    for at in np.flatnonzero(unknown | ((gap <= MARGIN + step) & (gap >= -MARGIN))):
         chance = partial(made.law.chance, int(x[at]))
         accepted[at] = below(int(words[at]), widths.word, chance, draw, step=widths.step)
     return accepted
