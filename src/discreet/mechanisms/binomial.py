@@ -80,7 +80,7 @@ class Binomial:
         """Choose the fewest coins that keep (ε, δ); two coins more only ever help, being noise added to noise.
 
         >>> Binomial.spending(ApproxDP(1, 1e-6), sensitivity=1)
-        Binomial(trials=88, sensitivity=1)
+        Binomial(trials=80, sensitivity=1)
         """
         from ..privacy.calibrate import fits
 

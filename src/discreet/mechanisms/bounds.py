@@ -87,8 +87,8 @@ def gaussian_tail(t: Number) -> float:
 def gaussian_linf(cells: int, beta: Number, scale: Number) -> float:
     """Bound ‖error‖∞ of the Gaussian mechanism by σ·√(2 ln(K/β)) with probability 1 − β.
 
-    Proof: P(|Z| > t) ≤ e^(−t²/2) for all t ≥ 0, and a union bound. Lecture 002 lacks the √2, and then the bound fails for
-    19 % of releases at K = 10, β = 5 %.
+    Proof: P(|Z| > t) ≤ e^(−t²/2) for all t ≥ 0, and a union bound. Lecture 002 lacks the √2, and then the bound fails
+    for 19 % of releases at K = 10, β = 5 %.
 
     >>> round(gaussian_linf(10, beta=0.05, scale=1), 3)
     3.255

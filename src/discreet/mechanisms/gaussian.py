@@ -57,6 +57,7 @@ class Gaussian:
     dimension: int | None
     event: GaussianNoise = field(compare=False)
     exponent: int = field(compare=False)
+    steps: Fraction = field(compare=False)
 
     def __init__(
         self,
@@ -77,7 +78,8 @@ class Gaussian:
         event = GaussianNoise(
             sigma**2, apart, Fraction(2) ** exponent, min(moved, most or MOST_COORDINATES), neighbours=relation
         )
-        for name, value in zip(self.__slots__, (sigma, stated, relation, most, event, exponent), strict=True):
+        steps = event.variance / event.step**2
+        for name, value in zip(self.__slots__, (sigma, stated, relation, most, event, exponent, steps), strict=True):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -145,13 +147,12 @@ class Gaussian:
         """
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
-        wider = self._wider(count_of(exact, self.dimension), rounded=rounded)
-        variance = self.event.variance / self.event.step**2 * wider
+        variance = self.steps * self._wider(count_of(exact, self.dimension), rounded=rounded)
         return cast("Number", add_noise(exact, self.exponent, lambda size: noise.gaussian(variance, size, bits=bits)))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Say how much more variance the noise has where `count` coordinates are rounded to the lattice."""
-        if not rounded:
+        if not count or not rounded:
             return Fraction(1)
         changed = min(count, self.sensitivity.changed) if isinstance(self.sensitivity, Sensitivity) else count
         base = self.event.squared_sensitivity

@@ -56,6 +56,7 @@ class Laplace:
     dimension: int | None
     event: LaplaceNoise = field(compare=False)
     exponent: int = field(compare=False)
+    steps: Fraction = field(compare=False)
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Laplace:
         step = Fraction(2) ** exponent
         event = LaplaceNoise(b, steps_apart(norm, exponent, 1) * step, step, neighbours=relation)
         most = None if dimension is None else whole(dimension, "dimension", least=1)
-        for name, value in zip(self.__slots__, (b, stated, relation, most, event, exponent), strict=True):
+        for name, value in zip(self.__slots__, (b, stated, relation, most, event, exponent, b / step), strict=True):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -137,15 +138,15 @@ class Laplace:
         """
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
-        steps = self.scale / self.event.step * self._wider(count_of(exact, self.dimension), rounded=rounded)
+        steps = self.steps * self._wider(count_of(exact, self.dimension), rounded=rounded)
         return cast("Number", add_noise(exact, self.exponent, lambda size: noise.laplace(steps, size, bits=bits)))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Say how much wider the noise is where `count` coordinates are rounded to the lattice."""
-        if not rounded:
-            return Fraction(1)
         changed = min(count, self.sensitivity.changed) if isinstance(self.sensitivity, Sensitivity) else count
-        return widening(1 + (changed - 1) * self.event.step / self.event.sensitivity)
+        if changed <= 1 or not rounded:
+            return Fraction(1)
+        return widening(1 + changed * self.event.step / self.event.sensitivity)
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = False) -> float:
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile.

@@ -97,15 +97,19 @@ def square_apart(squared: Fraction, exponent: int, changed: int) -> Fraction:
 
 
 def widening(ratio: Fraction, most: int = 2) -> Fraction:
-    """Check by how much the noise on an array of floats grows; refuse to more than double it.
+    """Check by how much the noise on a rounded array grows; refuse to more than double it.
 
-    The rounding of c floats to the lattice may move neighbours apart by c − 1 steps more than the event says. The noise
-    is made wider by the same factor (about 1 + c·2^-40/ε), so the event's promise holds for what is really done: at
-    the same Δ/b a finer lattice tells less (its trade-off curve a/(1 + a)²·e^(−Δ/b)/α grows with a = e^(−g/b)).
+    Rounding c coordinates to the lattice may move neighbours apart by c − 1 steps more than the N steps of the event. The
+    noise is made wider, so that the event's promise holds for what is really done.
+
+    Laplace: by (N + c)/N. Proof: let h and h' be the length of a step in scales, before and after, N·h = (N + c)·h'. The
+    trade-off curve before lies below e^(−Nh)/4α (its chords exceed the hyperbola e^(−Nh)/(4α·cosh²(h/2)) through its
+    knots by at most cosh²(h/2)); the one after lies above its hyperbola, and (N + c − 1)h' + ln cosh²(h'/2) ≤ N·h. Its
+    ends are flatter too. Gaussian: so that Δ2/σ stays the same; every bound by which the event is priced then falls.
     """
     if ratio > most:
-        how = "say how many coordinates one unit changes (a Sensitivity), or hand in whole numbers"
-        raise InvalidArgument(f"so long an array of floats would need more than twice the noise; {how}")
+        how = "say how many coordinates one unit changes (give a Sensitivity), or hand in whole numbers"
+        raise InvalidArgument(f"rounding so long an array would need more than twice the noise; {how}")
     return ratio
 
 

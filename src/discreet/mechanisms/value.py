@@ -24,7 +24,7 @@ Whole = TypeVar("Whole", int, Integers)
 Number = TypeVar("Number", int, float, Integers, Floats)
 """What a mechanism on the lattice takes and gives back."""
 
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_LEAST, _MOST, _ROOM = -(1 << 63), (1 << 63) - 1, 1 << 62
 
 
 def read_number(value: object) -> int | float | Integers | Floats:
@@ -118,10 +118,7 @@ def add_whole(value: int | Integers, noise: int | Integers) -> int | Integers:
     """
     if not isinstance(value, np.ndarray) or not isinstance(noise, np.ndarray):
         return value + noise
-    if not value.size:
-        return noise
-    low, high = int(value.min()), int(value.max())
-    if int(noise.min()) + low < _LEAST or int(noise.max()) + high > _MOST:
+    if value.size and not (value.min() > -_ROOM and value.max() < _ROOM):  # the noise alone stays below 2^62
         noise = np.clip(noise, _LEAST - np.minimum(value, 0), _MOST - np.maximum(value, 0))
     noise += value
     return noise
