@@ -13,11 +13,11 @@ from fractions import Fraction
 import numpy as np
 
 from .events import Event, OwnCurve, Parallel, Sampled
-from .measures import ApproxDP
 from .neighbours import ADD_REMOVE
 from .parts import Parts, flatten
 from .pure import amplified, price_pure
 from .root import crossing
+from .rounding import fraction_up
 
 __all__ = ["Box", "optimal_delta", "optimal_epsilon", "price_approx"]
 
@@ -65,16 +65,16 @@ def atom_box(atom: Event) -> Box | None:
 
 def _parallel(atom: Parallel) -> Box | None:
     """Take the largest ε and the largest δ of the parts; under replace, of a group of two in the worst part."""
+    from .group import delta_factor
+
     boxes = [box for box in map(price_approx, set(atom.parts)) if box is not None]
     if len(boxes) < len(set(atom.parts)):
         return None
-    worst = max(e for e, _ in boxes), max(d for _, d in boxes)
-    if atom.neighbours == ADD_REMOVE or worst[1] >= 1:
-        return worst
-    from .group import group
-
-    two = group(ApproxDP(*worst), 2)
-    return (two.epsilon, two.delta) if isinstance(two, ApproxDP) else None
+    e, d = max(e for e, _ in boxes), max(d for _, d in boxes)
+    if atom.neighbours == ADD_REMOVE:
+        return e, d
+    grown = float(d) * delta_factor(float(e), 2)
+    return (2 * e, fraction_up(grown)) if grown < 1 else None
 
 
 def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:

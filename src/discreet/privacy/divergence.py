@@ -66,6 +66,8 @@ def laplace_renyi(ratio: float, steps: int, alphas: Array) -> Array:
     >>> laplace_renyi(1.0, 0, np.array([2.0])).round(12).tolist()
     [0.619123629999]
     """
+    if ratio > 500:
+        return np.full_like(alphas, ratio)
     x, t, lam = ratio, alphas - 0.5, alphas - 1
     h = x / steps if steps else 0.0
     c = h / 2 / math.tanh(h / 2) if h else 1.0

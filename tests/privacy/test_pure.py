@@ -1,0 +1,109 @@
+import math
+from fractions import Fraction
+
+import pytest
+from mpmath import mp, mpf
+
+from discreet.privacy.events import (
+    BinomialNoise,
+    DiscreteLaplaceNoise,
+    ExponentialSelection,
+    GaussianNoise,
+    KeySelection,
+    LaplaceNoise,
+    OwnCurve,
+    Parallel,
+    PermuteAndFlipSelection,
+    Promise,
+    Response,
+    Sampled,
+    SparseVector,
+    TruncatedGeometricNoise,
+)
+from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.pure import (
+    amplified,
+    laplace_delta,
+    price_pure,
+    pure_promise,
+    response_delta,
+    response_epsilon,
+)
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("event", "price"),
+    [
+        (LaplaceNoise(2, 1), HALF),
+        (LaplaceNoise(2, 1, "1/1024"), HALF),
+        (DiscreteLaplaceNoise(4, 2), HALF),
+        (TruncatedGeometricNoise(4, 9, 0, 2), HALF),
+        (TruncatedGeometricNoise(4, 2, 0, 9), HALF),
+        (ExponentialSelection("0.5"), HALF),
+        (PermuteAndFlipSelection("0.5"), HALF),
+        (Response("0.5", 7), HALF),
+        (SparseVector("0.5", 3), HALF),
+        (Promise(PureDP("0.5")), HALF),
+        (Promise(ApproxDP("0.5", 0)), HALF),
+        (OwnCurve([("0.1", "0.01"), ("0.5", 0), (1, 0)]), HALF),
+        (Parallel([LaplaceNoise(2, 1), LaplaceNoise(4, 1)]), HALF),
+        (Parallel([LaplaceNoise(4, 1), LaplaceNoise(8, 1)], neighbours="replace"), HALF),
+        (GaussianNoise.of(1, 1), None),
+        (BinomialNoise(9, 1), None),
+        (OwnCurve([("0.5", "0.01")]), None),
+        (KeySelection(LaplaceNoise(2, 1), "1e-9"), None),
+        (Sampled(GaussianNoise.of(1, 1), "0.5"), None),
+        (Parallel([LaplaceNoise(2, 1), GaussianNoise.of(1, 1)]), None),
+    ],
+)
+def test_prices_are_exact(event, price):
+    assert price_pure(event) == price
+
+
+@pytest.mark.parametrize(
+    ("measure", "price"),
+    [
+        (PureDP(2), 2),
+        (ApproxDP(2, 0), 2),
+        (ApproxDP(2, "0.1"), None),
+        (ZCDP(0), 0),
+        (ZCDP(1), None),
+        (GaussianDP(0), 0),
+        (GaussianDP(1), None),
+        (RenyiDP({2: 0}), 0),
+        (RenyiDP({2: 1}), None),
+    ],
+)
+def test_promises(measure, price):
+    assert pure_promise(measure) == price
+
+
+@pytest.mark.parametrize("e", ["0.001", "1", "30", "699", "701", "5000"])
+@pytest.mark.parametrize("q", ["1e-9", "0.01", "0.7", "1"])
+def test_sampling_amplifies_and_rounds_up(e, q):
+    exact = mp.log(1 + mpf(q) * (mp.exp(mpf(e)) - 1))
+    price = amplified(Fraction(e), Fraction(q))
+    assert mpf(price.numerator) / price.denominator >= exact * (1 - mpf(10) ** -50)
+    assert price <= Fraction(e)
+    assert float(price) == pytest.approx(float(exact), rel=1e-11)
+    assert price_pure(Sampled(Promise(PureDP(e)), q)) == price
+
+
+@pytest.mark.parametrize("e", [-3.0, -1.0, -0.2, 0.0, 0.4, 0.999, 1.0, 2.0])
+def test_curves_are_hockey_sticks(e):
+    grown, top = math.exp(e), math.exp(1.0)
+    p, q = top / (1 + top), 1 / (1 + top)
+    exact = max(0.0, p - grown * q) + max(0.0, q - grown * p)
+    assert response_delta(1.0, e) == pytest.approx(exact, abs=1e-15)
+    atoms = max(0.0, 0.5 - grown * math.exp(-1) / 2) + max(0.0, math.exp(-1) / 2 - grown / 2)
+    inside = mp.quad(lambda z: max(mpf(0), mp.exp(-z) / 2 - grown * mp.exp(z - 1) / 2), mp.linspace(0, 1, 400))
+    assert laplace_delta(1.0, e) == pytest.approx(float(atoms + inside), abs=1e-6)
+
+
+@pytest.mark.parametrize("d", [0.0, 1e-9, 0.1, 0.45, 0.6, 0.999])
+def test_response_epsilon_undoes_delta(d):
+    e = response_epsilon(1.0, d)
+    assert response_delta(1.0, e) <= d + 1e-15
+    assert e == 0 or response_delta(1.0, e - 1e-9) > d
