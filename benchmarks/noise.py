@@ -194,15 +194,14 @@ def spearman(draw: Callable[[], int], count: int) -> float:
 def timing() -> None:
     """Does the time of one draw tell its size? Rank correlation of time and |noise|; 0 means it tells nothing."""
     count = 40_000
-    print(f"\nrank correlation of time and |noise|, single draws, scale 10 (median of 3; chance ±{3 / count**0.5:.3f})")
+    print(
+        f"\nrank correlation of time and |noise|, single draws (median of 5; chance ±{3 / count**0.5:.3f} for one run)"
+    )
     for law in ("laplace", "gaussian"):
-        found = sorted(spearman(ours(law, Fraction(10), 1), count) for _ in range(3))[1]
-        print(f"  {law:9} discreet {found:7.3f}", end="")
-        if opendp is None:
-            print("   OpenDP missing")
-        else:
-            job, _ = theirs(law, Fraction(10), 1)
-            print(f"   OpenDP {spearman(job, 4000):7.3f} (±{3 / 4000**0.5:.3f})")
+        for scale in (Fraction(10), Fraction(10**6)):
+            found = sorted(spearman(ours(law, scale, 1), count) for _ in range(5))[2]
+            peer = "missing" if opendp is None else f"{spearman(theirs(law, scale, 1)[0], 4000):7.3f} (±0.047)"
+            print(f"  {law:9} scale={float(scale):<8g} discreet {found:7.3f}   OpenDP {peer}")
 
 
 def imports() -> None:
