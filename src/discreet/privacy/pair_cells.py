@@ -1,0 +1,94 @@
+"""What the numerical engine asks of a pair: the masses of its privacy loss, cell by cell.
+
+A pair (P, Q) dominates an event in one direction of the neighbour relation if its hockey-stick curve
+H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε. Dominating pairs compose, also adaptively
+(Zhu, Dong, Wang 2022, Theorem 10), so the product of the pairs prices the composition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Cells", "Directions", "Lattice", "Pair", "narrowest"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The P-mass and the Q-mass of the loss L = ln(p/q) between edges.
+
+    Entry 0 is everything up to the first edge, entry i the interval (edge i−1, edge i], the last entry what lies above
+    the last edge but is finite. `top` is the P-mass where q = 0. Every mass is right to the relative `error`.
+    """
+
+    p: Array
+    q: Array
+    top: float
+    error: float
+
+
+class Lattice(NamedTuple):
+    """All losses are offset + whole multiples of pitch, exactly."""
+
+    pitch: Fraction
+    offset: Fraction
+
+
+class Pair(Protocol):
+    """Two laws that are at least as easy to tell apart as the event's, in one direction.
+
+    `limit` is the largest finite loss (None: there is none), `top` the P-mass where q = 0, `lattice` where the losses
+    live if they live on one. `slack` a means: the curve of the event is at most e^a H(ε − 2a), and it adds up.
+    """
+
+    @property
+    def limit(self) -> Fraction | None:
+        """The largest finite loss, rounded up; None if there is none."""
+
+    @property
+    def top(self) -> float:
+        """The P-mass where q = 0."""
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """Where the losses live, if on a lattice."""
+
+    @property
+    def slack(self) -> float:
+        """How far the event may stand above the pair."""
+
+    def cells(self, edges: Array) -> Cells:
+        """Give the masses of the loss between increasing edges."""
+
+    def delta(self, epsilon: float) -> float:
+        """Give H(ε) of the event, rounded up; any real ε."""
+
+    def lower_delta(self, epsilon: float) -> float:
+        """Give H(ε) of the pair, rounded down; any real ε."""
+
+    def span(self, tail: float) -> tuple[float, float]:
+        """Give an interval with P-mass at most `tail` on either side of it (infinite losses apart)."""
+
+
+class Directions(NamedTuple):
+    """The two directions of a neighbour relation; one shared object if the event treats them alike."""
+
+    remove: Pair
+    add: Pair
+
+
+def narrowest(edges: Array) -> float:
+    """Give the least positive width of a cell: relative errors of differences grow with its inverse.
+
+    >>> narrowest(np.array([0.0, 1.0, 1.0, 1.5]))
+    0.5
+    """
+    widths = np.diff(edges)
+    positive = widths[widths > 0]
+    return float(positive.min()) if len(positive) else 1.0
