@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date, datetime
 from fractions import Fraction
 
-from hypothesis import assume
+import hypothesis
+from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 
 from discreet.data import (
@@ -23,6 +25,8 @@ from discreet.data import (
 from discreet.data.unit import PERIODS
 from discreet.errors import InvalidArgument
 
+PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+"""No test may fail because the machine is busy."""
 INT64 = st.integers(-(2**63), 2**63 - 1)
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 WORDS = st.text(LETTERS, max_size=12)
@@ -33,6 +37,11 @@ AMOUNTS = st.one_of(
     st.floats(min_value=-1e200, max_value=1e200, allow_subnormal=False),
 )
 STEPS = st.sampled_from([None, "1/128", "0.01", "0.1", 1, 5])
+
+
+def given(*strategies: st.SearchStrategy):
+    """Hypothesis's `given`, patient."""
+    return lambda test: PATIENT(hypothesis.given(*strategies)(test))
 
 
 def null_rules(values: st.SearchStrategy) -> st.SearchStrategy[dict]:
@@ -56,10 +65,10 @@ def integers(draw):
 def reals(draw):
     low, high = draw(pairs(AMOUNTS.map(lambda x: Fraction(str(x)))))
     rule = draw(null_rules(st.sampled_from([low, high, (low + high) / 2])))
-    try:
-        return Real(low, high, draw(STEPS), **rule)
-    except InvalidArgument:  # closer than one step, or too far for one
-        assume(False)
+    for step in (draw(STEPS), None):  # bounds may be closer than one step, or too far for one
+        with suppress(InvalidArgument):
+            return Real(low, high, step, **rule)
+    return assume(False)  # the bounds are closer than doubles can tell apart
 
 
 @st.composite

@@ -9,10 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from data.strategies import cells
+from data.strategies import cells, given
 from discreet.data.cell import absent, day, half_up, key_number, moment, native, number, text, truth
 
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume
 from hypothesis import strategies as st
 
 import discreet.data as declared
-from data.strategies import AMOUNTS, cells, columns, dates, integers, reals, timestamps
+from data.strategies import AMOUNTS, cells, columns, dates, given, integers, reals, timestamps
 from discreet.data import Boolean, Category, Column, Date, Integer, Ordered, Real, Text, Timestamp
 from discreet.data.amount import plain
 from discreet.data.numeric import MOST_STEPS, default_step

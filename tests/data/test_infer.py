@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from data.strategies import cells
+from data.strategies import cells, given
 from discreet.data import (
     Boolean,
     Category,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
-from hypothesis import given
 
-from data.strategies import schemas
+from data.strategies import given, schemas
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.errors import InvalidArgument, SchemaMismatch
 
@@ -217,3 +218,9 @@ class TestPlainValues:
             Schema.from_dict([])
         with pytest.raises(InvalidArgument, match="must be a table of names"):
             Schema.from_dict({1: 2})
+
+
+def test_the_room_brings_nothing_heavy():
+    script = "import discreet.data, sys; print(' '.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"scipy", "typer", "rich", "pandas", "duckdb"} & set(loaded)

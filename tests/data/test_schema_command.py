@@ -97,6 +97,13 @@ class TestInfer:
         assert 'educ = { type = "category", values = ["1", "2"] }' in done.stdout
         assert 'race = { type = "text" }' in run("infer", PUMS, "--type", "race=text").stdout
 
+    def test_from_the_data_the_guess_is_from_all_rows(self, tmp_path):
+        rows = tmp_path / "long.csv"
+        rows.write_text("x\n" + "1\n" * 1500 + "word\n")
+        assert 'x = { type = "integer" }' in run("infer", str(rows)).stdout
+        assert 'x = { type = "text", max_length = 4' in run("infer", str(rows), "--from-data").stdout
+        assert 'x = { type = "integer" }' in run("infer", str(rows), "--from-data", "--type", "x=integer").stdout
+
     @pytest.mark.parametrize(
         ("words", "says"),
         [

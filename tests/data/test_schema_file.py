@@ -7,10 +7,9 @@ from datetime import date, datetime
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from data.strategies import schemas
+from data.strategies import given, schemas
 from discreet.data import (
     Category,
     Date,

@@ -6,9 +6,9 @@ import pickle
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
+from data.strategies import given
 from discreet.data import People, Rows
 from discreet.data.unit import PERIODS, read_name, window_start
 from discreet.errors import InvalidArgument

@@ -83,21 +83,23 @@ def infer_command(
     """
     with _refusals():
         _check_free(out)
-        given = _kinds(file, kind or [])
-        answers = _answers(given, bounds or [], categories or [], length or [])
+        guessed: dict[str, Kind] = {column: seen.kind for column, seen in look(file).columns.items()}
+        types = _overruled(guessed, kind or [])
+        kinds = guessed | types
+        answers = _answers(kinds, bounds or [], categories or [], length or [])
         who = _unit(unit, people, max_rows, max_groups, window)
         skipped = {*(leave_out or []), *((people,) if people else ())}
         if sys.stdin.isatty() if ask is None else ask:
-            who = _ask_unit(who, given)
+            who = _ask_unit(who, kinds)
             skipped |= {who.id} if isinstance(who, People) else set()
-            answers = {**_ask_columns({n: k for n, k in given.items() if n not in {*answers, *skipped}}), **answers}
+            answers = {**_ask_columns({n: k for n, k in kinds.items() if n not in {*answers, *skipped}}), **answers}
         draft = infer(
             file,
             name=name,
             unit=None if isinstance(who, str) else who,
             people=who if isinstance(who, str) else None,
             columns=answers,
-            types=given,
+            types=types,
             leave_out=leave_out or [],
             neighbours=read_neighbours(neighbours),
             version=data_version,
@@ -106,11 +108,11 @@ def infer_command(
         _write(draft, out)
 
 
-def _kinds(file: Path, overruled: list[str]) -> dict[str, Kind]:
-    """Guess the kind of each column, and overrule the guesses by what was said."""
-    kinds: dict[str, Kind] = {name: seen.kind for name, seen in look(file).columns.items()}
-    for answer in overruled:
-        name, kind = split_answer(answer, kinds)
+def _overruled(guessed: Kinds, said: list[str]) -> dict[str, Kind]:
+    """Read the kinds that overrule a guess."""
+    kinds: dict[str, Kind] = {}
+    for answer in said:
+        name, kind = split_answer(answer, guessed)
         if kind not in SHAPES:
             raise InvalidArgument(f"{kind!r} is no type of column; use one of {', '.join(SHAPES)}")
         kinds[name] = cast("Kind", kind)
