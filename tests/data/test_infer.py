@@ -256,6 +256,13 @@ class TestDraft:
             ({"types": {"x": "number"}}, "'number' is no kind of column; use one of integer, real"),
             ({"leave_out": ["y"]}, "there is no column 'y'"),
             ({"neighbours": "swap"}, "neighbours must be"),
+            ({"name": "my people"}, "a table's name must be an identifier"),
+            ({"version": ""}, "version must be a short text"),
+            (
+                {"columns": {"x": Integer(0, 9)}, "unit": People("x", max_rows=2, window=("x", "day"))},
+                "the window's column 'x' must be declared as a Timestamp or a Date",
+            ),
+            ({"unit": People("x", max_rows=2)}, "needs columns"),
         ],
     )
     def test_refusals_are_clear(self, options, words):

@@ -135,6 +135,11 @@ class TestInfer:
         assert "exists; draft into a new file" in refusal("infer", PUMS, "--out", str(kept))
         assert kept.read_text() == "mine"
 
+    def test_a_folder_that_is_not_there_is_refused(self, tmp_path):
+        assert "cannot be written; give a path in a folder" in refusal(
+            "infer", PUMS, "--out", str(tmp_path / "no" / "x")
+        )
+
 
 class TestAsking:
     def test_every_open_question_is_asked_and_asked_again(self):
@@ -161,6 +166,12 @@ class TestAsking:
         left = run("infer", WEEK, "--ask", "--people", "VisitorId", answers="\n8\n\n\n\n")
         assert 'unit = { kind = "people", id = "VisitorId" }' in left.stdout
         assert '"Time entered" = { type = "text", max_length = 8 }' in left.stdout
+
+    def test_an_id_without_a_bound_is_not_asked_for_as_a_column(self):
+        done = run("infer", WEEK, "--ask", answers="VisitorId\n\n8\n0:240\n0:500\n1:7\n")
+        assert done.exit_code == 0
+        assert "VisitorId (integer)" not in done.stderr
+        assert 'Day = { type = "integer", low = 1, high = 7 }' in done.stdout
 
     def test_nobody_may_be_named_yet(self):
         done = run("infer", WEEK, "--ask", answers="\n" * 6)

@@ -21,7 +21,7 @@ from ..data.display import facts, heading
 from ..data.draft import Draft
 from ..data.infer import infer
 from ..data.schema_dict import SHAPES
-from ..data.schema_file import read_schemas
+from ..data.schema_file import read_schemas, write_toml
 from ..data.sniff import look
 from ..data.unit import People, Period, Rows, Unit
 from ..errors import DiscreetError, InvalidArgument
@@ -88,11 +88,10 @@ def infer_command(
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])
         who = _unit(unit, people, max_rows, max_groups, window)
-        skipped = {*(leave_out or []), *((people,) if people else ())}
         if sys.stdin.isatty() if ask is None else ask:
             who = _ask_unit(who, kinds)
-            skipped |= {who.id} if isinstance(who, People) else set()
-            answers = {**_ask_columns({n: k for n, k in kinds.items() if n not in {*answers, *skipped}}), **answers}
+            said = {*answers, *(leave_out or []), who.id if isinstance(who, People) else who}
+            answers |= _ask_columns({column: k for column, k in kinds.items() if column not in said})
         draft = infer(
             file,
             name=name,
@@ -208,7 +207,7 @@ def _write(draft: Draft, out: Path | None) -> None:
     if out is None:
         typer.echo(draft.to_toml(), nl=False)
     else:
-        out.write_text(draft.to_toml(), encoding="utf-8")
+        write_toml(out, draft.to_toml())
     for path, question in draft.open.items():
         typer.secho(f"open: {path}: {question}", err=True, fg="yellow")
     for path in draft.needs_word:

@@ -11,6 +11,7 @@ from ..errors import InvalidArgument
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .columns import Boolean, Column, Date, Integer, Kind, Real, Text, Timestamp
 from .draft import Draft
+from .schema import read_table_name, read_version
 from .schema_dict import SHAPES
 from .sniff import Look, Source, look
 from .unit import People, Unit
@@ -44,7 +45,7 @@ def infer(
     >>> infer(rows, name="people", from_data=True).needs_word
     ('columns.age', 'columns.region')
 
-    Refuses answers about columns that are not there, and both a unit and `people`.
+    Refuses answers about columns that are not there, both a unit and `people`, and what `Schema` refuses.
     """
     person = unit.id if isinstance(unit, People) else people
     if unit is not None and people is not None:
@@ -60,8 +61,11 @@ def infer(
     counted = people is not None and from_data and looks.most_rows is not None
     who = People(people, max_rows=looks.most_rows) if counted else unit or people  # type: ignore[arg-type]
     needs_word = (*(("unit",) if counted else ()), *marks)
-    table = _name(source) if name is None else name
-    return Draft(table, who, tuple(drafted), read_neighbours(neighbours), version, needs_word)
+    table = read_table_name(_name(source) if name is None else name)
+    draft = Draft(table, who, tuple(drafted), read_neighbours(neighbours), read_version(version), needs_word)
+    if not draft.open:
+        draft.schema()  # facts that contradict each other are refused here, not when the file is read
+    return draft
 
 
 def _all_known(named: set[str], known: Mapping[str, object]) -> None:

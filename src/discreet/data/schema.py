@@ -14,7 +14,7 @@ from .columns import Column, Date, Timestamp
 from .nulls import flag
 from .unit import LONGEST_NAME, People, Unit, read_name
 
-__all__ = ["Schema"]
+__all__ = ["Schema", "read_table_name", "read_version"]
 
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -63,14 +63,14 @@ class Schema:
     ) -> None:
         declared = _columns(columns, name)
         fields = {
-            "name": _table_name(name),
+            "name": read_table_name(name),
             "unit": _unit(unit, dict(declared), flag(public, "public"), name),
             "declared": declared,
             "neighbours": read_neighbours(neighbours),
             "public": public,
             "key": _key(key, dict(declared), public),
             "size": _size(size, public),
-            "version": _version(version),
+            "version": read_version(version),
             "needs_word": _marks(needs_word, dict(declared)),
         }
         for field, value in fields.items():
@@ -155,7 +155,8 @@ class Schema:
         return schema_html(self)
 
 
-def _table_name(name: object) -> str:
+def read_table_name(name: object) -> str:
+    """Check the name of a table: an identifier, so that no question needs quotes."""
     if not isinstance(name, str) or not TABLE_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise InvalidArgument(
             f"a table's name must be an identifier of at most 63 letters a-z, digits and _, got {name!r}; try 'people'"
@@ -224,7 +225,8 @@ def _size(size: object, public: bool) -> int | None:
     return None if size is None else whole(size, "size", least=1)
 
 
-def _version(version: object) -> str:
+def read_version(version: object) -> str:
+    """Check the steward's word for the state of the data."""
     if not isinstance(version, str) or not version.strip() or not version.isprintable() or len(version) > 200:
         raise InvalidArgument(f"version must be a short text such as '2024-06', got {version!r}")
     return str(version)

@@ -24,7 +24,7 @@ from .schema import Schema
 from .schema_dict import FORMAT, check_format, schema_to_dict, table_from_dict
 from .toml import toml_key, toml_value
 
-__all__ = ["read_schemas", "schemas_from_toml", "schemas_to_toml", "table_toml", "write_schemas"]
+__all__ = ["read_schemas", "schemas_from_toml", "schemas_to_toml", "table_toml", "write_schemas", "write_toml"]
 
 
 def read_schemas(path: str | Path, *, draft: bool = False) -> tuple[Schema, ...]:
@@ -43,7 +43,15 @@ def read_schemas(path: str | Path, *, draft: bool = False) -> tuple[Schema, ...]
 
 def write_schemas(path: str | Path, schemas: Iterable[Schema]) -> None:
     """Write tables to a schema file, in order; what was in the file is lost."""
-    Path(path).write_text(schemas_to_toml(schemas), encoding="utf-8")
+    write_toml(path, schemas_to_toml(schemas))
+
+
+def write_toml(path: str | Path, text: str) -> None:
+    """Write the text of a schema file; a place that cannot be written is refused."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError:
+        raise InvalidArgument(f"{path} cannot be written; give a path in a folder that exists and is yours") from None
 
 
 def schemas_from_toml(text: str, *, where: str = "schema", draft: bool = False) -> tuple[Schema, ...]:
