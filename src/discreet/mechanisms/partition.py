@@ -23,7 +23,7 @@ __all__ = ["PartitionSelection", "optimal_rule"]
 
 _WORD = 62
 _FINE = 2 * _WORD
-_LONGEST = 1 << 20
+_LONGEST = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -41,7 +41,7 @@ class PartitionSelection:
     ('ada', 'bob')
 
     Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), l0 below 1, counts that are not whole,
-    and ε so small that the table of π would have more than a million rows.
+    and ε so small that the table of π would have more than 2^18 rows.
     """
 
     epsilon: Fraction

@@ -1,4 +1,4 @@
-"""Propose, test, release: suppose the answer is stable, test that privately, and only then release it with little noise."""
+"""Propose, test, release: suppose that the answer is stable, test it privately, then release it with little noise."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ __all__ = ["ProposeTestRelease", "ProposedQuantile"]
 class ProposeTestRelease:
     """Release a whole number with noise of scale bound/ε₂ if its neighbourhood passes a test of price ε₁; else None.
 
-    The caller tells the distance d(x) ≥ 0, which one person moves by at most 1, and which is 0 where the answer could move
-    by more than `bound` to a neighbour. The test: d + Z ≥ t, with Z geometric of scale 1/ε₁ and t the least whole number
-    with P[Z ≥ t] ≤ δ. Price: (ε₁ + ε₂, δ) (Dwork, Lei 2009). Proof: if d > 0 on one of two neighbours, their answers are
-    at most `bound` apart and test and noise cost ε₁ + ε₂; if d = 0 on both, each passes with probability at most δ.
+    The caller tells the distance d(x) ≥ 0, which one person moves by at most 1, and which is 0 where the answer could
+    move by more than `bound` to a neighbour. The test: d + Z ≥ t, with Z geometric of scale 1/ε₁ and t the least whole
+    number with P[Z ≥ t] ≤ δ. Price: (ε₁ + ε₂, δ) (Dwork, Lei 2009). Proof: if d > 0 on one of two neighbours, their
+    answers are at most `bound` apart and test and noise cost ε₁ + ε₂; if d = 0 on both, each passes with probability at
+    most δ, and otherwise both say None, at a ratio of at most e^ε₁.
 
     >>> ptr = ProposeTestRelease(epsilon=2000, delta=1e-6, bound=1)
     >>> ptr.release(42, distance=100), ptr.release(42, distance=0)
@@ -155,10 +156,8 @@ class ProposedQuantile:
         if ordered.size == 0:
             raise InvalidArgument("at least one value is needed; the number of values is public here")
         a, b = ranks(self.quantile, ordered.size)
-        limit = ordered.size + self.test.threshold  # a public end: beyond n + 1 nothing changes
-        distance = next(
-            (k for k in range(min(limit, ordered.size + 1)) if span(ordered, a, b, k) > self.test.bound), limit
-        )
+        enough = 3 * self.test.threshold + 1  # the distance is cut off at a public number, which surely passes
+        distance = next((k for k in range(enough) if span(ordered, a, b, k) > self.test.bound), enough)
         noisy = self.test.release(int(ordered[a]), distance, bits=bits)
         return None if noisy is None else self.range.value(min(max(noisy, 0), PLACES))
 

@@ -40,9 +40,9 @@ class PrivateMode:
     """Release the most frequent key itself, without noise, if its lead over the second is large; else None.
 
     The distance d: how many people must change before the mode may; d = lead − 1, or ⌈lead/2⌉ − 1 when one is replaced,
-    at least 0. One person moves it by at most 1, and where d > 0 all neighbours have the same mode. The mode is released
-    if d + Z ≥ t, Z geometric of scale 1/ε, t least with P[Z ≥ t] ≤ δ. Price: (ε, δ) (Smith, Thakurta 2013; Dwork, Roth 2014,
-    §7.3). Keys need not be known beforehand, and their number does not matter.
+    at least 0. One person moves it by at most 1, and where d > 0 all neighbours have the same mode. The mode is
+    released if d + Z ≥ t, Z geometric of scale 1/ε, t least with P[Z ≥ t] ≤ δ. Price: (ε, δ) (Smith, Thakurta 2013;
+    Dwork, Roth 2014, §7.3). Keys need not be known beforehand, and their number does not matter.
 
     >>> PrivateMode(epsilon=1, delta=1e-6).release({"blue": 900, "red": 300, "green": 20})
     'blue'
@@ -98,7 +98,7 @@ class PrivateMode:
         return distance + 1 if self.neighbours == ADD_REMOVE else 2 * distance + 1
 
     def _distance(self, exact: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
-        first, second = (sorted(map(int, exact), reverse=True) + [0])[:2]
+        first, second = [*sorted(map(int, exact), reverse=True), 0][:2]
         return self._of(first - second)
 
     def _of(self, lead: int) -> int:
