@@ -20,7 +20,16 @@ from . import measures as m
 from .events import Event
 from .measures import Measure
 
-__all__ = ["Json", "canonical", "from_json", "measure_from_json", "measure_to_json", "to_json"]
+__all__ = [
+    "Json",
+    "canonical",
+    "from_json",
+    "measure_from_json",
+    "measure_to_json",
+    "read_amount",
+    "read_list",
+    "to_json",
+]
 
 Json: TypeAlias = dict[str, object]
 Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_read`
@@ -202,7 +211,7 @@ def _read(kind: str, value: object, where: str, depth: int) -> object:
         case "event":
             return _read_event(value, _deeper(depth))
         case "events":
-            return [_read_event(inner, _deeper(depth)) for inner in _list(value, where)]
+            return [_read_event(inner, _deeper(depth)) for inner in read_list(value, where)]
     return _FLAT[kind](value, where)
 
 
@@ -220,7 +229,8 @@ def _text(amount: Fraction) -> str:
     return str(amount)
 
 
-def _amount(value: object, where: str) -> Fraction:
+def read_amount(value: object, where: str) -> Fraction:
+    """Read an exact amount such as "1/20"."""
     if isinstance(value, str) and len(value) <= 2 * LONGEST and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value):
         top, _, bottom = value.partition("/")
         if max(len(top), len(bottom)) <= LONGEST:
@@ -234,7 +244,8 @@ def _count(value: object, where: str) -> int:
     return value
 
 
-def _list(value: object, where: str) -> list[object]:
+def read_list(value: object, where: str) -> list[object]:
+    """Read a list."""
     if not isinstance(value, list):
         raise InvalidArgument(f"{where} must be a list, got {_short(value)}")
     return value
@@ -243,15 +254,15 @@ def _list(value: object, where: str) -> list[object]:
 def _pair(value: object, where: str) -> tuple[Fraction, Fraction]:
     if not isinstance(value, list) or len(value) != 2:
         raise InvalidArgument(f"{where} must be a list of pairs such as ['1/2', '1/1000'], got {_short(value)}")
-    return _amount(value[0], where), _amount(value[1], where)
+    return read_amount(value[0], where), read_amount(value[1], where)
 
 
 _FLAT: dict[str, Callable[[object, str], object]] = {
-    "amount": _amount,
+    "amount": read_amount,
     "count": _count,
     "count or null": lambda value, where: None if value is None else _count(value, where),
     "relation": lambda value, _where: value,  # the event itself checks it
-    "pairs": lambda value, where: [_pair(pair, where) for pair in _list(value, where)],
+    "pairs": lambda value, where: [_pair(pair, where) for pair in read_list(value, where)],
     "measure": lambda value, _where: measure_from_json(value),
 }
 
