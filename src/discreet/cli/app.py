@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from .schema import app as schema_app
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -31,6 +33,9 @@ def main(
     ] = False,
 ) -> None:
     """Answers about private data, with exact noise, the tightest sound price and an error bar on everything."""
+
+
+app.add_typer(schema_app)
 
 
 @app.command()

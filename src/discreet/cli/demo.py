@@ -16,6 +16,7 @@ from ..mechanisms.sensitivity import count, histogram, sum_of
 from ..privacy.compose import compose
 from ..privacy.events import Event
 from ..privacy.measures import PureDP
+from ..privacy.rounding import shown
 from ..rational import positive
 from .bars import bar
 
@@ -24,6 +25,7 @@ __all__ = ["show"]
 DECADES = tuple(range(0, 100, 10))
 INCOME_BOUND = 100_000
 BETA = 0.05
+DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def _table(release: Release) -> Table:
     table = Table(title=release.question, title_justify="left", title_style="bold", show_header=False, box=None)
     most = max(line.value + line.error for line in release.lines)
     for line in release.lines:
-        drawn = bar(line.value, line.error, most)
+        drawn = bar(line.value, line.error, most, width=36)
         table.add_row(line.label, drawn, f"{line.value:,.0f}", f"± {line.error:,.0f}")
     table.caption = f"{release.mechanism}; cost {release.spent}\n"
     table.caption_justify = "left"
@@ -110,8 +112,11 @@ def _cost(releases: list[Release], budget: PureDP) -> Table:
     for release in releases:
         table.add_row(release.question, release.mechanism, str(release.spent))
     curve = compose([release.event for release in releases])
+    month = compose([release.event for release in releases] * DAYS)
     table.add_section()
-    table.add_row("all three, pure (δ = 0)", "sum", f"ε = {curve.epsilon(delta=0):.4g}")
-    table.add_row("all three at δ = 1e-6", "tightest sound price", f"ε = {curve.epsilon(delta=1e-6):.4g}")
-    table.add_row("left of the budget", "", f"ε = {float(budget.epsilon) - curve.epsilon(delta=0):.4g}")
+    table.add_row("all three", "sum (δ = 0)", f"ε = {shown(curve.epsilon(delta=0))}")
+    table.add_row("left of the budget", "", f"ε = {shown(float(budget.epsilon) - curve.epsilon(delta=0))}")
+    table.add_section()
+    table.add_row(f"the same on {DAYS} days", "sum (δ = 0)", f"ε = {shown(month.epsilon(delta=0))}")
+    table.add_row("", "tightest sound price (δ = 1e-6)", f"ε = {shown(month.epsilon(delta=1e-6))}")
     return table
