@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.additive import EPSILONS, hockey_stick
 
 from discreet import noise
 from discreet.errors import InvalidArgument
@@ -24,6 +23,7 @@ from discreet.privacy.compose import compose
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pure import price_pure
 from discreet.testing.bits import HashedBits, UntouchedBits
+from oracles.additive import EPSILONS, hockey_stick
 
 
 class TestCalibration:
@@ -154,7 +154,12 @@ class TestRelease:
     @pytest.mark.parametrize("shape", [(3,), (2, 3), (), (0,), (2000,)])
     def test_arrays_keep_their_shape_and_kind(self, shape):
         made = Laplace(2, 1)
-        for kind, out in ((np.int64, np.int64), (np.uint8, np.int64), (np.float64, np.float64), (np.float32, np.float64)):
+        for kind, out in (
+            (np.int64, np.int64),
+            (np.uint8, np.int64),
+            (np.float64, np.float64),
+            (np.float32, np.float64),
+        ):
             answer = made.release(np.zeros(shape, dtype=kind))
             assert isinstance(answer, np.ndarray)
             assert (answer.dtype, answer.shape) == (out, shape)
@@ -163,7 +168,9 @@ class TestRelease:
         made, values = Laplace(5, 1), np.array([3, -9, 2**61, 0])
         steps = noise.laplace(made.steps, 4, bits=HashedBits(b"a"))
         answer = made.release(values, bits=HashedBits(b"a"))
-        expected = [math.floor(int(v) + int(s) * made.event.step + Fraction(1, 2)) for v, s in zip(values, steps, strict=True)]
+        expected = [
+            math.floor(int(v) + int(s) * made.event.step + Fraction(1, 2)) for v, s in zip(values, steps, strict=True)
+        ]
         assert answer.tolist() == expected
 
     @pytest.mark.parametrize("scale", [2, 2**45, 2**61])
@@ -183,8 +190,10 @@ class TestRelease:
 
     @pytest.mark.parametrize(
         "value",
-        [True, "3", None, [1, 2], 1j, Fraction(1, 2), np.array([True]), np.array(["a"]), np.zeros(2, np.uint64)]
-        + [math.nan, math.inf, np.array([1.0, math.nan]), np.array([-math.inf])],
+        [
+            *(True, "3", None, [1, 2], 1j, Fraction(1, 2), np.array([True]), np.array(["a"]), np.zeros(2, np.uint64)),
+            *(math.nan, math.inf, np.array([1.0, math.nan]), np.array([-math.inf])),
+        ],
     )
     def test_what_is_no_finite_number_is_refused_and_nothing_is_drawn(self, value):
         with pytest.raises(InvalidArgument) as caught:
@@ -198,7 +207,15 @@ class TestRelease:
             made.release(np.zeros(3), bits=UntouchedBits())
 
     @pytest.mark.parametrize(
-        "bad", [{"scale": 0}, {"scale": -1}, {"sensitivity": 0}, {"sensitivity": -2}, {"neighbours": "swap"}, {"dimension": 0}]
+        "bad",
+        [
+            {"scale": 0},
+            {"scale": -1},
+            {"sensitivity": 0},
+            {"sensitivity": -2},
+            {"neighbours": "swap"},
+            {"dimension": 0},
+        ],
     )
     def test_bad_parameters_are_refused(self, bad):
         with pytest.raises(InvalidArgument):

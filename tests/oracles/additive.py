@@ -26,11 +26,11 @@ def geometric_tail(scale, t):
 
 
 def gaussian_weights(variance):
-    """List e^(−x²/2σ²) for x = 0, 1, … down to 1e-60."""
+    """List e^(−x²/2σ²) for x = 0, 1, … down to 1e-260."""
     with mp.workdps(DIGITS):
         v = mp.mpf(variance)
-        last = math.ceil(math.sqrt(2 * float(v) * 140))
-        return [mp.exp(-mp.mpf(x) ** 2 / (2 * v)) for x in range(last + 1)]
+        last = math.ceil(math.sqrt(2 * float(v) * 600)) + 3
+        return [mp.exp(-(mp.mpf(x) ** 2) / (2 * v)) for x in range(last + 1)]
 
 
 def gaussian_tail(variance, t):

@@ -99,13 +99,13 @@ def square_apart(squared: Fraction, exponent: int, changed: int) -> Fraction:
 def widening(ratio: Fraction, most: int = 2) -> Fraction:
     """Check by how much the noise on a rounded array grows; refuse to more than double it.
 
-    Rounding c coordinates to the lattice may move neighbours apart by c − 1 steps more than the N steps of the event. The
-    noise is made wider, so that the event's promise holds for what is really done.
+    Rounding c coordinates to the lattice may move neighbours apart by c − 1 steps more than the N steps of the event.
+    The noise is made wider, so that the event's promise holds for what is really done.
 
-    Laplace: by (N + c)/N. Proof: let h and h' be the length of a step in scales, before and after, N·h = (N + c)·h'. The
-    trade-off curve before lies below e^(−Nh)/4α (its chords exceed the hyperbola e^(−Nh)/(4α·cosh²(h/2)) through its
-    knots by at most cosh²(h/2)); the one after lies above its hyperbola, and (N + c − 1)h' + ln cosh²(h'/2) ≤ N·h. Its
-    ends are flatter too. Gaussian: so that Δ2/σ stays the same; every bound by which the event is priced then falls.
+    Laplace: by (N + c)/N. Proof: let h and h' be the length of a step in scales, before and after, N·h = (N + c)·h'.
+    The trade-off curve before lies below e^(−Nh)/4α (its chords exceed the hyperbola e^(−Nh)/(4α·cosh²(h/2)) through
+    its knots by at most cosh²(h/2)); the one after lies above its hyperbola, and (N + c − 1)h' + ln cosh²(h'/2) ≤ Nh.
+    Its ends are flatter too. Gaussian: so that Δ2/σ stays the same; every bound that prices the event then falls.
     """
     if ratio > most:
         how = "say how many coordinates one unit changes (give a Sensitivity), or hand in whole numbers"

@@ -129,4 +129,4 @@ def brief(amount: object) -> str:
     >>> brief(Fraction(1, 3)), brief(Fraction(0.1)), brief("any")
     ('1/3', '0.1', 'any')
     """
-    return f"{float(amount):.10g}" if isinstance(amount, Fraction) and amount.denominator > 10**6 else str(amount)
+    return f"{float(amount):.10g}" if isinstance(amount, Fraction) and amount.denominator > 1000 else str(amount)
