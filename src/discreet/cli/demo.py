@@ -84,7 +84,7 @@ def show(epsilon: str) -> None:
     people = _people()
     console = Console()
     console.print(
-        "\n[bold]discreet[/bold] answers questions about 1,000 people of a US census sample (bundled), one person = one row."
+        "\n[bold]discreet[/bold] answers questions about 1,000 people of a US census sample; one person is one row."
         f"\nThe budget is [bold]ε = {total}[/bold] in all. Each ± holds with 95 % (jointly over the ten ages).\n"
     )
     shares = (_ages, total / 2), (_counts, total / 4), (_income, total / 4)
@@ -118,5 +118,5 @@ def _cost(releases: list[Release], budget: PureDP) -> Table:
     table.add_row("left of the budget", "", f"ε = {shown(float(budget.epsilon) - curve.epsilon(delta=0))}")
     table.add_section()
     table.add_row(f"the same on {DAYS} days", "sum (δ = 0)", f"ε = {shown(month.epsilon(delta=0))}")
-    table.add_row("", "tightest sound price (δ = 1e-6)", f"ε = {shown(month.epsilon(delta=1e-6))}")
+    table.add_row("", "tightest price (δ = 1e-6)", f"ε = {shown(month.epsilon(delta=1e-6))}")
     return table
