@@ -18,6 +18,7 @@ from .parts import Parts
 from .pure import price_pure
 from .rounding import down, up
 from .why import Row, Why
+from .witness import witnesses
 from .zcdp import price_zcdp
 
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ class Curve:
 
     @cached_property
     def from_below(self) -> tuple[Method, ...]:
-        """The methods that bound the price from below."""
+        """The methods that bound the price from below: exact for these events, or for mechanisms that fit them."""
+        seen = witnesses(self.parts)
+        if seen is not None:
+            return Curve(seen, self.accuracy).from_below
         return tuple(m for m in self.used if m.exact) or tuple(m for m in self._all if m.exact)
 
     def epsilon(self, delta: Number) -> float:

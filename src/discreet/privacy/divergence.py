@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .series import Array, convex_power, sinhc
+from .series import Array, convex_power, sinhc, xcoth
 
 __all__ = [
     "discrete_gaussian_renyi",
@@ -19,8 +19,6 @@ __all__ = [
     "response_renyi",
     "sampled_gaussian_renyi",
 ]
-
-_FEW = 256  # lattice steps that are summed one by one; beyond, Euler and Maclaurin bound the sum within 1e-10
 
 
 def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
@@ -58,36 +56,24 @@ def range_renyi(epsilon: float, alphas: Array) -> Array:
 def laplace_renyi(ratio: float, steps: int, alphas: Array) -> Array:
     """Give the divergence of Laplace noise with Δ1/b = ratio, continuous (steps 0) or on a lattice (steps in Δ1).
 
-    Under √(pq) the loss has mass at ±x and is even in between, so e^K is a mean of hyperbolic cosines: with t = α − ½,
-    c·(cosh tx − cosh ½x) + ½x(sinh(tx)/tx − sinh(½x)/½x), over c·e^½x, plus 1 (Mironov 2017, Prop. 6, with c = 1).
-    On a lattice of width h in the loss c = ½h·coth ½h and the integral is a sum: taken exactly up to 256 steps, beyond
-    bounded from above by the first Euler–Maclaurin term, since all even derivatives of the integrand are positive.
+    Under √(pq) the loss has mass at its ends ±x and is even in between, so e^K is a mean of hyperbolic cosines. With
+    t = α − ½ and h = x/steps it is 1 + (c(t) − c(½))/c(½), where c(t) = ½h·coth(½h)·cosh tx + ½h·coth(th)·sinh tx, and
+    for h → 0 this is cosh tx + sinh(tx)/2t: Mironov 2017, Prop. 6. One step is randomized response.
 
     >>> laplace_renyi(1.0, 0, np.array([2.0])).round(12).tolist()
     [0.619123629999]
     """
     if ratio > 500:
         return np.full_like(alphas, ratio)
-    x, t, lam = ratio, alphas - 0.5, alphas - 1
-    h = x / steps if steps else 0.0
-    c = h / 2 / math.tanh(h / 2) if h else 1.0
-    safe = np.minimum(t * x, 300.0) / x  # beyond, D = x to more digits than there are
-    ends = 2 * np.sinh((safe + 0.5) * x / 2) * np.sinh((safe - 0.5) * x / 2)
-    if 0 < steps <= _FEW:
-        outer = (h / 2 + c) * ends  # the two end atoms weigh 2/(1 − e^−h) = 1 + coth ½h
-        grown = (outer + h / 2 * _lattice_sum(h, steps, safe)) / (c * math.exp(x / 2))
-    else:
-        between = x / 2 * (sinhc(safe * x) - sinhc(x / 2))
-        slope = h * h / 6 * (safe * np.sinh(safe * x) - math.sinh(x / 2) / 2)
-        grown = (c * ends + between + slope) / (c * math.exp(x / 2))
-    near: Array = np.minimum(np.log1p(grown) / np.minimum(lam, safe - 0.5), x)
-    return np.where(t * x > 300.0, x, near)
-
-
-def _lattice_sum(h: float, steps: int, t: Array) -> Array:
-    losses = h * np.arange(steps - 2, 0, -2)[:, None]  # (n − 2j)h for j = 1 … n−1, the positive half
-    half: Array = np.sum(np.sinh((t + 0.5) * losses / 2) * np.sinh((t - 0.5) * losses / 2), axis=0)
-    return 4 * half
+    x, h = ratio, ratio / steps if steps else 0.0
+    ends, lean = 1 + xcoth(h / 2), xcoth(h / 2)
+    t = np.minimum(alphas - 0.5, 300 / x)
+    outer = 2 * np.sinh((t + 0.5) * x / 2) * np.sinh((t - 0.5) * x / 2)  # cosh tx − cosh ½x
+    inner = sinhc(t * x) - sinhc(x / 2) + xcoth(t * h) * (1 + sinhc(t * x)) - lean * (1 + sinhc(x / 2))
+    near = np.log1p((ends * outer + x / 2 * inner) / (ends * math.exp(x / 2))) / (t - 0.5)
+    t = alphas - 0.5  # beyond tx = 300 only the growing exponentials count
+    far = x + np.log(0.5 + (1 + xcoth(t * h)) / (4 * t * ends)) / (alphas - 1)
+    return np.minimum(np.where(t * x > 300, far, near), x)
 
 
 def discrete_gaussian_renyi(variance: float, shift: int, alphas: Array) -> Array:

@@ -32,7 +32,7 @@ from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .neighbours import ADD_REMOVE
 from .rounding import fraction_up
 
-__all__ = ["group", "group_event", "parallel_price"]
+__all__ = ["additive", "group", "group_event", "parallel_price"]
 
 
 def group(measure: Measure, size: int) -> Measure:
@@ -121,10 +121,11 @@ def group_event(event: Event, size: int) -> Event:
             return Batch(group_event(e, k) for e in event.events)
         case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
             return group_event(event.parts[0], k)
-    return _additive(event, k) or _promised(event, k)
+    return additive(event, k) or _promised(event, k)
 
 
-def _additive(event: Event, k: int) -> Event | None:
+def additive(event: Event, k: int) -> Event | None:
+    """Let the answer move k times as far, if the event is noise or an exponential selection; else None."""
     near = event.neighbours
     grown: Event | None = None
     match event:

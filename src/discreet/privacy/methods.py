@@ -185,7 +185,7 @@ def _single(parts: Parts) -> Method | None:
     if parts.count != 1 or (pair := single_prices(parts.atoms[0][0])) is None:
         return None
     upper, lower = pair
-    return _leaky("closed", "the curve of this one law, exactly", parts.leak, upper, lower=lower)
+    return _leaky("closed", "the curve of this one event by itself", parts.leak, upper, lower=lower)
 
 
 def _leaky(

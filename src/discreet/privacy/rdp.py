@@ -178,7 +178,7 @@ def best_delta(parts: Parts, at: float) -> float:
 
 def _best(parts: Parts, price: Callable[[Array, Array], Array]) -> float:
     """Look over the orders coarsely, then twice more closely around the best; any order is sound."""
-    alphas, best = _COARSE, math.inf
+    alphas, best = _start(parts), math.inf
     for _ in range(4):
         prices = price(renyi_parts(parts, alphas), alphas)
         i = int(np.argmin(prices))
@@ -186,3 +186,10 @@ def _best(parts: Parts, price: Callable[[Array, Array], Array]) -> float:
         low, high = alphas[max(i - 1, 0)], alphas[min(i + 1, alphas.size - 1)]
         alphas = 1 + np.geomspace(low - 1, high - 1, 17)
     return best
+
+
+def _start(parts: Parts) -> Array:
+    """Begin with a wide grid of orders and with those that are promised: between them a chord is all we know."""
+    promises = (atom.measure for atom, _ in parts.atoms if isinstance(atom, Promise))
+    listed = {float(a) for promise in promises if isinstance(promise, RenyiDP) for a in promise.alphas}
+    return np.union1d(_COARSE, np.array(sorted(listed)))

@@ -29,15 +29,16 @@ def sinhc(y: float | Array) -> Array:
     return np.where(np.abs(y) < 1, small**2 * np.polyval(_SINHC, small**2), np.sinh(big) / big - 1)
 
 
-def xcoth(y: float) -> float:
-    """Give y·coth(y) − 1 for y > 0, to full relative precision.
+def xcoth(y: float | Array) -> Array:
+    """Give y·coth(y) − 1 for y ≥ 0, to full relative precision.
 
-    >>> round(xcoth(1e-8) * 3e16, 12)
+    >>> round(float(xcoth(1e-8)) * 3e16, 12)
     1.0
     """
-    if y < 1:
-        return float(y * y * np.polyval(_XCOTH, y * y) / (1 + sinhc(y)))
-    return y / math.tanh(y) - 1
+    y = np.asarray(y, dtype=np.float64)
+    small = np.minimum(y, 1.0)
+    series = small**2 * np.polyval(_XCOTH, small**2) / (1 + sinhc(small))
+    return np.where(y < 1, series, y / np.tanh(np.maximum(y, 1.0)) - 1)
 
 
 def exp_tail(x: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,10 +24,10 @@ class Row:
 class Why:
     """Every method that applies, its ε at one δ, and which won; prints as a small table.
 
-    >>> Why(Fraction(1, 10**6), (Row("basic", 10.0, "they add up"), Row("zCDP", 5.75, "so do the ρ")))
+    >>> Why(Fraction(1, 10**6), (Row("basic", 10.0, "they add up"), Row("zCDP", 5.7, "so do the ρ")))
     ε at δ = 1e-06
       basic             10   they add up
-    → zCDP            5.75   so do the ρ
+    → zCDP             5.7   so do the ρ
     """
 
     delta: Fraction
@@ -42,5 +43,10 @@ class Why:
         lines = [f"ε at δ = {shown(self.delta)}"]
         for row in self.rows:
             mark = "→" if row is best else " "
-            lines.append(f"{mark} {row.method:<10}{shown(row.epsilon, 6):>10}   {row.because}")
+            lines.append(f"{mark} {row.method:<10}{_short(row.epsilon):>10}   {row.because}")
         return "\n".join(lines)
+
+
+def _short(price: float) -> str:
+    """Print a price upwards in six digits; a float that is the nearest to a short decimal prints as that."""
+    return shown(Fraction(repr(price)) if math.isfinite(price) else price, 6)

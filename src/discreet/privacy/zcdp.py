@@ -59,7 +59,7 @@ def range_rho(epsilon: Fraction) -> Fraction:
     """
     y = float(epsilon) / 2
     mean = math.log1p(float(sinhc(y))) if y < 300 else y - math.log(2 * y)
-    return min(epsilon**2 / 8, fraction_up(mean + xcoth(y)))
+    return min(epsilon**2 / 8, fraction_up(mean + float(xcoth(y))))
 
 
 def laplace_rho(ratio: float, steps: int = 0) -> float:
@@ -201,6 +201,8 @@ def _log_delta(rho: float, epsilon: float) -> float:
     def slope(lam: float) -> float:
         return epsilon - rho * (2 * lam + 1) + math.log1p(1 / lam)
 
+    if slope(1e-300) <= 0:  # the infimum is at α → 1, where nothing is promised
+        return 0.0
     lam = crossing(slope, *bracket(slope, 1.0))[1]
     return lam * (rho * (1 + lam) - epsilon) - lam * math.log1p(1 / lam) - math.log1p(lam)
 
