@@ -166,11 +166,9 @@ def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> 
     S(x) = w_k A_k(x) ≤ e^β w_(k+1) A_(k+1)(x') ≤ e^β S(x'). All are whole numbers; only the w_k are rounded, upwards.
     """
     weights = _weights(beta)
-    best = weights[-1] * PLACES  # A_k is the whole range for large k
-    for k, weight in enumerate(weights):
-        if weight * PLACES <= best:
-            break
-        best = max(best, weight * span(ordered, a, b, k))
+    best, k = weights[-1] * PLACES, 0  # A_k is the whole range for large k
+    while weights[k] * PLACES > best:  # at the last weight at the latest this is false
+        best, k = max(best, weights[k] * span(ordered, a, b, k)), k + 1
     return Fraction(best, _UNIT)
 
 
