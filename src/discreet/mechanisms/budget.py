@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ..errors import InvalidArgument
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
@@ -40,6 +42,8 @@ def _empty(measure: Measure) -> bool:
             return any(epsilon == 0 for _, epsilon in orders)
         case ApproxDP():
             return False
+        case _:
+            assert_never(measure)
 
 
 def refuse_pure(measure: object, noise: str, others: str) -> Measure:

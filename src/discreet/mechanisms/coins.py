@@ -14,10 +14,8 @@ _SERIES = 16
 
 
 def _stirling_error(n: float) -> float:
-    """Give ln n! − ln(√(2πn)·(n/e)^n)."""
-    if n < _SERIES:
-        return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
-    return float(_series(np.array([n]))[0])
+    """Give ln n! − ln(√(2πn)·(n/e)^n) for small n."""
+    return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
 
 
 def _series(n: Floats) -> Floats:
