@@ -96,7 +96,7 @@ class TestPrice:
 
     @pytest.mark.parametrize(("k", "truth"), [(2, Fraction(3, 4)), (5, Fraction(3, 5)), (5, Fraction(1, 50))])
     def test_curve(self, k, truth):
-        """The event's curve is above the exact one, also where lies are likelier than the truth; for p > q it is close."""
+        """The event's curve is above the exact one, also where lies are likelier; for p > q it is close."""
         rr, curve = RandomizedResponse(k, truth=truth), compose(RandomizedResponse(k, truth=truth).event)
         for e in (0.0, 0.3, 1.0):
             exact = max(0.0, rr.p - math.exp(e) * rr.q) + max(0.0, rr.q - math.exp(e) * rr.p)
