@@ -15,17 +15,16 @@ from fractions import Fraction
 from itertools import chain
 from typing import assert_never
 
-import numpy as np
-
 from ..errors import InvalidArgument
 from ..rational import Number, positive
+from .boxes import price_approx
 from .curve import Curve, read_delta
 from .events import Event, Repeated
 from .gdp import price_gdp
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
 from .parts import Parts, flatten
 from .pure import price_pure
-from .rdp import price_rdp
+from .rdp import price_order
 from .root import bracket, crossing
 from .zcdp import price_zcdp
 
@@ -59,19 +58,17 @@ def excess(parts: Parts, budget: Measure) -> float:
         case GaussianDP():
             return _ratio(price_gdp(parts), budget.squared)
         case RenyiDP():
-            prices = price_rdp(parts, np.array([float(a) for a in budget.alphas]))
-            pairs = zip(prices.tolist(), budget.orders, strict=True)
-            return max(_ratio(Fraction(p) if math.isfinite(p) else None, e) for p, (_, e) in pairs)
+            return max(_ratio(price_order(parts, a), e) for a, e in budget.orders)
         case _:
             assert_never(budget)
 
 
 def _approximate(parts: Parts, budget: ApproxDP) -> float:
-    pure = price_pure(parts)
-    if pure is not None and (pure <= budget.epsilon or budget.delta == 0):
-        return _ratio(pure, budget.epsilon)
     if budget.delta == 0:
-        return math.inf
+        return _ratio(price_pure(parts), budget.epsilon)
+    box = price_approx(parts)
+    if box is not None and box[0] <= budget.epsilon and box[1] <= budget.delta:
+        return max(_ratio(box[0], budget.epsilon), _ratio(box[1], budget.delta))
     return _ratio(Fraction(Curve(parts).delta(budget.epsilon)), budget.delta)
 
 

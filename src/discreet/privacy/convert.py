@@ -17,8 +17,6 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-import numpy as np
-
 from ..errors import InvalidArgument
 from ..rational import Number, rational
 from .curve import Curve
@@ -27,7 +25,7 @@ from .gdp import price_gdp
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .parts import flatten
 from .pure import price_pure
-from .rdp import price_rdp
+from .rdp import price_order
 from .zcdp import price_zcdp
 
 __all__ = ["delta", "epsilon", "implies", "to_approx", "to_gaussian", "to_pure", "to_renyi", "to_zcdp"]
@@ -117,13 +115,8 @@ def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
 
     Refuses (ε, δ) with δ > 0, and orders above all that a Rényi promise lists.
     """
-    alphas = [rational(a, "alpha") for a in orders]
-    if isinstance(measure, ZCDP | GaussianDP):  # exact amounts stay exact
-        rho = to_zcdp(measure).rho
-        return RenyiDP({a: a * rho for a in alphas})
-    prices = price_rdp(Promise(measure), np.array([float(a) for a in alphas])).tolist()
-    known = [Fraction(p) if math.isfinite(p) else None for p in prices]
-    return RenyiDP({a: _known(measure, p, "RenyiDP") for a, p in zip(alphas, known, strict=True)})
+    alphas = RenyiDP(dict.fromkeys((rational(a, "alpha") for a in orders), 0)).alphas  # refuses orders up to 1
+    return RenyiDP({a: _known(measure, price_order(Promise(measure), a), "RenyiDP") for a in alphas})
 
 
 def _known(measure: Measure, amount: Fraction | None, to: str) -> Fraction:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from .events import (
     DiscreteLaplaceNoise,
     Event,
     ExponentialSelection,
+    GaussianNoise,
     LaplaceNoise,
     Parallel,
     Promise,
@@ -32,15 +34,15 @@ from .events import (
     TruncatedGeometricNoise,
 )
 from .gdp import price_gdp
-from .measures import RenyiDP
+from .measures import ZCDP, GaussianDP, RenyiDP
 from .neighbours import ADD_REMOVE
-from .parts import Parts, flatten
+from .parts import Parts, flatten, total
 from .pure import price_pure
 from .rounding import MARGIN
 from .series import Array
 from .zcdp import laplace_shape, moved, price_zcdp
 
-__all__ = ["delta", "epsilon", "price_rdp", "promised_renyi", "renyi", "renyi_parts"]
+__all__ = ["delta", "epsilon", "price_order", "price_rdp", "promised_renyi", "renyi", "renyi_parts"]
 
 _COARSE = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
 
@@ -64,6 +66,29 @@ def price_rdp(events: Parts | Event | Iterable[Event], alphas: Array) -> Array:
     if parts.leaks:
         return np.full_like(alphas, math.inf)
     return renyi_parts(parts, alphas)
+
+
+def price_order(events: Parts | Event | Iterable[Event], alpha: Fraction) -> Fraction | None:
+    """Give the divergence of one order as an amount to be added and compared exactly; None if we know none.
+
+    Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises at their listed orders.
+
+    >>> from .events import GaussianNoise
+    >>> price_order([GaussianNoise.of(10, 1)] * 100, Fraction(2))
+    Fraction(1, 1)
+    """
+    return total(events, lambda atom: _order(atom, alpha))
+
+
+def _order(atom: Event, alpha: Fraction) -> Fraction | None:
+    match atom:
+        case GaussianNoise() | Promise(measure=ZCDP() | GaussianDP()):
+            rho = price_zcdp(atom)
+            return None if rho is None else alpha * rho
+        case Promise(measure=RenyiDP(orders=orders)) if alpha in dict(orders):
+            return dict(orders)[alpha]
+    price = float(_one(atom, np.array([float(alpha)]))[0])
+    return Fraction(price) if math.isfinite(price) else None
 
 
 def renyi_parts(parts: Parts, alphas: Array) -> Array:
