@@ -65,10 +65,12 @@ class Numerical:
     def _bracket(self, what: str, at: float) -> Bracket:
         key = (what, at)
         if key not in self.known:
-            found = [
-                side.epsilon(at, self.gap) if what == "epsilon" else side.delta(at, self.gap) for side in self.sides
-            ]
-            self.known[key] = Bracket(max(b.lower for b in found), max(b.upper for b in found))
+            worst = Bracket(0.0, 0.0)
+            for side in self.sides:  # a side that is seen to be no worse than another needs no narrow bracket
+                ask = side.epsilon if what == "epsilon" else side.delta
+                found = ask(at, self.gap, worst.lower)
+                worst = Bracket(max(worst.lower, found.lower), max(worst.upper, found.upper))
+            self.known[key] = worst
         return self.known[key]
 
 

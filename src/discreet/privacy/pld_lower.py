@@ -70,7 +70,7 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     if reach < abs(start) * count:
         theta = reach / (1.3 * count)
         moments = [float(mass @ np.exp(at * (tilt * half + sign * theta))) for sign in (1, -1)]
-        tail = sum(math.exp(count * math.log(m) - theta * reach) for m in moments)
+        tail = sum(math.exp(min(700.0, count * math.log(m) - theta * reach)) for m in moments)
     noise = (64 + 64 * count) * 2.0**-52 * math.log2(size)
     return Spread(half, weights, tail, noise)
 
@@ -112,7 +112,7 @@ def _hull(curve: Array, value: float, half: float) -> Array:
     middle = len(curve) // 2
     hull = curve.copy()
     hull[middle] = value
-    away = np.arange(1, middle + 1)
+    away = np.minimum(np.arange(1, middle + 1), 700 / half)
     nearer, farther = -np.expm1(-half * away), np.expm1(half * away)  # |y/x0 − 1| at lower and at higher ε
     rise = (curve[middle + 1 :] - value) / nearer
     touch = int(np.argmin(rise))

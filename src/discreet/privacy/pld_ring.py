@@ -20,8 +20,6 @@ Wave: TypeAlias = NDArray[np.complex128]
 EPS = 2.0**-52
 OUTSIDE = 40.0
 """The tilted mass left outside the ring is at most 2e^−40."""
-LARGEST = 2**22
-"""Longest ring that is tried."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,14 +75,14 @@ def _tilted(comb: Comb, count: int, tilt: float) -> _Tilted:
     )
 
 
-def compose(combs: Sequence[Comb], counts: Sequence[int], tilt: float) -> Profile | None:
-    """Compose combs of one step, each `counts` times over; None if the ring would be longer than is sensible.
+def compose(combs: Sequence[Comb], counts: Sequence[int], tilt: float, longest: int) -> Profile | None:
+    """Compose combs of one step, each `counts` times over; None if the ring would be longer than `longest`.
 
     Tilting by e^{λl} makes the errors of the transform, of wrapping around and of cutting off small against
     the Rényi bound at λ, which is within a few powers of ten of δ itself, however small δ is.
     """
     step = combs[0].step
-    tilt = min(tilt, 200 / step)
+    tilt = min(tilt, 12 / step)  # a steeper one would drown all but the last point in rounding
     parts = [_tilted(comb, k, tilt) for comb, k in zip(combs, counts, strict=True)]
     below, above = _reach(parts, -1), _reach(parts, 1)
     mean = sum(t.count * t.mean for t in parts)
@@ -94,7 +92,7 @@ def compose(combs: Sequence[Comb], counts: Sequence[int], tilt: float) -> Profil
     first = max(0, math.floor((mean - below - offset) / step) - base)
     last = min(whole, math.ceil((mean + above - offset) / step) - base + 1)
     size = _fast(last - first)
-    if size > LARGEST:
+    if size > longest:
         return None
     ring, noise = _multiply(parts, size)
     first = 0 if size >= whole else first

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,8 +22,10 @@ __all__ = ["Bracket", "Composed", "Side"]
 
 LEAST = 1e-280
 """Smallest δ that is told from 0."""
-ROUNDS = 5
+ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
+LONGEST = 2**22
+"""Most points of a grid; refinements stop at a quarter of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,25 @@ class Composed:
         return up(start + math.log1p(part * math.expm1(step))) + 2 * self.slack
 
 
+Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracket], float], float]
+"""How a composition narrows a bracket, how wide a bracket counts, and how wide it may stay."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """The pairs of one direction, each with how often it happens."""
 
     groups: tuple[tuple[Pair, int], ...]
+
+    @property
+    def count(self) -> int:
+        """How many pairs are composed."""
+        return sum(k for _, k in self.groups)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one pair, once: closed forms do."""
+        return len(self.groups) == 1 and self.groups[0][1] == 1
 
     @property
     def top(self) -> tuple[float, float]:
@@ -84,60 +101,87 @@ class Side:
             total += k * pair.limit
         return total
 
-    def epsilon(self, delta: float, gap: float) -> Bracket:
-        """Bracket the least ε for a δ."""
+    def epsilon(self, delta: float, gap: float, enough: float = 0.0) -> Bracket:
+        """Bracket the least ε for a δ, to a relative gap, or as far as to see that it is at most `enough`."""
         cap = self._capped(delta)
         if delta < max(LEAST, self.top[1] * (1 + 1e-12)):
             return Bracket(0.0 if delta >= self.top[0] else cap, cap)
-        if len(self.groups) == 1 and self.groups[0][1] == 1:
+        if self.is_single:
             return self._single(delta, cap)
-        count = sum(k for _, k in self.groups)
-        tail = max(delta * 1e-9 / count, 1e-300)
-        tilt, rough = Cumulants(self.groups, tail).for_delta(max(delta - self.top[1], delta * 1e-3))
-        best, step = Bracket(0.0, cap), _first_step(max(rough, 0.5 / tilt), tilt, count, gap)
-        for _ in range(ROUNDS):
-            made = self._compose(step, tilt, tail)
-            if made is None:
-                break
+        tilt, rough, tail = self._aim(delta, gap, cap)
+
+        def look(made: Composed, best: Bracket) -> Bracket:
             upper = min(best.upper, max(0.0, made.epsilon(delta)))
-            best = Bracket(max(best.lower, _last_above(made.evidence, delta, upper, gap)), upper)
-            wide = best.upper / best.lower - 1 if best.lower > 0 else best.upper * tilt
-            if wide <= gap:
+            return Bracket(max(best.lower, _last_above(made.evidence, delta, upper, gap)), upper)
+
+        def width(best: Bracket) -> float:
+            if best.upper <= max(enough, 1e-12):
+                return 0.0
+            return best.upper / best.lower - 1 if best.lower > 0 else math.inf
+
+        step = _first_step(max(rough, 0.5 / tilt), tilt, self.count, gap)
+        return self._refine(Bracket(0.0, cap), step, tilt, tail, (look, width, gap))
+
+    def _aim(self, delta: float, gap: float, cap: float) -> tuple[float, float, float]:
+        """Choose a tilt for a δ, the ε to expect, and the tails to give up.
+
+        Close to the largest loss the best tilt grows without end; there it is enough to look a little below.
+        """
+        tail = max(delta * 1e-9 / self.count, 1e-300)
+        cumulants = Cumulants(self.groups, tail)
+        tilt, rough = cumulants.for_delta(max(delta - self.top[1], delta * 1e-3))
+        near = min(cap, rough) * (1 - gap / 2)
+        if rough > cap * (1 - gap / 2) or tilt * gap * rough > 4:
+            return min(tilt, cumulants.for_epsilon(near)[0], 20 / (gap * near)), near, tail
+        return tilt, rough, tail
+
+    def _refine(self, best: Bracket, step: float, tilt: float, tail: float, goal: Goal) -> Bracket:
+        """Compose on finer and finer grids until the bracket is as narrow as the goal says, or the work too much."""
+        look, width, gap = goal
+        rounds = 0
+        for _ in range(2 * ROUNDS):
+            made = self._compose(step, tilt, tail, LONGEST if rounds == 0 else LONGEST // 4)
+            if made is None and rounds > 0:
                 break
-            step *= max(0.2, 0.8 * math.sqrt(gap / wide))
+            if made is None:
+                step *= 4
+                continue
+            best, rounds = look(made, best), rounds + 1
+            wide = width(best)
+            if wide <= gap or rounds == ROUNDS:
+                break
+            step *= max(0.3, 0.8 * math.sqrt(gap / wide))
         return best
 
     def around(self, delta: float) -> Composed | None:
         """Compose for an upper bound near a δ; its curve is sound everywhere and tight there."""
-        count = sum(k for _, k in self.groups)
-        tail = max(delta * 1e-9 / count, 1e-300)
-        tilt, rough = Cumulants(self.groups, tail).for_delta(delta)
-        return self._compose(_first_step(max(rough, 0.5 / tilt), tilt, count, 1e-3), tilt, tail)
+        tilt, rough, tail = self._aim(delta, 1e-3, self._capped(delta))
+        return self._compose(_first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST)
 
-    def delta(self, epsilon: float, gap: float) -> Bracket:
-        """Bracket δ for an ε."""
+    def delta(self, epsilon: float, gap: float, enough: float = 0.0) -> Bracket:
+        """Bracket δ for an ε, as narrowly as a relative gap of ε moves it, or to see that it is at most `enough`."""
         limit = self.limit
         if limit is not None and epsilon >= limit:
             return Bracket(*self.top)
-        if len(self.groups) == 1 and self.groups[0][1] == 1:
+        if self.is_single:
             pair = self.groups[0][0]
             return Bracket(pair.lower_delta(epsilon), pair.delta(epsilon))
-        count = sum(k for _, k in self.groups)
-        tilt, log = Cumulants(self.groups, 1e-30).for_epsilon(epsilon)
-        tail = max(math.exp(max(log - 5, -690)) * 1e-9 / count, 1e-300)
-        tilt, log = Cumulants(self.groups, tail).for_epsilon(epsilon)
-        best, step = Bracket(0.0, 1.0), _first_step(max(epsilon, 0.5 / tilt), tilt, count, gap)
-        for _ in range(ROUNDS):
-            made = self._compose(step, tilt, tail)
-            if made is None:
-                break
+        tail, tilt = 1e-20, 1.0
+        for _ in range(2):
+            tilt, log = Cumulants(self.groups, tail).for_epsilon(epsilon)
+            tail = max(math.exp(max(log - 5, -690)) * 1e-9 / self.count, 1e-300)
+
+        def look(made: Composed, best: Bracket) -> Bracket:
             upper = min(best.upper, float(made.deltas(np.array([epsilon]))[0]))
-            best = Bracket(max(best.lower, _most_below(made.evidence, epsilon, upper)), upper)
-            wide = best.upper / best.lower - 1 if best.lower > 0 else math.inf
-            if wide <= gap * max(1.0, tilt * abs(epsilon)):
-                break
-            step *= 0.5
-        return best
+            return Bracket(max(best.lower, _most_below(made.evidence, epsilon, upper)), upper)
+
+        def width(best: Bracket) -> float:
+            if best.upper <= enough:
+                return 0.0
+            return (best.upper / best.lower - 1) / max(1.0, tilt * abs(epsilon)) if best.lower > 0 else math.inf
+
+        step = _first_step(max(epsilon, 0.5 / tilt), tilt, self.count, gap)
+        return self._refine(Bracket(0.0, 1.0), step, tilt, tail, (look, width, gap))
 
     def _capped(self, delta: float) -> float:
         limit = self.limit
@@ -151,25 +195,31 @@ class Side:
         pair = self.groups[0][0]
         return Bracket(_solve(pair.lower_delta, delta, cap)[0], min(cap, _solve(pair.delta, delta, cap)[1]))
 
-    def _compose(self, step: float, tilt: float, tail: float) -> Composed | None:
-        combs = self.combs(step, tail)
+    def _compose(self, step: float, tilt: float, tail: float, longest: int) -> Composed | None:
+        """Compose on a grid, or not at all if that takes more than `longest` points."""
+        combs = self.combs(step, tail, longest)
+        if combs is None:
+            return None
         counts = [k for _, k in self.groups]
-        profile = compose(combs, counts, tilt)
+        profile = compose(combs, counts, tilt, longest)
         return None if profile is None else self.composed(profile, combs)
 
-    def combs(self, step: float, tail: float) -> list[Comb]:
+    def combs(self, step: float, tail: float, longest: int) -> list[Comb] | None:
         """Place every pair on one grid, on its own lattice if the grid can refine it without much cost."""
         pitch = _common_pitch(self.groups, step)
-        split = sum(k for pair, k in self.groups if not _fits(pair, pitch))
-        if pitch is None:
-            return [dots(pair, step, tail) for pair, _ in self.groups]
-        if split:
+        if pitch is not None and any(not _fits(pair, pitch) for pair, _ in self.groups):
             pitch /= math.ceil(float(pitch) / step)
-        h = float(pitch)
-        return [
-            aligned(pair, pitch) if isinstance(pair, Atoms) and _fits(pair, pitch) else dots(pair, h, tail)
-            for pair, _ in self.groups
-        ]
+        h = step if pitch is None else float(pitch)
+        combs: list[Comb] = []
+        for pair, _ in self.groups:
+            low, high = pair.span(tail)
+            if high - low > longest * h:
+                return None
+            if pitch is not None and isinstance(pair, Atoms) and _fits(pair, pitch):
+                combs.append(aligned(pair, pitch))
+            else:
+                combs.append(dots(pair, h, tail))
+        return combs
 
     def composed(self, profile: Profile, combs: list[Comb]) -> Composed:
         """Add up what was given up in the combs."""
@@ -187,8 +237,12 @@ class Side:
 
 
 def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
-    """Give a grid whose bracket is about `gap`: splitting adds at most k h²/4 of variance, so ε moves by λ k h²/4."""
-    return math.sqrt(4 * gap * epsilon / (0.9 * tilt * count))
+    """Give a grid whose bracket is about `gap`.
+
+    Splitting adds at most κ = k h²/4 to the variance of the loss. With the curve falling like e^{−λε} the upper bound
+    moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).
+    """
+    return math.sqrt(4 * gap * epsilon / (2.2 * (1 + tilt) * count))
 
 
 def _fits(pair: Pair, pitch: Fraction | None) -> bool:
@@ -221,7 +275,7 @@ def _last_above(evidence: Evidence, delta: float, upper: float, gap: float) -> f
         if high <= 0:
             return 0.0
     low = high - back
-    for _ in range(8):
+    for _ in range(8 if evidence.spread is not None else 24):
         middle = (low + high) / 2
         low, high = (middle, high) if exceeds(evidence, middle, delta) else (low, middle)
     return max(0.0, down(low))
@@ -235,7 +289,7 @@ def _most_below(evidence: Evidence, epsilon: float, upper: float) -> float:
         if high < upper * 1e-6:
             return 0.0
     low = high * (1 - part)
-    for _ in range(10):
+    for _ in range(8 if evidence.spread is not None else 24):
         middle = (low + high) / 2
         low, high = (middle, high) if exceeds(evidence, epsilon, middle) else (low, middle)
     return down(low)

@@ -63,7 +63,7 @@ class Cumulants:
         def bound(tilt: float) -> float:
             return (self.at(tilt)[0] + log_share(tilt) - math.log(delta)) / tilt
 
-        tilt = self._least(bound)
+        tilt = self._least(bound, math.sqrt(-2 * math.log(min(delta, 0.5))))
         return tilt, bound(tilt)
 
     def for_epsilon(self, epsilon: float) -> tuple[float, float]:
@@ -72,26 +72,43 @@ class Cumulants:
         def bound(tilt: float) -> float:
             return self.at(tilt)[0] + log_share(tilt) - tilt * epsilon
 
-        tilt = self._least(bound)
+        tilt = self._least(bound, 1.0)
         return tilt, bound(tilt)
 
-    def _least(self, bound: Callable[[float], float]) -> float:
-        spread = math.sqrt(max(self.at(0.0)[2], 1e-300))
-        rough = [2.0**i / spread for i in range(-12, 14)]
-        values = [bound(t) for t in rough]
-        best = int(np.argmin(values))
-        low, high = math.log(rough[max(best - 1, 0)]), math.log(rough[min(best + 1, len(rough) - 1)])
-        golden = (math.sqrt(5) - 1) / 2
+    def _least(self, bound: Callable[[float], float], deviations: float) -> float:
+        """Find the least of a bound over tilts: double or halve from a guess, then a few golden sections."""
+        middle = deviations / math.sqrt(max(self.at(0.0)[2], 1e-300))
+        value, up, down = bound(middle), bound(2 * middle), bound(middle / 2)
+        factor, beside = (2.0, up) if up < down else (0.5, down)
         for _ in range(16):
-            a, b = high - golden * (high - low), low + golden * (high - low)
-            low, high = (low, b) if bound(math.exp(a)) < bound(math.exp(b)) else (a, high)
-        return math.exp((low + high) / 2)
+            if beside >= value:
+                break
+            middle, value = factor * middle, beside
+            beside = bound(factor * middle)
+        return _golden(bound, middle / 2, 2 * middle)
+
+
+def _golden(bound: Callable[[float], float], low: float, high: float) -> float:
+    ratio = (math.sqrt(5) - 1) / 2
+    a, b = high - ratio * (high - low), low + ratio * (high - low)
+    at_a, at_b = bound(a), bound(b)
+    for _ in range(8):
+        if at_a < at_b:
+            high, b, at_b = b, a, at_a
+            a = high - ratio * (high - low)
+            at_a = bound(a)
+        else:
+            low, a, at_a = a, b, at_b
+            b = low + ratio * (high - low)
+            at_b = bound(b)
+    return (low + high) / 2
 
 
 def _rough(pair: Pair, tail: float) -> tuple[Array, Array]:
     if isinstance(pair, Atoms) and len(pair.p) <= COARSE:
         return pair.losses, pair.p
     low, high = pair.span(tail)
-    cells = pair.cells(np.linspace(low, high, COARSE))
-    keep = (cells.p > 0) & (cells.q > 0)
+    edges = np.concatenate((np.linspace(low, high, COARSE)[:-1], high - (high - low) * 2.0 ** -np.arange(7, 20)))
+    cells = pair.cells(edges)
+    keep = (cells.p > 0) & (cells.q > 0)  # cells grow narrower upwards, as compositions near their limit need it
     return np.log(cells.p[keep] / cells.q[keep]), cells.p[keep]
