@@ -114,5 +114,5 @@ def _power_of_two(bound: Fraction) -> Fraction:
 
 
 def _room(size: int) -> None:
-    if size > 2 * MOST_STEPS:
+    if size >= 2 * MOST_STEPS:  # 2^63 itself is no 64-bit integer
         raise UnsupportedQuery("an expression could exceed 64-bit integers; clip it or use a coarser step")

@@ -155,8 +155,6 @@ def _of_text(function: Function, values: Sequence[Scalar]) -> Scalar:
         case Function.SUBSTRING:
             first, count = int(_number(values[1])), int(_number(values[2]))
             return text[first - 1 : first - 1 + count]
-        case Function.LEAST | Function.GREATEST:
-            return min(map(str, values)) if function is Function.LEAST else max(map(str, values))
         case _:  # LIKE
             pattern = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in str(values[1]))
             return re.fullmatch(pattern, text, flags=re.DOTALL) is not None

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from ..errors import UnsupportedQuery
-from .arithmetic import common, divided, negated, product, shared_step, sum_of, whole_part
+from .arithmetic import common, divided, negated, product, rescaled, shared_step, sum_of, whole_part
 from .expression import Call, Constant, Expression, Field, Function
 from .kind import Day, Kind, Second, Truth, Whole, Words
 
@@ -67,13 +67,15 @@ def _call(function: Function, arguments: Sequence[Expression], kinds: Sequence[K
         case Function.NEGATE | Function.ABSOLUTE | Function.FLOOR | Function.CEILING | Function.ROUND:
             return _one_number(function, *_all(function, kinds, Whole, 1))
         case Function.LEAST | Function.GREATEST | Function.COALESCE:
-            return _alike(function, kinds)
+            return _choice(function, kinds)
         case Function.EQUAL | Function.UNEQUAL | Function.LESS | Function.AT_MOST | Function.AMONG:
-            return _comparison(function, kinds)
+            return _comparison(function, arguments, kinds)
         case Function.AND | Function.OR | Function.NOT:
             _all(function, kinds, Truth, 1 if function is Function.NOT else 2)
             return Truth()
         case Function.IS_NULL:
+            if len(arguments) != 1:
+                raise UnsupportedQuery("IS_NULL takes 1 expression")
             return Truth()
         case Function.CASE:
             return _case(arguments, kinds)
@@ -107,6 +109,7 @@ def _modulo(x: Whole, y: Whole) -> Whole:
     if y.low != y.high or y.low <= 0:
         raise UnsupportedQuery("MODULO takes a positive constant as its second argument")
     step = shared_step([x.step, y.step])
+    rescaled(x, step)  # the store counts x in these steps, so they must fit
     return Whole(step, 0, int(y.low * y.step / step) - 1)
 
 
@@ -141,12 +144,29 @@ def _alike(function: Function, kinds: Sequence[Kind]) -> Kind:
             return Second(min(s.low for s in seconds), max(s.high for s in seconds))
 
 
-def _comparison(function: Function, kinds: Sequence[Kind]) -> Kind:
-    if len(kinds) < 2:
-        raise UnsupportedQuery("a comparison with NULL is never true; use IS NULL")
-    _alike(function, kinds)
-    if function in (Function.LESS, Function.AT_MOST) and isinstance(kinds[0], Truth | Words):
+def _choice(function: Function, kinds: Sequence[Kind]) -> Kind:
+    chosen = _alike(function, kinds)
+    if function is not Function.COALESCE:
+        _ordered(chosen)
+    return chosen
+
+
+def _ordered(kind: Kind) -> None:
+    if isinstance(kind, Truth | Words):
         raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
+
+
+def _comparison(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
+    if len(kinds) < max(2, len(arguments)):
+        raise UnsupportedQuery("a comparison with NULL is never true; use IS NULL, and leave NULL out of IN (…)")
+    if function is Function.AMONG:
+        if not all(isinstance(a, Constant) for a in arguments[1:]):
+            raise UnsupportedQuery("IN takes a list of constants; compare columns with =")
+    elif len(arguments) != 2:
+        raise UnsupportedQuery(f"{function.upper()} takes 2 arguments")
+    kind = _alike(function, kinds)
+    if function in (Function.LESS, Function.AT_MOST):
+        _ordered(kind)
     return Truth()
 
 

@@ -6,15 +6,18 @@ from ..data.schema import Schema
 from ..data.unit import People, Rows, Unit
 from ..errors import UnboundedSensitivity, UnsupportedQuery
 from ..privacy.neighbours import Neighbours
+from .expression import Call, Field, Function
 from .kind import Kind, Truth, Whole, kind_of_column
 from .kinds import kind_of
 from .tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-__all__ = ["columns_of", "multiplicity", "neighbours_of", "tables_of", "unit_of"]
+__all__ = ["columns_of", "is_person", "multiplicity", "neighbours_of", "tables_of", "unit_of"]
 
 
 def columns_of(relation: Relation) -> dict[str, Kind]:
     """Give the kind of every column of a relation; refuses expressions that have none.
+
+    A person's id is no column: it is counted and joined on, never read, whether the schema declares it or not.
 
     >>> from ..data import Integer
     >>> columns_of(Scan(Schema("people", Rows(), {"age": Integer(0, 120)})))
@@ -22,7 +25,7 @@ def columns_of(relation: Relation) -> dict[str, Kind]:
     """
     match relation:
         case Scan(schema=schema):
-            return {name: kind_of_column(column) for name, column in schema.columns.items()}
+            return {name: kind_of_column(column) for name, column in schema.declared if not is_person(schema, name)}
         case Where(rows=rows, condition=condition):
             columns = columns_of(rows)
             if not isinstance(kind_of(condition, columns), Truth):
@@ -33,8 +36,8 @@ def columns_of(relation: Relation) -> dict[str, Kind]:
             return _unique([(name, kind_of(expression, inner)) for name, expression in chosen])
         case JoinPublic():
             return _joined(relation)
-        case JoinPeople(left=left, right=right):
-            return _unique([*columns_of(left).items(), *columns_of(right).items()])
+        case JoinPeople():
+            return _paired(relation)
         case Union(parts=parts):
             return _united(parts)
         case PerPerson(rows=rows, keys=keys, totals=totals):
@@ -49,15 +52,42 @@ def _unique(columns: list[tuple[str, Kind]]) -> dict[str, Kind]:
     return dict(columns)
 
 
+def is_person(schema: Schema, name: str) -> bool:
+    """Tell whether a name is the person's id of a private table, in any case, as SQL reads names.
+
+    >>> from ..data import Boolean
+    >>> is_person(Schema("visits", People("user_id", max_rows=3), {"paid": Boolean()}), "USER_ID")
+    True
+    """
+    return isinstance(schema.unit, People) and schema.unit.id.casefold() == name.casefold()
+
+
 def _joined(join: JoinPublic) -> dict[str, Kind]:
-    public = join.table.columns
-    added = [(name, kind_of_column(public[column])) for name, column in join.columns]
-    return _unique([*columns_of(join.rows).items(), *added])
+    table, rows = join.table, columns_of(join.rows)
+    if not table.public:
+        raise UnsupportedQuery(f"JOIN with {table.name}: it is private; join private tables on the person")
+    public = {name: kind_of_column(column) for name, column in table.declared}
+    missing = {column for _, column in (*join.on, *join.columns)} - set(public)
+    if missing or not join.on:
+        raise UnsupportedQuery(f"JOIN with {table.name} needs ON some of its columns {', '.join(public)}")
+    for expression, column in join.on:
+        _comparable(kind_of(expression, rows), public[column])
+    return _unique([*rows.items(), *((name, public[column]) for name, column in join.columns)])
+
+
+def _paired(join: JoinPeople) -> dict[str, Kind]:
+    left, right = columns_of(join.left), columns_of(join.right)
+    for mine, yours in join.on:
+        _comparable(kind_of(mine, left), kind_of(yours, right))
+    return _unique([*left.items(), *right.items()])
+
+
+def _comparable(x: Kind, y: Kind) -> None:
+    """Refuse to match what cannot be compared, such as a number with text."""
+    kind_of(Call(Function.EQUAL, (Field("x"), Field("y"))), {"x": x, "y": y})
 
 
 def _united(parts: tuple[Relation, ...]) -> dict[str, Kind]:
-    from .expression import Call, Field, Function
-
     every = [columns_of(part) for part in parts]
     if len({tuple(columns) for columns in every}) != 1:
         raise UnsupportedQuery("the parts of UNION ALL need the same columns, in the same order")

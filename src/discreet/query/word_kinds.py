@@ -36,6 +36,8 @@ def text_kind(function: Function, arguments: Sequence[Expression], kinds: Sequen
             return Whole(Fraction(1), 0, text.most)
         case Function.LIKE, [str()]:
             return Truth()
+        case Function.SUBSTRING, [bool(), _] | [_, bool()]:
+            pass
         case Function.SUBSTRING, [int(first), int(count)] if first >= 1 and count >= 0:
             return Words(min(text.most, count))
     raise UnsupportedQuery(f"{function.upper()} was given arguments it does not take")
