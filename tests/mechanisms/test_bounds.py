@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
@@ -33,12 +33,14 @@ BETA = st.floats(1e-9, 0.5)
 
 
 class TestLaplace:
+    @settings(deadline=None)
     @given(st.floats(0, 40))
     def test_tail(self, t):
         made = Laplace(2, 1)
         missed = 2 * made.cdf(-2 * t - 2.0**made.exponent)
         assert missed <= laplace_tail(t) <= missed * (1 + 1e-9) + 1e-300
 
+    @settings(deadline=None)
     @given(CELLS, BETA, st.fractions(Fraction(1, 100), 10))
     def test_all_cells(self, cells, beta, epsilon):
         bound = laplace_linf(cells, beta, epsilon, 1)
@@ -61,10 +63,12 @@ class TestLaplace:
 
 
 class TestGaussian:
+    @settings(deadline=None)
     @given(st.floats(0, 37))
     def test_tail(self, t):
         assert math.erfc(t / math.sqrt(2)) <= gaussian_tail(t) <= 1.0 + 1e-9
 
+    @settings(deadline=None)
     @given(CELLS, BETA)
     def test_all_cells(self, cells, beta):
         made = Gaussian(1, 1)
@@ -109,6 +113,7 @@ class TestResponse:
 class TestExponential:
     """P(w ≤ OPT − (2Δ/ε)(ln(|O|/|O_opt|) + t)) ≤ e^(−t) (McSherry, Talwar 2007)."""
 
+    @settings(deadline=None)
     @given(st.lists(st.integers(0, 60), min_size=2, max_size=8), st.floats(0.1, 4), st.floats(0, 6), st.integers(1, 3))
     def test_it_holds(self, scores, epsilon, t, sensitivity):
         best = max(scores)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import noise
@@ -40,6 +40,7 @@ class TestCalibration:
         assert fits(made.event, budget)
         assert not fits(Gaussian(made.scale * (1 - Fraction(1, 10**6)), sensitivity).event, budget)
 
+    @settings(deadline=None)
     @given(st.fractions(Fraction(1, 1000), 1000), st.fractions(Fraction(1, 1000), 1000))
     def test_concentrated_promises_are_kept_exactly(self, rho, sensitivity):
         made = Gaussian.spending(ZCDP(rho), sensitivity)
@@ -98,6 +99,7 @@ class TestClassic:
 
 
 class TestLattice:
+    @settings(deadline=None)
     @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-2, 2)), min_size=1, max_size=6), st.integers(-6, 2))
     def test_rounding_moves_neighbours_apart_by_no_more_than_is_said(self, moves, exponent):
         x = np.array([start for start, _ in moves])
@@ -109,6 +111,7 @@ class TestLattice:
             apart, exponent, len(moves)
         )
 
+    @settings(deadline=None)
     @given(st.fractions(0, 10**9), st.integers(4, 80))
     def test_roots_are_rounded_up_a_little(self, square, fine):
         root = root_up(square, fine)

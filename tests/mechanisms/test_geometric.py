@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import noise
@@ -25,6 +25,7 @@ from oracles.additive import EPSILONS, geometric_tail, hockey_stick
 class TestGeometric:
     """Theorem (Ghosh, Roughgarden, Sundararajan 2012): α = e^(−ε/Δ1) is ε-differentially private, exactly."""
 
+    @settings(deadline=None)
     @given(st.fractions(Fraction(1, 1000), 50), st.integers(1, 1000))
     def test_pure_promises_are_kept_exactly(self, epsilon, sensitivity):
         made = Geometric.spending(PureDP(epsilon), sensitivity)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
@@ -130,6 +130,7 @@ class TestCovariance:
 
 
 class TestSensitivity:
+    @settings(deadline=None)
     @given(st.lists(st.fractions(-20, 20, max_denominator=9), min_size=1, max_size=6).filter(any))
     def test_the_norms_of_any_vector_are_accepted(self, moves):
         sizes = [abs(m) for m in moves if m]

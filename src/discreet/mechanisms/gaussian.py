@@ -166,8 +166,8 @@ class Gaussian:
         >>> round(Gaussian(scale=1, sensitivity=1).error(0.05, cells=10), 4), Gaussian(2, 1).error(whole=True)
         (2.7996, 4)
         """
-        rounded = not whole or self.exponent > 0
-        far = up(self._float(max(cells, self.dimension or 1), rounded=rounded) * normal.quantile(level(beta, cells)))
+        deviations = normal.quantile(level(beta, cells))
+        far = up(self._float(max(cells, self.dimension or 1), rounded=not whole or self.exponent > 0) * deviations)
         if whole and self.exponent < 0:
             return max(0, math.ceil(far - 0.5))
         bound = up(far + float(self.event.step))  # half a step for the lattice, half for rounding the value itself

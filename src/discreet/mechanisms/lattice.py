@@ -17,7 +17,7 @@ from math import isqrt
 import numpy as np
 
 from ..errors import InvalidArgument
-from ..noise.grid import add_on_grid, from_grid, grid_exponent, to_grid
+from ..noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to_grid
 from .value import Floats, Integers, add_whole
 
 __all__ = ["Draw", "add_noise", "ceiling", "exponent_for", "root_up", "square_apart", "steps_apart", "widening"]
@@ -27,7 +27,6 @@ Draw = Callable[[int | None], "int | Integers"]
 _FINER = (
     8  # a lattice may be 2^8 finer than usual to hold a sensitivity: 2^49 steps to a scale, below the samplers' 2^50
 )
-_FAR = 1000
 
 
 def exponent_for(scale: Fraction, sensitivity: Fraction | None) -> int:
@@ -41,8 +40,8 @@ def exponent_for(scale: Fraction, sensitivity: Fraction | None) -> int:
     Refuses scales that no float can carry.
     """
     usual = grid_exponent(scale)
-    if abs(usual) > _FAR:
-        raise InvalidArgument("scale must lie between 2**-960 and 2**1000 for noise on floats; use other units")
+    if not LEAST + _FINER <= usual <= MOST:
+        raise InvalidArgument("scale must lie between 2**-1026 and 2**1010 for noise on floats; use other units")
     wanted = [usual, min(usual, 0)]
     if sensitivity is not None and sensitivity.denominator & (sensitivity.denominator - 1) == 0:
         wanted.append(min(usual, 0, _valuation(sensitivity)))
