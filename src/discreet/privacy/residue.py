@@ -144,7 +144,7 @@ def charge(atom: Event, times: int, left: Fraction) -> Fraction | None:
 
     More than is left means that they do not fit. The copies are charged in runs, each at one tabulated cost.
 
-    >>> float(charge(Response("1/100"), 500, Fraction("0.056"))) < 500 * 1.0005e-4
+    >>> float(charge(Response("1/100"), 500, Fraction("0.056"))) < 500 * 1.001e-4
     True
     """
     s, remaining = left, times
