@@ -145,10 +145,22 @@ def _alike(function: Function, kinds: Sequence[Kind]) -> Kind:
 
 
 def _choice(function: Function, kinds: Sequence[Kind]) -> Kind:
+    """Give the kind of COALESCE, LEAST and GREATEST; the last two are tight, so that they clip what one row adds."""
     chosen = _alike(function, kinds)
-    if function is not Function.COALESCE:
-        _ordered(chosen)
-    return chosen
+    if function is Function.COALESCE:
+        return chosen
+    _ordered(chosen)
+    pick = min if function is Function.LEAST else max
+    match chosen:
+        case Whole(step=step):
+            same = [rescaled(kind, step) for kind in kinds if isinstance(kind, Whole)]
+            return Whole(step, pick(kind.low for kind in same), pick(kind.high for kind in same))
+        case Day():
+            days = [kind for kind in kinds if isinstance(kind, Day)]
+            return Day(pick(day.low for day in days), pick(day.high for day in days))
+        case _:
+            seconds = [kind for kind in kinds if isinstance(kind, Second)]
+            return Second(pick(second.low for second in seconds), pick(second.high for second in seconds))
 
 
 def _ordered(kind: Kind) -> None:
