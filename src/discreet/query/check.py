@@ -1,0 +1,150 @@
+"""The last word before a question is asked: everything in it fits together and has a bound, by public facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..data.unit import Rows, read_name
+from ..errors import InvalidArgument, UnsupportedQuery
+from .expression import Call, Expression, Function
+from .finish import sorts_of
+from .keys import PublicValues, public_keys
+from .kind import Day, Kind, Second, Truth, Whole, Words
+from .kinds import kind_of
+from .refusal import refusal
+from .rows import columns_of, multiplicity, neighbours_of, unit_of
+from .sorts import Sort, sort_of
+from .tree import (
+    Correlation,
+    Count,
+    CountDistinct,
+    CountOf,
+    CountPeople,
+    Covariance,
+    Finish,
+    Mean,
+    Mode,
+    Quantile,
+    Question,
+    Relation,
+    Statistic,
+    Sum,
+    Variance,
+)
+from .word_kinds import text_kind
+
+__all__ = ["check_rows", "checked", "own_names"]
+
+_TEXT = (Function.LOWER, Function.UPPER, Function.TRIM, Function.LENGTH, Function.LIKE, Function.SUBSTRING)
+
+
+def checked(question: Question, public_values: PublicValues | None = None) -> Question:
+    """Give the question back if every part of it is sound, refuse it otherwise; no store is touched.
+
+    >>> from ..data import Boolean, Rows, Schema
+    >>> from .tree import Scan
+    >>> from .expression import Field
+    >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
+    >>> checked(Question(votes, (), (("total", Sum(Field("yes"))),), Finish((("total", Field("total")),))))
+    Traceback (most recent call last):
+    ...
+    discreet.errors.UnsupportedQuery: SUM: it takes a number; of a condition, count the rows WHERE it holds
+
+    Refuses a draft schema, units that differ, rows without a bound, statistics of the wrong kind, names that clash.
+    """
+    check_rows(question.rows)
+    columns = columns_of(question.rows)
+    if not question.statistics:
+        raise refusal("SELECT", "there is nothing to count or sum up", "ask for at least one aggregate, as COUNT(*)")
+    for key in question.keys:
+        kind_of(key.expression, columns)
+    for _, statistic in question.statistics:
+        _statistic(statistic, question.rows, columns, public_values)
+    own_names([key.name for key in question.keys] + [name for name, _ in question.statistics])
+    _finish(question.finish, sorts_of(question))
+    return question
+
+
+def check_rows(relation: Relation) -> None:
+    """Refuse rows whose tables do not agree on who is protected, or of which one unit could become any number."""
+    neighbours_of(relation)
+    columns_of(relation)
+    if isinstance(unit_of(relation), Rows):
+        multiplicity(relation)
+
+
+def own_names(names: list[str]) -> None:
+    """Refuse names that no table can have, or that differ at most in case."""
+    for name in names:
+        try:
+            read_name(name, "a column")
+        except InvalidArgument as error:
+            raise UnsupportedQuery(f"AS: {error}") from None
+    if len({name.casefold() for name in names}) < len(names):
+        raise refusal("AS", "two columns have the same name", "give each its own name")
+
+
+def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Kind], values: PublicValues | None) -> None:
+    match statistic:
+        case Count():
+            return
+        case CountPeople():
+            if isinstance(unit_of(rows), Rows):
+                raise refusal("COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)")
+        case CountOf(of=of):
+            kind_of(of, columns)
+        case Sum(of=of) | Mean(of=of) | Variance(of=of):
+            _numbers(_name(statistic), columns, of)
+        case Covariance(x=x, y=y) | Correlation(x=x, y=y):
+            _numbers(_name(statistic), columns, x, y)
+        case Quantile(of=of, at=at):
+            _ordered(kind_of(of, columns))
+            if not 0 <= at <= 1:
+                raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
+        case CountDistinct(of=of) | Mode(of=of):
+            kind_of(of, columns)
+            if public_keys(of, rows, public_values=values) is None:
+                raise refusal(_name(statistic), "it needs a short public list of values", "use a Category, or bins")
+
+
+def _name(statistic: Statistic) -> str:
+    names = {Sum: "SUM", Mean: "AVG", Variance: "VARIANCE", Covariance: "COVARIANCE", Correlation: "CORR", Mode: "MODE"}
+    return names.get(type(statistic), "COUNT(DISTINCT)")
+
+
+def _numbers(name: str, columns: dict[str, Kind], *expressions: Expression) -> None:
+    for expression in expressions:
+        kind = kind_of(expression, columns)
+        if isinstance(kind, Truth):
+            raise refusal(name, "it takes a number", "of a condition, count the rows WHERE it holds")
+        if not isinstance(kind, Whole):
+            raise refusal(name, "it takes a number, not text or a time", "count it, or take a part of it, as YEAR does")
+
+
+def _ordered(kind: Kind) -> None:
+    if not isinstance(kind, Whole | Day | Second):
+        raise refusal("MIN, MAX and quantiles", "they take a number, a date or a time", "count text with GROUP BY")
+
+
+def _finish(finish: Finish, sorts: dict[str, Sort]) -> None:
+    if not finish.columns:
+        raise refusal("SELECT", "there are no columns to show", "name at least one")
+    own_names([name for name, _ in finish.columns])
+    for expression in (*(e for _, e in finish.columns), *(e for e, _ in finish.order)):
+        if sort_of(expression, sorts) is None:
+            raise refusal("SELECT", "a bare NULL says nothing", "leave it out")
+    if finish.having is not None and sort_of(finish.having, sorts) != "truth":
+        raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
+    if finish.limit is not None and finish.limit < 0:
+        raise refusal("LIMIT", "it takes a whole number from 0", "write LIMIT 10")
+    parts = (*finish.columns, *finish.order, *(() if finish.having is None else ((finish.having, True),)))
+    for call in (call for pair in parts for part in pair if not isinstance(part, str | bool) for call in _calls(part)):
+        if call.function in _TEXT:
+            text_kind(call.function, call.arguments, [Words(1)])
+
+
+def _calls(expression: Expression) -> Iterator[Call]:
+    if isinstance(expression, Call):
+        yield expression
+        for argument in expression.arguments:
+            yield from _calls(argument)
