@@ -20,7 +20,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _MARGIN = 1e-12
 """Relative margin on SciPy's incomplete beta function, thousands of times its error."""
-EXACT_BELOW = 400
+EXACT_BELOW = 200
 """With fewer hits or misses than this, a tail is the incomplete beta function; above it, two sharp bounds are used."""
 
 

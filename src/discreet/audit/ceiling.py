@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .bounds import Floats
-from .claim import gaussian_delta
+from .claim import bisect, gaussian_delta
 
 __all__ = [
     "Ceiling",
@@ -88,7 +88,7 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
     def most(q: Floats) -> Floats:
         low = logit(np.clip(np.asarray(q, dtype=float), 1e-300, 1 - 1e-16))
         start, high = low, low + 100.0
-        for _ in range(60):
+        for _ in range(40):
             middle = (low + high) / 2
             fits = _coins_close(middle, start, alphas, divergences)
             low, high = np.where(fits, middle, low), np.where(fits, high, middle)
@@ -112,7 +112,7 @@ def _coins_close(t: Floats, u: Floats, alphas: Floats, divergences: Floats) -> N
 def _orders_of(claim: ZCDP | RenyiDP) -> tuple[Floats, Floats]:
     if isinstance(claim, RenyiDP):
         return np.array([float(a) for a, _ in claim.orders]), np.array([float(e) for _, e in claim.orders])
-    alphas = 1 + np.geomspace(1e-3, 1e4, 48)
+    alphas = 1 + np.geomspace(1e-3, 1e4, 29)
     return alphas, float(claim.rho) * alphas
 
 
@@ -187,13 +187,6 @@ def at_epsilon(epsilon: float, *, assume: str | None = None) -> Family:
 
 def mu_of(epsilon: float, delta: float) -> float:
     """Find the μ whose Gaussian law is just (ε, δ)-private, rounded up."""
-    from scipy.optimize import brentq
-
-    if delta >= 1:
+    if delta >= 1 or gaussian_delta(75.0, epsilon) <= delta:
         return 75.0
-    if delta <= 0:
-        return 0.0
-    if gaussian_delta(75.0, epsilon) <= delta:
-        return 75.0
-    mu = brentq(lambda m: gaussian_delta(m, epsilon) - delta, 0.0, 75.0, xtol=1e-12)
-    return float(mu) * (1 + 1e-9)
+    return bisect(lambda mu: gaussian_delta(mu, epsilon) <= delta, 0.0, 75.0) if delta > 0 else 0.0

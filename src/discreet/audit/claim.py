@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ..errors import InvalidArgument
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
-__all__ = ["claimed_delta", "claimed_epsilon", "gaussian_delta", "gaussian_epsilon", "read_claim"]
+__all__ = ["bisect", "claimed_delta", "claimed_epsilon", "gaussian_delta", "gaussian_epsilon", "read_claim"]
 
 
 def read_claim(claim: object) -> Measure:
@@ -48,14 +49,24 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     >>> round(gaussian_epsilon(1, 0.1269367375066439), 12)
     1.0
     """
-    from scipy.optimize import brentq
-
     if mu == 0 or gaussian_delta(mu, 0.0) <= delta:
         return 0.0
     if delta <= 0:
         return math.inf
     high = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1.0  # δ(ε) ≤ Φ(μ/2 − ε/μ) < delta there
-    return float(brentq(lambda e: gaussian_delta(mu, e) - delta, 0.0, high, xtol=1e-13, rtol=1e-14))
+    return bisect(lambda epsilon: gaussian_delta(mu, epsilon) > delta, 0.0, high)
+
+
+def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Find where a statement that holds at low stops holding before high; gives the end where it does not.
+
+    >>> round(bisect(lambda x: x * x < 2, 0, 2), 12)
+    1.414213562373
+    """
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high
 
 
 def _renyi_epsilon(alpha: float, divergence: float, delta: float) -> float:
@@ -68,11 +79,17 @@ def _renyi_delta(alpha: float, divergence: float, epsilon: float) -> float:
     return math.exp(min(exponent, 0.0))
 
 
-def _orders(claim: ZCDP | RenyiDP) -> list[tuple[float, float]]:
-    """List orders and divergences; for zCDP a fine grid, whose best is at most a hair above the infimum."""
+def _least(claim: ZCDP | RenyiDP, of: Callable[[float, float], float]) -> float:
+    """Minimise over the orders of a claim; for zCDP over all of them, by looking ever closer around the best."""
     if isinstance(claim, RenyiDP):
-        return [(float(a), float(e)) for a, e in claim.orders]
-    return [(1 + float(t), float(claim.rho) * (1 + float(t))) for t in np.geomspace(1e-4, 1e6, 4001)]
+        return min(of(float(a), float(e)) for a, e in claim.orders)
+    low, high, best = 1e-6, 1e6, math.inf
+    for _ in range(7):
+        above = np.geomspace(low, high, 201)
+        found = [of(1 + float(t), float(claim.rho) * (1 + float(t))) for t in above]
+        at = int(np.argmin(found))
+        low, high, best = above[max(at - 1, 0)], above[min(at + 1, 200)], min(best, found[at])
+    return best
 
 
 def claimed_epsilon(claim: Measure, delta: float) -> float:
@@ -89,9 +106,9 @@ def claimed_epsilon(claim: Measure, delta: float) -> float:
         case GaussianDP():
             return gaussian_epsilon(math.sqrt(claim.squared), delta)
         case _ if delta > 0:
-            return max(0.0, min(_renyi_epsilon(a, e, delta) for a, e in _orders(claim)))
+            return max(0.0, _least(claim, lambda alpha, e: _renyi_epsilon(alpha, e, delta)))
         case _:
-            return 0.0 if all(e == 0 for _, e in _orders(claim)) else math.inf
+            return 0.0 if _least(claim, lambda _, divergence: divergence) == 0 else math.inf
 
 
 def claimed_delta(claim: Measure, epsilon: float) -> float:
@@ -110,7 +127,7 @@ def claimed_delta(claim: Measure, epsilon: float) -> float:
         case GaussianDP():
             return gaussian_delta(math.sqrt(claim.squared), epsilon)
         case _:
-            return min(1.0, *(_renyi_delta(a, e, epsilon) for a, e in _orders(claim)))
+            return _least(claim, lambda alpha, e: _renyi_delta(alpha, e, epsilon))
 
 
 def _response_delta(own: float, delta: float, epsilon: float) -> float:

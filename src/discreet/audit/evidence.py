@@ -100,12 +100,18 @@ def slope_for(p: float, q: float, runs: int, family: Family, *, trained: int) ->
     `trained` runs gave p and q, `runs` will judge. The margin is taken in the normal approximation and at the worst of
     the truths that lie one standard error around (p, q); a poor choice costs power, never soundness.
     """
-    p, q = (p * trained + 0.5) / (trained + 1), (q * trained + 0.5) / (trained + 1)
-    ratio = max(p / q, (1 - q) / (1 - p), 1.0)
+    (p_low, p_high), (q_low, q_high) = (_around(v, trained, 1.0) for v in (p, q))
+    worst_p, worst_q = _around(p, trained, 2.0)[0], _around(q, trained, 2.0)[1]
+    ratio = max(worst_p / worst_q, (1 - worst_q) / (1 - worst_p), 1.0)  # a steeper slope would stake all on luck
     slopes = np.geomspace(1 / ratio, ratio, 33)
-    off_p, off_q = (np.sqrt(v * (1 - v) / trained) for v in (p, q))
-    least = [_margin(p + i * off_p, q + j * off_q, runs, family, slopes) for i in (-1, 1) for j in (-1, 1)]
+    least = [_margin(a, b, runs, family, slopes) for a in (p_low, p_high) for b in (q_low, q_high)]
     return float(slopes[int(np.argmax(np.min(least, axis=0)))])
+
+
+def _around(rate: float, runs: int, z: float) -> tuple[float, float]:
+    """Give z standard errors around a frequency (Wilson 1927), good enough to choose by."""
+    middle, half = rate * runs + z * z / 2, z * np.sqrt(runs * rate * (1 - rate) + z * z / 4)
+    return float((middle - half) / (runs + z * z)), float((middle + half) / (runs + z * z))
 
 
 def _margin(p: float, q: float, runs: int, family: Family, slopes: Floats) -> Floats:

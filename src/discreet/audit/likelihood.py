@@ -40,7 +40,7 @@ def _log_ratio(
     if pooled.dtype.kind == "f":
         pooled = pooled[~np.isnan(pooled)]
     values, counts = np.unique(pooled, return_counts=True)
-    if nominal or counts[counts > 1].sum() > pooled.size / 2:
+    if nominal or not pooled.size or counts[counts > 1].sum() > pooled.size / 2:
         return _by_value(values, xs, ys)
     inner = np.quantile(pooled, np.linspace(0, 1, _BINS + 1)[1:-1])
     weights = _weights(np.searchsorted(inner, xs, "right"), np.searchsorted(inner, ys, "right"), _BINS)

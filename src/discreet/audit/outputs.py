@@ -81,10 +81,13 @@ def _plainest(output: object) -> object:
 
 def _array_columns(left: NDArray[Any], right: NDArray[Any]) -> dict[str, Column]:
     whole = left.dtype.kind in "bi" and right.dtype.kind in "bi"
-    table: Values = np.concatenate([left, right]).astype(np.int64 if whole else np.float64)
+    table: Values = np.concatenate([left, right]).astype(np.float64)
+    if whole:
+        table = np.concatenate([left, right]).astype(np.int64)
     columns: dict[str, Column] = {}
+    values: Values
     for i in range(table.shape[1] if table.ndim == 2 else 1):
-        values = table if table.ndim == 1 else np.ascontiguousarray(table[:, i])
+        values = table if table.ndim == 1 else table[:, i].copy()
         columns[f"[{i}]" if table.ndim == 2 else "value"] = Column(values)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             columns[f"[{i}] kind" if table.ndim == 2 else "kind"] = _kinds_of_floats(values)
@@ -152,7 +155,7 @@ def _kind(cell: object) -> str:
     if isinstance(cell, Raised):
         return f"raised {cell.kind}: {cell.words}"
     if isinstance(cell, Real):
-        return type(cell).__name__ if math.isfinite(cell) else str(float(cell))
+        return type(cell).__name__ if isinstance(cell, int) or math.isfinite(cell) else str(float(cell))
     return cell if isinstance(cell, str) else repr(cell)
 
 

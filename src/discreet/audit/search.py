@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from .views import View, views
 
 __all__ = ["Event", "search"]
 
+Score: TypeAlias = Callable[[Floats, int, Floats, int], Floats]
+
+_WORTH = 2.0
+"""An event is judged for breaking the claim if it seemed to, by more than so many standard errors, while searching."""
 _Z = 3.0
 """How many standard errors a training frequency is distrusted by: rare events must be clearly seen to be chosen."""
 
@@ -88,7 +93,7 @@ def search(
             rival = best[i]
             if rival is None or candidate.score > rival.score + 1e-3 * abs(rival.score):
                 best[i] = candidate
-    found = [f for i, f in enumerate(best) if f is not None and (i == 0 or f.score > 0)]  # else nothing exceeds
+    found = [f for i, f in enumerate(best) if f is not None and (i == 0 or f.score > _WORTH)]
     chosen = {(f.view.name, f.threshold, f.below, f.second): f for f in found}
     return [_fixed(f, kind, runs, second[0].size) for f in chosen.values()]
 
@@ -119,12 +124,12 @@ def _constant(view: View, left: Outputs, right: Outputs) -> bool:
     return bool(np.all(values == values[0])) or bool(np.all(np.isnan(values)))
 
 
-def _best_threshold(
-    view: View, left: Outputs, right: Outputs, scores: tuple[Callable[[Floats, Floats], Floats], ...]
-) -> Iterable[_Found]:
+def _best_threshold(view: View, left: Outputs, right: Outputs, scores: tuple[Score, ...]) -> Iterable[_Found]:
     """Score every threshold of one view in four forms, once for each of the scores."""
     xs, ys = (np.sort(_known(view.of(o).astype(np.float64))) for o in (left, right))
     cuts = _cuts(np.concatenate([xs, ys]))
+    if left.size == len(xs) and right.size == len(ys):
+        cuts = cuts[1:]  # everything is above the smallest
     if not len(cuts):
         return
     x = len(xs) - np.searchsorted(xs, cuts, "left").astype(np.float64)
@@ -133,7 +138,7 @@ def _best_threshold(
     forms = [((x, n, y, m), False, False), ((y, m, x, n), False, True)]
     forms += [((n - x, n, m - y, m), True, False), ((m - y, m, n - x, n), True, True)]
     for score in scores:
-        rated = [score(_lower(a, k), _upper(b, j)) for (a, k, b, j), _, _ in forms]
+        rated = [score(*counts) for counts, _, _ in forms]
         form, cut = np.unravel_index(int(np.argmax(rated)), (len(forms), len(cuts)))
         (a, k, b, j), below, second = forms[form]
         rates = float(a[cut] / k), float(b[cut] / j)
@@ -152,37 +157,39 @@ def _cuts(pooled: Floats) -> Floats:
     return np.unique(pooled[ranks])
 
 
-def _lower(hits: Floats, runs: int) -> Floats:
-    return _wilson(hits, runs, -_Z)
-
-
-def _upper(hits: Floats, runs: int) -> Floats:
-    return _wilson(hits, runs, _Z)
-
-
 def _wilson(hits: Floats, runs: int, z: float) -> Floats:
     """Move frequencies by z standard errors (Wilson 1927): good enough to choose by, not to judge by."""
     middle = hits + z * z / 2
     return np.clip((middle + z * np.sqrt(hits * (runs - hits) / runs + z * z / 4)) / (runs + z * z), 1e-300, 1.0)
 
 
-def _own_score(claim: Measure, assume: str | None) -> Callable[[Floats, Floats], Floats]:
-    """Rate (p, q) by the bound it gives on ε at the claim's δ, or on μ for the other measures."""
+def _own_score(claim: Measure, assume: str | None) -> Score:
+    """Rate counts by the bound they give on ε at the claim's δ, or on μ for the other measures."""
     from scipy.special import ndtri
 
-    if assume is None and isinstance(claim, PureDP | ApproxDP):
-        delta = float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
-        return lambda p, q: np.log(np.maximum(p - delta, 1e-300)) - np.log(q)
-    return lambda p, q: np.asarray(ndtri(p) - ndtri(np.minimum(q, 1 - 1e-16)))
+    pure = assume is None and isinstance(claim, PureDP | ApproxDP)
+    delta = float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
+
+    def own(hits: Floats, runs: int, false_hits: Floats, false_runs: int) -> Floats:
+        p, q = _wilson(hits, runs, -_Z), _wilson(false_hits, false_runs, _Z)
+        if pure:
+            return np.log(np.maximum(p - delta, 1e-300)) - np.log(q)
+        return np.asarray(ndtri(p) - ndtri(np.minimum(q, 1 - 1e-16)))
+
+    return own
 
 
-def _over_score(most: Ceiling) -> Callable[[Floats, Floats], Floats]:
-    """Rate (p, q) by how far p exceeds the ceiling at q, read from a table."""
-    odds = np.linspace(-math.log(1e12), math.log(1e12), 801)
-    top = most(1 / (1 + np.exp(-odds)))
+def _over_score(most: Ceiling) -> Score:
+    """Rate counts by how many standard errors they lie above the ceiling, which is read from a table."""
+    odds = np.linspace(-math.log(1e12), math.log(1e12), 1601)
+    rates = 1 / (1 + np.exp(-odds))
+    top = most(rates)
+    steep = np.gradient(top, rates)
 
-    def over(p: Floats, q: Floats) -> Floats:
-        q = np.clip(q, 1e-12, 1 - 1e-12)
-        return p - np.interp(np.log(q / (1 - q)), odds, top)
+    def over(hits: Floats, runs: int, false_hits: Floats, false_runs: int) -> Floats:
+        p, q = (hits + 0.5) / (runs + 1), (false_hits + 0.5) / (false_runs + 1)
+        at = np.log(q / (1 - q))
+        spread = p * (1 - p) / runs + np.interp(at, odds, steep) ** 2 * q * (1 - q) / false_runs
+        return np.asarray((p - np.interp(at, odds, top)) / np.sqrt(spread))
 
     return over

@@ -36,7 +36,10 @@ def trial(
     first, second, rest = (
         (left.part(*span), right.part(*span)) for span in ((0, trained // 2), (trained // 2, trained), (trained, n))
     )
-    events = search(first, second, judge.claim, runs=n - trained, assume=judge.assume)
+    with np.errstate(invalid="ignore", over="ignore"):  # outputs may be infinite or NaN: that is what we look at
+        events = search(first, second, judge.claim, runs=n - trained, assume=judge.assume)
+        findings = tuple(_finding(event, rest, judge, judge.alpha / len(events)) for event in events)
+        sketch = draw(events[0].view, events[0].threshold, *rest) if events else None
     points = np.linspace(0, 1, 201)
     return Report(
         claim=judge.claim,
@@ -47,10 +50,10 @@ def trial(
         at_epsilon=judge.epsilon,
         at_delta=judge.delta,
         symbol=judge.own().symbol,
-        findings=tuple(_finding(event, rest, judge, judge.alpha / len(events)) for event in events),
+        findings=findings,
         reason=_nothing_tested(judge, left, right),
         not_tested=_not_tested(neighbours, n - trained),
-        sketch=draw(events[0].view, events[0].threshold, *rest) if events else None,
+        sketch=sketch,
         curve=tuple(zip(points.tolist(), judge.ceiling(points).tolist(), strict=True)),
         assume=judge.assume,
     )

@@ -104,8 +104,8 @@ def audit(
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> report = audit(lambda x, size: x + rng.laplace(size=size), PureDP(1), inputs=(0.0, 1.0))
-    >>> report.refuted, report.event
-    (True, 'lowest set bit of value < -53')
+    >>> report.refuted, report.event.startswith("lowest set bit of value")
+    (True, True)
     """
     judge = judge_for(claim, confidence, samples, assume=assume, delta=delta, mode=read_vector(run, vector))
     pair = check_inputs(inputs, neighbours, unit)

@@ -65,7 +65,7 @@ def _number_views(name: str, train: Outputs) -> list[View]:
 
     found = [View(name, column), View(f"lowest set bit of {name}", lambda o: lowest_bit(column(o)))]
     values = train.columns[name].values
-    if values.dtype.kind == "f" and np.any(values % 1 != 0, where=np.isfinite(values)):
+    if values.dtype.kind == "f" and np.any(_fraction(values) > 0):
         found.append(View(f"fractional part of {name}", lambda o: _fraction(column(o))))
     return found
 

@@ -1,0 +1,100 @@
+"""Choosing and answering: noisy max, the exponential mechanism, permute-and-flip, randomized response."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...privacy.measures import PureDP
+from .noise import ROOM, laplace
+from .specimen import Specimen
+
+__all__ = ["BROKEN", "SOUND"]
+
+Indices = NDArray[np.int64]
+
+
+def _noisy_max(scores: Sequence[float], size: int, scale: float) -> Indices:
+    return np.asarray(np.argmax(np.asarray(scores) + laplace(scale, (size, len(scores))), axis=1), dtype=np.int64)
+
+
+def half_noisy_max(scores: Sequence[float], size: int) -> Indices:
+    """Report the noisy max with scale Δ/ε: enough only if all scores move together."""
+    return _noisy_max(scores, size, 1.0)
+
+
+def noisy_max(scores: Sequence[float], size: int) -> Indices:
+    """Report the noisy max with scale 2Δ/ε."""
+    return _noisy_max(scores, size, 2.0)
+
+
+def _gumbel(scores: Sequence[float], size: int, rate: float) -> Indices:
+    noise = np.random.default_rng().gumbel(size=(size, len(scores)))
+    return np.asarray(np.argmax(rate * np.asarray(scores) + noise, axis=1), dtype=np.int64)
+
+
+def doubled_exponential(scores: Sequence[float], size: int) -> Indices:
+    """Forget the 2 in exp(ε w/2Δ) for a score that is not monotone."""
+    return _gumbel(scores, size, 1.0)
+
+
+def exponential(scores: Sequence[float], size: int) -> Indices:
+    """Choose with probability ∝ exp(ε w/2Δ)."""
+    return _gumbel(scores, size, 0.5)
+
+
+def permute_and_flip(scores: Sequence[float], size: int) -> Indices:
+    """Report the max with one-sided exponential noise of scale 2Δ/ε, which is the same law."""
+    noise = np.random.default_rng().exponential(2 / ROOM, (size, len(scores)))
+    return np.asarray(np.argmax(np.asarray(scores) + noise, axis=1), dtype=np.int64)
+
+
+def _respond(value: int, size: int, truth: float, options: int) -> Indices:
+    rng = np.random.default_rng()
+    other = (value + rng.integers(1, options, size)) % options
+    return np.where(rng.random(size) < truth, value, other)
+
+
+def three_quarters(value: int, size: int) -> Indices:
+    """Tell the truth in three cases of four: ln 3, not 1."""
+    return _respond(value, size, 0.75, 2)
+
+
+def response(value: int, size: int) -> Indices:
+    """Tell the truth with odds e^0.95."""
+    return _respond(value, size, 1 / (1 + math.exp(-ROOM)), 2)
+
+
+def four_way_response(value: int, size: int) -> Indices:
+    """Tell the truth among four with odds e^0.95/3."""
+    return _respond(value, size, 1 / (1 + 3 * math.exp(-ROOM)), 4)
+
+
+_GAP = ((0.0, 3.0), (1.0, 2.0))
+_MANY = ((0.0, 3.0, 3.0), (1.0, 2.0, 2.0))
+
+BROKEN = (
+    Specimen("half_noisy_max", half_noisy_max, PureDP(1), _GAP, broken=True, why="half the noise: scale Δ/ε"),
+    Specimen("doubled_exponential", doubled_exponential, PureDP(1), _MANY, broken=True, why="exp(ε w/Δ) for any score"),
+    Specimen(
+        "three_quarters",
+        three_quarters,
+        PureDP(1),
+        (0, 1),
+        broken=True,
+        why="the loss is ln 3 = 1.0986",
+        samples=40_000,
+        neighbours=None,
+    ),
+)
+
+SOUND = (
+    Specimen("noisy_max", noisy_max, PureDP(1), _GAP, broken=False, why="scale 2Δ/ε"),
+    Specimen("exponential", exponential, PureDP(1), _MANY, broken=False, why="exp(ε w/2Δ)"),
+    Specimen("permute_and_flip", permute_and_flip, PureDP(1), _MANY, broken=False, why="McKenna, Sheldon 2020"),
+    Specimen("response", response, PureDP(1), (0, 1), broken=False, why="the loss is 0.95"),
+    Specimen("four_way_response", four_way_response, PureDP(1), (0, 1), broken=False, why="the loss is 0.95"),
+)

@@ -1,0 +1,152 @@
+"""Tables: histograms, keys, and what workers share."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...privacy.measures import ApproxDP, PureDP
+from .noise import ROOM, geometric
+from .specimen import Specimen
+
+__all__ = ["BROKEN", "SOUND"]
+
+Table = NDArray[np.int64]
+
+
+def _counts(data: Sequence[str]) -> Table:
+    return np.array([data.count("a"), data.count("b")])
+
+
+def histogram(data: Sequence[str], size: int) -> Table:
+    """Count two public groups, noise of scale 1/ε each: right under add/remove, half of what replace needs."""
+    return _counts(data) + geometric(1 / ROOM, (size, 2))
+
+
+def wide_histogram(data: Sequence[str], size: int) -> Table:
+    """Count two public groups, noise of scale 2/ε each."""
+    return _counts(data) + geometric(2 / ROOM, (size, 2))
+
+
+def forked_generator(data: Sequence[str], size: int) -> Table:
+    """Let two workers count a group each, with generators copied by a fork: both add the same noise."""
+    return _counts(data) + geometric(1.0, (size, 1))
+
+
+def _shown(data: Sequence[str], size: int, least: int) -> list[dict[str, int]]:
+    counts = Counter(data)
+    noise = geometric(1.0, (size, len(counts)))
+    keys = list(enumerate(counts.items()))
+    return [{key: int(n + row[i]) for i, (key, n) in keys if n + row[i] >= least} for row in noise]
+
+
+def off_by_one_threshold(data: Sequence[str], size: int) -> list[dict[str, int]]:
+    """Show keys whose noisy count is at least 5 where δ = 5e-3 needs 6."""
+    return _shown(data, size, 5)
+
+
+def threshold(data: Sequence[str], size: int) -> list[dict[str, int]]:
+    """Show keys whose noisy count is at least 7: P[1 + noise ≥ 7] = e^−6/(1 + e^−1) < 5e-3."""
+    return _shown(data, size, 7)
+
+
+def all_keys(data: Sequence[str], size: int) -> list[dict[str, int]]:
+    """Show every key that occurs, as GROUP BY does."""
+    return _shown(data, size, -(10**9))
+
+
+def telling_error(data: Sequence[float]) -> float:
+    """Refuse a value out of bounds, after looking at the data: the error is an answer."""
+    if max(data) > 10:
+        raise ValueError("a value exceeds the bound")
+    return float(len(data) + geometric(1.0, 1)[0])
+
+
+_MOVED = (["a", "a", "b"], ["a", "b", "b"])
+_RARE = (["a"] * 3, ["a"] * 3 + ["rare"])
+
+BROKEN = (
+    Specimen(
+        "parallel_under_replace",
+        histogram,
+        PureDP(1),
+        _MOVED,
+        broken=True,
+        why="under replace a person leaves one group and enters another: the loss is 2ε",
+        neighbours="replace",
+    ),
+    Specimen(
+        "forked_generator",
+        forked_generator,
+        PureDP(1),
+        (["a", "b"], ["a", "a", "b"]),
+        broken=True,
+        why="the same noise twice cancels in the difference",
+        samples=4000,
+        neighbours="add-remove",
+    ),
+    Specimen(
+        "off_by_one_threshold",
+        off_by_one_threshold,
+        ApproxDP(1, "5e-3"),
+        _RARE,
+        broken=True,
+        why="a key of one person appears with probability e^−4/(1 + e^−1) = 1.3e-2",
+        samples=40_000,
+        neighbours="add-remove",
+    ),
+    Specimen(
+        "all_keys",
+        all_keys,
+        ApproxDP(1, "5e-3"),
+        _RARE,
+        broken=True,
+        why="the presence of a key is the presence of a person",
+        samples=4000,
+        neighbours="add-remove",
+    ),
+    Specimen(
+        "telling_error",
+        telling_error,
+        PureDP(1),
+        ([3.0, 4.0], [3.0, 40.0]),
+        broken=True,
+        why="an error that depends on a value is an answer without noise",
+        samples=2000,
+        neighbours="replace",
+    ),
+)
+
+SOUND = (
+    Specimen(
+        "histogram",
+        histogram,
+        PureDP(1),
+        (["a", "b"], ["a", "a", "b"]),
+        broken=False,
+        why="under add/remove a person is in one group",
+        neighbours="add-remove",
+    ),
+    Specimen(
+        "wide_histogram",
+        wide_histogram,
+        PureDP(1),
+        _MOVED,
+        broken=False,
+        why="twice the noise for two groups",
+        neighbours="replace",
+    ),
+    Specimen(
+        "threshold",
+        threshold,
+        ApproxDP(1, "5e-3"),
+        _RARE,
+        broken=False,
+        why=f"a key of one person appears with probability {math.exp(-6) / (1 + math.exp(-1)):.1e}",
+        neighbours="add-remove",
+    ),
+)

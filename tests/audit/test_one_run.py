@@ -1,0 +1,82 @@
+"""One run, many canaries."""
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet.audit import dkw, guesses_doubt, one_run
+from discreet.errors import InvalidArgument
+from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
+
+
+def binomial(n, p):
+    return [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+
+
+class TestDoubt:
+    """P[W ≥ v] + mδ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(r, e^ε/(1+e^ε)) (Steinke, Nasr, Jagielski 2023)."""
+
+    @pytest.mark.parametrize(("correct", "guesses", "canaries"), [(18, 20, 50), (0, 5, 5), (30, 40, 100)])
+    @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+    @pytest.mark.parametrize("delta", [0.0, 1e-4])
+    def test_by_summation(self, correct, guesses, canaries, epsilon, delta):
+        law = binomial(guesses, 1 / (1 + math.exp(-epsilon)))
+        tail = math.fsum(law[correct:])
+        spread = max((2 / i * math.fsum(law[correct - i : correct]) for i in range(1, correct + 1)), default=0)
+        truth = min(1.0, tail + canaries * delta * spread)
+        found = guesses_doubt(correct, guesses, canaries, epsilon, delta)
+        assert found >= truth * (1 - 1e-12)
+        assert found == pytest.approx(truth, rel=1e-6, abs=1e-12)
+
+    def test_refuses(self):
+        with pytest.raises(InvalidArgument):
+            guesses_doubt(3, 2, 5, 1.0)
+
+
+@pytest.mark.statistical
+class TestOneRun:
+    """Sound cases are judged at a confidence of 1 − 1e-11."""
+
+    def test_a_leak(self):
+        seen = one_run(lambda included: included.astype(float), PureDP(1), canaries=500)
+        assert seen.refuted
+        assert seen.epsilon > 2
+        assert "REFUTED" in str(seen)
+
+    def test_responses_keep_their_promise(self):
+        def run(included):
+            truth = np.random.default_rng().random(len(included)) < math.e / (1 + math.e)
+            return np.where(truth, included, ~included)
+
+        for claim in (PureDP(1), ApproxDP(1, 1e-6), ZCDP(2)):
+            seen = one_run(run, claim, canaries=2000, guesses=1000, confidence=1 - 1e-11)
+            assert not seen.refuted
+            assert seen.epsilon <= 1
+            assert "not refuted" in str(seen)
+        assert one_run(run, PureDP(0.2), canaries=4000, guesses=2000).refuted
+
+    def test_no_information(self):
+        assert one_run(lambda included: np.zeros(40), PureDP(1), canaries=40, confidence=1 - 1e-11).epsilon == 0
+
+    @pytest.mark.parametrize("scores", [lambda inc: inc[1:], lambda inc: np.full(len(inc), np.nan)])
+    def test_refuses(self, scores):
+        with pytest.raises(InvalidArgument, match="one score for each"):
+            one_run(scores, PureDP(1), canaries=10)
+
+
+class TestDkwForm:
+    """Every threshold at once."""
+
+    def test_bounds_from_below(self):
+        rng = np.random.default_rng(1)
+        first, second = rng.laplace(0, 1, 100_000), rng.laplace(1, 1, 100_000)
+        assert 0.85 < dkw(first, second) < 1
+        assert dkw(second, first) == pytest.approx(dkw(first, second), abs=0.05)
+        assert dkw(first, second, delta=0.1) < dkw(first, second)
+        assert dkw(first, first) == 0
+
+    @pytest.mark.parametrize("bad", [[], [math.nan]])
+    def test_refuses(self, bad):
+        with pytest.raises(InvalidArgument, match="no NaN"):
+            dkw(bad, [1.0])
