@@ -51,7 +51,10 @@ class TestLearning:
     def test_more_passes_make_better_use(self):
         errors = [
             np.abs(
-                MWEM(8, 1000, 8, 1000, noise="laplace", passes=p).release(HISTOGRAM, QUERIES).answers(QUERIES) - TRUE
+                MWEM(8, 1000, 8, 1000, noise="laplace", passes=p)
+                .release(HISTOGRAM, QUERIES, bits=HashedBits(b"x"))
+                .answers(QUERIES)
+                - TRUE
             ).max()
             for p in (1, 40)
         ]

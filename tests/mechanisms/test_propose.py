@@ -71,8 +71,8 @@ class TestQuantile:
 
     def test_released_or_not(self):
         made = ProposedQuantile(5, 1e-6, 0, 100, 0.5, quantile=0.9)
-        assert abs(made.release(np.linspace(49, 51, 4001)) - 50.8) < 3
-        assert made.release(np.linspace(0, 100, 101)) is None
+        assert abs(made.release(np.linspace(49, 51, 4001), bits=HashedBits(b"x")) - 50.8) < 3
+        assert made.release(np.linspace(0, 100, 101), bits=HashedBits(b"x")) is None
 
     def test_replay(self):
         made = ProposedQuantile(5, 1e-6, 0, 100, 0.5)

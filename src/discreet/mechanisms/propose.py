@@ -114,7 +114,7 @@ class ProposedQuantile:
     The distance is the least k with A_k > bound (`ordered.span`): A_0 bounds the move to any neighbour, and
     A_k(x) ≤ A_(k+1)(x') makes the distance move by at most 1. Price: (ε, δ) for replacing one of n values, n public.
 
-    >>> median = ProposedQuantile(epsilon=10, delta=1e-6, low=0, high=100, bound=0.5)
+    >>> median = ProposedQuantile(epsilon=10, delta=1e-12, low=0, high=100, bound=0.5)
     >>> abs(median.release([50.0] * 1001) - 50) < 3, median.release([0.0] * 5 + [100.0] * 5)
     (True, None)
 

@@ -29,7 +29,7 @@ def stability_histogram(budget: Measure) -> LaplaceThreshold:
     Its error does not grow with the number of possible cells, which may be infinite (Korolova et al. 2009; Bun, Nissim,
     Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with l0 = 1.
 
-    >>> stability_histogram(ApproxDP(1, "1e-6")).release({"ada": 10**6, "eve": 1}).keys
+    >>> stability_histogram(ApproxDP(1, "1e-12")).release({"ada": 10**6, "eve": 1}).keys
     ('ada',)
     """
     return LaplaceThreshold.spending(budget, l0=1)

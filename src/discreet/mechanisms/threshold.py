@@ -50,8 +50,8 @@ class LaplaceThreshold:
     >>> keys = LaplaceThreshold(epsilon=1, delta=1e-6)
     >>> keys.threshold
     15
-    >>> keys.release({"ada": 1_000_000, "bob": 1}).keys
-    ('ada',)
+    >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
+    (('ada',), True)
 
     Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), l0 below 1, counts that are not whole.
     """
@@ -113,8 +113,8 @@ class GaussianThreshold:
     >>> keys = GaussianThreshold(variance=100, delta=1e-6, l0=1)
     >>> keys.threshold
     50
-    >>> keys.release({"ada": 1_000_000, "bob": 1}).keys
-    ('ada',)
+    >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
+    (('ada',), True)
 
     Neighbours: add/remove one person. Refuses a variance not above 0, δ outside (0, 1), l0 below 1.
     """
