@@ -18,6 +18,7 @@ def test_amounts_are_exact():
     assert GaussianDP(3) + GaussianDP(4) == GaussianDP(5)
     assert 4 * GaussianDP(1) == GaussianDP(2)
     assert 2 * RenyiDP({2: "0.5"}) == RenyiDP({2: 1})
+    assert RenyiDP({2: "0.5"}) + RenyiDP({2: "0.5"}) == RenyiDP({2: 1})
     assert ApproxDP(1, "0.1") + ApproxDP(2, "0.2") == ApproxDP(3, "0.3")
 
 

@@ -101,6 +101,7 @@ class TestToApproximate:
         assert epsilon(0.5, 0.0) == math.inf
         assert delta(0.0, 1.0) == 0.0
         assert delta(50.0, 0.0) == 1.0
+        assert delta(8000.0, 1.0) == 1.0
         assert rho(1.0, 0.0) == 0.0
 
     def test_every_order_is_above(self):

@@ -73,7 +73,7 @@ class Lower:
         return max((m.lower_delta(exact) for m in self.of.from_below if m.lower_delta), default=0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Curve:
     """The price of a composition at every ε and δ: the least that any sound method gives, rounded up.
 
@@ -89,6 +89,10 @@ class Curve:
 
     parts: Parts
     accuracy: float = 1e-3
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{times} × {type(atom).__name__}" for atom, times in self.parts.atoms[:4])
+        return f"Curve({kinds}{', …' if len(self.parts.atoms) > 4 else ''}; {self.neighbours})"
 
     @property
     def neighbours(self) -> Neighbours:

@@ -48,13 +48,13 @@ class Method:
 
 
 def ceiling(amount: Fraction) -> float:
-    """Give the least float that is not below an exact amount.
+    """Give the least float that does not stand for less than an exact amount; a float stands for its shortest decimal.
 
-    >>> ceiling(Fraction(1)), ceiling(Fraction(1, 10)) >= Fraction(1, 10)
-    (1.0, True)
+    >>> ceiling(Fraction(3, 10)), Fraction(repr(ceiling(Fraction(1, 3)))) > Fraction(1, 3)
+    (0.3, True)
     """
     near = float(amount)
-    return near if Fraction(near) >= amount else math.nextafter(near, math.inf)
+    return near if Fraction(repr(near)) >= amount else math.nextafter(near, math.inf)
 
 
 def methods(parts: Parts) -> tuple[Method, ...]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..errors import InvalidArgument
 from .events import Event
 from .root import bracket, crossing
 
@@ -27,10 +28,13 @@ def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]
     """
     from .pair import pairs_of, parts_of
 
-    inner = parts_of(atom)
-    if len(inner) != 1 or inner[0][1] != 1:
+    try:
+        inner = parts_of(atom)
+        pairs = pairs_of(inner[0][0]) if [times for _, times in inner] == [1] else None
+    except InvalidArgument:  # replacing a unit within one part has no known price for every event
+        pairs = None
+    if pairs is None:
         return None
-    pairs = pairs_of(inner[0][0])
     limit = _limit(pairs)
 
     def upper(epsilon: float) -> float:

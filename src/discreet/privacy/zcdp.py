@@ -158,15 +158,12 @@ def _own(atom: Event) -> Fraction | None:
 
 def laplace_shape(atom: LaplaceNoise | DiscreteLaplaceNoise | TruncatedGeometricNoise) -> tuple[float, int]:
     """Give Δ1/b and the number of lattice steps in Δ1 (0: continuous)."""
-    match atom:
-        case LaplaceNoise():
-            steps = int(atom.sensitivity / atom.step) if atom.step else 0
-            return float(atom.sensitivity / atom.scale), steps
-        case DiscreteLaplaceNoise():
-            return float(atom.sensitivity / atom.scale), atom.sensitivity
-        case TruncatedGeometricNoise():
-            d = min(atom.sensitivity, atom.high - atom.low)
-            return float(d / atom.scale), d
+    if isinstance(atom, LaplaceNoise):
+        return float(atom.sensitivity / atom.scale), int(atom.sensitivity / atom.step) if atom.step else 0
+    d = atom.sensitivity
+    if isinstance(atom, TruncatedGeometricNoise):
+        d = min(d, atom.high - atom.low)
+    return float(d / atom.scale), d
 
 
 def epsilon(rho: float, delta: float) -> float:

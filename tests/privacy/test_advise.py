@@ -1,0 +1,74 @@
+import math
+
+import pytest
+
+from discreet.errors import InvalidArgument
+from discreet.privacy.advise import NOT_PROMISED, advise, meaning
+from discreet.privacy.compose import compose
+from discreet.privacy.events import Promise
+from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+
+
+@pytest.mark.parametrize(
+    ("delta", "n", "fine", "word"),
+    [
+        (0, 10, True, "pure"),
+        ("1e-9", 10**6, True, "Fine"),
+        ("1e-6", 10**4, True, "Fine"),
+        ("1e-5", 10**4, False, "take δ ≤ 1e-06"),
+        ("1e-4", 10**4, False, "one random record"),
+        ("0.5", 10**4, False, "one random record"),
+    ],
+)
+def test_delta_against_n(delta, n, fine, word):
+    advice = advise(delta, n)
+    assert advice.fine is fine
+    assert word in str(advice)
+
+
+@pytest.mark.parametrize(("delta", "n"), [(1, 10), (-1, 10), ("1e-6", 0), ("1e-6", 1.5)])
+def test_bad_delta_or_n(delta, n):
+    with pytest.raises(InvalidArgument):
+        advise(delta, n)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "word"), [("0.1", "very strong"), (1, "good"), (3, "moderate"), (8, "weak"), (20, "hardly")]
+)
+def test_words_for_epsilon(epsilon, word):
+    assert word in str(meaning(PureDP(epsilon)))
+
+
+def test_numbers_for_one_person():
+    said = meaning(PureDP(1))
+    assert said.odds == pytest.approx(math.e)
+    assert said.advantage == pytest.approx(math.tanh(0.5))
+    low, high = said.posterior("0.5")
+    assert high == pytest.approx(math.e / (1 + math.e))
+    assert low == pytest.approx(1 / (1 + math.e))
+    assert said.best.true_positive == pytest.approx(0.05 * math.e, rel=1e-2)
+    assert all(sentence in str(said) for sentence in NOT_PROMISED)
+
+
+def test_promises_with_a_delta():
+    said = meaning(ApproxDP(1, "1e-6"))
+    assert "but for a chance of 1e-06" in str(said)
+    assert said.epsilon == 1.0
+    for measure in (ZCDP("0.1"), GaussianDP("0.3"), RenyiDP({2: "0.1", 16: 1})):
+        read = meaning(measure, "1e-6")
+        assert read.epsilon == compose(Promise(measure)).epsilon("1e-6")
+        assert read.best.true_positive < 1
+        with pytest.raises(InvalidArgument, match="at which delta"):
+            meaning(measure)
+    assert meaning(ApproxDP(1, "1e-6"), "1e-3").epsilon < 1
+
+
+def test_a_hopeless_promise_says_nothing():
+    assert meaning(PureDP(2000)).best.true_positive == 1.0
+
+
+def test_refusals():
+    with pytest.raises(InvalidArgument, match="a measure is expected"):
+        meaning(1)
+    with pytest.raises(InvalidArgument, match="prior"):
+        meaning(PureDP(1)).posterior(2)

@@ -1,0 +1,230 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.errors import InvalidArgument
+from discreet.privacy.compose import compose
+from discreet.privacy.curve import Curve
+from discreet.privacy.events import (
+    BinomialNoise,
+    DiscreteGaussianNoise,
+    ExponentialSelection,
+    GaussianNoise,
+    KeySelection,
+    LaplaceNoise,
+    OwnCurve,
+    Parallel,
+    PermuteAndFlipSelection,
+    Promise,
+    Repeated,
+    Response,
+    Sampled,
+    Sequence,
+    SparseVector,
+)
+from discreet.privacy.gdp import tradeoff
+from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.parts import flatten
+
+MANY = {
+    "gaussian": [GaussianNoise.of(5, 1)] * 10,
+    "lattice gaussian": [GaussianNoise(25, 1, "1/1000000", 3)] * 10,
+    "discrete gaussian": [DiscreteGaussianNoise(25, 2, 3, 1)] * 10,
+    "laplace": [LaplaceNoise(10, 1)] * 30,
+    "one laplace": [LaplaceNoise(2, 1)],
+    "boxes": [Promise(ApproxDP("0.1", "1e-8"))] * 20,
+    "mixed": [LaplaceNoise(10, 1), GaussianNoise.of(8, 1), ExponentialSelection("0.2"), SparseVector("0.1")],
+    "keys": [KeySelection(LaplaceNoise(4, 1), "1e-8")] * 3,
+    "key with gaussian": [KeySelection(GaussianNoise.of(4, 1), "1e-8")],
+    "sampled": [Repeated(Sampled(GaussianNoise.of(1, 1), "0.05"), 20)],
+    "sampled laplace": [Sampled(LaplaceNoise(1, 1), "0.2")],
+    "parallel": [Parallel([LaplaceNoise(4, 1), GaussianNoise.of(6, 1)])],
+    "parallel replace": [Parallel([LaplaceNoise(4, 1), LaplaceNoise(8, 1)], neighbours="replace")],
+    "zcdp": [Promise(ZCDP("0.05"))] * 3,
+    "renyi": [Promise(RenyiDP({2: "0.1", 16: "0.5"}))] * 3,
+    "own": [OwnCurve([(0, "0.3"), ("0.5", "0.01"), (1, "1e-9")])] * 2,
+    "binomial": [BinomialNoise(4000, 1)] * 2,
+    "selection": [ExponentialSelection("0.1")] * 50,
+    "flip": [PermuteAndFlipSelection("0.1"), Promise(PureDP("0.1"))] * 5,
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+class TestEveryKind:
+    """Lower ≤ upper, δ falls with ε, ε falls with δ, and both say the same."""
+
+    def test_bracket(self, name):
+        curve = compose(MANY[name])
+        for d in (1e-2, 1e-6, 1e-7):
+            assert curve.lower.epsilon(d) <= curve.epsilon(d)
+            assert curve.gap(d) >= 0
+        for e in (0, 0.1, 1):
+            assert curve.lower.delta(e) <= curve.delta(e)
+
+    def test_monotone(self, name):
+        curve = compose(MANY[name])
+        deltas = [curve.delta(e) for e in (0, "0.05", "0.2", 1, 3)]
+        assert deltas == sorted(deltas, reverse=True)
+        epsilons = [curve.epsilon(d) for d in ("1e-7", "1e-5", "1e-2", "0.5")]
+        assert epsilons == sorted(epsilons, reverse=True)
+
+    def test_epsilon_and_delta_agree(self, name):
+        curve = compose(MANY[name])
+        e = curve.epsilon("1e-5")
+        assert curve.delta(Fraction(e) * Fraction("1.002")) <= 1e-5 * (1 + 1e-9)
+
+    def test_why_contains_the_price(self, name):
+        curve = compose(MANY[name])
+        why = curve.why(1e-6)
+        assert curve.epsilon(1e-6) <= why.winner.epsilon * (1 + 1e-3)
+        assert why.winner.method in repr(why)
+
+
+def test_readings():
+    curve = compose([GaussianNoise.of(10, 1)] * 100)
+    assert curve.mu() == pytest.approx(1)
+    assert curve.rho() == 0.5
+    assert curve.renyi(3) == pytest.approx(1.5)
+    assert curve.neighbours == "add-remove"
+    assert compose(Promise(GaussianDP(0))).mu() == 0.0
+    boxes = compose(Promise(ApproxDP(1, "1e-6")))
+    assert (boxes.mu(), boxes.rho(), boxes.renyi(2)) == (math.inf, math.inf, math.inf)
+    with pytest.raises(InvalidArgument, match="alpha"):
+        curve.renyi(1)
+
+
+class TestPureEnd:
+    """At δ = 0 the price is Σε exactly, or infinite."""
+
+    def test_exact(self):
+        twenty = compose([LaplaceNoise(20, 1)] * 20)
+        assert twenty.epsilon(0) == 1.0
+        assert twenty.delta(1) == 0.0
+        assert twenty.lower.epsilon(0) == pytest.approx(1.0)
+
+    def test_infinite(self):
+        for event in (GaussianNoise.of(1, 1), Promise(ApproxDP(1, "1e-6"))):
+            assert compose(event).epsilon(0) == math.inf
+            assert compose(event).lower.epsilon(0) == math.inf
+            assert compose(event).gap(0) == 0.0
+
+    def test_a_box_at_its_own_delta(self):
+        assert compose(Promise(ApproxDP(1, "1e-6"))).epsilon("1e-6") == 1.0
+        assert compose([Promise(ApproxDP("0.05", "1e-7"))] * 20).epsilon("2e-6") <= 1.0
+        assert 1e-6 <= compose(Promise(ApproxDP(1, "1e-6"))).delta(1) <= 1e-6 * (1 + 1e-15)
+
+
+def test_gap_without_a_lower_bound():
+    curve = compose(LaplaceNoise(1, 1))
+    assert curve.gap("0.9") == 0.0  # both are 0
+    nothing = compose(Promise(PureDP(0)))
+    assert nothing.epsilon("1e-6") == 0.0
+    assert nothing.gap("1e-6") == 0.0
+
+
+def test_gap_can_be_infinite():
+    curve = compose(Promise(RenyiDP({2: "0.001"})))
+    assert curve.lower.epsilon("0.1") == 0.0
+    assert curve.gap("1e-3") > 0
+    assert curve.epsilon("0.001") > 0
+
+
+class TestAttack:
+    """Every guess errs at least as the trade-off function says."""
+
+    @pytest.mark.parametrize("alpha", [0.0, 0.001, 0.05, 0.3, 0.9, 1.0])
+    def test_gaussian(self, alpha):
+        bound = compose(GaussianNoise.of(1, 1)).tradeoff(alpha)
+        truth = tradeoff(1.0, alpha) if 0 < alpha < 1 else 1 - alpha
+        assert bound.false_negative <= truth
+        assert bound.false_negative == pytest.approx(truth, abs=3e-3)
+
+    def test_response(self):
+        attack = compose(Response(1)).tradeoff("0.1")
+        assert attack.true_positive == pytest.approx(math.e * 0.1, rel=1e-3)
+        assert attack.advantage == pytest.approx((math.e - 1) * 0.1, rel=1e-2)
+
+    def test_bad_rate(self):
+        with pytest.raises(InvalidArgument, match="false_positive"):
+            compose(Response(1)).tradeoff(1.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda c: c.epsilon(1), "delta must be at least 0 and below 1"),
+        (lambda c: c.epsilon(-0.1), "delta"),
+        (lambda c: c.epsilon(float("nan")), "delta"),
+        (lambda c: c.delta(-1), "epsilon must be at least 0"),
+        (lambda c: c.delta(float("inf")), "epsilon"),
+        (lambda c: c.lower.epsilon(2), "delta"),
+        (lambda c: c.lower.delta(-2), "epsilon"),
+        (lambda c: c.why(1), "delta"),
+    ],
+)
+def test_refusals(call, what):
+    with pytest.raises(InvalidArgument, match=what):
+        call(compose(LaplaceNoise(1, 1)))
+
+
+class TestCompose:
+    """One event, several, nested: the same price."""
+
+    def test_the_same_in_any_wrapping(self):
+        noise = LaplaceNoise(10, 1)
+        flat = compose([noise] * 4).epsilon(1e-6)
+        for events in (Repeated(noise, 4), Sequence([noise, Repeated(noise, 3)]), [Repeated(noise, 2)] * 2):
+            assert compose(events).epsilon(1e-6) == flat
+
+    def test_accuracy(self):
+        events = Repeated(LaplaceNoise(10, 1), 30)
+        assert compose(events, accuracy=1e-4).gap(1e-6) < 3e-4
+        assert compose(events) == Curve(flatten(events))
+
+    @pytest.mark.parametrize("accuracy", [1e-2, 1e-3])
+    def test_tighter_than_all_classical_methods(self, accuracy):
+        why = compose([LaplaceNoise(10, 1)] * 100, accuracy=accuracy).why(1e-6)
+        assert why.winner.method == "numerical"
+
+    def test_mixed_neighbours_are_refused(self):
+        with pytest.raises(InvalidArgument, match="mix"):
+            compose([LaplaceNoise(1, 1), Response(1)])
+
+    def test_what_is_no_event_is_refused(self):
+        with pytest.raises(InvalidArgument, match="event"):
+            compose(PureDP(1))
+
+
+def test_far_too_many_boxes_for_a_sum_go_to_the_engine():
+    curve = compose(Repeated(Promise(PureDP("1e-6")), 2**23))
+    assert curve.epsilon(1e-6) < 2**23 * 1e-6
+    assert "optimal" not in {row.method for row in curve.why(1e-6).rows}
+
+
+def test_prices_are_numbers_even_far_out():
+    curve = compose([GaussianNoise.of("0.01", 1)] * 3)
+    assert curve.epsilon("1e-9") > 1e4
+    assert curve.delta(1) == pytest.approx(1.0)
+    assert np.isfinite(compose(LaplaceNoise("0.001", 1)).epsilon("1e-6"))
+
+
+def test_no_price_is_known():
+    event = Parallel([Sampled(BinomialNoise(9, 1), "0.5")], neighbours="replace")
+    for events in (event, [event] * 2):
+        curve = compose(events)
+        assert curve.epsilon(1e-6) == math.inf
+        assert curve.delta(1) == 1.0
+
+
+def test_a_curve_of_points_says_nothing_below_its_least_delta():
+    curve = compose(OwnCurve([(1, "1e-3")]))
+    assert curve.epsilon("1e-6") == math.inf
+    assert curve.epsilon("1e-3") == 1.0
+
+
+def test_printing():
+    assert repr(compose([LaplaceNoise(2, 1)] * 3)) == "Curve(3 × LaplaceNoise; add-remove)"
+    many = compose([LaplaceNoise(s, 1) for s in range(1, 7)])
+    assert repr(many).endswith(", …; add-remove)")
