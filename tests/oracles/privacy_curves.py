@@ -5,7 +5,7 @@ Shares nothing with the package: laws come in as lists of (loss, mass under P) i
 
 from itertools import product as outcomes
 
-from mpmath import binomial, e, erfc, exp, factorial, findroot, inf, log, mp, mpf, quad, sqrt
+from mpmath import binomial, erfc, exp, factorial, inf, log, mp, mpf, quad, sqrt
 
 mp.dps = 60
 
@@ -18,7 +18,7 @@ def response_law(epsilon, options=2):
 
 def box_law(epsilon, delta):
     """Losses of the worst (ε, δ) event."""
-    return [(inf, delta)] + [(l, (1 - delta) * p) for l, p in response_law(epsilon)]
+    return [(inf, delta)] + [(loss, (1 - delta) * p) for loss, p in response_law(epsilon)]
 
 
 def geometric_law(rate, steps):
@@ -41,9 +41,9 @@ def _geometric(a, x):
 
 def discrete_gauss_law(variance, shift, reach=60):
     """Losses of the discrete Gaussian, as far as 60 digits see them."""
-    total = sum(exp(-mpf(x) ** 2 / (2 * variance)) for x in range(-reach, reach + 1))
+    total = sum(exp(-(mpf(x) ** 2) / (2 * variance)) for x in range(-reach, reach + 1))
     return [
-        ((2 * y * shift + shift**2) / (2 * mpf(variance)), exp(-mpf(y) ** 2 / (2 * variance)) / total)
+        ((2 * y * shift + shift**2) / (2 * mpf(variance)), exp(-(mpf(y) ** 2) / (2 * variance)) / total)
         for y in range(-reach, reach + 1)
     ]
 
@@ -59,14 +59,14 @@ def binomial_law(trials, shift):
 
 def reverse(law):
     """The law of the same two distributions with their places changed, for finite losses."""
-    return [(-l, p * exp(-l)) for l, p in law]
+    return [(-loss, p * exp(-loss)) for loss, p in law]
 
 
 def sampled_law(law, rate, *, removes):
     """Losses of a Poisson sample, from the law in the same direction (finite losses)."""
     if removes:
-        return [(log(1 - rate + rate * exp(l)), (1 - rate) * p * exp(-l) + rate * p) for l, p in law]
-    return [(-log(1 - rate + rate * exp(-l)), p) for l, p in law]
+        return [(log(1 - rate + rate * exp(loss)), (1 - rate) * p * exp(-loss) + rate * p) for loss, p in law]
+    return [(-log(1 - rate + rate * exp(-loss)), p) for loss, p in law]
 
 
 def compose_laws(laws):
@@ -84,7 +84,7 @@ def compose_laws(laws):
 
 def delta_of(law, epsilon):
     """E[max(0, 1 − e^{ε−L})]."""
-    return sum((p * (1 - exp(epsilon - l)) if l != inf else p) for l, p in law if l > epsilon)
+    return sum((p * (1 - exp(epsilon - loss)) if loss != inf else p) for loss, p in law if loss > epsilon)
 
 
 def epsilon_of(curve, delta, high):
@@ -127,12 +127,13 @@ def sampled_gauss_delta(mu, rate, epsilon, *, removes):
     return quad(excess, span) / sqrt(2 * mp.pi)
 
 
-def hyperbola_delta(high, wide, end, root, count, epsilon):
+def hyperbola_delta(shape, count, epsilon):
     """k-fold curve of P-mass `end` at ±high (mirrored) and density ½·root·e^{l/2} on ±wide.
 
     Divided by e^{l/2} the density is flat, so sums of j of them are Irwin–Hall polynomials: exact up to one quadrature
-    of smooth pieces.
+    of smooth pieces. `shape` is (high, wide, end, root).
     """
+    high, wide, end, root = shape
     total = mpf(0)
     for plus, minus in outcomes(range(count + 1), repeat=2):
         j = count - plus - minus
@@ -163,6 +164,3 @@ def _irwin_hall(j, x):
         return mpf(1)
     terms = ((-1) ** i * binomial(j, i) * (x - i) ** (j - 1) for i in range(j + 1) if x > i)
     return sum(terms, mpf(0)) / factorial(j - 1)
-
-
-__all__ = [name for name in dir() if not name.startswith("_")]

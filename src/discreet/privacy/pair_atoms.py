@@ -20,7 +20,7 @@ EPS = 2.0**-52
 class Atoms:
     """A pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
 
-    The Q-mass of a loss is its P-mass times e^−loss; what Q lacks to 1 lies where p = 0 and plays no part.
+    The Q-mass of a loss is its P-mass times e^−loss; what Q lacks to 1 lies where p = 0, at the loss −∞.
 
     >>> round(Atoms(np.array([-1.0, 1.0]), np.array([0.2689414213699951, 0.7310585786300049])).delta(0.0), 9)
     0.462117157
@@ -45,7 +45,9 @@ class Atoms:
     def cells(self, edges: Array) -> Cells:
         """Sum the atoms between edges; an atom on an edge belongs to the cell that ends there."""
         ends = np.searchsorted(self.losses, edges, side="right")
-        return Cells(_between(self.p, ends), _between(self.q, ends), self.top, self.error + 4 * EPS * len(self.p))
+        q = _between(self.q, ends)
+        q[0] += max(0.0, 1 - float(self.q.sum()))
+        return Cells(_between(self.p, ends), q, self.top, self.error + 4 * EPS * len(self.p))
 
     def delta(self, epsilon: float) -> float:
         """Give H(ε) = top + Σ_{l > ε} p (1 − e^{ε−l}), rounded up."""

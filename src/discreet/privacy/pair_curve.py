@@ -44,7 +44,7 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
     keep = [i for i, m in enumerate(mass) if m > 0]
     p = np.array([mass[i] for i in keep]) if keep else np.zeros(1)
     at = np.array([losses[i] for i in keep]) if keep else np.zeros(1)
-    return Atoms(at, p, up(top) if top else 0.0, limit)
+    return Atoms(at, p, min(1.0, up(top)) if top else 0.0, limit)
 
 
 def _point(epsilon: Fraction | float, delta: Fraction | float) -> Point:

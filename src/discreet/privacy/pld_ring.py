@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .pair_cells import Array
 from .pld_comb import Comb
 
-__all__ = ["Profile", "Wave", "compose", "curve_of", "power"]
+__all__ = ["Profile", "Tilted", "Wave", "compose", "curve_of", "power", "tilted"]
 
 Wave: TypeAlias = NDArray[np.complex128]
 
@@ -38,7 +38,9 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Tilted:
+class Tilted:
+    """A comb after the tilt: weights that sum to 1, ln of what they were divided by, their mean and variance."""
+
     start: int
     offset: float
     weight: Array
@@ -61,7 +63,8 @@ class _Known:
     outside: float
 
 
-def _tilted(comb: Comb, count: int, tilt: float) -> _Tilted:
+def tilted(comb: Comb, count: int, tilt: float) -> Tilted:
+    """Weigh the masses of a comb by e^{λl}, in logarithms so that nothing overflows."""
     losses = comb.losses
     logs = np.log(np.maximum(comb.mass, 1e-320)) + tilt * losses
     peak = float(logs.max())
@@ -70,7 +73,7 @@ def _tilted(comb: Comb, count: int, tilt: float) -> _Tilted:
     weight /= total
     mean = float(weight @ losses)
     centred = losses - mean
-    return _Tilted(
+    return Tilted(
         comb.start, comb.offset, weight, count, peak + math.log(total), mean, float(weight @ centred**2), centred
     )
 
@@ -83,7 +86,7 @@ def compose(combs: Sequence[Comb], counts: Sequence[int], tilt: float, longest: 
     """
     step = combs[0].step
     tilt = min(tilt, 12 / step)  # a steeper one would drown all but the last point in rounding
-    parts = [_tilted(comb, k, tilt) for comb, k in zip(combs, counts, strict=True)]
+    parts = [tilted(comb, k, tilt) for comb, k in zip(combs, counts, strict=True)]
     below, above = _reach(parts, -1), _reach(parts, 1)
     mean = sum(t.count * t.mean for t in parts)
     offset = sum(t.count * t.offset for t in parts)
@@ -103,7 +106,7 @@ def compose(combs: Sequence[Comb], counts: Sequence[int], tilt: float, longest: 
     return _profile(losses, weight, _Known(step, tilt, mean, log_moment, noise, outside))
 
 
-def _reach(parts: Sequence[_Tilted], sign: int) -> float:
+def _reach(parts: Sequence[Tilted], sign: int) -> float:
     """Give a distance from the mean beyond which the tilted composition has mass at most e^−OUTSIDE (Chernoff)."""
     variance = sum(t.count * t.variance for t in parts)
     best = math.inf
@@ -124,7 +127,7 @@ def _fast(size: int) -> int:
     return min(n for n in (power, power * 5 // 8, power * 3 // 4) if n >= size)
 
 
-def _multiply(parts: Sequence[_Tilted], size: int) -> tuple[Array, float]:
+def _multiply(parts: Sequence[Tilted], size: int) -> tuple[Array, float]:
     """Give the composed tilted weights on a ring, and a bound on the error of each.
 
     A transform of weights that sum to 1 errs by at most `each` in every coefficient (sums along a tree of depth
@@ -154,7 +157,7 @@ def power(wave: Wave, count: int) -> Wave:
     return raised
 
 
-def _wrap(place: Array, t: _Tilted) -> None:
+def _wrap(place: Array, t: Tilted) -> None:
     size = len(place)
     for begin in range(0, len(t.weight), size):
         piece = t.weight[begin : begin + size]
