@@ -29,6 +29,7 @@ def test_amounts_are_exact():
         (ApproxDP(1, 1e-6), "ApproxDP(1, 1e-06)", "(ε, δ) = (1, 1e-06)"),
         (ZCDP(0.5), "ZCDP(0.5)", "ρ = 0.5"),
         (GaussianDP(2), "GaussianDP(2)", "μ = 2"),
+        (GaussianDP(0.6), "GaussianDP(0.6)", "μ = 0.6"),
         (GaussianDP.of_square(2), "GaussianDP.of_square(2)", "μ = 1.41421"),
         (RenyiDP({8: 4, 2: 1}), "RenyiDP({2: 1, 8: 4})", "ε(α) = 1 at 2, 4 at 8"),
     ],

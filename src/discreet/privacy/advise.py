@@ -102,9 +102,9 @@ class Meaning:
             [
                 f"{self.measure}: {_strength(self.epsilon)}.",
                 f"The odds of anything about a person move by a factor of at most {shown(self.odds)}{but}.",
-                f"A belief of 50 % stays between {100 * low:.1f} % and {100 * high:.1f} %.",
+                f"A belief of 50 % stays between {shown(100 * low, 3, upward=False)} % and {shown(100 * high, 3)} %.",
                 f"An attacker who guesses who took part beats a coin by at most {shown(self.advantage)}.",
-                f"At 5 % false alarms he finds at most {100 * self.best.true_positive:.1f} % of those who did.",
+                f"At 5 % false alarms he finds at most {shown(100 * self.best.true_positive, 3)} % of those who did.",
                 "Not promised: " + "; ".join(NOT_PROMISED) + ".",
             ]
         )

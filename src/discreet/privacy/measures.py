@@ -209,11 +209,11 @@ class GaussianDP(_Promise):
 
     @property
     def mu(self) -> float:
-        """μ, rounded up."""
+        """μ, rounded up; exact if it is a short decimal, since a float stands for its shortest decimal."""
         from .rounding import up
 
         root = float(self.squared) ** 0.5
-        return root if Fraction(root) ** 2 == self.squared else up(root)
+        return root if Fraction(repr(root)) ** 2 == self.squared else up(root)
 
     def __repr__(self) -> str:
         exact = Fraction(f"{self.mu:.12g}")
