@@ -127,7 +127,7 @@ def add_noise(value: int | float | Integers | Floats, exponent: int, draw: Draw)
         return _whole(value, int(draw(None)), exponent)
     noise, flat = np.asarray(draw(value.size)), value.reshape(-1)
     if flat.dtype.kind == "f":
-        return add_on_grid(flat, noise, exponent).reshape(value.shape)
+        return add_on_grid(flat, noise, exponent, out=noise.view(np.float64)).reshape(value.shape)
     return _whole_array(flat.astype(np.int64, copy=False), noise, exponent).reshape(value.shape)
 
 

@@ -1,1 +1,10 @@
-"""Fixed randomness and other parts for tests; never import this where data are private."""
+"""Parts for tests: fixed bits, the laws any mechanism must satisfy, and a zoo of broken and sound mechanisms.
+
+Never import this where data are private: its bits are not random.
+"""
+
+from __future__ import annotations
+
+from .mechanism import check_mechanism
+
+__all__ = ["check_mechanism"]
