@@ -36,6 +36,14 @@ class TestLaw:
                 scores, Fraction(1, 3), bits=HashedBits(seed)
             )
 
+    @pytest.mark.parametrize("truth", [0, 7, 20])
+    def test_a_distance_score_gives_laplace_noise_of_scale_two_delta_over_epsilon(self, truth):
+        """On the places 0 … 20 the score −|f − o| gives geometric noise of scale 2Δ/ε, given that it lies there."""
+        places = np.arange(21)
+        noise = np.exp(-np.abs(places - truth) / (2 * 3 / 0.5))
+        law = Exponential(0.5, 3).probabilities(-np.abs(places - truth))
+        np.testing.assert_allclose(law, noise / noise.sum(), rtol=1e-13)
+
     def test_extreme_scores_neither_overflow_nor_underflow(self):
         em = Exponential(1, 1)
         assert em.probabilities([-(2**62), 2**62]).tolist() == [0.0, 1.0]

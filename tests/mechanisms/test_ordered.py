@@ -71,8 +71,9 @@ class TestRange:
             Range(0, 1).sorted(values)
 
     def test_bounds_out_of_order(self):
-        with pytest.raises(InvalidArgument):
-            Range(1, 1)
+        for low, high in ((1, 1), (2, 1), (-1.7e308, 1.7e308), ("1e16", "10000000000000000.1")):
+            with pytest.raises(InvalidArgument):
+                Range(low, high)
 
 
 @settings(max_examples=50)

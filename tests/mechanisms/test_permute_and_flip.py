@@ -91,6 +91,13 @@ class TestError:
         error = pf.error(best + others, beta, best)
         assert pf.probabilities([0.0] * best + [-error - 1e-6] * others)[best:].sum() <= beta * (1 + 1e-6)
 
+    def test_for_error_is_the_inverse(self):
+        pf = PermuteAndFlip.for_error(10, options=100, sensitivity=2, beta=0.01)
+        assert pf.error(100, 0.01) <= 10
+        assert pf.error(100, 0.01) == pytest.approx(10, rel=1e-9)
+        with pytest.raises(InvalidArgument):
+            PermuteAndFlip.for_error(10, options=1, sensitivity=2)
+
     @given(st.integers(1, 10**5), st.floats(0.001, 0.9))
     def test_never_above_the_exponential_mechanism(self, options, beta):
         assert PermuteAndFlip(1, 1).error(options, beta) <= Exponential(1, 1).error(options, beta)

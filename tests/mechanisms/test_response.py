@@ -48,8 +48,11 @@ class TestLaw:
             )
             exact = abs(mp.log(odds))
             price = mp.mpf(rr.epsilon.numerator) / rr.epsilon.denominator
-            assert exact < price <= exact * (1 + mp.mpf(2) ** -38) + mp.mpf(2) ** -1000
+            assert exact < price <= exact * (1 + mp.mpf(2) ** -35) + mp.mpf(2) ** -1000
         assert (rr.p, rr.q) == (float(truth), float((1 - truth) / (k - 1)))
+
+    def test_overwhelming_odds(self):
+        assert float(RandomizedResponse(truth=1 - Fraction(1, 10**400)).epsilon) == pytest.approx(400 * math.log(10))
 
     def test_binary_is_the_exponential_mechanism_with_a_zero_one_score_at_twice_epsilon(self):
         law = Exponential(2, 1, neighbours="replace").probabilities([1, 0])

@@ -159,6 +159,11 @@ class TestError:
         assert 1 - right <= beta
         assert 1 - right > beta / 100
 
+    def test_for_error_is_the_inverse(self):
+        svt = SparseVector.for_error(30, queries=500, sensitivity=2, answers=3, monotone=True)
+        assert svt.error(500) <= 30
+        assert svt.error(500) == pytest.approx(30, rel=1e-9)
+
     def test_grows_with_log_k(self):
         svt = SparseVector(1, 1)
         growth = svt.error(10**6) - svt.error(10**3)

@@ -14,6 +14,7 @@ from discreet.mechanisms.key_counts import per_key, read_counts
 from discreet.mechanisms.tails import gaussian_tail, laplace_tail, least_above
 from discreet.mechanisms.threshold import GaussianThreshold, LaplaceThreshold, laplace_threshold
 from discreet.noise import gaussian, laplace
+from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
@@ -145,6 +146,7 @@ class TestPrice:
         keys = LaplaceThreshold.spending(ApproxDP(1, 1e-6), l0=3)
         assert keys.scale == 3
         assert compose(keys.event).delta(epsilon=1) == pytest.approx(1e-6, rel=1e-9)
+        assert fits(keys.event, ApproxDP(1, 1e-6))
 
     def test_exact_curve_of_one_key(self):
         """A key of one person against none: what is shown is seen with certainty; δ(ε) = P[shown] ≤ δ."""
@@ -156,6 +158,7 @@ class TestPrice:
 
     def test_gaussian(self):
         keys = GaussianThreshold.spending(ApproxDP(1, 1e-5), l0=4)
+        assert fits(keys.event, ApproxDP(1, 1e-5))
         assert 0.5e-5 < compose(keys.event).delta(epsilon=1) <= 1e-5 * (1 + 1e-9)
         assert keys.delta == Fraction(1, 200_000)
         assert keys.event.noise.squared_sensitivity == 4

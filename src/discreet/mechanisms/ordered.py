@@ -6,6 +6,7 @@ data stay neighbouring. From here on everything is a whole number.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,8 +36,8 @@ class Range:
     def __init__(self, low: Number, high: Number) -> None:
         object.__setattr__(self, "low", rational(low, "low"))
         object.__setattr__(self, "high", rational(high, "high"))
-        if self.low >= self.high:
-            raise InvalidArgument("low must be below high: both are public bounds on every value")
+        if not 0 < float(self.high) - float(self.low) < math.inf:
+            raise InvalidArgument("low must be below high, both as floats: they are public bounds on every value")
 
     def sorted(self, values: object) -> NDArray[np.int64]:
         """Clamp, round and sort; refuses NaN, and what is no list of numbers, without telling a value."""

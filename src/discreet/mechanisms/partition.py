@@ -18,6 +18,7 @@ from ..privacy.measures import ApproxDP, Measure
 from ..rational import Number, positive, rational, whole
 from .allowance import approximate
 from .key_counts import public_order, read_counts
+from .law import read_beta
 
 __all__ = ["PartitionSelection", "optimal_rule"]
 
@@ -85,7 +86,7 @@ class PartitionSelection:
     def error(self, beta: Number = 0.05) -> int:
         """Return the least count from which a key is missed with probability at most β."""
         rule = optimal_rule(self.epsilon / self.l0, self.delta / self.l0)
-        sure = ceil((1 - positive(beta, "beta")) * (1 << _FINE))
+        sure = ceil((1 - Fraction(read_beta(beta))) * (1 << _FINE))
         return next(count for count, chance in enumerate(rule) if chance >= sure)
 
 

@@ -15,7 +15,7 @@ from ..noise.scores import ScoreArray
 from ..privacy.events import PermuteAndFlipSelection
 from ..privacy.measures import Measure
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..privacy.rounding import up
+from ..privacy.rounding import fraction_up, up
 from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
 from .exponential import chances_of, gap_of, rate_of
@@ -65,6 +65,26 @@ class PermuteAndFlip:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
         epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), budget)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
+
+    @classmethod
+    def for_error(
+        cls,
+        error: Number,
+        *,
+        options: int,
+        sensitivity: Number,
+        beta: Number = 0.05,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> PermuteAndFlip:
+        """Take the least ε whose `error(options, beta)` is at most `error`.
+
+        >>> PermuteAndFlip.for_error(10, options=4, sensitivity=1).error(options=4) <= 10
+        True
+        """
+        unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
+        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(error, "error")
+        return cls(ratio, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @property
     def rate(self) -> Fraction:

@@ -157,7 +157,8 @@ class ProposedQuantile:
             raise InvalidArgument("at least one value is needed; the number of values is public here")
         a, b = ranks(self.quantile, ordered.size)
         enough = 3 * self.test.threshold + 1  # the distance is cut off at a public number, which surely passes
-        distance = next((k for k in range(enough) if span(ordered, a, b, k) > self.test.bound), enough)
+        spans = [span(ordered, a, b, k) for k in range(enough)]  # all of them: the work does not tell the distance
+        distance = sum(reach <= self.test.bound for reach in spans)  # they grow with k
         noisy = self.test.release(int(ordered[a]), distance, bits=bits)
         return None if noisy is None else self.range.value(min(max(noisy, 0), PLACES))
 

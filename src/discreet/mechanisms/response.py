@@ -235,7 +235,9 @@ def _price(truth: Fraction, options: int) -> Fraction:
         )
     odds = truth * (options - 1) / (1 - truth)
     ratio = max(odds, 1 / odds)
-    return fraction_up(math.log1p(ratio - 1) if ratio < 2 else math.log(ratio))
+    if ratio < 2:
+        return fraction_up(math.log1p(ratio - 1))
+    return fraction_up(math.log(ratio.numerator) - math.log(ratio.denominator), 2.0**-36)
 
 
 def _hoeffding(n: int, beta: Number) -> float:

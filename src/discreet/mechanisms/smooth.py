@@ -38,8 +38,8 @@ class SmoothQuantile:
     """Release a quantile with geometric noise of scale 2S/ε, S a smooth bound on its local sensitivity.
 
     Price: (ε, δ) for replacing one of n values, n public. The proof is in `smoothness`. The answer lies on the public
-    lattice of 2^32 places between the bounds whatever S is, so it does not tell S by its digits; S itself, and the time
-    the noise took to draw, must not be shown.
+    lattice of 2^32 places between the bounds whatever S is, so it does not tell S by its digits; S itself must not be
+    shown, nor the time that finding it took, which depends on the data.
 
     >>> median = SmoothQuantile(epsilon=1, delta=1e-6, low=0, high=100)
     >>> abs(median.release([50.0] * 1001) - 50) < 1

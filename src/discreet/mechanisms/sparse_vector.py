@@ -16,7 +16,7 @@ from ..noise import Bits, grid_exponent, laplace
 from ..privacy.events import SparseVector as SparseVectorEvent
 from ..privacy.measures import Measure
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..privacy.rounding import up
+from ..privacy.rounding import fraction_up, up
 from ..rational import Number, positive, rational, whole
 from .allowance import largest_epsilon
 from .law import read_beta
@@ -96,6 +96,27 @@ class SparseVector:
             monotone=monotone,
             neighbours=neighbours,
         )
+
+    @classmethod
+    def for_error(
+        cls,
+        error: Number,
+        *,
+        queries: int,
+        sensitivity: Number,
+        beta: Number = 0.05,
+        answers: int = 1,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> SparseVector:
+        """Take the least ε whose `error(queries, beta)` is at most `error`: all noise is in proportion to 1/ε.
+
+        >>> SparseVector.for_error(50, queries=1000, sensitivity=1).error(1000) <= 50
+        True
+        """
+        unit = cls(1, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
+        ratio = fraction_up(unit.error(queries, beta)) / positive(error, "error")
+        return cls(ratio, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
 
     @property
     def threshold_scale(self) -> Fraction:
