@@ -12,10 +12,10 @@ from discreet.audit.runs import Raised
 from discreet.cli.audit import audit
 from discreet.errors import InvalidArgument
 
-LOUD = f"{sys.executable} -c \"import sys; print(sys.argv[1])\" {{input}}"
+LOUD = f'{sys.executable} -c "import sys; print(sys.argv[1])" {{input}}'
 NOISY = (
     f'{sys.executable} -c "import sys, random; '
-    '[print(int(sys.argv[1]) if random.random() < float(sys.argv[3]) else 1 - int(sys.argv[1])) '
+    "[print(int(sys.argv[1]) if random.random() < float(sys.argv[3]) else 1 - int(sys.argv[1])) "
     'for _ in range(int(sys.argv[2]))]" {input} {size} '
 )
 app = typer.Typer()

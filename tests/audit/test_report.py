@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from discreet.audit import audit
+from discreet.audit.outputs import tabulate
 from discreet.audit.report import _down
 from discreet.audit.sketch import draw
-from discreet.audit.outputs import tabulate
 from discreet.audit.views import View
 from discreet.errors import InvalidArgument
 from discreet.privacy.measures import ApproxDP, GaussianDP, PureDP

@@ -73,8 +73,16 @@ def _laws(first: object, second: object) -> tuple[Floats, Floats, list[object], 
         total = math.fsum(law)
         if not np.all(law >= 0) or not 1 - 1e-6 <= total <= 1 + 1e-9:
             raise InvalidArgument(f"probabilities must be at least 0 and sum to 1 (they sum to {total:.9g})")
-    missing = max(0.0, 1 - math.fsum(p), 1 - math.fsum(q))
+    cut_p, cut_q = (max(0.0, 1 - math.fsum(law)) for law in (p, q))
+    p, q = _forgiven(p, q, cut_q), _forgiven(q, p, cut_p)
+    missing = max(cut_p, cut_q)
     return p, q, list(outcomes), 0.0 if missing < 1e-12 else missing
+
+
+def _forgiven(law: Floats, other: Floats, cut: float) -> Floats:
+    """Leave out what the other law does not list, if its cut tail (or rounding) can hold as much."""
+    alone = (law > 0) & (other == 0)
+    return np.where(alone, 0.0, law) if math.fsum(law[alone]) <= cut + 1e-12 else law
 
 
 def _law(side: object) -> dict[Hashable, Any]:
