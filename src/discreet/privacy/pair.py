@@ -103,12 +103,12 @@ def merged_parts(parts: Iterable[tuple[Event, int]]) -> list[tuple[Event, int]]:
     counts: dict[Event, int] = {}
     sums: dict[object, list[Measure]] = {}
     for event, times in parts:
+        counts[event] = counts.get(event, 0) + times
+    for event in list(counts):
         measure = _addable(event)
-        if measure is None:
-            counts[event] = counts.get(event, 0) + times
-        else:
+        if measure is not None:
             kind = (type(measure), measure.alphas if isinstance(measure, RenyiDP) else ())
-            sums.setdefault(kind, []).append(times * measure)
+            sums.setdefault(kind, []).append(counts.pop(event) * measure)
     return [*counts.items(), *((Promise(_total(measures)), 1) for measures in sums.values())]
 
 
@@ -124,7 +124,7 @@ def _total(measures: list[Measure]) -> Measure:
     """Add measures of a kind; many different Gaussians in floating point, upward, as exact denominators would grow."""
     if len(measures) > 16 and isinstance(measures[0], GaussianDP):
         squares = [float(m.squared) for m in measures if isinstance(m, GaussianDP)]
-        return GaussianDP.of_square(fraction_up(math.fsum(squares)))
+        return GaussianDP.of_square(fraction_up(math.fsum(squares), 2.0**-50))
     return reduce(operator.add, measures)
 
 
@@ -211,7 +211,7 @@ def _pure(epsilon: Fraction) -> Pair:
 
 def _steep(limit: Fraction) -> Atoms:
     """Give the pair whose loss is always the largest: it dominates every pair with that limit."""
-    return Atoms(np.array([up(float(limit))]), np.ones(1), 0.0, limit)
+    return Atoms(np.array([up(float(limit))]), np.ones(1), limit=limit)
 
 
 def _root(squared: Fraction) -> float:
@@ -232,8 +232,8 @@ def _promised(measure: Measure) -> Pair:
             return _pure(measure.epsilon)
         case ApproxDP():
             if measure.epsilon > STEEP:
-                top = up(float(measure.delta))
-                return Atoms(np.array([up(float(measure.epsilon))]), np.array([1.0]), top, measure.epsilon)
+                at = np.array([up(float(measure.epsilon))])
+                return Atoms(at, np.ones(1), measure.delta, measure.epsilon)
             return box(measure.epsilon, measure.delta)
         case GaussianDP():
             return Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .pair_cells import Array, Cells, Lattice
+from .pair_cells import Array, Cells, Lattice, ceiling
 from .rounding import down, up
 
 __all__ = ["Atoms", "binary", "box", "response"]
@@ -28,16 +28,18 @@ class Atoms:
 
     losses: Array
     p: Array
-    top: float = 0.0
+    top: Fraction = Fraction(0)
     limit: Fraction | None = None
     lattice: Lattice | None = None
     slack: float = 0.0
     error: float = 64 * EPS
+    certain: float = field(init=False)
     q: Array = field(init=False)
     below: Array = field(init=False)
     above: Array = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "certain", ceiling(self.top))
         object.__setattr__(self, "q", self.p * np.exp(-self.losses))
         object.__setattr__(self, "below", np.cumsum(self.p))
         object.__setattr__(self, "above", np.cumsum(self.p[::-1]))
@@ -47,12 +49,12 @@ class Atoms:
         ends = np.searchsorted(self.losses, edges, side="right")
         q = _between(self.q, ends)
         q[0] += max(0.0, 1 - float(self.q.sum()))
-        return Cells(_between(self.p, ends), q, self.top, self.error + 4 * EPS * len(self.p))
+        return Cells(_between(self.p, ends), q, self.certain, self.error + 4 * EPS * len(self.p))
 
     def delta(self, epsilon: float) -> float:
         """Give H(ε) = top + Σ_{l > ε} p (1 − e^{ε−l}), rounded up."""
         if self.limit is not None and epsilon >= self.limit:
-            return self.top
+            return self.certain
         raw = self._curve(epsilon - 2 * self.slack)
         return min(1.0, up(math.exp(self.slack) * raw * (1 + len(self.p) * EPS)))
 
@@ -63,7 +65,7 @@ class Atoms:
     def _curve(self, epsilon: float) -> float:
         first = int(np.searchsorted(self.losses, epsilon, side="right"))
         above = self.p[first:] * -np.expm1(epsilon - self.losses[first:])
-        return self.top + float(above.sum())
+        return self.certain + float(above.sum())
 
     def span(self, tail: float) -> tuple[float, float]:
         """Give the losses between which all P-mass but `tail` on each side lies."""
@@ -96,12 +98,11 @@ def binary(epsilon: Fraction) -> Atoms:
 def box(epsilon: Fraction, delta: Fraction) -> Atoms:
     """Make the pair that dominates every (ε, δ)-DP event: mass δ at +∞, randomized response on the rest (KOV 2015)."""
     e, d = float(epsilon), float(delta)
-    top = up(d) if Fraction(d) < delta else d
     if epsilon == 0:
-        return Atoms(np.zeros(1), np.array([1 - d]), top, Fraction(0), Lattice(Fraction(1), Fraction(0)))
+        return Atoms(np.zeros(1), np.array([1 - d]), delta, Fraction(0), Lattice(Fraction(1), Fraction(0)))
     truth = 1 / (1 + math.exp(-e))
     p = (1 - d) * np.array([truth * math.exp(-e), truth])
-    return Atoms(np.array([-e, e]), p, top, epsilon, Lattice(2 * epsilon, -epsilon))
+    return Atoms(np.array([-e, e]), p, delta, epsilon, Lattice(2 * epsilon, -epsilon))
 
 
 def response(epsilon: Fraction, options: int) -> Atoms:
@@ -110,4 +111,4 @@ def response(epsilon: Fraction, options: int) -> Atoms:
     share = np.array([math.exp(-e), rest * math.exp(-e), 1.0]) / (1 + (rest + 1) * math.exp(-e))
     if rest == 0:
         return binary(epsilon)
-    return Atoms(np.array([-e, 0.0, e]), share, 0.0, epsilon, Lattice(epsilon, Fraction(0)))
+    return Atoms(np.array([-e, 0.0, e]), share, Fraction(0), epsilon, Lattice(epsilon, Fraction(0)))

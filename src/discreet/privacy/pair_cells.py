@@ -7,6 +7,7 @@ H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Protocol, TypeAlias
@@ -14,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Cells", "Directions", "Lattice", "Pair", "narrowest"]
+__all__ = ["Array", "Cells", "Directions", "Lattice", "Pair", "ceiling", "narrowest"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -52,8 +53,8 @@ class Pair(Protocol):
         """The largest finite loss, rounded up; None if there is none."""
 
     @property
-    def top(self) -> float:
-        """The P-mass where q = 0."""
+    def top(self) -> Fraction:
+        """The P-mass where q = 0: exact, or rounded up."""
 
     @property
     def lattice(self) -> Lattice | None:
@@ -81,6 +82,16 @@ class Directions(NamedTuple):
 
     remove: Pair
     add: Pair
+
+
+def ceiling(value: Fraction) -> float:
+    """Give the least float that is not below an exact number.
+
+    >>> ceiling(Fraction(1, 4)), ceiling(Fraction(1, 3)) > Fraction(1, 3)
+    (0.25, True)
+    """
+    near = float(value)
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 
 
 def narrowest(edges: Array) -> float:

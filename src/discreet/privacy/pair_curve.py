@@ -40,11 +40,11 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
         slopes = [(d[i + 1] - d[i]) / (x[i + 1] - x[i]) for i in range(len(hull))] + [Decimal(0)]
         mass = [float((slopes[i + 1] - slopes[i]) * x[i + 1]) for i in range(len(hull))]
         losses = [float(p[0]) for p in hull]
-        top = float(hull[-1][2])
+        top = Fraction(hull[-1][2])
     keep = [i for i, m in enumerate(mass) if m > 0]
     p = np.array([mass[i] for i in keep]) if keep else np.zeros(1)
     at = np.array([losses[i] for i in keep]) if keep else np.zeros(1)
-    return Atoms(at, p, min(1.0, up(top)) if top else 0.0, limit)
+    return Atoms(at, p, top, limit)
 
 
 def _point(epsilon: Fraction | float, delta: Fraction | float) -> Point:

@@ -29,7 +29,7 @@ class Gauss:
     mu: float
     slack: float = 0.0
     limit: Fraction | None = None
-    top: float = 0.0
+    top: Fraction = Fraction(0)
     lattice: Lattice | None = None
 
     def cells(self, edges: Array) -> Cells:

@@ -28,7 +28,7 @@ class Hyperbola:
     end: float
     root: float
     limit: Fraction | None
-    top: float = 0.0
+    top: Fraction = Fraction(0)
     lattice: Lattice | None = None
     slack: float = 0.0
 

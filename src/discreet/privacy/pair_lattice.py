@@ -12,7 +12,7 @@ import numpy as np
 from .pair_atoms import Atoms, binary
 from .pair_cells import Array, Lattice
 from .pair_hyperbola import Hyperbola, geometric
-from .rounding import up
+from .rounding import fraction_up
 
 __all__ = ["binomial", "discrete_gauss", "two_sided"]
 
@@ -52,7 +52,7 @@ def two_sided(rate: Fraction, steps: int) -> Atoms | Hyperbola:
     share = np.exp(-a * j) / (1 + math.exp(-a))
     share[1:-1] *= -math.expm1(-a)
     limit = rate * steps
-    return Atoms(float(rate) * (steps - 2 * j), share, 0.0, limit, Lattice(2 * rate, -limit))
+    return Atoms(float(rate) * (steps - 2 * j), share, Fraction(0), limit, Lattice(2 * rate, -limit))
 
 
 def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
@@ -82,18 +82,19 @@ def binomial(trials: int, shift: int) -> Atoms:
     The law is symmetric and log-concave, so both directions agree and vector shifts reduce to their L1 norm.
 
     >>> binomial(4, 1).top, binomial(4, 5).top
-    (0.0625, 1.0)
+    (Fraction(1, 16), Fraction(1, 1))
     """
     if trials <= 1000:
-        counts = [math.comb(trials, y) / 2**trials for y in range(trials + 1)]
+        ways = [math.comb(trials, y) for y in range(trials + 1)]
+        counts = [way / 2**trials for way in ways]
         p = np.array(counts[: max(0, trials + 1 - shift)])
         q = np.array(counts[shift:])
         losses = np.log(p / q) if len(p) else np.zeros(1)
-        return Atoms(losses, p if len(p) else np.zeros(1), math.fsum(counts[len(p) :]), None)
+        return Atoms(losses, p if len(p) else np.zeros(1), Fraction(sum(ways[len(p) :]), 2**trials))
     reach = math.ceil(REACH * math.sqrt(trials) / 2)
     low, high = max(trials // 2 - reach, 0), min((trials + 1) // 2 + reach, trials)
     if trials - shift < low:
-        return Atoms(np.zeros(1), np.zeros(1), 1.0)
+        return Atoms(np.zeros(1), np.zeros(1), Fraction(1))
     beyond = math.exp(-2 * reach * (reach / trials))  # Hoeffding
     law = _Law(
         lambda y: np.exp(_log_binomial(trials, y)), _binomial_loss(trials, shift), low, min(high, trials - shift)
@@ -101,7 +102,7 @@ def binomial(trials: int, shift: int) -> Atoms:
     pair = _pair(law, beyond, None)
     if trials - shift >= high:
         return pair
-    return replace(pair, top=min(1.0, max(0.0, 1 - float(pair.p.sum())) + ERROR))
+    return replace(pair, top=Fraction(min(1.0, max(0.0, 1 - float(pair.p.sum())) + ERROR)))
 
 
 def _log_binomial(trials: int, y: Array) -> Array:
@@ -152,7 +153,7 @@ def _pair(law: _Law, beyond: float, lattice: Lattice | None) -> Atoms:
         y = np.arange(law.low, law.high + 1.0)
         losses, p = law.loss(y), law.mass(y)
     p[0] += beyond
-    return Atoms(losses, p, up(beyond), None, lattice, 0.0, ERROR)
+    return Atoms(losses, p, fraction_up(beyond), None, lattice, 0.0, ERROR)
 
 
 def _blocks(law: _Law) -> tuple[Array, Array]:

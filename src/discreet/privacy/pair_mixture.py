@@ -38,9 +38,9 @@ class Mixture:
     removes: bool
 
     @property
-    def top(self) -> float:
+    def top(self) -> Fraction:
         """Only a drawn unit can be given away for sure."""
-        return self.rate * self.inner.top if self.removes else 0.0
+        return Fraction(self.rate) * self.inner.top if self.removes else Fraction(0)
 
     @property
     def limit(self) -> Fraction | None:

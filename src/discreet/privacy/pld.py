@@ -8,7 +8,6 @@ the bracket is as narrow as was asked.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,7 +16,7 @@ from ..errors import InvalidArgument
 from ..rational import Number, rational
 from .events import Event
 from .pair import merged_parts, pairs_of, parts_of
-from .pair_cells import Pair
+from .pair_cells import Pair, ceiling
 from .pld_side import Bracket, Side
 
 __all__ = ["Numerical", "numerical"]
@@ -32,7 +31,7 @@ class Numerical:
 
     sides: tuple[Side, ...]
     gap: float
-    known: dict[tuple[str, float], Bracket] = field(default_factory=dict)
+    known: dict[tuple[str, Fraction], Bracket] = field(default_factory=dict)
 
     def epsilon(self, delta: Number) -> float:
         """Give an ε, rounded up, such that the composition is (ε, δ)-DP; ∞ if none is known.
@@ -56,22 +55,24 @@ class Numerical:
         >>> round(numerical([GaussianNoise.of(2, 1)] * 4).delta(1), 9)
         0.126936738
         """
-        return self._bracket("delta", _epsilon(epsilon)).upper
+        return self._bracket("delta", rational(epsilon, "epsilon")).upper
 
     def lower_delta(self, epsilon: Number) -> float:
         """Give a δ, rounded down, that the composed pairs exceed."""
-        return self._bracket("delta", _epsilon(epsilon)).lower
+        return self._bracket("delta", rational(epsilon, "epsilon")).lower
 
-    def _bracket(self, what: str, at: float) -> Bracket:
-        key = (what, at)
-        if key not in self.known:
+    def _bracket(self, what: str, at: Fraction) -> Bracket:
+        """Ask every direction; one that is seen to be no worse than another needs no narrow bracket."""
+        if (what, at) not in self.known:
             worst = Bracket(0.0, 0.0)
-            for side in self.sides:  # a side that is seen to be no worse than another needs no narrow bracket
-                ask = side.epsilon if what == "epsilon" else side.delta
-                found = ask(at, self.gap, worst.lower)
+            for side in self.sides:
+                if what == "epsilon":
+                    found = side.epsilon(at, self.gap, worst.lower)
+                else:
+                    found = side.delta(-ceiling(-at), self.gap, worst.lower)
                 worst = Bracket(max(worst.lower, found.lower), max(worst.upper, found.upper))
-            self.known[key] = worst
-        return self.known[key]
+            self.known[what, at] = worst
+        return self.known[what, at]
 
 
 def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
@@ -108,15 +109,8 @@ def sides_of(parts: Iterable[tuple[Event, int]]) -> tuple[Side, ...]:
     return Side(tuple(remove)), Side(tuple((pair.add, times) for pair, times in groups))
 
 
-def _delta(value: Number) -> float:
+def _delta(value: Number) -> Fraction:
     exact = rational(value, "delta")
     if not 0 <= exact < 1:
         raise InvalidArgument(f"delta must be at least 0 and below 1, got {value}")
-    near = float(exact)
-    return near if Fraction(near) <= exact else math.nextafter(near, 0.0)
-
-
-def _epsilon(value: Number) -> float:
-    exact = rational(value, "epsilon")
-    near = float(exact)
-    return near if Fraction(near) <= exact else math.nextafter(near, -math.inf)
+    return exact

@@ -50,7 +50,7 @@ def aligned(pair: Atoms, step: Fraction) -> Comb:
     start = int(at[0])
     mass = np.bincount(at - start, weights=pair.p).astype(np.float64)
     error = pair.error + 32 * EPS * (1 + float(np.abs(pair.losses).max()))
-    return Comb(h, start, mass, offset, pair.top, error, 0.0, 0.0, spread=False)
+    return Comb(h, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
 
 
 def dots(pair: Pair, step: float, tail: float) -> Comb:
@@ -89,6 +89,6 @@ def _upper_share(cells: Cells, edges: Array, step: float, leak: float) -> Array:
     some = (p > 0) & (q > 0)
     ratio = np.zeros(len(p))
     np.divide(q, p, out=ratio, where=some)
-    lowered = np.exp(np.log(ratio, where=some, out=np.zeros(len(p))) + edges[:-1])
+    lowered = np.exp(np.minimum(0.0, np.log(ratio, where=some, out=np.zeros(len(p))) + edges[:-1]))
     share: Array = (1 - np.where(some, lowered, 0.0)) / -math.expm1(-step)
     return np.clip(share + leak, 0.0, 1.0)

@@ -40,7 +40,7 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
 def _one(side: Side) -> Pair:
     if len(side.groups) == 1 and side.groups[0][1] == 1:
         return side.groups[0][0]
-    top = side.top[1]
+    top = side.certain
     profiles = [made for stop in STOPS if stop > 2 * top and (made := side.around(stop)) is not None]
     low = min(float(made.evidence.profile.losses[0]) for made in profiles)
     high = max(float(made.evidence.profile.losses[-1]) for made in profiles)

@@ -11,17 +11,21 @@ from typing import TypeAlias
 import numpy as np
 
 from .pair_atoms import Atoms
-from .pair_cells import Array, Pair
+from .pair_cells import Array, Pair, ceiling
 from .pld_comb import Comb, aligned, dots
 from .pld_lower import Evidence, exceeds, interpolate, spread_law
 from .pld_ring import Profile, compose
 from .pld_tilt import Cumulants
-from .rounding import down, up
+from .rounding import down, fraction_up, up
 
 __all__ = ["Bracket", "Composed", "Side"]
 
 LEAST = 1e-280
 """Smallest δ that is told from 0."""
+CUT = 1e-140
+"""Masses at infinity below this may stand for tails that were cut off."""
+FEW = 64
+"""Most events whose mass at infinity is multiplied out exactly."""
 ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
 LONGEST = 2**22
@@ -86,10 +90,18 @@ class Side:
 
     @property
     def top(self) -> tuple[float, float]:
-        """Bounds on the P-mass at an infinite loss: 1 − Π(1 − top)^k."""
-        log = sum(k * math.log1p(-min(pair.top, 1 - 2.0**-53)) for pair, k in self.groups if pair.top > 0)
-        mass = -math.expm1(log)
-        return (mass * (1 - 1e-9), up(mass)) if mass > 0 else (0.0, 0.0)
+        """Bounds on the P-mass at an infinite loss."""
+        mass = ceiling(self.certain)
+        return mass * (1 - 1e-9), mass
+
+    @property
+    def certain(self) -> Fraction:
+        """The P-mass at an infinite loss, 1 − Π(1 − top)^k: exact for few events, else rounded up."""
+        some = [(pair.top, k) for pair, k in self.groups if pair.top > 0]
+        if sum(k for _, k in some) <= FEW:
+            return Fraction(1 - math.prod((1 - top) ** k for top, k in some))
+        log = sum(k * math.log1p(-min(ceiling(top), 1 - 2.0**-53)) for top, k in some)
+        return fraction_up(-math.expm1(log), 2.0**-48)
 
     @property
     def limit(self) -> Fraction | None:
@@ -101,11 +113,12 @@ class Side:
             total += k * pair.limit
         return total
 
-    def epsilon(self, delta: float, gap: float, enough: float = 0.0) -> Bracket:
+    def epsilon(self, exact: Fraction, gap: float, enough: float = 0.0) -> Bracket:
         """Bracket the least ε for a δ, to a relative gap, or as far as to see that it is at most `enough`."""
-        cap = self._capped(delta)
-        if delta < max(LEAST, self.top[1] * (1 + 1e-12)):
-            return Bracket(0.0 if delta >= self.top[0] else cap, cap)
+        delta, cap = -ceiling(-exact), self._capped(exact)
+        if cap == 0 or delta < max(LEAST, self.top[1] * (1 + 1e-9)):
+            never = (delta < self.top[0] and self.top[0] > CUT) or (delta == 0 and self.limit is None)
+            return Bracket(math.inf if never else 0.0, cap)
         if self.is_single:
             return self._single(delta, cap)
         tilt, rough, tail = self._aim(delta, gap, cap)
@@ -155,7 +168,7 @@ class Side:
 
     def around(self, delta: float) -> Composed | None:
         """Compose for an upper bound near a δ; its curve is sound everywhere and tight there."""
-        tilt, rough, tail = self._aim(delta, 1e-3, self._capped(delta))
+        tilt, rough, tail = self._aim(delta, 1e-3, self._capped(Fraction(delta)))
         return self._compose(_first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST)
 
     def delta(self, epsilon: float, gap: float, enough: float = 0.0) -> Bracket:
@@ -183,12 +196,10 @@ class Side:
         step = _first_step(max(epsilon, 0.5 / tilt), tilt, self.count, gap)
         return self._refine(Bracket(0.0, 1.0), step, tilt, tail, (look, width, gap))
 
-    def _capped(self, delta: float) -> float:
+    def _capped(self, delta: Fraction) -> float:
+        """Give the largest loss as a bound on ε: at every δ from the mass at infinity on."""
         limit = self.limit
-        if limit is None or delta < self.top[1]:
-            return math.inf
-        near = float(limit)
-        return near if Fraction(near) >= limit else math.nextafter(near, math.inf)
+        return math.inf if limit is None or delta < self.certain else ceiling(limit)
 
     def _single(self, delta: float, cap: float) -> Bracket:
         """Solve the closed form of one pair from both sides."""

@@ -83,6 +83,10 @@ class _Direction:
 
     def add(self, pair: Pair, times: int) -> None:
         """Take in a pair: into the buffer if that is short work, else into the ring."""
+        low, high = pair.span(self.plan.tail)
+        if high - low > 2 * self.plan.size * self.plan.step:
+            self.log_rest = -math.inf  # far beyond the budget: nothing is promised any more
+            return
         comb = dots(pair, self.plan.step, self.plan.tail)
         part = tilted(comb, times, self.plan.tilt)
         self.log_moment += times * part.log_moment
