@@ -5,7 +5,6 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet.privacy.divergence import (
-    _any_order,
     discrete_gaussian_renyi,
     laplace_renyi,
     range_renyi,
@@ -53,7 +52,7 @@ def test_laplace_never_exceeds_its_pure_price():
 @pytest.mark.parametrize("options", [2, 3, 50])
 def test_response(e, options):
     p, q = response_atoms(e, options)
-    close(response_renyi(e, options, ORDERS), [renyi_of_atoms(p, q, a) for a in ORDERS], 2e-10 if e < 1e-5 else 2e-12)
+    close(response_renyi(e, options, ORDERS), [renyi_of_atoms(p, q, a) for a in ORDERS], 1e-12)
 
 
 class TestBoundedRange:
@@ -101,19 +100,14 @@ def test_discrete_gaussian(variance, shift):
 class TestSampledGaussian:
     """Removing a unit: E[(1 − q + qe^L)^α]; adding one is never dearer."""
 
-    @pytest.mark.parametrize("mu", [0.3, 1.0, 2.5])
-    @pytest.mark.parametrize("rate", [1e-4, 0.01, 0.5, 0.99])
-    @pytest.mark.parametrize("alpha", [1.05, 2.0, 2.5, 8.0, 31.7])
+    @pytest.mark.parametrize("mu", [0.05, 1.0, 2.5, 9.0])
+    @pytest.mark.parametrize("rate", [1e-6, 0.01, 0.5, 0.99])
+    @pytest.mark.parametrize("alpha", [1.0001, 1.05, 2.0, 2.5, 31.7])
     def test_against_sixty_digits(self, mu, rate, alpha):
         value = float(sampled_gaussian_renyi(mu, rate, np.array([alpha]))[0])
         exact = exact_sampled(mu, rate, alpha)
-        assert abs(value / exact - 1) < 1e-9
+        assert exact * (1 - mpf(10) ** -13) <= value <= exact * (1 + mpf(10) ** -9)
         assert value >= exact_sampled(mu, rate, alpha, adds=True) * (1 - mpf(10) ** -9)
-
-    @pytest.mark.parametrize("alpha", [1.5, 6.0])
-    def test_adding_is_computed_too(self, alpha):
-        added = _any_order(1.0, 0.1, 1 - alpha) / (alpha - 1)
-        assert abs(added / exact_sampled(1.0, 0.1, alpha, adds=True) - 1) < 1e-9
 
     @pytest.mark.parametrize("alpha", [64.5, 100.25])
     def test_large_fractional_orders_are_bounded_by_a_chord(self, alpha):
@@ -123,4 +117,4 @@ class TestSampledGaussian:
 
     def test_a_sample_of_everybody(self):
         assert sampled_gaussian_renyi(1.0, 1.0, np.array([3.0])).tolist() == [1.5]
-        assert sampled_gaussian_renyi(1.0, 1.0, np.array([2.5]))[0] == pytest.approx(1.25, rel=1e-12)
+        assert sampled_gaussian_renyi(1.0, 1.0, np.array([2.5]))[0] == pytest.approx(1.25, rel=1e-9)

@@ -60,6 +60,10 @@ def test_a_witness_costs_no_more_than_the_description(event):
     assert compose(witness(event)).lower.epsilon(1e-6) <= compose(event).epsilon(1e-6)
 
 
+def test_one_selection_by_itself_is_exact():
+    assert compose(EXP).gap(1e-6) < 1e-9
+
+
 def test_parts_that_are_their_own_witness():
     assert witnesses(flatten([LAP, KeySelection(LAP, "1e-6")])) is None
 

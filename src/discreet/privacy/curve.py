@@ -12,6 +12,7 @@ from ..errors import InvalidArgument
 from ..rational import Number, rational
 from . import gdp, rdp
 from .attack import Attack, attack, read_rate
+from .events import ExponentialSelection
 from .methods import Method, ceiling, exact_methods, methods, numerical_method
 from .neighbours import Neighbours
 from .parts import Parts
@@ -116,7 +117,8 @@ class Curve:
     @cached_property
     def from_below(self) -> tuple[Method, ...]:
         """The methods that bound the price from below: exact for these events, or for mechanisms that fit them."""
-        seen = witnesses(self.parts)
+        alone = self.parts.count == 1 and isinstance(self.parts.atoms[0][0], ExponentialSelection)
+        seen = None if alone else witnesses(self.parts)  # alone, every point is reached by some selection
         if seen is not None:
             return Curve(seen, self.accuracy).from_below
         return tuple(m for m in self.used if m.exact) or tuple(m for m in self._all if m.exact)

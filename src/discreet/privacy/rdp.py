@@ -44,6 +44,7 @@ from .zcdp import laplace_shape, moved, price_zcdp
 
 __all__ = ["delta", "epsilon", "price_order", "price_rdp", "promised_renyi", "renyi", "renyi_parts"]
 
+_LEAST = 1 + 1e-4  # below, differences of order α − 1 would lose digits
 _COARSE = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
 
 
@@ -101,7 +102,7 @@ def renyi_parts(parts: Parts, alphas: Array) -> Array:
 
 def _one(atom: Event, alphas: Array) -> Array:
     """Take the least of what the atom's own law says, of its pure ε, and of its ρ."""
-    own = _own(atom, alphas)
+    own = _own(atom, np.maximum(alphas, _LEAST))  # the divergence grows with the order
     if own is not None and not isinstance(atom, Sampled | Parallel):
         return own * (1 + MARGIN)
     least = np.full_like(alphas, math.inf) if own is None else own

@@ -182,7 +182,7 @@ def epsilon(rho: float, delta: float) -> float:
     log = -math.log(delta)
     ends = 0.0, math.sqrt(log / rho) + 1e-300
     lam = crossing(lambda x: log - math.log1p(x) - rho * x * x, *ends)[1]  # α − 1
-    return max(0.0, rho * (1 + lam) + (log - math.log1p(lam)) / lam + math.log(lam) - math.log1p(lam))
+    return max(0.0, rho * (1 + lam) + (log - math.log1p(lam)) / lam - math.log1p(1 / lam))
 
 
 def delta(rho: float, epsilon: float) -> float:
