@@ -75,14 +75,14 @@ def _income(people: list[dict[str, str]], spend: PureDP) -> Release:
     return Release(f"total income, each clipped to 0..{INCOME_BOUND:,}", "Laplace, one sum", spend, noise.event, lines)
 
 
-def show(epsilon: str) -> None:
+def show(epsilon: str, console: Console | None = None) -> None:
     """Release three answers under one pure budget and print them with their error bars and their cost.
 
     The budget is split half to the histogram and a quarter to each of the others.
     """
     total = positive(epsilon, "epsilon")
     people = _people()
-    console = Console()
+    console = console or Console()
     console.print(
         "\n[bold]discreet[/bold] answers questions about 1,000 people of a US census sample; one person is one row."
         f"\nThe budget is [bold]ε = {total}[/bold] in all. Each ± holds with 95 % (jointly over the ten ages).\n"
