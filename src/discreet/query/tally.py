@@ -5,8 +5,11 @@ the last digit, and so that one unit's influence on the totals is known exactly:
 
     Free()             every row counts in full
     RowShare(k)        of a person with n > k rows, each row's contribution c counts as sign(c)·⌊|c|·k/n⌋
-    GroupShare(g, r)   a person's sum in one key is clipped to r·low .. r·high of its term; and if the person is in
-                       m > g keys, each of these sums t counts as sign(t)·⌊|t|·g/m⌋
+    GroupShare(g, r)   a person's sum in one key is clipped to min(0, r·low) .. max(0, r·high) of its term; and if the
+                       person is in m > g keys, each of these sums t counts as sign(t)·⌊|t|·g/m⌋
+
+A row whose key is outside `only` counts nowhere, so it is not among the n rows either. n counts rows, not values: a row
+whose term is NULL adds nothing to the total, but it is one of the person's rows.
 
 Shares replace the usual random sampling of a person's rows: the same expectation, no sampling variance, no secret
 random order in the store, and one person's shares depend on that person's rows only.
