@@ -52,8 +52,8 @@ class TestHowOften:
             ("advanced", 349, 349, 349, None),
             ("zcdp", 487, 488, 1948, 487),
             ("renyi", 490, 492, 1949, 487),
-            ("gdp", 356, 356, 356, 560),
-            ("residue", 558, 560, 2231, 560),
+            ("gdp", 356, 356, 1426, 560),
+            ("residue", 558, 560, 2237, 560),
         ],
     )
     def test_admitted(self, kind, responses, laplace, selections, gaussian):

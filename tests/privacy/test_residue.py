@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.privacy import residue
+from discreet.privacy.bounded_range import square_of
 from discreet.privacy.events import (
     BinomialNoise,
     DiscreteGaussianNoise,
@@ -125,7 +126,7 @@ class TestEnoughAtEveryEpsilon:
 
     @pytest.mark.parametrize("s", LEFT)
     @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 5), Fraction(1)])
-    @pytest.mark.parametrize("share", ["0.02", "0.3", "0.5", "0.61", "0.97"])
+    @pytest.mark.parametrize("share", ["0.02", "0.3", "0.49", "0.5", "0.61", "0.97"])
     def test_bounded_range_at_any_offset(self, s, epsilon, share):
         c = residue.cost(ExponentialSelection(epsilon), s)
         if c < s:
@@ -153,10 +154,14 @@ class TestLeast:
             left, after = mp.mpf(s.numerator) / s.denominator, mp.mpf((s - short).numerator) / (s - short).denominator
             assert rest(response_law(epsilon), after, mp.mpf(0)) > gauss(left, mp.mpf(0))
 
-    def test_a_selection_costs_a_quarter_of_a_response(self):
-        s, e = Fraction(1), Fraction(1, 20)
-        ratio = residue.cost(ExponentialSelection(e), s) / residue.cost(Response(e), s)
-        assert Fraction(1, 4) < ratio < Fraction(251, 1000)
+    @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 3), Fraction(17, 10)])
+    def test_a_selection_costs_what_a_response_of_half_its_range_costs(self, epsilon):
+        """Where it is proved; it cannot cost less, because that response is one of the worst pairs."""
+        s = 16 * epsilon**2
+        one, other = residue.cost(ExponentialSelection(epsilon), s), residue.cost(Response(epsilon / 2), s)
+        assert one == pytest.approx(other, rel=1e-9)
+        wide = residue.cost(ExponentialSelection(2), Fraction(100))
+        assert residue.cost(Response(1), Fraction(100)) < wide < Fraction(102, 100)
 
     def test_more_lattice_steps_cost_less(self):
         s = Fraction(1)
@@ -194,8 +199,8 @@ class TestFallBack:
 
     def test_near_exhaustion_the_plain_price_is_asked(self):
         for event in (Response(1), LaplaceNoise(1, 1), ExponentialSelection(1)):
-            for s in (Fraction(), Fraction(1, 100), Fraction(3, 4)):
-                assert residue.cost(event, s) == price_gdp(event)
+            for s in (Fraction(), Fraction(1, 100), Fraction(1, 5)):
+                assert residue.cost(event, s) == square_of(event)
 
     def test_other_pure_events_are_responses(self):
         s = Fraction(1)

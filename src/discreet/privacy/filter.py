@@ -7,11 +7,11 @@ parameters alone: the budget, the events admitted so far, and the event asked.
 | kind | counts | budget | admitted at (1, 1e-6): Laplace ε = .01, exponential selection ε = .01 |
 |---|---|---|---|
 | `pure`, `approximate` | Σε (and Σδ) | PureDP; ApproxDP | 100, 100 |
-| `advanced` | Σε², Σδ | ApproxDP | 350, 350 |
+| `advanced` | Σε², Σδ | ApproxDP | 349, 349 |
 | `zcdp` | Σρ | ZCDP, ApproxDP | 488, 1948 |
-| `renyi` | Σε(α) at fixed orders | RenyiDP, ApproxDP | 488, 1948 |
-| `gdp` | Σμ² | GaussianDP, ApproxDP | 356, 356 |
-| `residue` | what is taken from the rest of μ² | GaussianDP, ApproxDP | 558, 2227 |
+| `renyi` | Σε(α) at fixed orders | RenyiDP, ApproxDP | 492, 1949 |
+| `gdp` | Σμ² | GaussianDP, ApproxDP | 356, 1426 |
+| `residue` | what is taken from the rest of μ² | GaussianDP, ApproxDP | 560, 2237 |
 
 Proofs stand in `filter_rule` (leaks), `filter_pure`, `filter_zcdp`, `filter_renyi`, `filter_gdp` and `residue`, and
 on one page in docs/filters.md. The numerical price of what was actually asked is *not* here: it is not a sound

@@ -23,10 +23,14 @@ log-concave, a_k − 1 changes sign at most twice, and Descartes' rule gives at 
 - for Laplace noise with x = Δ/b, on a lattice or not: if x·e^(x²/2t) ≤ 2. The ends ±x weigh so much that
   x²(1 − 2/(2k+1)) ≤ r_k ≤ x² for all k (the interior summed exactly for k = 1, by integral and maximum for k ≥ 2).
 
-**In closed form.** If moreover a_1 ≤ a_0 the ratio only falls: no number need be compared, and c(s − c) ≥ s·r_1 is
-enough. For the exponential mechanism (bounded range ε) the worst loss takes two values ε apart, at any offset; the
-logarithm of the ratio has second derivative ≤ −κ + (ε/2t)², so c(s − c) ≥ s·ε²/4 makes it log-concave, hence at most
-two crossings on the whole line, for every offset at once. This is checked in exact rationals.
+**In closed form.** If moreover a_1 ≤ a_0 the ratio only falls: nothing need be compared, and c(s − c) ≥ s·r_1 is
+enough, checked in exact rationals.
+
+**Selections.** With bounded range ε the worst loss takes two values ε apart, at any offset. Every such pair, followed
+by G(√t), is a chord of the curve of G(√t); all of them together are one symmetric pair, and where ε ≤ 1.77 and t ≥
+2ε² its ratio of densities is unimodal on u > 0 (docs/filters.md has the proof): again e = 0 is enough, and there the
+worst offset is the middle, randomized response ε/2. Elsewhere, for each offset the logarithm of the ratio has second
+derivative at most −κ + (ε/2t)², so c(s − c) ≥ s·ε²/4 makes it concave: at most two crossings on the whole line.
 
 **Monotone.** If c is enough at s it is enough at every s' ≥ s: compose both sides with G(√(s'−s)). So costs are
 tabulated at s rounded down to six bits. Near exhaustion, and for every other event, the cost is the plain μ² of
@@ -37,12 +41,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
+from .bounded_range import square_of
 from .events import (
     DiscreteLaplaceNoise,
     Event,
@@ -52,7 +57,7 @@ from .events import (
     Response,
     TruncatedGeometricNoise,
 )
-from .gdp import exact_square, price_gdp
+from .gdp import exact_square
 from .neighbours import ADD_REMOVE
 from .parts import flatten
 from .pure import price_pure
@@ -131,6 +136,16 @@ def laplace(ratio: float, steps: int) -> Spread:
     return Spread(losses, weights, fraction_up(_second(ratio, steps)), ratio, limit)
 
 
+def selection(epsilon: float) -> Spread:
+    """Spread of the worst mechanism of bounded range ε, at e = 0: randomized response ε/2; proved for t ≥ 2ε².
+
+    >>> selection(1.0).proved(2.1), selection(1.0).proved(1.9), selection(1.8).proved(100.0)
+    (True, False, False)
+    """
+    half = response(epsilon / 2)
+    return replace(half, limit=1 / 16 if epsilon <= 1.77 else -1.0)
+
+
 def _second(x: float, steps: int) -> float:
     """Give the mean square of the loss of Laplace noise under √(pq); the factor e^(−ℓ²/2t) only makes r_1 smaller."""
     if not steps:
@@ -182,7 +197,7 @@ def cost(atom: Event, left: Fraction) -> Fraction | None:
         return exact
     if isinstance(atom, Parallel) and atom.neighbours == ADD_REMOVE:
         return _parallel(atom, left)
-    best = price_gdp(atom)
+    best = square_of(atom)
     for candidate in _candidates(atom, left):
         if candidate is not None and (best is None or candidate < best):
             best = candidate
@@ -209,7 +224,9 @@ def _candidates(atom: Event, left: Fraction) -> Iterator[Fraction | None]:
     if not left:
         return
     if isinstance(atom, ExponentialSelection):
-        yield _closed(atom.epsilon**2 / 4, left)
+        closed = _closed(atom.epsilon**2 / 4, left)
+        yield closed
+        yield _balanced(selection(float(atom.epsilon)), left, closed)
         return
     pure = price_pure(atom)
     if not pure or float(pure) ** 2 > 4 * left:
