@@ -1,0 +1,27 @@
+"""Stores that answer exactly: DuckDB, PostgreSQL, Spark, and rows in memory as the reference.
+
+Start at `base`, then `memory`; `text` turns a tally into one SQL text, in the dialect of each store. Names are imported
+when they are touched, so that no driver is needed but the one that is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .base import Engine as Engine
+    from .duckdb import DuckDB as DuckDB
+    from .memory import Memory as Memory
+    from .postgres import Postgres as Postgres
+    from .spark import Spark as Spark
+
+__all__ = ["DuckDB", "Engine", "Memory", "Postgres", "Spark"]
+
+_HOMES = {"DuckDB": "duckdb", "Engine": "base", "Memory": "memory", "Postgres": "postgres", "Spark": "spark"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -1,0 +1,91 @@
+"""What every store can do: answer a tally exactly, show how, check a schema, list the values of a public column.
+
+An engine adds up; it knows nothing of noise or budgets. Nothing it says but the totals may depend on a private row: a
+store's own error becomes `EngineFailure` with one constant message, and what the driver said is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ..data.schema import Schema
+from ..data.unit import People
+from ..errors import EngineFailure, InvalidArgument, SchemaMismatch
+from ..query.kind import Scalar
+from ..query.tally import Tally, Totals
+
+__all__ = ["Engine", "cancelled", "failure", "find_column", "require_columns", "require_public", "shared_key"]
+
+
+class Engine(Protocol):
+    """A store that answers tallies."""
+
+    def tally(self, tally: Tally) -> Totals:
+        """Give the exact totals of every key that occurs."""
+        ...
+
+    def explain(self, tally: Tally) -> str:
+        """Show what would be run, without running it; refuses what `tally` would refuse."""
+        ...
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a schema whose table or columns are not in the store."""
+        ...
+
+    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
+        """List the distinct values of a column of a public table, in order, NULL left out."""
+        ...
+
+
+def failure() -> EngineFailure:
+    """Give the one message for whatever goes wrong inside a store.
+
+    >>> failure()
+    EngineFailure('the store could not answer; what it said is not shown, since it may tell about the data')
+    """
+    return EngineFailure("the store could not answer; what it said is not shown, since it may tell about the data")
+
+
+def cancelled() -> EngineFailure:
+    """Give the one message for a query that somebody stopped."""
+    return EngineFailure("the query was cancelled before it was answered")
+
+
+def find_column(name: str, stored: Mapping[str, object]) -> str | None:
+    """Find a declared name among the stored ones: as it is, else in any case if that is unique.
+
+    >>> find_column("Age", {"age": "int"}), find_column("age", {"AGE": "int", "Age": "int"})
+    ('age', None)
+    """
+    if name in stored:
+        return name
+    found = [other for other in stored if other.casefold() == name.casefold()]
+    return found[0] if len(found) == 1 else None
+
+
+def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
+    """Refuse a schema that declares columns, or a person's id, that the store does not have."""
+    wanted = [name for name, _ in schema.declared]
+    if isinstance(schema.unit, People):
+        wanted.append(schema.unit.id)
+    missing = [name for name in dict.fromkeys(wanted) if find_column(name, stored) is None]
+    if missing:
+        raise SchemaMismatch(
+            f"the store's table {schema.name} has no column {', '.join(missing)}; it has {', '.join(stored)}"
+        )
+
+
+def require_public(table: Schema, column: str) -> None:
+    """Refuse to list values of a private table, or of a column that is not declared."""
+    if not table.public:
+        raise InvalidArgument(f"the values of {table.name} are private; only a public table's can be listed")
+    table.column(column)
+
+
+def shared_key(table: Schema) -> SchemaMismatch:
+    """Give the refusal of a public table whose declared key is not unique: a join on it would multiply rows."""
+    return SchemaMismatch(
+        f"two rows of the public table {table.name} share its declared key {', '.join(table.key)}, as the schema reads "
+        "it; make the key unique, or declare none"
+    )
