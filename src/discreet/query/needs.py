@@ -1,0 +1,156 @@
+"""What a statistic needs to know: exact totals, or counts on a public list of cells.
+
+COUNT(*), COUNT(x)       how many rows; where x is not NULL
+COUNT(DISTINCT person)   how many people
+SUM(x)                   Σx
+AVG(x)                   Σ(x − m), n          with m the middle of the public range: half the sensitivity of Σx
+VARIANCE(x)              Σ(x − m)², Σ(x − m), n
+COVAR(x, y)              Σuv, Σu, Σv, n       with u, v centred likewise, over rows where neither is NULL
+CORR(x, y)               Σuv, Σu, Σv, n, Σu², Σv²
+QUANTILE, MIN, MAX       counts on a public lattice of cells
+MODE, COUNT(DISTINCT x)  counts of the public values
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+from ..errors import UnsupportedQuery
+from .cells import Cells, lattice, listed
+from .expression import Call, Constant, Expression, Function
+from .keys import PublicValues, public_keys
+from .kind import Kind, Whole
+from .kinds import kind_of
+from .rows import columns_of
+from .tree import (
+    Correlation,
+    Count,
+    CountDistinct,
+    CountOf,
+    CountPeople,
+    Covariance,
+    Mean,
+    Mode,
+    Quantile,
+    Relation,
+    Statistic,
+    Sum,
+    Variance,
+)
+
+__all__ = ["Need", "Part", "Sums", "middle_of", "needs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One exact total: what a row adds, in whole steps from `low` to `high`, and the value of a step."""
+
+    expression: Expression
+    step: Fraction
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Totals over rows, or over people."""
+
+    parts: tuple[Part, ...]
+    people: bool = False
+
+
+Need: TypeAlias = Sums | Cells
+
+
+def needs(
+    statistic: Statistic, rows: Relation, *, most_cells: int = 1024, public_values: PublicValues | None = None
+) -> Need:
+    """Say what a statistic of some rows needs.
+
+    >>> from ..data import Integer, Rows, Schema
+    >>> from .expression import Field
+    >>> from .tree import Scan
+    >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
+    >>> [(part.low, part.high) for part in needs(Mean(Field("age")), people).parts]
+    [(-60, 60), (0, 1)]
+
+    Refuses numbers whose squares exceed 64-bit integers, and values that are not a short public list.
+    """
+    columns = columns_of(rows)
+    match statistic:
+        case Count():
+            return Sums((_rows(Constant(True)),))
+        case CountPeople():
+            return Sums((_rows(Constant(True)),), people=True)
+        case CountOf(of=of):
+            return Sums((_rows(_present(of)),))
+        case Sum(of=of):
+            return Sums((_number(of, columns),))
+        case Mean(of=of):
+            return Sums((_number(_centred(of, columns), columns), _rows(_present(of))))
+        case Variance(of=of):
+            z = _centred(of, columns)
+            return Sums((_product(z, z, columns), _number(z, columns), _rows(_present(of))))
+        case Covariance(x=x, y=y):
+            return Sums(_moments(x, y, columns)[:4])
+        case Correlation(x=x, y=y):
+            return Sums(_moments(x, y, columns))
+        case Quantile(of=of):
+            return lattice(of, columns, most_cells)
+        case Mode(of=of) | CountDistinct(of=of):
+            values = public_keys(of, rows, public_values=public_values)
+            if values is None:
+                raise UnsupportedQuery("MODE and COUNT(DISTINCT) need a short public list of values; use a Category")
+            return listed(of, [value for value in values if value is not None])
+        case _:
+            assert_never(statistic)
+
+
+def middle_of(kind: Kind) -> Fraction:
+    """Give the public number that totals are centred at: the grid point nearest below the middle of the range.
+
+    >>> middle_of(Whole(Fraction(1, 2), 0, 9))
+    Fraction(2, 1)
+    """
+    if not isinstance(kind, Whole):
+        raise UnsupportedQuery("sums, means, variances and correlations take numbers")
+    return (kind.low + kind.high) // 2 * kind.step
+
+
+def _present(x: Expression) -> Expression:
+    return Call(Function.NOT, (Call(Function.IS_NULL, (x,)),))
+
+
+def _centred(x: Expression, columns: dict[str, Kind]) -> Expression:
+    return Call(Function.SUBTRACT, (x, Constant(middle_of(kind_of(x, columns)))))
+
+
+def _rows(truth: Expression) -> Part:
+    return Part(truth, Fraction(1), 0, 1)
+
+
+def _number(x: Expression, columns: dict[str, Kind]) -> Part:
+    kind = kind_of(x, columns)
+    if not isinstance(kind, Whole):
+        raise UnsupportedQuery("sums, means, variances and correlations take numbers")
+    return Part(x, kind.step, min(kind.low, 0), max(kind.high, 0))
+
+
+def _product(u: Expression, v: Expression, columns: dict[str, Kind]) -> Part:
+    """Describe Σuv; a square is never below 0, whatever the product of the ends."""
+    part = _number(Call(Function.MULTIPLY, (u, v)), columns)
+    return Part(part.expression, part.step, 0, part.high) if u == v else part
+
+
+def _moments(x: Expression, y: Expression, columns: dict[str, Kind]) -> tuple[Part, ...]:
+    u, v = _where(y, _centred(x, columns)), _where(x, _centred(y, columns))
+    n = Call(Function.AND, (_present(x), _present(y)))
+    single = (_number(u, columns), _number(v, columns), _rows(n))
+    return (_product(u, v, columns), *single, _product(u, u, columns), _product(v, v, columns))
+
+
+def _where(other: Expression, value: Expression) -> Expression:
+    """Give the value where the other is not NULL."""
+    return Call(Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value))

@@ -1,0 +1,40 @@
+from discreet.data import Boolean, People, Rows, Schema
+from discreet.query.bound import FINE, most_groups, people_share, possible_shares, weight_of
+from discreet.query.tally import Free, GroupShare, RowShare
+from discreet.query.tree import Scan
+
+
+def scan(unit):
+    return Scan(Schema("visits", unit, {"paid": Boolean()}))
+
+
+def test_shares_follow_the_declared_unit():
+    assert possible_shares(scan(Rows()), keyed=True) == (Free(),)
+    assert possible_shares(scan(People("id", max_rows=7)), keyed=True) == (RowShare(7),)
+    two = scan(People("id", max_rows=7, max_groups=2))
+    assert possible_shares(two, keyed=False) == (RowShare(7),)
+    assert possible_shares(two, keyed=True) == (RowShare(7), GroupShare(2, 3))
+
+
+def test_no_share_counts_more_rows_than_declared():
+    for rows in range(1, 20):
+        for groups in range(1, rows + 1):
+            for share in possible_shares(scan(People("id", max_rows=rows, max_groups=groups)), keyed=True):
+                assert (share.rows if isinstance(share, RowShare) else share.groups * share.rows) <= rows
+
+
+def test_people_count_once_per_key():
+    assert people_share(scan(Rows()), keyed=True) == Free()
+    assert people_share(scan(People("id", max_rows=7)), keyed=True) == GroupShare(7, 1)
+    assert people_share(scan(People("id", max_rows=7, max_groups=2)), keyed=True) == GroupShare(2, 1)
+    assert people_share(scan(People("id", max_rows=7, max_groups=2)), keyed=False) == GroupShare(1, 1)
+    assert most_groups(scan(Rows())) == 1
+
+
+def test_weights_are_the_least_powers_of_two_that_are_fine():
+    for reach in (1, 2, 3, 1000, FINE - 1, FINE, 1 << 40):
+        weight = weight_of(reach, RowShare(3))
+        assert weight & (weight - 1) == 0
+        assert weight * reach >= FINE
+        assert weight == 1 or weight * reach < 2 * FINE
+    assert weight_of(1, Free()) == 1
