@@ -33,15 +33,10 @@ TERMS = (
     Term(Call(Function.MULTIPLY, (Field("x"), Field("x"))), 1, 0, 400),
     Term(Call(Function.LESS, (Field("x"), Constant(3))), 1, 0, 1),
 )
-SHARES = (
-    RowShare(1),
-    RowShare(3),
-    RowShare(40),
-    GroupShare(1, 4),
-    GroupShare(2, 3),
-    GroupShare(3, 1),
-    GroupShare(4, 10),
-)
+SHARES = (*map(RowShare, (1, 3, 40)), GroupShare(1, 4), GroupShare(2, 3), GroupShare(3, 1), GroupShare(4, 10))
+COUNTED_ONCE = (GroupShare(1, 1), GroupShare(2, 1), RowShare(2))
+few = st.lists(rows, max_size=5)
+relations = st.sampled_from(RELATIONS)
 
 
 def owned(who, lines):
