@@ -27,7 +27,7 @@ def show(name: str, run: Callable[..., object], claim=CLAIM, *, samples: int, in
     seen = report.best.evidence
     rates = f"{seen.hits}/{seen.runs} against {seen.false_hits}/{seen.false_runs}"
     print(
-        f"{name:34} {claim!s:24} {report.verdict:12} ε ≥ {report.epsilon:6.3f}  {report.event}  ({rates}, {took:.1f} s)"
+        f"{name:26} {claim!s:21} {report.verdict:11} ε ≥ {report.epsilon:6.3f}  {report.event}  ({rates}, {took:.1f} s)"
     )
 
 

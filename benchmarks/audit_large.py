@@ -55,9 +55,8 @@ def false_alarms(audits: int, confidence: float = 0.9) -> int:
     def run(x: int, size: int) -> np.ndarray:
         return np.where(rng.random(size) < math.e / (1 + math.e), x, 1 - x)
 
-    alarms = sum(
-        audit(run, PureDP(1), inputs=(0, 1), samples=200, confidence=confidence).refuted for _ in range(audits)
-    )
+    how = {"inputs": (0, 1), "samples": 200, "confidence": confidence}
+    alarms = sum(audit(run, PureDP(1), **how).refuted for _ in range(audits))
     stated = audits * (1 - confidence)
     print(f"{alarms} false alarms in {audits} audits at {confidence:.0%} (stated: at most {stated:.0f} expected)")
     return int(alarms > stated + 6 * math.sqrt(stated))

@@ -1,4 +1,4 @@
-"""The project's own mechanisms as something to audit: name, run, claim, inputs. Used by the tests and by `make audit`."""
+"""The project's own mechanisms as something to audit, in the tests and at large n."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The test of one event: its false-alarm rate, by enumeration and over ten thousand audits."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ class TestShape:
     def test_monotone(self):
         top = approximate(1.0, 0.0)
         doubts = [Evidence(hits, 500, 135, 500).doubt(top, 1e-3) for hits in range(330, 440, 5)]
-        assert all(a >= b for a, b in zip(doubts, doubts[1:], strict=False))
+        assert all(a >= b for a, b in pairwise(doubts))
 
     def test_families_are_inverted(self):
         seen = Evidence(900, 1000, 100, 1000)

@@ -86,7 +86,7 @@ def test_a_fine_gaussian_has_its_own_mu():
 
 
 def test_a_cut_tail_is_not_an_impossible_outcome():
-    law = {k: p for k, p in geometric(1.0, 0, reach=20).items()}
+    law = geometric(1.0, 0, reach=20)
     seen = exact(law, {k + 1: p for k, p in law.items()}, PureDP(1))
     assert not seen.refuted
     assert seen.epsilon == pytest.approx(1.0, abs=1e-6)
@@ -95,6 +95,11 @@ def test_a_cut_tail_is_not_an_impossible_outcome():
 def test_missing_mass_is_given_to_the_accused():
     p = [0.5, 0.5 - 5e-7]
     assert exact(p, [0.5, 0.5], PureDP(0)).epsilon < 1e-6
+
+
+def test_no_delta_at_all():
+    assert exact([1.0, 0.0], [0.5, 0.5], ZCDP(1), delta=0.0).delta == 0.5
+    assert exact([0.6, 0.4], [0.5, 0.5], ZCDP(1), delta=0.0).delta == 0
 
 
 @pytest.mark.parametrize("bad", [[0.5, 0.4], [1.5, -0.5], "ab", 3])

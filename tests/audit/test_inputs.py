@@ -89,6 +89,7 @@ def test_owner():
         ([(1, 2.0), (2, 3.0)], 0),
         ([{"id": 1, "x": 2.0}, {"id": 2, "x": 3.0}], "id"),
         ([4, 6, 9], lambda x: x),
+        ([[1, 2.0], [2, 3.0]], 0),
         (np.array([3, 5]), None),
         (np.array([3.0, 5.0]), None),
     ],
@@ -118,6 +119,12 @@ def test_the_edges_are_all_there():
 def test_refuses_examples_without_rows(example):
     with pytest.raises(InvalidArgument, match="at least one row"):
         list(neighbours(example, "replace"))
+
+
+def test_odd_rows():
+    assert list(neighbours([None, object], "add-remove"))
+    with pytest.raises(InvalidArgument, match="no row has a unit"):
+        list(neighbours([3, 4], "add-remove", unit="id"))
 
 
 def test_refuses_an_unknown_relation():

@@ -150,7 +150,7 @@ def gaussian_within(claim: Measure) -> float:
             return math.sqrt(claim.squared)
         case ZCDP():
             return math.sqrt(2 * claim.rho)
-        case RenyiDP():
+        case _:
             return min(math.sqrt(2 * e / a) for a, e in claim.orders)
 
 
@@ -166,7 +166,7 @@ def family(claim: Measure) -> Family:
         case ZCDP():
             alphas, _ = _orders_of(ZCDP(0))
             return Family("ρ", lambda rho: renyi(alphas, rho * alphas), 2000.0)
-        case RenyiDP():
+        case _:
             orders, divergences = _orders_of(claim)
             return Family("× ε(α)", lambda times: renyi(orders, times * divergences), 1e6)
 

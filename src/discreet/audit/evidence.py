@@ -83,14 +83,9 @@ class Evidence:
             return 0.0
         while high < family.most and self.refutes(family.member(high), alpha):
             low, high = high, min(2 * high, family.most)
-        for _ in range(40):
+        while high - low > 2e-4 * high + 1e-12:
             middle = (low + high) / 2
-            if self.refutes(family.member(middle), alpha):
-                low = middle
-            else:
-                high = middle
-            if high - low <= 2e-4 * high + 1e-12:
-                break
+            low, high = (middle, high) if self.refutes(family.member(middle), alpha) else (low, middle)
         return low
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
-from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from .bounds import Floats
 from .claim import claimed_epsilon, read_claim
 
@@ -136,7 +136,7 @@ def _own(p: Floats, q: Floats, claim: Measure, epsilon: float, missing: float) -
         case ZCDP():
             alphas = 1 + np.geomspace(1e-4, 1e4, 400)
             return max(_divergence(p, q, float(a)) / float(a) for a in alphas), float(claim.rho)
-        case RenyiDP():
+        case _:
             multiples = [_divergence(p, q, float(a)) / max(float(e), 1e-300) for a, e in claim.orders]
             return max(multiples), 1.0
 

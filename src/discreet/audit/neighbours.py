@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,11 +108,17 @@ def _someone_else(row: object, unit: Unit | None) -> object:
     """Give the row to a person not seen before, where the row says whose it is."""
     if unit is None or callable(unit):
         return row
+    owner(row, unit)  # refuses a row that does not say
     if isinstance(row, Mapping):
         return {**row, unit: "somebody else"}
-    if isinstance(row, tuple) and isinstance(unit, int):
-        return (*row[:unit], "somebody else", *row[unit + 1 :])
-    return row
+    return _with(row, unit, "somebody else")
+
+
+def _with(row: Any, place: Any, value: object) -> object:  # noqa: ANN401 - a list or a tuple
+    """Change one place of a row that is a list or a tuple."""
+    changed = list(row)
+    changed[place] = value
+    return type(row)(changed)
 
 
 def _edges(row: object, low: float | None, high: float | None) -> Iterator[tuple[object, str]]:
@@ -121,10 +127,10 @@ def _edges(row: object, low: float | None, high: float | None) -> Iterator[tuple
         for key, field in row.items():
             for value, why in _edges(field, low, high):
                 yield {**row, key: value}, f"{why} in {key!r}"
-    elif isinstance(row, tuple):
+    elif isinstance(row, tuple | list):
         for i, field in enumerate(row):
             for value, why in _edges(field, low, high):
-                yield (*row[:i], value, *row[i + 1 :]), f"{why} at place {i}"
+                yield _with(row, i, value), f"{why} at place {i}"
     else:
         yield from _scalar_edges(row, low, high)
 

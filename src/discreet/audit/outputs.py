@@ -154,8 +154,10 @@ def _kind(cell: object) -> str:
         return "missing"
     if isinstance(cell, Raised):
         return f"raised {cell.kind}: {cell.words}"
+    if isinstance(cell, int):
+        return type(cell).__name__  # before asking whether it is finite: it may be wider than any float
     if isinstance(cell, Real):
-        return type(cell).__name__ if isinstance(cell, int) or math.isfinite(cell) else str(float(cell))
+        return type(cell).__name__ if math.isfinite(cell) else str(float(cell))
     return cell if isinstance(cell, str) else repr(cell)
 
 
