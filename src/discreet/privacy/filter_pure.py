@@ -2,7 +2,7 @@
 
 **Why sound.** Whatever the answers were, the loss of the transcript is the sum of the losses of its steps, and each
 is at most the ε of that step: L ≤ Σε ≤ ε on every path, so the choices may depend on anything (Rogers, Roth, Ullman,
-Vadhan 2016, Theorem 3.1, the basic filter). With leaks, see `filter_rule`: the tail is empty, so all of δ is for
+Vadhan 2016, the basic filter). With leaks, see `filter_rule`: the tail is empty, so all of δ is for
 leaks.
 """
 

@@ -7,7 +7,7 @@ transcript is at most αρ, at every α at once: the same constant as without ad
 2021; Whitehouse, Ramdas, Rogers, Wu 2023). An (ε, δ) budget is converted once, at creation: the largest ρ whose
 Canonne–Kamath–Steinke curve passes under it.
 
-The *advanced* filter is Theorem 1 of Whitehouse et al. 2023: ε-DP steps are ε²/2-zCDP, and the printed conversion
+The *advanced* filter is that of Whitehouse et al. 2023: ε-DP steps are ε²/2-zCDP, and the printed conversion
 ρ + 2√(ρ ln(1/δ')) gives √(2 ln(1/δ') Σε²) + ½Σε² ≤ ε. Its amounts are exact squares and its steps may be any (ε, δ)
 boxes; it never admits more than the zCDP filter.
 """
