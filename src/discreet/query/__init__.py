@@ -1,4 +1,4 @@
 """Questions about private data: a small closed algebra, from SQL or from tables, with one meaning on every store.
 
-Start at `tree` (what can be asked), `expression` and `kind` (what a row expression is), `tally` (what a store is asked).
+Start at `tree` (what can be asked), `expression` and `kind` (what rows say), `tally` (what a store is asked).
 """

@@ -1,0 +1,160 @@
+"""Which names a SELECT can use, and what they stand for: a column of the rows below, or the person's id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from ..data.schema import Schema
+from ..data.unit import People
+from ..errors import SchemaMismatch
+from .expression import Constant, Expression, Field
+from .refusal import refusal
+from .rows import columns_of, unit_of
+from .sorts import sort_of_kind
+from .sql_expression import Names
+from .sql_syntax import identifier
+from .tree import Relation, Scan, Select
+
+__all__ = ["Person", "Public", "Scope", "Shown", "Source", "View", "exact_rows", "find", "fresh", "lookup"]
+__all__ += ["no_window", "person_refusal", "row_names", "table_view"]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """The person's id: it may be counted, joined on and grouped by, never read."""
+
+
+Shown: TypeAlias = tuple[tuple[str, Field | Person], ...]
+"""The columns of a table or sub-query by the names that SQL sees, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Rows with the columns that SQL sees of them."""
+
+    rows: Relation
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One item of FROM under its alias."""
+
+    alias: str
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The rows of FROM and the names of each item; of a name in `merged` (by USING) all items mean the same."""
+
+    rows: Relation
+    sources: tuple[Source, ...]
+    merged: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """A public table in FROM, under its alias."""
+
+    table: Schema
+    alias: str
+
+
+def table_view(schema: Schema) -> View:
+    """Show a private table: its columns, and the person's id under its own name."""
+    rows = Scan(schema)
+    shown: Shown = tuple((name, Field(name)) for name in columns_of(rows))
+    person: Shown = ((schema.unit.id, Person()),) if isinstance(schema.unit, People) else ()
+    return View(rows, (*person, *shown))
+
+
+def find(scope: Scope, column: exp.Column) -> Field | Person:
+    """Resolve a name, in any case, to the one column or person it means."""
+    name, table = identifier(column.this), column.args.get("table")
+    found = lookup(scope, name, None if table is None else identifier(table))
+    distinct = list(dict.fromkeys(found))
+    if len(distinct) > 1 and not (table is None and name.casefold() in scope.merged):
+        raise refusal(name, "more than one table has a column of this name", "write table.column")
+    if not distinct:
+        names = [label for source in scope.sources for label, _ in source.shown]
+        close = get_close_matches(name, names, n=1)
+        raise SchemaMismatch(
+            f"there is no column {name!r} here; there are {', '.join(dict.fromkeys(names))}"
+            + (f"; did you mean {close[0]}?" if close else "")
+        )
+    return distinct[0]
+
+
+def lookup(scope: Scope, name: str, table: str | None) -> list[Field | Person]:
+    """List what a name may mean, in the order of FROM."""
+    return [
+        what
+        for source in scope.sources
+        if table is None or source.alias.casefold() == table.casefold()
+        for label, what in source.shown
+        if label.casefold() == name.casefold()
+    ]
+
+
+def person_refusal(name: str) -> Exception:
+    """Word why the person's id cannot be read."""
+    return refusal(
+        name,
+        "it is the id of the protected person, which is never read",
+        f"count people with COUNT(DISTINCT {name}), or group by it in a sub-query",
+    )
+
+
+def row_names(scope: Scope) -> Names:
+    """Give the names of a scope to the reader of row expressions."""
+    kinds = columns_of(scope.rows)
+
+    def column(node: exp.Column) -> Expression:
+        found = find(scope, node)
+        if isinstance(found, Person):
+            raise person_refusal(identifier(node.this))
+        return found
+
+    return Names(column, {name: sort_of_kind(kind) for name, kind in kinds.items()}, kinds)
+
+
+def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
+    """Give a column a name that no other has, in any case: its own, else with the table's name before it.
+
+    >>> fresh("city", "wards", ["ward"]), fresh("ward", "wards", ["WARD", "wards.ward"])
+    ('city', 'wards.ward 2')
+    """
+    used = {other.casefold() for other in taken}
+    if name.casefold() not in used:
+        return name
+    base, number = f"{prefix}.{name}" if len(f"{prefix}.{name}".encode()) <= 58 else "column", 1
+    candidate = base
+    while candidate.casefold() in used:
+        number += 1
+        candidate = f"{base} {number}"
+    return candidate
+
+
+def exact_rows(view: View) -> Relation:
+    """Give rows that have just the columns shown, in their order; rows without any get a constant one."""
+    columns = [what.name for _, what in view.shown if isinstance(what, Field)]
+    if columns == list(columns_of(view.rows)):
+        return view.rows
+    return Select(view.rows, tuple((name, Field(name)) for name in columns) or (("present", Constant(1)),))
+
+
+def no_window(rows: Relation, clause: str) -> None:
+    """Refuse what would put rows of different windows of one person together: they are different units."""
+    unit = unit_of(rows)
+    if isinstance(unit, People) and unit.window is not None:
+        raise refusal(
+            clause,
+            f"the unit here is one person within a {unit.window[1]}, so one person is many units",
+            "count rows, or declare the table with the person as unit",
+        )

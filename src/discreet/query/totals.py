@@ -1,0 +1,86 @@
+"""What is worked out about one person's rows, with bounds that follow from public facts.
+
+A person has at most so many rows that count (`People.max_rows`), so a sum lies within that many times a value's bounds.
+A total beyond its bounds is clipped: the bounds are enforced, not believed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from ..data.unit import People
+from .expression import Call, Constant, Expression, Field, Function
+from .kind import Kind, Scalar, Whole
+from .kinds import kind_of
+from .refusal import refusal
+from .rows import columns_of
+from .tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+
+__all__ = ["count_total", "extreme_total", "mean_of", "person_rows", "present", "sum_total"]
+
+
+def person_rows(rows: Relation) -> int:
+    """Say how many rows of one person are expected at most: those of each table, paired by joins, added by unions.
+
+    A join with a public table is taken to add none. This only chooses where totals are clipped; no promise rests on it.
+
+    >>> from ..data import Boolean, Schema
+    >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"paid": Boolean()}))
+    >>> person_rows(Union((visits, visits)))
+    6
+    """
+    match rows:
+        case Scan(schema=schema):
+            return schema.unit.max_rows if isinstance(schema.unit, People) else 1
+        case Where(rows=inner) | Select(rows=inner) | JoinPublic(rows=inner):
+            return person_rows(inner)
+        case JoinPeople(left=left, right=right):
+            return person_rows(left) * person_rows(right)
+        case Union(parts=parts):
+            return sum(map(person_rows, parts))
+        case PerPerson(rows=inner, keys=keys):
+            return person_rows(inner) if keys else 1
+
+
+def count_total(rows: Relation) -> Total:
+    """Count a person's rows; whoever is there has at least one."""
+    return Total("count", None, Fraction(1), 1, person_rows(rows))
+
+
+def sum_total(expression: Expression, rows: Relation) -> Total:
+    """Sum a number over a person's rows that have it: over one of them at least."""
+    kind, most = _number("SUM", expression, rows), person_rows(rows)
+    low, high = min(kind.low, most * kind.low), max(kind.high, most * kind.high)
+    Whole(kind.step, low, high)  # refuses what does not fit
+    return Total("sum", expression, kind.step, low, high)
+
+
+def extreme_total(what: Literal["least", "greatest"], expression: Expression, rows: Relation) -> Total:
+    """Take the least or greatest value of a person's rows."""
+    kind = _number("MIN and MAX", expression, rows)
+    return Total(what, expression, kind.step, kind.low, kind.high)
+
+
+def present(expression: Expression) -> Expression:
+    """Give 1 where an expression has a value, 0 where it is NULL, so that a sum counts."""
+    return Call(Function.CASE, (Call(Function.IS_NULL, (expression,)), Constant(0), Constant(1)))
+
+
+def mean_of(total: str, count: str, expression: Expression, rows: Relation) -> Expression:
+    """Divide a total by a count, both columns of totals; a mean lies between the bounds of its values."""
+    kind = _number("AVG", expression, rows)
+    quotient = Call(Function.DIVIDE, (Field(total), Field(count)))
+    clipped = Call(Function.GREATEST, (quotient, Constant(_tidy(kind.low * kind.step))))
+    return Call(Function.LEAST, (clipped, Constant(_tidy(kind.high * kind.step))))
+
+
+def _tidy(number: Fraction) -> Scalar:
+    return int(number) if number.denominator == 1 else number
+
+
+def _number(name: str, expression: Expression, rows: Relation) -> Whole:
+    kind: Kind = kind_of(expression, columns_of(rows))
+    if not isinstance(kind, Whole):
+        raise refusal(f"{name} of a person's rows", "it takes a number", "count them instead")
+    return kind
