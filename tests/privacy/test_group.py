@@ -12,7 +12,6 @@ from discreet.privacy.events import (
     GaussianNoise,
     KeySelection,
     LaplaceNoise,
-    OwnCurve,
     Parallel,
     Promise,
     Repeated,
@@ -24,6 +23,7 @@ from discreet.privacy.events import (
 from discreet.privacy.group import delta_factor, group, group_event, parallel_price
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pure import price_pure
+from discreet.privacy.zcdp import price_zcdp
 
 LAP = LaplaceNoise(2, 1)
 GAUSS = GaussianNoise.of(2, 1)
@@ -114,15 +114,14 @@ class TestParallel:
 
     def test_prices(self):
         parts = [LaplaceNoise(1, 1), LaplaceNoise(4, 1)]
-        assert parallel_price(Parallel(parts), price_pure) == 1
-        assert parallel_price(Parallel(parts, neighbours="replace"), price_pure) == 2
+        assert parallel_price(Parallel(parts), price_pure, 2) == 1
+        assert parallel_price(Parallel(parts, neighbours="replace"), price_pure, 2) == 2
 
     def test_unknown_parts(self):
-        assert parallel_price(Parallel([LAP, GAUSS]), price_pure) is None
+        assert parallel_price(Parallel([LAP, GAUSS]), price_pure, 2) is None
 
-    def test_unknown_groups(self):
-        def price(event):
-            return None if isinstance(event, OwnCurve | Promise) and event.neighbours else Fraction(1)
-
-        event = Parallel([Response(1, neighbours="add-remove")], neighbours="replace")
-        assert parallel_price(event, price) is None
+    def test_a_group_of_two_costs_at_most_what_its_measure_says(self):
+        event = Parallel([Response("0.01", 9, neighbours="add-remove")], neighbours="replace")
+        assert parallel_price(event, price_zcdp, 4) == 4 * price_zcdp(Response("0.01", 9))
+        only_one = parallel_price(event, lambda e: Fraction(1) if isinstance(e, Response) else None, 4)
+        assert only_one == 4

@@ -195,7 +195,7 @@ def _known(atom: Event) -> Fraction | None:
         case Parallel():
             from .group import parallel_price
 
-            return parallel_price(atom, price_gdp)
+            return parallel_price(atom, price_gdp, 4)
     return None
 
 

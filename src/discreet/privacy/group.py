@@ -172,23 +172,28 @@ def _promised(event: Event, k: int) -> Event:
     return Promise(measure, neighbours=near)
 
 
-def parallel_price(event: Parallel, price: Callable[[Event], Fraction | None]) -> Fraction | None:
+def parallel_price(event: Parallel, price: Callable[[Event], Fraction | None], twice: int) -> Fraction | None:
     """Give the worst price one changed unit may meet in disjoint public parts, for prices that add.
 
     Under add/remove the unit is in one part: the worst part. Under replace it may change within a part, a group of two
     there, or leave one part and enter another, both at once: the worst two parts. The maximum over the parts, as often
-    printed, is wrong under replace.
+    printed, is wrong under replace. `twice` is what a group of two costs at most: 2 for ε, 4 for ρ and μ².
 
     >>> from .pure import price_pure
     >>> parts = [LaplaceNoise(1, 1), LaplaceNoise(2, 1)]
-    >>> [parallel_price(Parallel(parts, neighbours=near), price_pure) for near in ("add-remove", "replace")]
+    >>> [parallel_price(Parallel(parts, neighbours=near), price_pure, 2) for near in ("add-remove", "replace")]
     [Fraction(1, 1), Fraction(2, 1)]
     """
-    parts = set(event.parts)
-    single = [p for p in map(price, parts) if p is not None]
-    if len(single) < len(parts):
+    prices = [(part, price(part)) for part in set(event.parts)]
+    known = [(part, amount) for part, amount in prices if amount is not None]
+    if len(known) < len(prices):
         return None
+    single = sorted(amount for _, amount in known)
     if event.neighbours == ADD_REMOVE:
-        return max(single)
-    double = [p for p in (price(group_event(part, 2)) for part in parts) if p is not None]
-    return max([*double, sum(sorted(single)[-2:], Fraction())]) if len(double) == len(parts) else None
+        return single[-1]
+    double = [min(twice * amount, _or_infinite(price(group_event(part, 2)))) for part, amount in known]
+    return Fraction(max(*double, sum(single[-2:], Fraction())))
+
+
+def _or_infinite(amount: Fraction | None) -> Fraction | float:
+    return math.inf if amount is None else amount

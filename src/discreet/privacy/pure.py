@@ -62,7 +62,7 @@ def _one(atom: Event) -> Fraction | None:
         case Parallel():
             from .group import parallel_price
 
-            price = parallel_price(atom, price_pure)
+            price = parallel_price(atom, price_pure, 2)
     return price
 
 

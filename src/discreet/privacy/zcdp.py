@@ -152,7 +152,7 @@ def _own(atom: Event) -> Fraction | None:
         case Parallel():
             from .group import parallel_price
 
-            price = parallel_price(atom, price_zcdp)
+            price = parallel_price(atom, price_zcdp, 4)
     return price
 
 
