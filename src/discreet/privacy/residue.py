@@ -236,7 +236,10 @@ def _candidates(atom: Event, left: Fraction) -> Iterator[Fraction | None]:
         closed = _closed(spread.square, left)
         if closed is not None and spread.proved(float(left - closed)):
             yield closed
-        yield _balanced(spread, left, closed)
+        balanced = _balanced(spread, left, closed)
+        yield balanced
+        if balanced is not None:  # the spreads are listed best first
+            return
 
 
 def _spreads(atom: Event, pure: float) -> Iterator[Spread]:
@@ -267,5 +270,7 @@ def _balanced(spread: Spread, left: Fraction, closed: Fraction | None) -> Fracti
     high = s * 0.9 if closed is None else float(closed)
     if excess(high) > 0:
         return None
-    c = crossing(excess, 0.0, high, relative=2.0**-36)[1]
+    close = high * (1 - 2 * high / s)  # where the root usually is: the closed form exceeds it by a part of c/s
+    low = close if close > 0 and excess(close) > 0 else 0.0
+    c = crossing(excess, low, high, relative=2.0**-36)[1]
     return fraction_up(c) if spread.proved(s - c * (1 + MARGIN)) else None
