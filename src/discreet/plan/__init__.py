@@ -1,0 +1,24 @@
+"""Plans: which exact totals a question needs, which noise meets them, what it costs and how far off it will be.
+
+Everything here is public: a plan needs no data, costs nothing and can be shown. Start at `plan`, then `release`.
+"""
+
+from __future__ import annotations
+
+from .plan import Plan, plan_question
+from .release import Choice, Distinct, Release, Total, Want
+from .selection import Selection
+from .split import routes, split
+
+__all__ = [
+    "Choice",
+    "Distinct",
+    "Plan",
+    "Release",
+    "Selection",
+    "Total",
+    "Want",
+    "plan_question",
+    "routes",
+    "split",
+]

@@ -1,0 +1,131 @@
+"""One release: what is asked of the store, how much one unit can change it, and the noise that hides that.
+
+Total      one number per key            geometric noise under pure ε, else discrete Gaussian
+Distinct   how many values occur         likewise
+Choice     one cell or value per key     the exponential mechanism, over all keys at once
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from ..mechanisms.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.exponential import Exponential
+from ..mechanisms.geometric import Geometric
+from ..mechanisms.sensitivity import Sensitivity
+from ..privacy.events import Event
+from ..privacy.measures import PureDP
+from ..query.cells import Cells
+from ..query.rows import neighbours_of
+from ..query.tally import Tally
+from .split import Divisible
+
+__all__ = ["Additive", "Choice", "Distinct", "Release", "Total", "Want", "at_least", "release_of", "steps_per_row"]
+
+Additive: TypeAlias = Geometric | DiscreteGaussian
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The totals of one term, the only one of `tally`; one whole step of them is worth `unit`."""
+
+    tally: Tally
+    unit: Fraction
+    sensitivity: Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """How many of the cells have a total above 0, per key; the tally's last keys say the cell."""
+
+    tally: Tally
+    cells: Cells
+    sensitivity: Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One cell per key: the quantile `at`, or the most frequent one if `at` is None.
+
+    `side` is −1 or 1 for a cell that lies below or above the quantile but for a small chance, 0 for the quantile.
+    `sensitivity` is that of the sum of the scores over all keys, in whole steps of the scores.
+    """
+
+    tally: Tally
+    cells: Cells
+    sensitivity: int
+    at: Fraction | None
+    side: int = 0
+
+    @property
+    def options(self) -> int:
+        """How many outcomes there are in one key: the cells, and for a side also "before" and "after" them all."""
+        return len(self.cells.places) + (2 if self.side else 0)
+
+
+Want: TypeAlias = Total | Distinct | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What is wanted, and the mechanism that releases it."""
+
+    want: Want
+    mechanism: Additive | Exponential
+
+    @property
+    def event(self) -> Event:
+        """What is done, to be priced: one event for all keys together."""
+        return self.mechanism.event
+
+    def error(self, beta: float = 0.05) -> float:
+        """Bound the miss in one key, but for a chance β: in units of the total, or in rows for a choice."""
+        match self.want, self.mechanism:
+            case Choice() as want, Exponential() as choose:
+                return choose.error(want.options, beta) / steps_per_row(want)
+            case Total(unit=unit), Geometric() | DiscreteGaussian() as noise:
+                return at_least(noise.error(beta) * unit)
+            case _, noise:
+                return float(noise.error(beta))  # type: ignore[arg-type]
+
+
+def at_least(exact: Fraction) -> float:
+    """Give the least float that is not below an exact number.
+
+    >>> at_least(Fraction(3)), at_least(Fraction(1, 3)) > Fraction(1, 3)
+    (3.0, True)
+    """
+    near = float(exact)
+    return near if near >= exact else math.nextafter(near, math.inf)
+
+
+def steps_per_row(want: Choice) -> int:
+    """Say how many steps of its scores one row is worth: the weight, times the denominator of the quantile."""
+    return want.tally.terms[0].weight * (1 if want.at is None else want.at.denominator)
+
+
+def release_of(want: Want, budget: Divisible) -> Release:
+    """Choose the mechanism of a release: the least noise that its part of the budget allows.
+
+    >>> from ..data import Boolean, Rows, Schema
+    >>> from ..query.expression import Constant
+    >>> from ..query.sensitivity import influence
+    >>> from ..query.tally import Free, Term
+    >>> from ..query.tree import Scan
+    >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
+    >>> tally = Tally(votes, (), (Term(Constant(True), 1, 0, 1),), Free())
+    >>> release_of(Total(tally, Fraction(1), influence(tally, 0)), PureDP("1/2")).mechanism.scale
+    Fraction(2, 1)
+    """
+    if isinstance(want, Choice):
+        near = neighbours_of(want.tally.rows)
+        monotone = want.at is None and near == "add-remove"
+        return Release(
+            want, Exponential.spending(budget, sensitivity=want.sensitivity, monotone=monotone, neighbours=near)
+        )
+    if isinstance(budget, PureDP):
+        return Release(want, Geometric.spending(budget, want.sensitivity))
+    return Release(want, DiscreteGaussian.spending(budget, want.sensitivity))

@@ -1,0 +1,103 @@
+"""Keys that are not public: which of them may be shown at all, with δ for the keys of one person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+from ..data.unit import People
+from ..errors import InvalidArgument
+from ..mechanisms.partition import PartitionSelection
+from ..mechanisms.threshold import GaussianThreshold, LaplaceThreshold
+from ..noise import Bits
+from ..privacy.events import Event, Promise
+from ..privacy.measures import ApproxDP
+from ..privacy.neighbours import ADD_REMOVE
+from ..privacy.rounding import fraction_down
+from ..query.bound import people_share
+from ..query.expression import Constant
+from ..query.kind import Scalar
+from ..query.refusal import refusal
+from ..query.rows import multiplicity, neighbours_of, unit_of
+from ..query.tally import Tally, Term
+from ..query.tree import Question
+
+__all__ = ["Selection", "selection_of"]
+
+Counts = Mapping[tuple[Scalar, ...], int]
+KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How unknown keys are selected: people are counted per key, once each, in at most `groups` keys."""
+
+    tally: Tally
+    budget: ApproxDP
+    rule: KeyRule
+
+    @property
+    def event(self) -> Event:
+        """What is done. Replacing a person is removing one and adding one: two steps of the rule (group privacy)."""
+        near = neighbours_of(self.tally.rows)
+        return self.rule.event if near == ADD_REMOVE else Promise(self.budget, neighbours=near)
+
+    def release(self, counts: Counts, *, bits: Bits | None = None) -> list[tuple[Scalar, ...]]:
+        """Select the keys that may be shown, in an order that tells nothing."""
+        held: dict[Hashable, int] = dict(counts.items())
+        found = self.rule.release(held, bits=bits)
+        return list(found if isinstance(found, tuple) else found.keys)  # type: ignore[arg-type]
+
+
+def selection_of(question: Question, budget: ApproxDP) -> Selection:
+    """Plan the selection of a question's keys.
+
+    A person in more than `max_groups` keys says nothing about which keys there are: with weight 1 such a person's
+    shares ⌊g/m⌋ are 0. So a person adds 1 to at most g keys, as the rules demand.
+
+    Refuses rows that could count twice in a key.
+    """
+    rows = question.rows
+    person = isinstance(unit_of(rows), People)
+    if not person and multiplicity(rows) > 1:
+        raise refusal("GROUP BY", "a row is read more than once and its keys are not public", "list the keys")
+    share = people_share(rows, keyed=True)
+    keys = tuple(key.expression for key in question.keys)
+    tally = Tally(rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=person)
+    groups = getattr(share, "groups", 1)
+    near = neighbours_of(rows)
+    return Selection(tally, budget, _rule(budget if near == ADD_REMOVE else _half(budget), groups))
+
+
+def _half(budget: ApproxDP) -> ApproxDP:
+    """Give the (ε', δ') of which two steps keep (ε, δ): ε' = ε/2, δ'(1 + e^ε') = δ."""
+    part = budget.epsilon / 2
+    return ApproxDP(part, budget.delta * fraction_down(1 / (1 + math.exp(float(part)))))
+
+
+def _rule(budget: ApproxDP, groups: int) -> KeyRule:
+    """Choose the rule that shows a key from the fewest people on, but for a chance of 5 %."""
+    rules: list[tuple[int, KeyRule]] = []
+    makers: list[Callable[[], KeyRule]] = [
+        lambda: PartitionSelection.spending(budget, l0=groups),
+        lambda: LaplaceThreshold.spending(budget, l0=groups),
+    ]
+    if groups > 3:
+        makers.append(lambda: GaussianThreshold.spending(budget, l0=groups))
+    for make in makers:
+        try:
+            rule = make()
+            rules.append((_fewest(rule), rule))
+        except InvalidArgument:  # the table of the optimal rule would be too long
+            continue
+    return min(rules, key=lambda pair: pair[0])[1]
+
+
+def _fewest(rule: KeyRule) -> int:
+    if isinstance(rule, PartitionSelection):
+        return rule.error()
+    count = rule.threshold
+    while rule.shown(count) < 0.95:
+        count += max(1, rule.threshold // 64)
+    return count

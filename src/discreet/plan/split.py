@@ -1,0 +1,64 @@
+"""How one budget is split over several releases, in exact parts that add up to no more than the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+from ..mechanisms.budget import read_budget
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+from ..privacy.rounding import down, fraction_down
+
+__all__ = ["Divisible", "routes", "split"]
+
+Divisible = PureDP | ZCDP | GaussianDP
+"""Measures whose amounts add up exactly, also when later questions depend on earlier answers."""
+
+
+def routes(spend: Measure) -> tuple[Divisible, ...]:
+    """List the divisible budgets that keep a promise.
+
+    Pure, zCDP and Gaussian budgets are themselves. An (ε, δ) can be spent as pure ε, or as the largest μ whose curve
+    passes under (ε, δ) (Balle, Wang 2018); which leaves less error depends on how many totals a unit touches.
+
+    >>> routes(ApproxDP(1, 0))
+    (PureDP(1),)
+    >>> [route.implies(ApproxDP(1, "1e-6")) for route in routes(ApproxDP(1, "1e-6"))]
+    [True, True]
+
+    Refuses a budget of nothing, and Rényi budgets, which are stated at a few orders only.
+    """
+    budget = read_budget(spend)
+    match budget:
+        case PureDP() | ZCDP() | GaussianDP():
+            return (budget,)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            gaussian = GaussianDP.of_square(_largest_mu(epsilon, delta) ** 2)
+            return (PureDP(epsilon), gaussian) if epsilon else (gaussian,)
+        case _:
+            raise InvalidArgument("a question spends PureDP, ApproxDP, ZCDP or GaussianDP; restate the Rényi budget")
+
+
+def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
+    from ..privacy.gdp import mu
+
+    small, less = down(float(epsilon)), down(float(delta))
+    return fraction_down(math.nextafter(mu(small, less), 0.0), 1e-9)
+
+
+def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
+    """Divide a budget in proportion to weights: ε, ρ or μ².
+
+    >>> split(PureDP(1), [Fraction(1), Fraction(3)])
+    [PureDP(0.25), PureDP(0.75)]
+    """
+    shares = [weight / sum(weights) for weight in weights]
+    match budget:
+        case PureDP(epsilon=amount):
+            return [PureDP(amount * share) for share in shares]
+        case ZCDP(rho=amount):
+            return [ZCDP(amount * share) for share in shares]
+        case GaussianDP(squared=amount):
+            return [GaussianDP.of_square(amount * share) for share in shares]

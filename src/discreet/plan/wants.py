@@ -1,0 +1,77 @@
+"""What a statistic wants released, with its sensitivity, and how its part of the budget is divided."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..query.bound import people_share, weight_of
+from ..query.cells import Cells
+from ..query.expression import Constant
+from ..query.keys import PublicValues
+from ..query.needs import Part, Sums, needs
+from ..query.sensitivity import distinct_influence, influence, rank_influence, vote_influence
+from ..query.tally import Free, GroupShare, RowShare, Share, Tally, Term
+from ..query.tree import CountDistinct, Quantile, Question, Statistic
+from .release import Choice, Distinct, Total, Want
+
+__all__ = ["MOST_CELLS", "cells_for", "wants_of"]
+
+MOST_CELLS = 20_000
+"""Keys times cells of a quantile, at most: what a store is asked to count."""
+
+
+def cells_for(keys: int | None) -> int:
+    """Say how fine the lattice of a quantile is: 1,024 cells, fewer if there are many keys.
+
+    >>> cells_for(1), cells_for(100), cells_for(None), cells_for(10**6)
+    (1024, 200, 256, 64)
+    """
+    return 256 if keys is None else max(64, min(1024, MOST_CELLS // max(1, keys)))
+
+
+def wants_of(
+    statistic: Statistic, question: Question, share: Share, keys: int | None, public_values: PublicValues | None
+) -> list[tuple[Want, Fraction]]:
+    """List what a statistic wants, each with its part of the statistic's budget; the parts add up to 1."""
+    need = needs(statistic, question.rows, most_cells=cells_for(keys), public_values=public_values)
+    if isinstance(need, Sums):
+        even = Fraction(1, len(need.parts))
+        return [(_total(part, need.people, question, share, keys), even) for part in need.parts]
+    if isinstance(statistic, CountDistinct):
+        return [(_distinct(need, question, keys), Fraction(1))]
+    tally = _cell_tally(need, question, share)
+    if not isinstance(statistic, Quantile):
+        return [(Choice(tally, need, vote_influence(tally), None), Fraction(1))]
+    moved = rank_influence(tally, statistic.at, keys)
+    # half for the answer, a quarter for each end of its interval
+    return [
+        (Choice(tally, need, moved, statistic.at, side), Fraction(1, 2) if side == 0 else Fraction(1, 4))
+        for side in (0, -1, 1)
+    ]
+
+
+def _total(part: Part, people: bool, question: Question, share: Share, keys: int | None) -> Total:
+    if people:
+        share = people_share(question.rows, keyed=bool(question.keys))
+    weight = weight_of(max(1, -part.low, part.high), share)
+    term = Term(part.expression, weight, part.low * weight, part.high * weight)
+    tally = Tally(question.rows, tuple(key.expression for key in question.keys), (term,), share, people=people)
+    return Total(tally, part.step / weight, influence(tally, 0, keys))
+
+
+def _cell_tally(cells: Cells, question: Question, share: Share) -> Tally:
+    """Count rows per key and cell; a person counts as so many rows, over all cells together."""
+    by_rows = RowShare(share.groups * share.rows) if isinstance(share, GroupShare) else share
+    weight = weight_of(1, by_rows)
+    keys = (*(key.expression for key in question.keys), *cells.expressions)
+    return Tally(question.rows, keys, (Term(Constant(True), weight, 0, weight),), by_rows)
+
+
+def _distinct(cells: Cells, question: Question, keys: int | None) -> Distinct:
+    """Count whole people, or rows, per key and value: who has more values than `max_groups` counts nowhere."""
+    share = people_share(question.rows, keyed=True)
+    expressions = (*(key.expression for key in question.keys), *cells.expressions)
+    tally = Tally(
+        question.rows, expressions, (Term(Constant(True), 1, 0, 1),), share, people=not isinstance(share, Free)
+    )
+    return Distinct(tally, cells, distinct_influence(tally, keys))
