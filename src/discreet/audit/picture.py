@@ -29,9 +29,8 @@ def histogram(sketch: Sketch) -> str:
     def y(value: float) -> float:
         return _H - _PAD - value / top * (_H - 2 * _PAD)
 
-    start = x(sketch.threshold)
-    area = f'y="{_PAD:.1f}" width="{_W - _PAD - start:.1f}" height="{_H - 2 * _PAD:.1f}"'
-    area = f'y="{_PAD:.1f}" width="{_W - _PAD - start:.1f}" height="{_H - 2 * _PAD:.1f}"'
+    start, stop = (_PAD, x(sketch.threshold)) if sketch.below else (x(sketch.threshold), _W - _PAD)
+    area = f'y="{_PAD:.1f}" width="{max(stop - start, 0.0):.1f}" height="{_H - 2 * _PAD:.1f}"'
     shade = f'<rect x="{start:.1f}" {area} fill="{_SHADE}"/>'
     bars = [_steps(sketch.edges, heights, colour, x, y) for heights, colour in _both(sketch)]
     labels = (
@@ -69,7 +68,7 @@ def trade_off(report: Report) -> str:
     ceiling = f'<polyline points="{line}" fill="none" stroke="{_INK}" stroke-width="1.5"/>'
     even = f'<line x1="{x(0)}" y1="{y(0)}" x2="{x(1)}" y2="{y(1)}" stroke="{_INK}" stroke-dasharray="2 4"/>'
     colour = "#b3261e" if report.refuted else "#2e7d32"
-    size = f'width="{max(x(q_high) - x(q_low), 2.0):.1f}" height="{max(y(p_low) - y(p_high), 2.0):.1f}"'
+    size = f'width="{max(x(q_high) - x(q_low), 5.0):.1f}" height="{max(y(p_low) - y(p_high), 5.0):.1f}"'
     box = f'<rect x="{x(q_low):.1f}" y="{y(p_high):.1f}" {size} fill="{colour}"/>' if report.best else ""
     labels = _text(_W / 2, _H - 8, "probability on the less likely input") + _text(
         _W / 2, 18, "probability on the likelier input"

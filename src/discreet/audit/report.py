@@ -28,6 +28,11 @@ class Finding:
     delta: float
     own: float
 
+    @property
+    def weight(self) -> tuple[bool, float, float]:
+        """What makes one finding say more than another."""
+        return self.refuted, self.epsilon, self.delta
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -70,7 +75,7 @@ class Report:
     @property
     def best(self) -> Finding | None:
         """The finding that says most."""
-        return max(self.findings, key=lambda f: (f.refuted, f.epsilon, f.delta), default=None)
+        return max(self.findings, key=lambda f: f.weight, default=None)
 
     @property
     def epsilon(self) -> float:

@@ -26,7 +26,7 @@ __all__ = ["Event", "search"]
 
 Score: TypeAlias = Callable[[Floats, int, Floats, int], Floats]
 
-_WORTH = 2.0
+_WORTH = 3.0
 """An event is judged for breaking the claim if it seemed to, by more than so many standard errors, while searching."""
 _Z = 3.0
 """How many standard errors a training frequency is distrusted by: rare events must be clearly seen to be chosen."""

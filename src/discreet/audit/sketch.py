@@ -24,20 +24,23 @@ class Sketch:
     first: tuple[float, ...]
     second: tuple[float, ...]
     threshold: float
+    below: bool
+    """The event is what lies below the threshold."""
 
 
-def draw(view: View, threshold: float, left: Outputs, right: Outputs) -> Sketch:
+def draw(view: View, threshold: float, left: Outputs, right: Outputs, *, below: bool = False) -> Sketch:
     """Count both inputs in common bars over the middle 99 % and the threshold."""
     xs, ys = (_finite(view.of, o) for o in (left, right))
     pooled = np.concatenate([xs, ys])
     if not len(pooled):
-        return Sketch(view.name, (0.0, 1.0), (0.0,), (0.0,), threshold)
+        return Sketch(view.name, (0.0, 1.0), (0.0,), (0.0,), threshold, below)
     low, high = np.quantile(pooled, [0.005, 0.995])
     low, high = min(low, threshold), max(high, threshold)
     pad = (high - low) / _BARS or 1.0
     edges = np.linspace(low - pad, high + pad, _BARS + 1)
     bars = [np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] / o.size for v, o in ((xs, left), (ys, right))]
-    return Sketch(view.name, tuple(edges.tolist()), tuple(bars[0].tolist()), tuple(bars[1].tolist()), threshold)
+    first, second = (tuple(bar.tolist()) for bar in bars)
+    return Sketch(view.name, tuple(edges.tolist()), first, second, threshold, below)
 
 
 def _finite(of: Callable[[Outputs], Values], outputs: Outputs) -> Values:

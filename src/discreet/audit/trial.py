@@ -13,7 +13,7 @@ from .outputs import Outputs, tabulate
 from .report import Finding, Report
 from .runs import Progress, Vector, collect
 from .search import Event, search
-from .sketch import draw
+from .sketch import Sketch, draw
 
 __all__ = ["trial"]
 
@@ -39,7 +39,7 @@ def trial(
     with np.errstate(invalid="ignore", over="ignore"):  # outputs may be infinite or NaN: that is what we look at
         events = search(first, second, judge.claim, runs=n - trained, assume=judge.assume)
         findings = tuple(_finding(event, rest, judge, judge.alpha / len(events)) for event in events)
-        sketch = draw(events[0].view, events[0].threshold, *rest) if events else None
+        sketch = _sketch(events, findings, rest)
     points = np.linspace(0, 1, 201)
     return Report(
         claim=judge.claim,
@@ -59,6 +59,14 @@ def trial(
     )
 
 
+def _sketch(events: list[Event], findings: tuple[Finding, ...], rest: tuple[Outputs, Outputs]) -> Sketch | None:
+    """Draw the view of the event that says most."""
+    if not events:
+        return None
+    event = max(zip(findings, events, strict=True), key=lambda both: both[0].weight)[1]
+    return draw(event.view, event.threshold, *rest, below=event.below)
+
+
 def _training(left: Outputs, right: Outputs) -> int:
     """Decide on how many runs to search: a tenth if they show few outputs (they are searched anyway), else half."""
     n = left.size
@@ -68,8 +76,8 @@ def _training(left: Outputs, right: Outputs) -> int:
     return look if len(seen) <= _FEW else n // 2
 
 
-def _finding(event: Event, rest: tuple[Outputs, ...], judge: Judge, alpha: float) -> Finding:
-    seen = event.evidence(rest[0], rest[1])
+def _finding(event: Event, rest: tuple[Outputs, Outputs], judge: Judge, alpha: float) -> Finding:
+    seen = event.evidence(*rest)
     epsilon = seen.least(at_delta(judge.delta, assume=judge.assume), alpha)
     return Finding(
         event=str(event),
