@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..data.unit import Rows, read_name
-from ..errors import InvalidArgument, UnsupportedQuery
+from ..data.unit import Rows
 from .expression import Call, Expression, Function
 from .finish import sorts_of
 from .keys import PublicValues, public_keys
 from .kind import Day, Kind, Second, Truth, Whole, Words
 from .kinds import kind_of
+from .names import own_names
 from .refusal import refusal
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
 from .sorts import Sort, sort_of
@@ -33,7 +33,7 @@ from .tree import (
 )
 from .word_kinds import text_kind
 
-__all__ = ["check_rows", "checked", "own_names"]
+__all__ = ["check_rows", "checked"]
 
 _TEXT = (Function.LOWER, Function.UPPER, Function.TRIM, Function.LENGTH, Function.LIKE, Function.SUBSTRING)
 
@@ -71,17 +71,6 @@ def check_rows(relation: Relation) -> None:
     columns_of(relation)
     if isinstance(unit_of(relation), Rows):
         multiplicity(relation)
-
-
-def own_names(names: list[str]) -> None:
-    """Refuse names that no table can have, or that differ at most in case."""
-    for name in names:
-        try:
-            read_name(name, "a column")
-        except InvalidArgument as error:
-            raise UnsupportedQuery(f"AS: {error}") from None
-    if len({name.casefold() for name in names}) < len(names):
-        raise refusal("AS", "two columns have the same name", "give each its own name")
 
 
 def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Kind], values: PublicValues | None) -> None:

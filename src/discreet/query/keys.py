@@ -20,6 +20,7 @@ from math import prod
 from typing import TypeAlias
 
 from ..data.columns import Column, Date, Integer, Real, Timestamp
+from .chain import leaves
 from .evaluate import evaluate
 from .expression import Call, Constant, Expression, Field, Function, fields_of
 from .kind import Day, Kind, Scalar, Second, Truth, Whole, kind_of_column
@@ -27,7 +28,7 @@ from .kinds import kind_of
 from .rows import columns_of
 from .tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-__all__ = ["MOST_KEYS", "PublicValues", "conjuncts", "public_keys"]
+__all__ = ["MOST_KEYS", "PublicValues", "public_keys"]
 
 MOST_KEYS = 10_000
 PublicValues: TypeAlias = Callable[[str, str], Iterable[object]]
@@ -72,17 +73,6 @@ def _tidy(expression: Expression, values: tuple[Scalar, ...]) -> tuple[Scalar, .
     return (*sorted(numbers), *((None,) if None in whole else ()))
 
 
-def conjuncts(condition: Expression) -> tuple[Expression, ...]:
-    """Split a condition into the parts that must all be true.
-
-    >>> len(conjuncts(Call(Function.AND, (Field("a"), Call(Function.AND, (Field("b"), Field("c")))))))
-    3
-    """
-    if isinstance(condition, Call) and condition.function is Function.AND:
-        return tuple(part for argument in condition.arguments for part in conjuncts(argument))
-    return (condition,)
-
-
 def _values(expression: Expression, relation: Relation, search: _Search) -> Values:
     """List all values, NULL among them where it may occur."""
     if isinstance(expression, Constant):
@@ -114,7 +104,9 @@ def _tests(relation: Relation, names: frozenset[str]) -> list[Expression]:
     """List the conditions that speak of these columns only."""
     tests: list[Expression] = []
     while isinstance(relation, Where):
-        tests += [part for part in conjuncts(relation.condition) if fields_of(part) and fields_of(part) <= names]
+        tests += [
+            part for part in leaves(Function.AND, relation.condition) if fields_of(part) and fields_of(part) <= names
+        ]
         relation = relation.rows
     return tests
 
@@ -199,7 +191,10 @@ def _column_values(name: str, relation: Relation, search: _Search) -> Values:
 def _narrowed(name: str, relation: Where, domain: Values) -> Values:
     if domain is None:
         return None
-    columns, tests = columns_of(relation), [c for c in conjuncts(relation.condition) if fields_of(c) == {name}]
+    columns, tests = (
+        columns_of(relation),
+        [c for c in leaves(Function.AND, relation.condition) if fields_of(c) == {name}],
+    )
     return tuple(v for v in domain if all(evaluate(test, {name: v}, columns) is True for test in tests))
 
 

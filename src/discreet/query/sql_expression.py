@@ -8,6 +8,7 @@ from functools import cache, partial
 
 from sqlglot import exp
 
+from .chain import chained
 from .expression import Call, Constant, Expression, Function
 from .kind import Kind
 from .refusal import refusal
@@ -15,7 +16,7 @@ from .sorts import Sort, sort_of
 from .sql_constant import as_sort, folded, literal
 from .sql_syntax import only, refuse_node
 
-__all__ = ["Names", "balanced", "read"]
+__all__ = ["Names", "alike", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,6 @@ def read(node: exp.Expr, names: Names) -> Expression:
     if reader is None:
         refuse_node(node)
     return reader(node, names)
-
-
-def balanced(function: Function, parts: Sequence[Expression]) -> Expression:
-    """Join conditions into a shallow tree, so that a long list of them is no deep one."""
-    if len(parts) == 1:
-        return parts[0]
-    half = (len(parts) + 1) // 2
-    return Call(function, (balanced(function, parts[:half]), balanced(function, parts[half:])))
 
 
 def negated(condition: Expression, node: exp.Expr) -> Expression:
@@ -84,7 +77,7 @@ def _binary(function: Function, node: exp.Expr, names: Names) -> Expression:
 
 def _connected(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expression")
-    return balanced(function, [read(part, names) for part in node.flatten()])
+    return chained(function, [read(part, names) for part in node.flatten()])
 
 
 def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> list[Expression]:

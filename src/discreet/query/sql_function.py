@@ -8,6 +8,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from .bins import bin_of
 from .expression import Call, Constant, Expression, Function
 from .kind import Whole
 from .kinds import kind_of
@@ -131,10 +132,8 @@ def _bucket(node: exp.WidthBucket, names: Names) -> Expression:
     if len(numbers) < 3 or numbers[0] >= numbers[1] or numbers[2] < 1 or numbers[2].denominator != 1:
         raise refusal("WIDTH_BUCKET", "it takes constants low < high and a number of bins", "write (x, 0, 100, 10)")
     low, high, bins = numbers
-    above = folded(Function.SUBTRACT, read(node.this, names), Constant(int(low) if low.denominator == 1 else low))
-    width = (high - low) / bins
-    place = Call(Function.DIVIDE, (above, Constant(int(width) if width.denominator == 1 else width)))
-    clipped = Call(Function.GREATEST, (Call(Function.FLOOR, (place,)), Constant(-1)))
+    place = bin_of(read(node.this, names), low, (high - low) / bins)
+    clipped = Call(Function.GREATEST, (place, Constant(-1)))
     return Call(Function.ADD, (Call(Function.LEAST, (clipped, Constant(int(bins)))), Constant(1)))
 
 

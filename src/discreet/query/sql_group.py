@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from .expression import Constant, Expression, Field
+from .names import fresh
 from .refusal import refusal
 from .sorts import Sort
 from .sql_expression import Names, read
-from .sql_scope import Person, Scope, find, fresh, lookup, row_names
+from .sql_scope import Person, Scope, find, lookup, row_names
 from .sql_syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
 from .tree import Named
 

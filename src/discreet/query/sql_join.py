@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from sqlglot import exp
 
 from ..data.unit import Rows
+from .chain import chained
 from .expression import Expression, Field, Function
+from .joins import apart, public_columns
 from .refusal import refusal, unbounded
-from .rows import columns_of, tables_of, unit_of
-from .sql_expression import balanced, read
+from .rows import unit_of
+from .sql_expression import read
 from .sql_relation import Tables, read_item
-from .sql_scope import Person, Public, Scope, Shown, Source, find, fresh, lookup, no_window, row_names
+from .sql_scope import Person, Public, Scope, Shown, Source, find, lookup, no_window, row_names
 from .sql_syntax import identifier, only
-from .tree import JoinPeople, JoinPublic, Relation, Select, Where
+from .tree import JoinPeople, JoinPublic, Where
 
 __all__ = ["joined"]
 
@@ -44,10 +47,7 @@ def joined(left: Scope | Public, join: exp.Join, tables: Tables) -> Scope | Publ
 
 
 def _with_public(scope: Scope, public: Public, join: exp.Join, keep: bool) -> Scope:
-    taken = list(columns_of(scope.rows))
-    columns: list[tuple[str, str]] = []
-    for column in public.table.columns:
-        columns.append((fresh(column, public.table.name, (*taken, *(name for name, _ in columns))), column))
+    columns = public_columns(scope.rows, public.table)
     shown: Shown = tuple((column, Field(name)) for name, column in columns)
     back = dict(columns)
     matched, rest, merged = _conditions(scope, Scope(scope.rows, (Source(public.alias, shown),)), join)
@@ -58,7 +58,7 @@ def _with_public(scope: Scope, public: Public, join: exp.Join, keep: bool) -> Sc
         raise refusal("JOIN", f"{public.table.name} needs an equality with one of its columns", "write ON x = column")
     if rest and keep:
         raise refusal("LEFT JOIN", "its ON takes equalities only", "put other conditions into WHERE")
-    rows = JoinPublic(scope.rows, public.table, tuple(on), tuple(columns), keep)
+    rows = JoinPublic(scope.rows, public.table, tuple(on), columns, keep)
     return _narrowed(Scope(rows, (*scope.sources, Source(public.alias, shown)), scope.merged | merged), rest)
 
 
@@ -70,7 +70,8 @@ def _with_private(left: Scope, right: Scope, join: exp.Join) -> Scope:
         )  # fmt: skip
     no_window(left.rows, "JOIN of private tables")
     no_window(right.rows, "JOIN of private tables")
-    rows, right_sources = _renamed(right, list(columns_of(left.rows)))
+    rows, new = apart(left.rows, right.rows)
+    right_sources = tuple(Source(s.alias, _renamed(s.shown, new)) for s in right.sources)
     other = Scope(rows, right_sources)
     matched, rest, merged = _conditions(left, other, join)
     people = [pair for pair in matched if isinstance(pair[0], Person) and isinstance(pair[1], Person)]
@@ -81,25 +82,15 @@ def _with_private(left: Scope, right: Scope, join: exp.Join) -> Scope:
     return _narrowed(scope, rest)
 
 
-def _renamed(scope: Scope, taken: list[str]) -> tuple[Relation, tuple[Source, ...]]:
-    """Give the columns of the right side names of their own."""
-    new: dict[str, str] = {}
-    for name in columns_of(scope.rows):
-        new[name] = fresh(name, tables_of(scope.rows)[0].name, (*taken, *new.values()))
-    if all(old == name for old, name in new.items()):
-        return scope.rows, scope.sources
-    sources = tuple(
-        Source(s.alias, tuple((n, Field(new[w.name]) if isinstance(w, Field) else w) for n, w in s.shown))
-        for s in scope.sources
-    )
-    return Select(scope.rows, tuple((name, Field(old)) for old, name in new.items())), sources
+def _renamed(shown: Shown, new: Mapping[str, str]) -> Shown:
+    return tuple((name, Field(new[what.name]) if isinstance(what, Field) else what) for name, what in shown)
 
 
 def _narrowed(scope: Scope, rest: list[exp.Expr]) -> Scope:
     if not rest:
         return scope
     names = row_names(scope)
-    condition = balanced(Function.AND, [read(part, names) for part in rest])
+    condition = chained(Function.AND, [read(part, names) for part in rest])
     return Scope(Where(scope.rows, condition), scope.sources, scope.merged)
 
 

@@ -11,6 +11,7 @@ from .expression import Expression, Field
 from .finish import sorts_of
 from .keys import PublicValues, public_keys
 from .kinds import kind_of
+from .names import fresh
 from .refusal import refusal
 from .rows import columns_of
 from .sorts import Sort, sort_of_kind
@@ -19,7 +20,7 @@ from .sql_expression import Names, read
 from .sql_group import Grouping, group_of, grouped_names
 from .sql_item import item_names
 from .sql_relation import Tables, read_from, read_where, with_views
-from .sql_scope import Scope, fresh
+from .sql_scope import Scope
 from .sql_syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
 from .statistic import statistic_name
 from .tree import Finish, Key, Question, Statistic

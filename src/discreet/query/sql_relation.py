@@ -9,12 +9,10 @@ from sqlglot import exp
 
 from ..data.schema import Schema
 from ..errors import SchemaMismatch
-from .check import own_names
-from .expression import Constant, Expression, Field
+from .expression import Expression, Field
 from .refusal import refusal
-from .rows import columns_of
 from .sql_expression import read
-from .sql_scope import Person, Public, Scope, Shown, Source, View, exact_rows, find, row_names, table_view
+from .sql_scope import Person, Public, Scope, Source, View, chosen, exact_rows, find, row_names, table_view
 from .sql_syntax import identifier, only, refuse_node, with_aggregate
 from .tree import Relation, Select, Union, Where
 
@@ -82,12 +80,7 @@ def _select(node: exp.Select, tables: Tables) -> View:
     if node.args.get("having") is not None or any(map(with_aggregate, node.expressions)):
         raise refusal("a sub-query with aggregates", "it sums up many people", "GROUP BY the person in it")
     items = [pair for item in node.expressions for pair in _item(item, scope)]
-    own_names([name for name, _ in items])
-    shown: Shown = tuple((name, what if isinstance(what, Person) else Field(name)) for name, what in items)
-    columns = tuple((name, what) for name, what in items if not isinstance(what, Person))
-    if columns == tuple((name, Field(name)) for name in columns_of(scope.rows)):
-        return View(scope.rows, shown)
-    return View(Select(scope.rows, columns or (("present", Constant(1)),)), shown)
+    return chosen(scope.rows, items)
 
 
 def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
@@ -13,15 +13,33 @@ from ..data.schema import Schema
 from ..data.unit import People
 from ..errors import SchemaMismatch
 from .expression import Constant, Expression, Field
+from .names import own_names
 from .refusal import refusal
 from .rows import columns_of, unit_of
 from .sorts import sort_of_kind
 from .sql_expression import Names
 from .sql_syntax import identifier
-from .tree import Relation, Scan, Select
+from .tree import Named, Relation, Scan, Select
 
-__all__ = ["Person", "Public", "Scope", "Shown", "Source", "View", "exact_rows", "find", "fresh", "lookup"]
-__all__ += ["no_window", "person_refusal", "row_names", "table_view"]
+__all__ = [
+    "Person",
+    "Public",
+    "Scope",
+    "Shown",
+    "Source",
+    "View",
+    "chosen",
+    "exact_rows",
+    "find",
+    "lookup",
+    "no_window",
+    "person_refusal",
+    "row_names",
+    "table_view",
+]
+
+NO_COLUMNS: Named = (("present", Constant(1)),)
+"""Stands in where only the person is selected: rows have at least one column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,29 +142,22 @@ def row_names(scope: Scope) -> Names:
     return Names(column, {name: sort_of_kind(kind) for name, kind in kinds.items()}, kinds)
 
 
-def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
-    """Give a column a name that no other has, in any case: its own, else with the table's name before it.
-
-    >>> fresh("city", "wards", ["ward"]), fresh("ward", "wards", ["WARD", "wards.ward"])
-    ('city', 'wards.ward 2')
-    """
-    used = {other.casefold() for other in taken}
-    if name.casefold() not in used:
-        return name
-    base, number = f"{prefix}.{name}" if len(f"{prefix}.{name}".encode()) <= 58 else "column", 1
-    candidate = base
-    while candidate.casefold() in used:
-        number += 1
-        candidate = f"{base} {number}"
-    return candidate
-
-
 def exact_rows(view: View) -> Relation:
     """Give rows that have just the columns shown, in their order; rows without any get a constant one."""
     columns = [what.name for _, what in view.shown if isinstance(what, Field)]
     if columns == list(columns_of(view.rows)):
         return view.rows
-    return Select(view.rows, tuple((name, Field(name)) for name in columns) or (("present", Constant(1)),))
+    return Select(view.rows, tuple((name, Field(name)) for name in columns) or NO_COLUMNS)
+
+
+def chosen(rows: Relation, items: Sequence[tuple[str, Expression | Person]]) -> View:
+    """Show chosen columns of rows; what chooses all of them as they are is no choice, and leaves the rows alone."""
+    own_names([name for name, _ in items])
+    shown: Shown = tuple((name, what if isinstance(what, Person) else Field(name)) for name, what in items)
+    columns = tuple((name, what) for name, what in items if not isinstance(what, Person))
+    if columns == tuple((name, Field(name)) for name in columns_of(rows)):
+        return View(rows, shown)
+    return View(Select(rows, columns or NO_COLUMNS), shown)
 
 
 def no_window(rows: Relation, clause: str) -> None:

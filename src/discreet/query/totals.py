@@ -6,6 +6,7 @@ A total beyond its bounds is clipped: the bounds are enforced, not believed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -13,11 +14,31 @@ from ..data.unit import People
 from .expression import Call, Constant, Expression, Field, Function
 from .kind import Kind, Scalar, Whole
 from .kinds import kind_of
+from .names import fresh
 from .refusal import refusal
 from .rows import columns_of
-from .tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from .sorts import Sort, sort_of_kind
+from .statistic import function_name, statistic_name
+from .tree import (
+    Count,
+    CountOf,
+    JoinPeople,
+    JoinPublic,
+    Mean,
+    Named,
+    PerPerson,
+    Quantile,
+    Relation,
+    Scan,
+    Select,
+    Statistic,
+    Sum,
+    Total,
+    Union,
+    Where,
+)
 
-__all__ = ["count_total", "extreme_total", "mean_of", "person_rows", "present", "sum_total"]
+__all__ = ["Totals", "person_rows"]
 
 
 def person_rows(rows: Relation) -> int:
@@ -43,12 +64,57 @@ def person_rows(rows: Relation) -> int:
             return person_rows(inner) if keys else 1
 
 
-def count_total(rows: Relation) -> Total:
+@dataclass(slots=True)
+class Totals:
+    """The totals of each person's rows found so far; each is worked out once, and has a name of its own."""
+
+    rows: Relation
+    keys: Named
+    found: dict[Total, str] = field(default_factory=dict)
+    sorts: dict[str, Sort] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        kinds = columns_of(self.rows)
+        self.sorts.update({name: sort_of_kind(kind_of(key, kinds)) for name, key in self.keys})
+
+    def expression(self, statistic: Statistic, wanted: str | None) -> Expression:
+        """Give a statistic of one person's rows as an expression of totals."""
+        name = wanted or statistic_name(statistic)
+        match statistic:
+            case Count():
+                return self._named(_count(self.rows), name)
+            case CountOf(of=of):
+                return self._named(_sum(_present(of), self.rows), name)
+            case Sum(of=of):
+                return self._named(_sum(of, self.rows), name)
+            case Mean(of=of):
+                total = self._named(_sum(of, self.rows), f"{name} sum")
+                return _mean(total, self._named(_sum(_present(of), self.rows), f"{name} count"), of, self.rows)
+            case Quantile(of=of, at=at) if at in (0, 1):
+                return self._named(_extreme("greatest" if at else "least", of, self.rows), name)
+            case _:
+                what = f"{function_name(statistic)} of a person's rows"
+                raise refusal(what, "it is not worked out per person", "use COUNT, SUM, AVG, MIN or MAX")
+
+    def _named(self, total: Total, wanted: str) -> Field:
+        if total not in self.found:
+            taken = (*(name for name, _ in self.keys), *self.found.values())
+            self.found[total] = fresh(wanted, "total", taken)
+            self.sorts[self.found[total]] = "number"
+        return Field(self.found[total])
+
+    def per_person(self) -> PerPerson:
+        """Give one row for each person and key, with all totals found; with at least the number of rows."""
+        totals = self.found or {_count(self.rows): fresh("rows", "total", (name for name, _ in self.keys))}
+        return PerPerson(self.rows, self.keys, tuple((name, total) for total, name in totals.items()))
+
+
+def _count(rows: Relation) -> Total:
     """Count a person's rows; whoever is there has at least one."""
     return Total("count", None, Fraction(1), 1, person_rows(rows))
 
 
-def sum_total(expression: Expression, rows: Relation) -> Total:
+def _sum(expression: Expression, rows: Relation) -> Total:
     """Sum a number over a person's rows that have it: over one of them at least."""
     kind, most = _number("SUM", expression, rows), person_rows(rows)
     low, high = min(kind.low, most * kind.low), max(kind.high, most * kind.high)
@@ -56,21 +122,21 @@ def sum_total(expression: Expression, rows: Relation) -> Total:
     return Total("sum", expression, kind.step, low, high)
 
 
-def extreme_total(what: Literal["least", "greatest"], expression: Expression, rows: Relation) -> Total:
+def _extreme(what: Literal["least", "greatest"], expression: Expression, rows: Relation) -> Total:
     """Take the least or greatest value of a person's rows."""
     kind = _number("MIN and MAX", expression, rows)
     return Total(what, expression, kind.step, kind.low, kind.high)
 
 
-def present(expression: Expression) -> Expression:
+def _present(expression: Expression) -> Expression:
     """Give 1 where an expression has a value, 0 where it is NULL, so that a sum counts."""
     return Call(Function.CASE, (Call(Function.IS_NULL, (expression,)), Constant(0), Constant(1)))
 
 
-def mean_of(total: str, count: str, expression: Expression, rows: Relation) -> Expression:
+def _mean(total: Field, count: Field, expression: Expression, rows: Relation) -> Expression:
     """Divide a total by a count, both columns of totals; a mean lies between the bounds of its values."""
     kind = _number("AVG", expression, rows)
-    quotient = Call(Function.DIVIDE, (Field(total), Field(count)))
+    quotient = Call(Function.DIVIDE, (total, count))
     clipped = Call(Function.GREATEST, (quotient, Constant(_tidy(kind.low * kind.step))))
     return Call(Function.LEAST, (clipped, Constant(_tidy(kind.high * kind.step))))
 

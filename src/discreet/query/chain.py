@@ -1,0 +1,34 @@
+"""Chains of AND or OR: a flat list of conditions as a shallow tree, so that a long list is no deep one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .expression import Call, Expression, Function
+
+__all__ = ["balanced", "chained", "leaves"]
+
+
+def leaves(function: Function, expression: Expression) -> list[Expression]:
+    """List the conditions that a chain joins.
+
+    >>> from .expression import Field
+    >>> leaves(Function.AND, Call(Function.AND, (Field("a"), Call(Function.AND, (Field("b"), Field("c"))))))
+    [Field(name='a'), Field(name='b'), Field(name='c')]
+    """
+    if isinstance(expression, Call) and expression.function is function:
+        return [leaf for argument in expression.arguments for leaf in leaves(function, argument)]
+    return [expression]
+
+
+def balanced(function: Function, parts: Sequence[Expression]) -> Expression:
+    """Join conditions, half of them on each side."""
+    if len(parts) == 1:
+        return parts[0]
+    half = (len(parts) + 1) // 2
+    return Call(function, (balanced(function, parts[:half]), balanced(function, parts[half:])))
+
+
+def chained(function: Function, parts: Sequence[Expression]) -> Expression:
+    """Join conditions that may be chains themselves: however it was written, the same list is the same tree."""
+    return balanced(function, [leaf for part in parts for leaf in leaves(function, part)])
