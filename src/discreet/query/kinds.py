@@ -49,6 +49,8 @@ def _constant(constant: Constant) -> Kind:
         case bool():
             return Truth()
         case str(text):
+            if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
+                raise UnsupportedQuery("a text holds a character that not every store can hold; leave it out")
             return Words(len(text))
         case number if constant.time == "day":
             return Day(int(number), int(number))
