@@ -197,9 +197,10 @@ class TestRefusals:
         with pytest.raises(InvalidArgument, match="promises under 'replace' neighbours"):
             open_filter(PureDP(1), neighbours="replace").after(LaplaceNoise(2, 1))
 
-    def test_what_is_no_event(self):
-        with pytest.raises(InvalidArgument, match="events are expected"):
-            open_filter(PureDP(1)).admits(3)
+    @pytest.mark.parametrize("event", [3, None, [LAPLACE], PureDP(1)])
+    def test_what_is_no_event(self, event):
+        with pytest.raises(InvalidArgument, match="one event is expected"):
+            open_filter(PureDP(1)).admits(event)
 
     @pytest.mark.parametrize(
         ("arguments", "options", "why"),
@@ -305,6 +306,11 @@ class TestState:
             exact += Fraction(1, n**2)
         assert gate.used[0].denominator.bit_length() <= 513
         assert 0 <= gate.used[0] - exact < Fraction(1, 2**500)
+
+    def test_rounding_never_spends_beyond_the_budget(self):
+        third = Fraction(1, 3**400)
+        gate = open_filter(PureDP(third))
+        assert gate.after(Promise(PureDP(third))).left() == PureDP(0)
 
     def test_parts_are_charged_by_the_relation(self):
         parts = [LaplaceNoise(4, 1), LaplaceNoise(4, 1), LaplaceNoise(2, 1)]

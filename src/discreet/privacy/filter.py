@@ -128,8 +128,9 @@ class Filter:
             raise self._exceeded(self._shown(amounts, leak), self.left())
         if leaks:
             raise self._exceeded(ApproxDP(0, _below_one(leak)), ApproxDP(0, self.terms.delta - self.leaked))
-        used = tuple(_short(u + a) for u, a in zip(self.used, amounts, strict=True))
-        return replace(self, used=used, leaked=_short(self.leaked + leak), neighbours=event.neighbours)
+        used = tuple(_short(u + a, c) for u, a, c in zip(self.used, amounts, self.capacity, strict=True))
+        leaked = _short(self.leaked + leak, self.terms.delta)
+        return replace(self, used=used, leaked=leaked, neighbours=event.neighbours)
 
     def left(self) -> Measure:
         """Give what is left, in the measure this kind of filter counts in."""
@@ -154,7 +155,7 @@ class Filter:
         return filter_from_json(data)
 
     def _price(self, event: Event) -> tuple[Amounts, Fraction]:
-        parts = flatten(event)
+        parts = flatten(_read_event(event))
         if self.neighbours not in (None, parts.neighbours):
             near = f"this filter promises under {self.neighbours!r} neighbours"
             raise InvalidArgument(f"{near}, the event is stated under {parts.neighbours!r}; restate it")
@@ -198,10 +199,18 @@ def rule_of(kind: Kind) -> Rule:
             assert_never(kind)
 
 
-def _short(amount: Fraction) -> Fraction:
+def _short(amount: Fraction, most: Fraction) -> Fraction:
+    """Round an amount that fits up to the grid if it is finer, never beyond what it fits in."""
     if amount.denominator <= _FINEST:
         return amount
-    return Fraction(-(-amount.numerator * _FINEST // amount.denominator), _FINEST)
+    return min(Fraction(-(-amount.numerator * _FINEST // amount.denominator), _FINEST), most)
+
+
+def _read_event(event: object) -> Event:
+    if not isinstance(event, Event):
+        kind = type(event).__name__
+        raise InvalidArgument(f"one event is expected, such as mechanism.event or a Batch of several; got {kind}")
+    return event
 
 
 def _below_one(leak: Fraction) -> Fraction:
