@@ -1,8 +1,10 @@
 import math
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from discreet.errors import InvalidArgument
 from discreet.privacy.compose import compose
@@ -27,6 +29,7 @@ from discreet.privacy.events import (
 from discreet.privacy.gdp import tradeoff
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.parts import flatten
+from oracles.prices import gaussian_delta, responses_delta
 
 MANY = {
     "gaussian": [GaussianNoise.of(5, 1)] * 10,
@@ -228,3 +231,30 @@ def test_printing():
     assert repr(compose([LaplaceNoise(2, 1)] * 3)) == "Curve(3 × LaplaceNoise; add-remove)"
     many = compose([LaplaceNoise(s, 1) for s in range(1, 7)])
     assert repr(many).endswith(", …; add-remove)")
+
+
+class TestOracle:
+    """Lower ≤ exact ≤ upper in 60-digit arithmetic, for δ from 1e-2 to 1e-100; no violation."""
+
+    @pytest.mark.parametrize("power", [2, 6, 12, 30, 100])
+    def test_gaussians(self, power):
+        random = Random(power)
+        for _ in range(12):
+            sigma, times = Fraction(random.randint(5, 4000), 100), random.randint(1, 500)
+            delta = Fraction(1, 10**power)
+            mu = mp.sqrt(mpf(times)) / (mpf(sigma.numerator) / sigma.denominator)
+            curve = compose(Repeated(GaussianNoise.of(sigma, 1), times))
+            upper, lower = curve.epsilon(delta), curve.lower.epsilon(delta)
+            assert gaussian_delta(mu, upper) <= mpf(10) ** -power
+            assert lower == 0 or gaussian_delta(mu, lower) >= mpf(10) ** -power
+
+    @pytest.mark.parametrize("power", [2, 6, 12, 30, 100])
+    def test_responses(self, power):
+        random = Random(power)
+        for _ in range(6):
+            each, times = Fraction(random.randint(1, 200), 100), random.randint(1, 120)
+            curve = compose(Repeated(Response(each), times))
+            upper, lower = curve.epsilon(Fraction(1, 10**power)), curve.lower.epsilon(Fraction(1, 10**power))
+            exact = mpf(each.numerator) / each.denominator
+            assert responses_delta(exact, times, upper) <= mpf(10) ** -power or upper == float(times * each)
+            assert lower == 0 or responses_delta(exact, times, lower) >= mpf(10) ** -power
