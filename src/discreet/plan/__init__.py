@@ -6,13 +6,15 @@ Everything here is public: a plan needs no data, costs nothing and can be shown.
 from __future__ import annotations
 
 from .plan import Plan, plan_question
-from .release import Choice, Distinct, Release, Total, Want
+from .release import Choice, ChosenRelease, Distinct, NoisyRelease, Release, Total, Want
 from .selection import Selection
 from .split import routes, split
 
 __all__ = [
     "Choice",
+    "ChosenRelease",
     "Distinct",
+    "NoisyRelease",
     "Plan",
     "Release",
     "Selection",

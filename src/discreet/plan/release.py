@@ -23,7 +23,19 @@ from ..query.rows import neighbours_of
 from ..query.tally import Tally
 from .split import Divisible
 
-__all__ = ["Additive", "Choice", "Distinct", "Release", "Total", "Want", "at_least", "release_of", "steps_per_row"]
+__all__ = [
+    "Additive",
+    "Choice",
+    "ChosenRelease",
+    "Distinct",
+    "NoisyRelease",
+    "Release",
+    "Total",
+    "Want",
+    "at_least",
+    "release_of",
+    "steps_per_row",
+]
 
 Additive: TypeAlias = Geometric | DiscreteGaussian
 
@@ -70,26 +82,45 @@ Want: TypeAlias = Total | Distinct | Choice
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """What is wanted, and the mechanism that releases it."""
+class NoisyRelease:
+    """Numbers, and the noise that is added to them."""
 
-    want: Want
-    mechanism: Additive | Exponential
+    want: Total | Distinct
+    mechanism: Additive
 
     @property
     def event(self) -> Event:
         """What is done, to be priced: one event for all keys together."""
         return self.mechanism.event
 
+    @property
+    def unit(self) -> Fraction:
+        """What one whole step is worth."""
+        return self.want.unit if isinstance(self.want, Total) else Fraction(1)
+
     def error(self, beta: float = 0.05) -> float:
-        """Bound the miss in one key, but for a chance β: in units of the total, or in rows for a choice."""
-        match self.want, self.mechanism:
-            case Choice() as want, Exponential() as choose:
-                return choose.error(want.options, beta) / steps_per_row(want)
-            case Total(unit=unit), Geometric() | DiscreteGaussian() as noise:
-                return at_least(noise.error(beta) * unit)
-            case _, noise:
-                return float(noise.error(beta))  # type: ignore[arg-type]
+        """Bound the miss in one key, but for a chance β, in the unit of the total."""
+        return at_least(self.mechanism.error(beta) * self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenRelease:
+    """Cells or values, and the mechanism that chooses one per key."""
+
+    want: Choice
+    mechanism: Exponential
+
+    @property
+    def event(self) -> Event:
+        """What is done, to be priced: one choice among all combinations over the keys."""
+        return self.mechanism.event
+
+    def error(self, beta: float = 0.05) -> float:
+        """Bound the miss in one key, but for a chance β, in rows."""
+        return self.mechanism.error(self.want.options, beta) / steps_per_row(self.want)
+
+
+Release: TypeAlias = NoisyRelease | ChosenRelease
 
 
 def at_least(exact: Fraction) -> float:
@@ -123,9 +154,9 @@ def release_of(want: Want, budget: Divisible) -> Release:
     if isinstance(want, Choice):
         near = neighbours_of(want.tally.rows)
         monotone = want.at is None and near == "add-remove"
-        return Release(
+        return ChosenRelease(
             want, Exponential.spending(budget, sensitivity=want.sensitivity, monotone=monotone, neighbours=near)
         )
     if isinstance(budget, PureDP):
-        return Release(want, Geometric.spending(budget, want.sensitivity))
-    return Release(want, DiscreteGaussian.spending(budget, want.sensitivity))
+        return NoisyRelease(want, Geometric.spending(budget, want.sensitivity))
+    return NoisyRelease(want, DiscreteGaussian.spending(budget, want.sensitivity))

@@ -40,7 +40,7 @@ from .tree import (
     Variance,
 )
 
-__all__ = ["Need", "Part", "Sums", "middle_of", "needs"]
+__all__ = ["Need", "Part", "Sums", "middle_of", "needs", "range_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +108,28 @@ def needs(
             assert_never(statistic)
 
 
+def range_of(kind: Kind) -> tuple[Fraction, Fraction]:
+    """Give the public range of a number.
+
+    >>> range_of(Whole(Fraction(1, 2), 0, 9))
+    (Fraction(0, 1), Fraction(9, 2))
+    """
+    return _whole(kind).low * _whole(kind).step, _whole(kind).high * _whole(kind).step
+
+
 def middle_of(kind: Kind) -> Fraction:
     """Give the public number that totals are centred at: the grid point nearest below the middle of the range.
 
     >>> middle_of(Whole(Fraction(1, 2), 0, 9))
     Fraction(2, 1)
     """
+    return (_whole(kind).low + _whole(kind).high) // 2 * _whole(kind).step
+
+
+def _whole(kind: Kind) -> Whole:
     if not isinstance(kind, Whole):
         raise UnsupportedQuery("sums, means, variances and correlations take numbers")
-    return (kind.low + kind.high) // 2 * kind.step
+    return kind
 
 
 def _present(x: Expression) -> Expression:
@@ -132,9 +145,7 @@ def _rows(truth: Expression) -> Part:
 
 
 def _number(x: Expression, columns: dict[str, Kind]) -> Part:
-    kind = kind_of(x, columns)
-    if not isinstance(kind, Whole):
-        raise UnsupportedQuery("sums, means, variances and correlations take numbers")
+    kind = _whole(kind_of(x, columns))
     return Part(x, kind.step, min(kind.low, 0), max(kind.high, 0))
 
 

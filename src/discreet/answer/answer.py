@@ -1,0 +1,160 @@
+"""The answer: a table of noisy values, with an interval for every statistic and what it took to make them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..plan.plan import Plan
+from ..query.expression import Expression, Field, fields_of
+from ..query.finish import Value, kept, shown, sorts_of
+from ..query.kind import Scalar
+from ..query.sorts import Sort, sort_of
+from .estimate import Estimate
+from .level import read_level
+from .noisy import outward
+from .reach import reach_of
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd  # type: ignore[import-untyped]
+    import polars as pl
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+__all__ = ["Answer", "Interval"]
+
+Interval = tuple[Value, Value] | None
+Key = tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Columns and rows as the question asked to see them; everything here is private to nobody.
+
+    `interval(level)` gives, row by row, where the exact value of each column lies with at least that probability.
+    "Exact" means: of the bounded shares that the plan states, since what a share cuts off nobody released.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    sorts: tuple[Sort | None, ...]
+    plan: Plan = field(repr=False)
+    keys: tuple[Key, ...] = field(repr=False)
+    estimates: tuple[dict[str, Estimate], ...] = field(repr=False)
+    receipt: object = None
+
+    @classmethod
+    def of(cls, plan: Plan, keys: Sequence[Key], estimates: Sequence[dict[str, Estimate]]) -> Answer:
+        """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values."""
+        question, sorts = plan.question, sorts_of(plan.question)
+        names = [key.name for key in question.keys]
+        values = [{name: made.value for name, made in row.items()} for row in estimates]
+        table: list[dict[str, Value]] = [
+            {**dict(zip(names, key, strict=True)), **row} for key, row in zip(keys, values, strict=True)
+        ]
+        places = kept(question.finish, table, sorts)
+        rows = [tuple(shown(question.finish, table[place], sorts).values()) for place in places]
+        return cls(
+            tuple(name for name, _ in question.finish.columns),
+            tuple(rows),
+            tuple(sort_of(expression, sorts) for _, expression in question.finish.columns),
+            plan,
+            tuple(keys[place] for place in places),
+            tuple(estimates[place] for place in places),
+        )
+
+    def with_receipt(self, receipt: object) -> Answer:
+        """Give the same answer with the ledger's receipt."""
+        return replace(self, receipt=receipt)
+
+    @property
+    def noisy(self) -> tuple[str, ...]:
+        """The columns that are made from statistics; the others are keys, and exact."""
+        names = {name for name, _ in self.plan.question.statistics}
+        return tuple(name for name, made in self.plan.question.finish.columns if fields_of(made) & names)
+
+    def column(self, name: str) -> list[Value]:
+        """List the values of one column."""
+        place = self.columns.index(name)
+        return [row[place] for row in self.rows]
+
+    def interval(self, level: float = 0.95) -> tuple[dict[str, Interval], ...]:
+        """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.
+
+        Columns computed from k statistics take each of them at 1 − (1 − level)/k. None where no bound is known: a mode,
+        a quotient whose divisor may be 0.
+        """
+        beta = 1 - read_level(level)
+        made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
+        return tuple(
+            {name: self._interval(expression, key, row, beta) for name, expression in made}
+            for key, row in zip(self.keys, self.estimates, strict=True)
+        )
+
+    def _interval(self, expression: Expression, key: Key, row: dict[str, Estimate], beta: float) -> Interval:
+        if isinstance(expression, Field):
+            return row[expression.name].interval(beta)
+        used = fields_of(expression) & set(row)
+        boxes = {k.name: _box((v, v)) for k, v in zip(self.plan.question.keys, key, strict=True)}
+        boxes |= {name: _box(row[name].interval(beta / len(used))) for name in used}
+        reach = reach_of(expression, boxes)
+        return None if reach is None else outward(reach)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        from .show import answer_text
+
+        return answer_text(self)
+
+    def _repr_html_(self) -> str:
+        from .show import answer_html
+
+        return answer_html(self)
+
+    def to_dict(self, level: float | None = None) -> dict[str, list[object]]:
+        """Give the columns by name; with a level, also `name_low` and `name_high` of every noisy column."""
+        from .export import to_dict
+
+        return to_dict(self, level)
+
+    def to_csv(self, path: str | Path | None = None, level: float | None = None) -> str:
+        """Write the table as CSV, to a file if a path is given; give the text."""
+        from .export import to_csv
+
+        return to_csv(self, path, level)
+
+    def to_polars(self, level: float | None = None) -> pl.DataFrame:
+        """Give a Polars data frame."""
+        from .export import to_polars
+
+        return to_polars(self, level)
+
+    def to_pandas(self, level: float | None = None) -> pd.DataFrame:
+        """Give a pandas data frame."""
+        from .export import to_pandas
+
+        return to_pandas(self, level)
+
+    def to_arrow(self, level: float | None = None) -> pa.Table:
+        """Give an Arrow table."""
+        from .export import to_arrow
+
+        return to_arrow(self, level)
+
+    def plot(self, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
+        """Draw one noisy column with its error bars (needs matplotlib)."""
+        from .plot import plot
+
+        return plot(self, column, level)
+
+
+def _box(ends: tuple[Value, Value] | None) -> tuple[Fraction, Fraction] | None:
+    """Read numbers as a box; text, truth and NULL have none."""
+    if ends is None or not all(isinstance(end, int | float | Fraction) and not isinstance(end, bool) for end in ends):
+        return None
+    return Fraction(ends[0]), Fraction(ends[1])  # type: ignore[arg-type]

@@ -1,0 +1,111 @@
+"""From a question to its answer: plan, ask the store, add noise, estimate. The ledger stands between plan and run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from ..noise import Bits
+from ..plan.plan import Plan, plan_question
+from ..privacy.measures import Measure
+from ..query.keys import PublicValues
+from ..query.kind import Scalar
+from ..query.rows import columns_of
+from ..query.tree import Question
+from .answer import Answer
+from .draw import Pick, draw
+from .estimate import Estimate, estimate
+from .gather import Store, gather
+from .level import read_level
+from .noisy import Noisy
+
+__all__ = ["answer_question", "run_plan"]
+
+Key = tuple[Scalar, ...]
+
+
+def answer_question(
+    question: Question,
+    engine: Store,
+    spend: Measure,
+    *,
+    level: float = 0.95,
+    nonnegative: bool = False,
+    weights: Mapping[str, Fraction] | None = None,
+    public_values: PublicValues | None = None,
+    bits: Bits | None = None,
+) -> Answer:
+    """Answer a question within a budget; whoever keeps a ledger plans first, charges `plan.events`, then runs.
+
+    `level` is the level of the intervals of quantiles, fixed when they are drawn; those of all other statistics can be
+    had at any level. `nonnegative` moves noisy counts to 0 or above.
+
+    >>> from ..data import Category, Rows, Schema
+    >>> from ..privacy.measures import PureDP
+    >>> from ..query.expression import Field
+    >>> from ..query.tree import Count, Finish, Key, Scan
+    >>> class Three:
+    ...     def tally(self, tally):
+    ...         return {("N",): (3000,)}
+    >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S"])}))
+    >>> finish = Finish((("region", Field("region")), ("n", Field("n"))))
+    >>> question = Question(people, (Key("region", Field("region"), ("N", "S")),), (("n", Count()),), finish)
+    >>> answer = answer_question(question, Three(), PureDP(10))
+    >>> answer.column("region"), [abs(n - exact) < 9 for n, exact in zip(answer.column("n"), (3000, 0))]
+    (['N', 'S'], [True, True])
+    """
+    level = read_level(level)
+    plan = plan_question(question, spend, weights=weights, public_values=public_values)
+    return run_plan(plan, engine, level=level, nonnegative=nonnegative, bits=bits)
+
+
+def run_plan(
+    plan: Plan, engine: Store, *, level: float = 0.95, nonnegative: bool = False, bits: Bits | None = None
+) -> Answer:
+    """Run a plan that has been paid for: exact totals from the engine, fresh noise, estimates.
+
+    Every public key appears, also those that do not occur; of unknown keys just the selected ones.
+    """
+    confidence = read_level(level)
+    keys = _keys(plan, engine, bits)
+    drawn = _drawn(plan, keys, engine, confidence, bits)
+    columns = columns_of(plan.question.rows)
+    statistics = dict(plan.question.statistics)
+    rows: list[dict[str, Estimate]] = []
+    for row in range(len(keys)):
+        made: dict[str, Estimate] = {}
+        for name, places in plan.uses:
+            made[name] = estimate(
+                statistics[name],
+                [drawn[place][row] for place in places],
+                columns,
+                level=confidence,
+                nonnegative=nonnegative,
+            )
+        rows.append(made)
+    return Answer.of(plan, keys, rows)
+
+
+def _keys(plan: Plan, engine: Store, bits: Bits | None) -> Sequence[Key]:
+    if plan.selection is None:
+        return plan.keys or ()
+    totals = engine.tally(plan.selection.tally)
+    counts = {key: found[0] for key, found in totals.items() if _allowed(key, plan)}
+    return plan.selection.release(counts, bits=bits)
+
+
+def _allowed(key: Key, plan: Plan) -> bool:
+    """Tell whether a key may be shown at all: a public one if it is listed, and NULL only where it is a key."""
+    return all(
+        value is not None if column.values is None else value in column.values
+        for value, column in zip(key, plan.question.keys, strict=True)
+    )
+
+
+def _drawn(
+    plan: Plan, keys: Sequence[Key], engine: Store, level: float, bits: Bits | None
+) -> list[Sequence[Noisy | Pick]]:
+    if not keys:
+        return [[] for _ in plan.releases]
+    counts = gather([release.want for release in plan.releases], keys, engine)
+    return [draw(release, found, keys, level, bits=bits) for release, found in zip(plan.releases, counts, strict=True)]

@@ -1,0 +1,83 @@
+"""From released numbers to statistics: one estimate per statistic and key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+from ..query.kind import Kind
+from ..query.kinds import kind_of
+from ..query.needs import middle_of, range_of
+from ..query.tree import (
+    Correlation,
+    Count,
+    CountDistinct,
+    CountOf,
+    CountPeople,
+    Covariance,
+    Mean,
+    Mode,
+    Quantile,
+    Statistic,
+    Sum,
+    Variance,
+)
+from .amount import Amount
+from .chosen import Place, Vote
+from .draw import Pick
+from .mean import Average
+from .noisy import Noisy
+from .pair import Coefficient, Moment
+from .spread import Deviation
+
+__all__ = ["Estimate", "estimate"]
+
+Estimate: TypeAlias = Amount | Average | Deviation | Moment | Coefficient | Place | Vote
+
+
+def estimate(
+    statistic: Statistic,
+    drawn: Sequence[Noisy | Pick],
+    columns: dict[str, Kind],
+    *,
+    level: float,
+    nonnegative: bool,
+) -> Estimate:
+    """Put a statistic together from what was released for it: noisy totals, or places of chosen cells."""
+    totals = [one for one in drawn if isinstance(one, Noisy)]
+    picks = [one for one in drawn if isinstance(one, Pick)]
+    match statistic:
+        case Count() | CountOf() | CountPeople() | CountDistinct():
+            return Amount(totals[0], Fraction(0) if nonnegative else None)
+        case Sum():
+            return Amount(totals[0])
+        case Mean(of=of):
+            kind = kind_of(of, columns)
+            return Average(totals[0], totals[1], middle_of(kind), *range_of(kind))
+        case Variance(of=of, sample=sample, root=root):
+            squares, total, n = totals
+            return Deviation(squares, total, n, _width(kind_of(of, columns)), sample=sample, root=root)
+        case Covariance(x=x, y=y, sample=sample):
+            uv, u, v, n = totals
+            return Moment(uv, u, v, n, _width(kind_of(x, columns)) * _width(kind_of(y, columns)), sample=sample)
+        case Correlation():
+            return Coefficient(*totals)
+        case Quantile():
+            return _place(picks, level)
+        case Mode():
+            return Vote(picks[0].cells.places[picks[0].place][0], picks[0].miss)
+        case _:
+            assert_never(statistic)
+
+
+def _width(kind: Kind) -> Fraction:
+    low, high = range_of(kind)
+    return high - low
+
+
+def _place(picks: Sequence[Pick], level: float) -> Place:
+    middle, below, above = (pick.place for pick in picks)
+    ends = picks[0].cells.ends
+    first, last = min(below, above), max(below, above)  # the two are drawn apart and may cross; then both ends hold
+    return Place(ends[middle], (ends[first][0], ends[last][1]), (ends[0][0], ends[-1][1]), level)

@@ -1,0 +1,85 @@
+"""Answers for other tools. Days and seconds become dates and times, exact fractions floats."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..query.finish import Value
+from ..query.sorts import Sort
+from ..query.word_kinds import EPOCH
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+    import polars as pl
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    from .answer import Answer
+
+__all__ = ["plain", "to_arrow", "to_csv", "to_dict", "to_pandas", "to_polars"]
+
+_START = datetime(1970, 1, 1)
+
+
+def plain(value: Value, sort: Sort | None) -> object:
+    """Turn a value into what other tools expect.
+
+    >>> plain(19724, "day"), plain(60, "second"), plain(Fraction(1, 2), "number"), plain(None, "day")
+    (datetime.date(2024, 1, 2), datetime.datetime(1970, 1, 1, 0, 1), 0.5, None)
+    """
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        if sort == "day":
+            return EPOCH + timedelta(days=int(value))
+        if sort == "second":
+            return _START + timedelta(seconds=int(value))
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def to_dict(answer: Answer, level: float | None = None) -> dict[str, list[object]]:
+    """Give the columns by name; with a level, also the ends of the intervals."""
+    intervals = None if level is None else answer.interval(level)
+    columns: dict[str, list[object]] = {}
+    for name, sort in zip(answer.columns, answer.sorts, strict=True):
+        columns[name] = [plain(value, sort) for value in answer.column(name)]
+        if intervals is not None and name in answer.noisy:
+            for place, end in enumerate(("low", "high")):
+                ends = [row[name] for row in intervals]
+                columns[f"{name}_{end}"] = [None if box is None else plain(box[place], sort) for box in ends]
+    return columns
+
+
+def to_csv(answer: Answer, path: str | Path | None = None, level: float | None = None) -> str:
+    """Write CSV with a header; NULL is empty, times are in ISO form."""
+    columns = to_dict(answer, level)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    if path is not None:
+        Path(path).write_text(text.getvalue(), encoding="utf-8")
+    return text.getvalue()
+
+
+def to_polars(answer: Answer, level: float | None = None) -> pl.DataFrame:
+    """Give a Polars data frame."""
+    import polars as pl
+
+    return pl.DataFrame(to_dict(answer, level), strict=False)
+
+
+def to_pandas(answer: Answer, level: float | None = None) -> pd.DataFrame:
+    """Give a pandas data frame."""
+    import pandas as pd
+
+    return pd.DataFrame(to_dict(answer, level))
+
+
+def to_arrow(answer: Answer, level: float | None = None) -> pa.Table:
+    """Give an Arrow table."""
+    import pyarrow as pa
+
+    return pa.table(to_dict(answer, level))

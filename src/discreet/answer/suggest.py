@@ -1,0 +1,102 @@
+"""Help for choosing bounds: private quantiles of a column, on a public lattice of powers of two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+from ..mechanisms.exponential import Exponential
+from ..noise import Bits
+from ..plan.release import Choice, ChosenRelease
+from ..plan.split import Divisible, routes, split
+from ..privacy.events import Event
+from ..privacy.measures import Measure
+from ..query.bound import possible_shares, weight_of
+from ..query.cells import Cells
+from ..query.expression import Call, Constant, Expression, Field, Function
+from ..query.kind import Whole
+from ..query.kinds import kind_of
+from ..query.rows import columns_of, neighbours_of
+from ..query.sensitivity import rank_influence
+from ..query.tally import Tally, Term
+from ..query.tree import Relation
+from .draw import choose
+from .gather import Store, gather
+
+__all__ = ["Bounds", "suggest_bounds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Suggested bounds for clipping, each 0 or a power of two times the step, and what finding them did."""
+
+    low: Fraction
+    high: Fraction
+    events: tuple[Event, ...]
+
+
+def suggest_bounds(
+    column: str,
+    rows: Relation,
+    engine: Store,
+    *,
+    spend: Measure,
+    tail: Fraction | str = "1/100",
+    bits: Bits | None = None,
+) -> Bounds:
+    """Suggest bounds outside of which about a share `tail` of the rows lies on either side.
+
+    Two private quantiles, at `tail` and 1 − `tail`, on the lattice −2^j, …, −1, 0, 1, …, 2^j of steps: so coarse that
+    the choice is among about 60 places, and the suggestion nearly always within a factor of two. The declared bounds
+    must be wide enough to begin with; the answer is private, so it may be declared from then on.
+
+    Refuses a column that holds no numbers, and a tail outside 0 … 1/2.
+    """
+    at = Fraction(tail)
+    if not 0 < at < Fraction(1, 2):
+        raise InvalidArgument(f"tail must lie between 0 and 1/2, got {tail}; 1/100 is usual")
+    kind = kind_of(Field(column), columns_of(rows))
+    if not isinstance(kind, Whole):
+        raise InvalidArgument(f"bounds are suggested for numbers, and {column} holds none")
+    ends = _octaves(kind)
+    cells = _cells(Field(column), ends)
+    share = possible_shares(rows, keyed=False)[0]
+    weight = weight_of(1, share)
+    tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
+    wants = [Choice(tally, cells, rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
+    plans = [[_chosen(want, part) for want, part in zip(wants, _halves(way), strict=True)] for way in routes(spend)]
+    releases = min(plans, key=lambda plan: plan[0].error())
+    counts = gather(wants, [()], engine)
+    places = [choose(r, c, [()], 0.95, bits=bits)[0] for r, c in zip(releases, counts, strict=True)]
+    return Bounds(ends[min(places)][0], ends[max(places)][1], tuple(release.event for release in releases))
+
+
+def _halves(budget: Divisible) -> list[Divisible]:
+    return split(budget, [Fraction(1)] * 2)
+
+
+def _chosen(want: Choice, part: Divisible) -> ChosenRelease:
+    near = neighbours_of(want.tally.rows)
+    return ChosenRelease(want, Exponential.spending(part, sensitivity=want.sensitivity, neighbours=near))
+
+
+def _octaves(kind: Whole) -> list[tuple[Fraction, Fraction]]:
+    """Cut the range at 0 and at plus and minus powers of two, in steps; a cell holds its upper end."""
+    marks = sorted({0, *(1 << j for j in range(63)), *(-(1 << j) for j in range(63))})
+    ends: list[tuple[Fraction, Fraction]] = []
+    below = kind.low
+    for mark in [*(m for m in marks if kind.low <= m < kind.high), kind.high]:
+        ends.append((below * kind.step, mark * kind.step))
+        below = mark + 1
+    return ends
+
+
+def _cells(of: Expression, ends: list[tuple[Fraction, Fraction]]) -> Cells:
+    """Say in which octave a value lies, by comparing it with their ends."""
+    branches: list[Expression] = []
+    for place, (_, high) in enumerate(ends[:-1]):
+        branches += [Call(Function.AT_MOST, (of, Constant(high))), Constant(place)]
+    last = Constant(len(ends) - 1)
+    inner = Call(Function.CASE, (Call(Function.IS_NULL, (of,)), Constant(None), *branches, last))
+    return Cells((inner,), tuple((place,) for place in range(len(ends))), tuple(ends))
