@@ -127,6 +127,13 @@ def sampled_gauss_delta(mu, rate, epsilon, *, removes):
     return quad(excess, span) / sqrt(2 * mp.pi)
 
 
+def laplace_delta(ratio, epsilon):
+    """One Laplace release: 1 − e^{(ε−Δ/b)/2} between the two largest losses."""
+    if epsilon >= ratio:
+        return mpf(0)
+    return 1 - exp(epsilon) if epsilon < -ratio else 1 - exp((epsilon - ratio) / 2)
+
+
 def hyperbola_delta(shape, count, epsilon):
     """k-fold curve of P-mass `end` at ±high (mirrored) and density ½·root·e^{l/2} on ±wide.
 

@@ -222,7 +222,7 @@ class TestLatticeNoise:
         for epsilon in EPSILONS:
             close(binomial(trials, shift), epsilon, oracle.delta_of(law, mpf(epsilon)), 4e-12)
 
-    @pytest.mark.parametrize(("trials", "shift"), [(1001, 1), (1200, 70), (1500, 1480)])
+    @pytest.mark.parametrize(("trials", "shift"), [(1001, 1), (1200, 70), (1500, 600), (1500, 1480)])
     def test_binomial_medium(self, trials, shift):
         law = oracle.binomial_law(trials, shift)
         pair = binomial(trials, shift)

@@ -189,11 +189,9 @@ class TestOracle:
     def test_mixed_families(self):
         """A Gaussian, a Laplace and a response, by quadrature over the Gaussian."""
         x, mu, epsilon = mpf(1) / 2, mpf(1) / 2, mpf(1)
-        shape = (x, x, mpf(1) / 2, oracle.exp(-x / 2) / 2)
 
         def rest(e):
-            law = oracle.response_law(mpf(1) / 4)
-            return sum(p * oracle.hyperbola_delta(shape, 1, e - loss) for loss, p in law)
+            return sum(p * oracle.laplace_delta(x, e - loss) for loss, p in oracle.response_law(mpf(1) / 4))
 
         def integrand(z):
             return oracle.exp(-z * z / 2) * rest(epsilon - mu * mu / 2 - mu * z) / oracle.sqrt(2 * mp.pi)
@@ -306,6 +304,21 @@ class TestEnds:
         assert numerical([GaussianNoise(100, 1)] * 3).epsilon("0.5") == 0.0
         assert numerical([LaplaceNoise(10, 1)] * 3).epsilon("0.9") == 0.0
         assert numerical([LaplaceNoise(100, 1)] * 3).epsilon("0.2") <= 1e-3
+
+    def test_where_no_lower_bound_can_be_shown(self):
+        """Just above δ(0), and just below the largest loss: 0 is a lower bound, the upper one stays sound."""
+        price = numerical([LaplaceNoise(1, 1)] * 2, gap=0.01)
+        edge = price.delta(0) * (1 - 1e-5)
+        assert price.lower_epsilon(edge) <= price.epsilon(edge) <= 0.01
+        late = 2 - 1e-9
+        assert price.lower_delta(late) <= 0.25 * 1e-9 <= price.delta(late)
+        steep = numerical([ExponentialSelection(1)] * 20, gap=0.1)
+        assert steep.lower_delta(20 - 1e-6) == 0.0
+        assert 0 < steep.delta(20 - 1e-6) < 1e-70
+
+    def test_a_gap_finer_than_any_grid(self):
+        low, high = bracket([LaplaceNoise(3, 1)] * 3, 1e-3, gap=1e-30)
+        assert 0 < low <= high < low * (1 + 1e-5)
 
     def test_tiny_delta(self):
         assert numerical([DiscreteGaussianNoise(9, 1)] * 2).epsilon(1e-290) == math.inf

@@ -57,6 +57,14 @@ def test_far_beyond_the_budget():
     assert steep.epsilon(1e-9) == math.inf
 
 
+def test_generous_budgets():
+    total = Running(ApproxDP(20, 1e-5), events=10)
+    total.add(GaussianNoise(1, 1))
+    near(total, [GaussianNoise(1, 1)], 1e-5, 1.02)
+    total.add(Repeated(LaplaceNoise(1, 5), 5000))
+    assert total.epsilon(1e-5) == math.inf
+
+
 def test_mass_given_away():
     total = Running(ApproxDP(1, 1e-6), events=10)
     total.add(Promise(ApproxDP("0.1", 1e-3)))

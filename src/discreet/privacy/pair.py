@@ -133,7 +133,7 @@ def _largest_move(event: DiscreteGaussianNoise) -> int:
     return move if event.linf is None else min(move, event.linf)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def pairs_of(event: Event) -> Directions:
     """Give the dominating pairs of one event: `remove` (the unit is in D) and `add` (it is in D').
 

@@ -35,14 +35,10 @@ class Atoms:
     error: float = 64 * EPS
     certain: float = field(init=False)
     q: Array = field(init=False)
-    below: Array = field(init=False)
-    above: Array = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "certain", ceiling(self.top))
         object.__setattr__(self, "q", self.p * np.exp(-self.losses))
-        object.__setattr__(self, "below", np.cumsum(self.p))
-        object.__setattr__(self, "above", np.cumsum(self.p[::-1]))
 
     def cells(self, edges: Array) -> Cells:
         """Sum the atoms between edges; an atom on an edge belongs to the cell that ends there."""
@@ -69,8 +65,8 @@ class Atoms:
 
     def span(self, tail: float) -> tuple[float, float]:
         """Give the losses between which all P-mass but `tail` on each side lies."""
-        low = int(np.searchsorted(self.below, tail, side="right"))
-        high = int(np.searchsorted(self.above, tail, side="right"))
+        low = int(np.searchsorted(np.cumsum(self.p), tail, side="right"))
+        high = int(np.searchsorted(np.cumsum(self.p[::-1]), tail, side="right"))
         last = len(self.p) - 1
         return float(self.losses[min(low, last)]), float(self.losses[max(last - high, 0)])
 

@@ -23,7 +23,7 @@ import numpy as np
 from .pair_cells import Array
 from .pair_hyperbola import bounded_range
 from .pld_comb import dots
-from .pld_ring import Profile
+from .pld_ring import Profile, power
 from .pld_tilt import log_share
 
 __all__ = ["Evidence", "Spread", "exceeds", "interpolate", "spread_law"]
@@ -62,8 +62,7 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     place = np.zeros(size)
     place[(start + np.arange(len(mass))) % size] += mass
     wave = np.fft.rfft(place)
-    turn = np.angle(wave) * count
-    ring = np.fft.irfft(np.abs(wave) ** count * (np.cos(turn) + 1j * np.sin(turn)), size)
+    ring = np.fft.irfft(power(wave, count), size)
     weights = np.maximum(np.roll(ring, reach)[: 2 * reach + 1], 0.0)
     at = start + np.arange(len(mass), dtype=np.float64)
     tail = 0.0

@@ -150,10 +150,12 @@ def _multiply(parts: Sequence[Tilted], size: int) -> tuple[Array, float]:
 
 
 def power(wave: Wave, count: int) -> Wave:
-    """Raise a spectrum to a whole power in polar form; each entry errs by at most 8·count units in the last place."""
+    """Raise a spectrum to a whole power in polar form, to 8·count units in the last place or e^−80."""
     size = np.abs(wave)
-    turn = np.angle(wave) * count
-    raised: Wave = size**count * (np.cos(turn) + 1j * np.sin(turn))
+    live = size > math.exp(-80 / count)  # what would be below e^−80 is left at 0
+    turn = np.angle(wave[live]) * count
+    raised = np.zeros(len(wave), dtype=np.complex128)
+    raised[live] = size[live] ** count * (np.cos(turn) + 1j * np.sin(turn))
     return raised
 
 

@@ -26,6 +26,8 @@ CUT = 1e-140
 """Masses at infinity below this may stand for tails that were cut off."""
 FEW = 64
 """Most events whose mass at infinity is multiplied out exactly."""
+STEEPEST = 2e4
+"""Largest product of tilt and ε: finer than 1e-4 near the largest loss is not looked at."""
 ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
 LONGEST = 2**22
@@ -145,14 +147,14 @@ class Side:
         tilt, rough = cumulants.for_delta(max(delta - self.top[1], delta * 1e-3))
         near = min(cap, rough) * (1 - gap / 2)
         if rough > cap * (1 - gap / 2) or tilt * gap * rough > 4:
-            return min(tilt, cumulants.for_epsilon(near)[0], 20 / (gap * near)), near, tail
+            return min(tilt, cumulants.for_epsilon(near)[0], STEEPEST / near), near, tail
         return tilt, rough, tail
 
     def _refine(self, best: Bracket, step: float, tilt: float, tail: float, goal: Goal) -> Bracket:
         """Compose on finer and finer grids until the bracket is as narrow as the goal says, or the work too much."""
         look, width, gap = goal
         rounds = 0
-        for _ in range(2 * ROUNDS):
+        while rounds < ROUNDS:
             made = self._compose(step, tilt, tail, LONGEST if rounds == 0 else LONGEST // 4)
             if made is None and rounds > 0:
                 break
@@ -161,7 +163,7 @@ class Side:
                 continue
             best, rounds = look(made, best), rounds + 1
             wide = width(best)
-            if wide <= gap or rounds == ROUNDS:
+            if wide <= gap:
                 break
             step *= max(0.3, 0.8 * math.sqrt(gap / wide))
         return best
@@ -182,6 +184,7 @@ class Side:
         tail, tilt = 1e-20, 1.0
         for _ in range(2):
             tilt, log = Cumulants(self.groups, tail).for_epsilon(epsilon)
+            tilt = min(tilt, STEEPEST / max(abs(epsilon), 1e-9))
             tail = max(math.exp(max(log - 5, -690)) * 1e-9 / self.count, 1e-300)
 
         def look(made: Composed, best: Bracket) -> Bracket:
@@ -297,7 +300,7 @@ def _most_below(evidence: Evidence, epsilon: float, upper: float) -> float:
     high, part = upper, 1e-4
     while not exceeds(evidence, epsilon, high * (1 - part)):
         high, part = high * (1 - part), min(part * 2, 0.9)
-        if high < upper * 1e-6:
+        if high <= upper * 1e-6:
             return 0.0
     low = high * (1 - part)
     for _ in range(8 if evidence.spread is not None else 24):
