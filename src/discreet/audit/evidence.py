@@ -89,33 +89,49 @@ class Evidence:
         return low
 
 
-def slope_for(p: float, q: float, runs: int, family: Family, *, trained: int) -> float:
+def slope_for(p: float, q: float, runs: int, family: Family, *, trained: int, alpha: float = 0.001) -> float:
     """Choose the weight of a false hit from *other* data: the one that promises the best bound on the family's number.
 
-    `trained` runs gave p and q, `runs` will judge. The margin is taken in the normal approximation and at the worst of
-    the truths that lie one standard error around (p, q); a poor choice costs power, never soundness.
+    `trained` runs gave p and q, `runs` will judge at level α. The margin is taken in the normal approximation and at
+    the worst of the truths that lie one standard error around (p, q); a poor choice costs power, never soundness.
     """
+    from scipy.special import ndtri
+
+    z, reach = float(-ndtri(alpha)) / 2**0.5, float(-ndtri(alpha / 100))
     (p_low, p_high), (q_low, q_high) = (_around(v, trained, 1.0) for v in (p, q))
     worst_p, worst_q = _around(p, trained, 2.0)[0], _around(q, trained, 2.0)[1]
     ratio = max(worst_p / worst_q, (1 - worst_q) / (1 - worst_p), 1.0)  # a steeper slope would stake all on luck
     slopes = np.geomspace(1 / ratio, ratio, 33)
-    least = [_margin(a, b, runs, family, slopes) for a in (p_low, p_high) for b in (q_low, q_high)]
-    return float(slopes[int(np.argmax(np.min(least, axis=0)))])
+    truths = [_Truth(a, b, runs, z, reach) for a in (p_low, p_high) for b in (q_low, q_high)]
+    least = np.min([truth.margin(family, slopes) for truth in truths], axis=0)
+    return float(slopes[int(np.argmax(least))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Truth:
+    """A pair of probabilities that may be true, and how far from them the bound will lie, in standard errors."""
+
+    p: float
+    q: float
+    runs: int
+    z: float
+    reach: float
+
+    def margin(self, family: Family, slopes: Floats) -> Floats:
+        """Say by how many standard errors each slope refutes the member that is just about refuted."""
+        p, q = (float(np.clip(v, 0.1 / self.runs, 1 - 0.1 / self.runs)) for v in (self.p, self.q))
+        spread_p, spread_q = np.sqrt(p * (1 - p) / self.runs), np.sqrt(q * (1 - q) / self.runs)
+        near = np.clip(q + np.linspace(-self.reach, self.reach, 181) * spread_q, 0.0, 1.0)
+        member = _corner(p - self.z * spread_p, min(1.0, q + self.z * spread_q), family)
+        top = family.member(member)(near)
+        worst = np.array([np.max(top - s * near) for s in slopes])
+        return np.asarray((p - slopes * q - worst) / np.sqrt(spread_p**2 + slopes**2 * spread_q**2))
 
 
 def _around(rate: float, runs: int, z: float) -> tuple[float, float]:
     """Give z standard errors around a frequency (Wilson 1927), good enough to choose by."""
     middle, half = rate * runs + z * z / 2, z * np.sqrt(runs * rate * (1 - rate) + z * z / 4)
     return float((middle - half) / (runs + z * z)), float((middle + half) / (runs + z * z))
-
-
-def _margin(p: float, q: float, runs: int, family: Family, slopes: Floats) -> Floats:
-    p, q = (float(np.clip(v, 0.1 / runs, 1 - 0.1 / runs)) for v in (p, q))
-    spread_p, spread_q = np.sqrt(p * (1 - p) / runs), np.sqrt(q * (1 - q) / runs)
-    near = np.clip(q + np.linspace(-4.5, 4.5, 181) * spread_q, 0.0, 1.0)
-    top = family.member(_corner(p - 2 * spread_p, min(1.0, q + 2 * spread_q), family))(near)
-    worst = np.array([np.max(top - s * near) for s in slopes])
-    return np.asarray((p - slopes * q - worst) / np.sqrt(spread_p**2 + slopes**2 * spread_q**2))
 
 
 def _corner(p: float, q: float, family: Family) -> float:

@@ -71,7 +71,7 @@ def _runs_for(p: float, q: float, claim: Measure, alpha: float, beta: float) -> 
     from scipy.special import ndtri
 
     z, allowed = float(-ndtri(beta)), ceiling(claim)
-    slope = slope_for(p, q, 10_000, family(claim), trained=10_000)
+    slope = slope_for(p, q, 10_000, family(claim), trained=10_000, alpha=alpha)
 
     def enough(runs: int) -> bool:
         spread_p, spread_q = math.sqrt(runs * p * (1 - p)), math.sqrt(runs * q * (1 - q))

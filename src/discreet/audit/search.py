@@ -79,11 +79,12 @@ def search(
     claim: Measure,
     *,
     runs: int,
+    alpha: float = 0.001,
     assume: str | None = None,
 ) -> list[Event]:
     """Choose one or two events: the best for the claim's own number, and the one that exceeds the claim by most.
 
-    `first` teaches the views, `second` chooses the thresholds; `runs` others will judge.
+    `first` teaches the views, `second` chooses the thresholds; `runs` others will judge at level α.
     """
     own, over = _own_score(claim, assume), _over_score(ceiling(claim, assume=assume))
     kind = Family("μ", gaussian, 75.0) if assume else family(claim)
@@ -95,11 +96,11 @@ def search(
                 best[i] = candidate
     found = [f for i, f in enumerate(best) if f is not None and (i == 0 or f.score > _WORTH)]
     chosen = {(f.view.name, f.threshold, f.below, f.second): f for f in found}
-    return [_fixed(f, kind, runs, second[0].size) for f in chosen.values()]
+    return [_fixed(f, kind, runs, trained=second[0].size, alpha=alpha / len(chosen)) for f in chosen.values()]
 
 
-def _fixed(found: _Found, kind: Family, runs: int, trained: int) -> Event:
-    slope = slope_for(*found.rates, runs, kind, trained=trained)
+def _fixed(found: _Found, kind: Family, runs: int, *, trained: int, alpha: float) -> Event:
+    slope = slope_for(*found.rates, runs, kind, trained=trained, alpha=alpha)
     return Event(found.view, found.threshold, found.below, found.second, slope)
 
 

@@ -37,7 +37,7 @@ def trial(
         (left.part(*span), right.part(*span)) for span in ((0, trained // 2), (trained // 2, trained), (trained, n))
     )
     with np.errstate(invalid="ignore", over="ignore"):  # outputs may be infinite or NaN: that is what we look at
-        events = search(first, second, judge.claim, runs=n - trained, assume=judge.assume)
+        events = search(first, second, judge.claim, runs=n - trained, alpha=judge.alpha, assume=judge.assume)
         findings = tuple(_finding(event, rest, judge, judge.alpha / len(events)) for event in events)
         sketch = _sketch(events, findings, rest)
     points = np.linspace(0, 1, 201)
