@@ -334,6 +334,7 @@ class TestEnds:
     def test_losses_beyond_doubles(self):
         assert numerical([LaplaceNoise(1, 5000)] * 2).epsilon(1e-6) <= 10_000
         assert numerical([Repeated(GaussianNoise(1, 1), 10**7)]).epsilon(1e-6) > 5e6
+        assert numerical([GaussianNoise("1e-40", 1)]).epsilon(1e-6) == math.inf
 
     def test_nothing_but_zero_losses(self):
         assert numerical([Promise(PureDP(0))] * 3).epsilon(1e-6) == 0.0

@@ -13,10 +13,11 @@ import numpy as np
 from .pair_atoms import Atoms
 from .pair_cells import Array, Pair, ceiling
 from .pld_comb import Comb, aligned, dots
-from .pld_lower import Evidence, exceeds, interpolate, spread_law
+from .pld_lower import Evidence, interpolate, spread_law
 from .pld_ring import Profile, compose
+from .pld_search import last_above, most_below, solve
 from .pld_tilt import Cumulants
-from .rounding import down, fraction_up, up
+from .rounding import fraction_up, up
 
 __all__ = ["Bracket", "Composed", "Side"]
 
@@ -127,7 +128,7 @@ class Side:
 
         def look(made: Composed, best: Bracket) -> Bracket:
             upper = min(best.upper, max(0.0, made.epsilon(delta)))
-            return Bracket(max(best.lower, _last_above(made.evidence, delta, upper, gap)), upper)
+            return Bracket(max(best.lower, last_above(made.evidence, delta, upper, gap)), upper)
 
         def width(best: Bracket) -> float:
             if best.upper <= max(enough, 1e-12):
@@ -189,7 +190,7 @@ class Side:
 
         def look(made: Composed, best: Bracket) -> Bracket:
             upper = min(best.upper, float(made.deltas(np.array([epsilon]))[0]))
-            return Bracket(max(best.lower, _most_below(made.evidence, epsilon, upper)), upper)
+            return Bracket(max(best.lower, most_below(made.evidence, epsilon, upper)), upper)
 
         def width(best: Bracket) -> float:
             if best.upper <= enough:
@@ -207,7 +208,7 @@ class Side:
     def _single(self, delta: float, cap: float) -> Bracket:
         """Solve the closed form of one pair from both sides."""
         pair = self.groups[0][0]
-        return Bracket(_solve(pair.lower_delta, delta, cap)[0], min(cap, _solve(pair.delta, delta, cap)[1]))
+        return Bracket(solve(pair.lower_delta, delta, cap)[0], min(cap, solve(pair.delta, delta, cap)[1]))
 
     def _compose(self, step: float, tilt: float, tail: float, longest: int) -> Composed | None:
         """Compose on a grid, or not at all if that takes more than `longest` points."""
@@ -277,48 +278,3 @@ def _common_pitch(groups: tuple[tuple[Pair, int], ...], step: float) -> Fraction
 def _gcd(a: Fraction, b: Fraction) -> Fraction:
     d = a.denominator * b.denominator
     return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), d)
-
-
-def _last_above(evidence: Evidence, delta: float, upper: float, gap: float) -> float:
-    """Give the largest ε found at which the true curve is certainly above δ, 0 if there is none."""
-    if not math.isfinite(upper) or upper <= 0:
-        return 0.0
-    high, back = upper, gap * upper / 4
-    while not exceeds(evidence, high - back, delta):
-        high, back = high - back, back * 2
-        if high <= 0:
-            return 0.0
-    low = high - back
-    for _ in range(8 if evidence.spread is not None else 24):
-        middle = (low + high) / 2
-        low, high = (middle, high) if exceeds(evidence, middle, delta) else (low, middle)
-    return max(0.0, down(low))
-
-
-def _most_below(evidence: Evidence, epsilon: float, upper: float) -> float:
-    """Give the largest δ found that the true curve at ε certainly exceeds, 0 if there is none."""
-    high, part = upper, 1e-4
-    while not exceeds(evidence, epsilon, high * (1 - part)):
-        high, part = high * (1 - part), min(part * 2, 0.9)
-        if high <= upper * 1e-6:
-            return 0.0
-    low = high * (1 - part)
-    for _ in range(8 if evidence.spread is not None else 24):
-        middle = (low + high) / 2
-        low, high = (middle, high) if exceeds(evidence, epsilon, middle) else (low, middle)
-    return down(low)
-
-
-def _solve(curve: Callable[[float], float], delta: float, cap: float) -> tuple[float, float]:
-    """Give ε ≥ 0 on both sides of curve(ε) = δ for a falling curve, to the last digits."""
-    if curve(0.0) <= delta:
-        return 0.0, 0.0
-    low, high = 0.0, min(1.0, cap)
-    while curve(high) > delta:
-        low, high = high, min(2 * high, cap)
-        if low >= cap or high > 1e9:
-            return low, math.inf
-    while high - low > 2.0**-50 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if curve(middle) > delta else (low, middle)
-    return low, high
