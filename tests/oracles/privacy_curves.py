@@ -88,14 +88,14 @@ def delta_of(law, epsilon):
 
 
 def epsilon_of(curve, delta, high):
-    """The least ε ≥ 0 with curve(ε) ≤ δ, by bisection to 40 digits."""
+    """The least ε ≥ 0 with curve(ε) ≤ δ, by bisection, from below: short of it by less than 1e-50."""
     low, high = mpf(0), mpf(high)
     if curve(low) <= delta:
         return low
-    for _ in range(150):
+    for _ in range(200):
         middle = (low + high) / 2
         low, high = (middle, high) if curve(middle) > delta else (low, middle)
-    return high
+    return low
 
 
 def normal(x):
