@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .pair_cells import Array
 from .pld_comb import Comb
 
-__all__ = ["Profile", "Tilted", "Wave", "compose", "curve_of", "power", "tilted"]
+__all__ = ["Profile", "Tilted", "Wave", "compose", "curve_of", "power", "raised", "tilted"]
 
 Wave: TypeAlias = NDArray[np.complex128]
 
@@ -141,7 +141,7 @@ def _multiply(parts: Sequence[Tilted], size: int) -> tuple[Array, float]:
         _wrap(place, t)
         wave = np.fft.rfft(place)
         spectrum *= wave if t.count == 1 else power(wave, t.count)
-        outer *= (np.abs(wave) + each) ** t.count
+        outer *= raised(np.abs(wave) + each, t.count)
     inner = np.abs(spectrum)
     powers = sum(32 * t.count if t.count > 1 else 4 for t in parts) * EPS
     error = np.maximum(outer - inner, 0.0) + powers * outer
@@ -154,9 +154,20 @@ def power(wave: Wave, count: int) -> Wave:
     size = np.abs(wave)
     live = size > math.exp(-80 / count)  # what would be below e^−80 is left at 0
     turn = np.angle(wave[live]) * count
-    raised = np.zeros(len(wave), dtype=np.complex128)
-    raised[live] = size[live] ** count * (np.cos(turn) + 1j * np.sin(turn))
-    return raised
+    whole = np.zeros(len(wave), dtype=np.complex128)
+    whole[live] = size[live] ** count * (np.cos(turn) + 1j * np.sin(turn))
+    return whole
+
+
+def raised(size: Array, count: int) -> Array:
+    """Raise sizes to a whole power, upward: what would be below e^−80 becomes e^−80."""
+    if count == 1:
+        return size
+    least = math.exp(-80 / count)
+    whole = np.full(len(size), math.exp(-80))
+    live = size > least
+    whole[live] = size[live] ** count
+    return whole
 
 
 def _wrap(place: Array, t: Tilted) -> None:

@@ -19,7 +19,7 @@ from .neighbours import Neighbours
 from .pair import pairs_of, parts_of
 from .pair_cells import Array, Pair
 from .pld_comb import dots
-from .pld_ring import Tilted, Wave, curve_of, power, tilted
+from .pld_ring import Tilted, Wave, curve_of, power, raised, tilted
 from .rounding import up
 
 __all__ = ["Running"]
@@ -114,7 +114,7 @@ class _Direction:
             place[: len(piece)] += piece
         wave = np.fft.rfft(place)
         self.spectrum = self.spectrum * (wave if part.count == 1 else power(wave, part.count))
-        self.outer = self.outer * (np.abs(wave) + each) ** part.count
+        self.outer = self.outer * raised(np.abs(wave) + each, part.count)
         self.base += part.count * part.start
         self.powers += 32 * part.count * EPS
         error = np.maximum(self.outer - np.abs(self.spectrum), 0.0) + self.powers * self.outer
