@@ -1,0 +1,26 @@
+"""One SELECT: the only place where a query is put together. Nothing enters it but made-up names and quoted parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["named_cells", "select_sql"]
+
+
+def named_cells(cells: Iterable[tuple[str, str]]) -> list[str]:
+    """Write cells with their names.
+
+    >>> named_cells([("c0", "1 + 1")])
+    ['1 + 1 AS c0']
+    """
+    return [f"{sql} AS {name}" for name, sql in cells]
+
+
+def select_sql(cells: Iterable[str], source: str, tail: str = "") -> str:
+    """Write a SELECT; a row without any column still counts.
+
+    >>> select_sql([], '"people" AS t', "WHERE t.a")
+    'SELECT 1 AS one FROM "people" AS t WHERE t.a'
+    """
+    listed = ", ".join(cells) or "1 AS one"
+    return f"SELECT {listed} FROM {source}" + (f" {tail}" if tail else "")  # noqa: S608
