@@ -14,7 +14,7 @@ from discreet.query.cells import lattice
 from discreet.query.evaluate import evaluate
 from discreet.query.expression import Field
 from discreet.query.kind import kind_of_column
-from discreet.query.needs import Sums, middle_of, needs
+from discreet.query.needs import MOST_ROOT, Sums, blur_of, coarse_of, middle_of, needs, range_of
 from discreet.query.rows import columns_of
 from discreet.query.tally import Term
 from discreet.query.tree import (
@@ -102,11 +102,27 @@ def test_refusals(statistic):
         needs(statistic, RELATION)
 
 
-def test_squares_beyond_64_bits_are_refused():
-    wide = Scan(Schema("wide", People("id", max_rows=2), {"x": Integer(0, 2**40)}))
-    needs(Mean(X), wide)
-    with pytest.raises(UnsupportedQuery, match="64-bit"):
-        needs(Variance(X), wide)
+def test_products_are_of_coarser_values():
+    """Squares of 2^40 steps would leave no room for noise; the values are rounded, by no more than stated."""
+    column = Integer(0, 2**40)
+    wide = Scan(Schema("wide", People("id", max_rows=2), {"x": column}))
+    columns = columns_of(wide)
+    squares, total, _ = needs(Variance(X), wide).parts
+    assert squares.high <= (MOST_ROOT + 1) ** 2
+    assert coarse_of(columns["x"]) == 2 * blur_of(columns["x"]) == total.step == 2**21
+    for x in (0, 1, 2**39, 2**40 - 5, 2**40):
+        rounded = contribution(Term(total.expression, 1, total.low, total.high), {"x": x}, columns)
+        assert total.low <= rounded <= total.high
+        assert abs(rounded * total.step - (x - middle_of(columns["x"]))) <= blur_of(columns["x"])
+        square = contribution(Term(squares.expression, 1, squares.low, squares.high), {"x": x}, columns)
+        assert square * squares.step == (rounded * total.step) ** 2
+    assert needs(Covariance(X, X), wide).parts[0].high <= (MOST_ROOT + 1) ** 2
+    assert range_of(columns["x"]) == (0, 2**40)
+
+
+def test_numbers_that_fit_are_not_rounded():
+    assert coarse_of(KINDS["x"]) is None
+    assert blur_of(KINDS["x"]) == 0
 
 
 def check_cells(column, stored, most):

@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 
 from ..query.kind import Kind
 from ..query.kinds import kind_of
-from ..query.needs import middle_of, range_of
+from ..query.needs import blur_of, middle_of, range_of
 from ..query.tree import (
     Correlation,
     Count,
@@ -57,12 +57,14 @@ def estimate(
             return Average(totals[0], totals[1], middle_of(kind), *range_of(kind))
         case Variance(of=of, sample=sample, root=root):
             squares, total, n = totals
-            return Deviation(squares, total, n, _width(kind_of(of, columns)), sample=sample, root=root)
+            kind = kind_of(of, columns)
+            return Deviation(squares, total, n, _width(kind), sample=sample, root=root, blur=blur_of(kind))
         case Covariance(x=x, y=y, sample=sample):
             uv, u, v, n = totals
-            return Moment(uv, u, v, n, _width(kind_of(x, columns)) * _width(kind_of(y, columns)), sample=sample)
-        case Correlation():
-            return Coefficient(*totals)
+            return Moment(uv, u, v, n, *_facts(kind_of(x, columns), kind_of(y, columns)), sample=sample)
+        case Correlation(x=x, y=y):
+            uv, u, v, n, uu, vv = totals
+            return Coefficient(uv, u, v, n, uu, vv, *_facts(kind_of(x, columns), kind_of(y, columns)))
         case Quantile():
             return _place(picks, level)
         case Mode():
@@ -74,6 +76,11 @@ def estimate(
 def _width(kind: Kind) -> Fraction:
     low, high = range_of(kind)
     return high - low
+
+
+def _facts(x: Kind, y: Kind) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+    """Give the widths of two public ranges, and how far values were moved for products."""
+    return (_width(x), _width(y)), (blur_of(x), blur_of(y))
 
 
 def _place(picks: Sequence[Pick], level: float) -> Place:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .noisy import Box, Noisy, clip, outward, ratio
-from .spread import second_moment, unbiased
+from .spread import blurred, second_moment, unbiased
 
-__all__ = ["Coefficient", "Moment", "mixed_moment"]
+__all__ = ["Coefficient", "Moment", "mixed_blur", "mixed_moment"]
 
 
 def mixed_moment(products: Box, x: Box, y: Box, rows: Box) -> Box:
@@ -24,9 +24,19 @@ def mixed_moment(products: Box, x: Box, y: Box, rows: Box) -> Box:
     return least - max(means), most - min(means)
 
 
+def mixed_blur(widths: tuple[Fraction, Fraction], blurs: tuple[Fraction, Fraction]) -> Fraction:
+    """Bound how far a covariance moves if values are moved by at most `blurs`: Cauchy and Schwarz, term by term.
+
+    >>> mixed_blur((Fraction(4), Fraction(6)), (Fraction(1, 2), Fraction(0)))
+    Fraction(3, 2)
+    """
+    (wide_x, wide_y), (x, y) = widths, blurs
+    return wide_x / 2 * y + x * wide_y / 2 + x * y
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A covariance of two columns in public ranges; `most` = width·width is four times the greatest there can be.
+    """A covariance of two columns in public ranges of some widths, whose values were moved by at most `blurs`.
 
     Interval: joint boxes of the four totals, as for a variance; |cov| ≤ width·width/4, with n − 1 twice that.
     """
@@ -35,12 +45,13 @@ class Moment:
     x: Noisy
     y: Noisy
     count: Noisy
-    most: Fraction
+    widths: tuple[Fraction, Fraction]
+    blurs: tuple[Fraction, Fraction]
     sample: bool
 
     @property
     def _limit(self) -> Fraction:
-        return self.most / (2 if self.sample else 4)
+        return self.widths[0] * self.widths[1] / (2 if self.sample else 4)
 
     @property
     def value(self) -> float | None:
@@ -58,7 +69,9 @@ class Moment:
         if rows[0] <= (1 if self.sample else 0):
             return outward((-self._limit, self._limit))
         box = mixed_moment(self.products.box(beta, 4), self.x.box(beta, 4), self.y.box(beta, 4), rows)
-        return outward(clip(unbiased(box, rows) if self.sample else box, -self._limit, self._limit))
+        low, high = unbiased(box, rows) if self.sample else box
+        slack = mixed_blur(self.widths, self.blurs) * (2 if self.sample else 1)
+        return outward(clip((low - slack, high + slack), -self._limit, self._limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,8 @@ class Coefficient:
     count: Noisy
     x_squares: Noisy
     y_squares: Noisy
+    widths: tuple[Fraction, Fraction]
+    blurs: tuple[Fraction, Fraction]
 
     @property
     def value(self) -> float | None:
@@ -91,11 +106,21 @@ class Coefficient:
             return -1.0, 1.0
         x, y = self.x.box(beta, 6), self.y.box(beta, 6)
         u, v = second_moment(self.x_squares.box(beta, 6), x, rows), second_moment(self.y_squares.box(beta, 6), y, rows)
-        if u[0] <= 0 or v[0] <= 0:
+        spreads = [
+            blurred(*outward(clip(box, Fraction(0), max(box[1], Fraction(0)))), float(blur))
+            for box, blur in zip((u, v), self.blurs, strict=True)
+        ]
+        if min(spreads)[0] <= 0:
             return -1.0, 1.0
+        slack = mixed_blur(self.widths, self.blurs)
         least, most = mixed_moment(self.products.box(beta, 6), x, y, rows)
-        roots = [math.sqrt(u[i] * v[i]) for i in (0, 1)]
-        low = float(least) / roots[0 if least < 0 else 1]
-        high = float(most) / roots[0 if most > 0 else 1]
-        margin = 1e-12  # far above the rounding of a root and a quotient
-        return max(-1.0, min(1.0, low - margin)), min(1.0, max(-1.0, high + margin))
+        return _quotient(float(least - slack), float(most + slack), spreads)
+
+
+def _quotient(least: float, most: float, spreads: list[tuple[float, float]]) -> tuple[float, float]:
+    """Bound c/√(u·v) for c from least to most and u, v in intervals above 0."""
+    small, large = (math.sqrt(spreads[0][i] * spreads[1][i]) for i in (0, 1))
+    margin = 1e-12  # far above the rounding of a root and a quotient
+    low = least / (small if least < 0 else large) - margin
+    high = most / (small if most > 0 else large) + margin
+    return max(-1.0, min(1.0, low)), min(1.0, max(-1.0, high))

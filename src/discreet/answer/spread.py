@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from .noisy import Box, Noisy, clip, outward
 
-__all__ = ["Deviation", "nearest_zero", "second_moment", "unbiased"]
+__all__ = ["Deviation", "blurred", "nearest_zero", "second_moment", "unbiased"]
 
 
 def nearest_zero(box: Box) -> Fraction:
@@ -45,6 +45,20 @@ def unbiased(box: Box, rows: Box) -> Box:
     return min(corners), max(corners)
 
 
+def blurred(low: float, high: float, blur: float) -> tuple[float, float]:
+    """Bound the variance of values from that of the same values moved by at most `blur` each.
+
+    A standard deviation is a norm, so it moves by at most the deviation of the moves (Minkowski).
+
+    >>> blurred(4.0, 9.0, 0.0), blurred(0.25, 4.0, 1.0)
+    ((4.0, 9.0), (0.0, 9.000000000000002))
+    """
+    if blur == 0:
+        return low, high
+    least = max(0.0, math.sqrt(low) - blur)
+    return math.nextafter(least * least, 0.0), math.nextafter((math.sqrt(high) + blur) ** 2, math.inf)
+
+
 @dataclass(frozen=True, slots=True)
 class Deviation:
     """A variance, or its root, of values in a public range of some width.
@@ -65,6 +79,7 @@ class Deviation:
     width: Fraction
     sample: bool
     root: bool
+    blur: Fraction = Fraction(0)
 
     @property
     def value(self) -> float | None:
@@ -83,7 +98,8 @@ class Deviation:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
-        low, high = outward(clip(self._box(beta), Fraction(0), self._most))
+        inside = outward(clip(self._box(beta), Fraction(0), self._most))
+        low, high = blurred(*inside, float(self.blur) * (1.5 if self.sample else 1.0))  # √(n/(n−1)) is below 1.5
         if not self.root:
             return low, high
         return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(math.sqrt(high), math.inf)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.budget import read_budget
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure
@@ -90,11 +90,19 @@ def plan_question(
     """
     checked(question, public_values)
     keys = public_tuples(question)
-    plans = [
-        _planned(question, spend, share, keys=keys, way=way, weights=dict(weights or {}), public_values=public_values)
-        for share in possible_shares(question.rows, keyed=bool(question.keys))
-        for way in _ways(question, spend, keys)
-    ]
+    plans: list[Plan] = []
+    refused: UnsupportedQuery | None = None
+    for share in possible_shares(question.rows, keyed=bool(question.keys)):
+        for way in _ways(question, spend, keys):
+            try:
+                plan = _planned(
+                    question, spend, share, keys=keys, way=way, weights=dict(weights or {}), public_values=public_values
+                )
+                plans.append(plan)
+            except UnsupportedQuery as error:  # another share or way may do
+                refused = error
+    if refused is not None and not plans:
+        raise refused
     return min(plans, key=lambda plan: plan.loss)
 
 

@@ -1,8 +1,10 @@
 """One release: what is asked of the store, how much one unit can change it, and the noise that hides that.
 
-Total      one number per key            geometric noise under pure ε, else discrete Gaussian
-Distinct   how many values occur         likewise
-Choice     one cell or value per key     the exponential mechanism, over all keys at once
+    Total      one number per key            geometric noise under pure ε, else discrete Gaussian
+    Distinct   how many values occur         likewise
+    Choice     one cell or value per key     the exponential mechanism, over all keys at once
+
+Each is one event, whatever the number of keys: its sensitivity is that of the whole vector.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.geometric import Geometric
@@ -157,6 +160,11 @@ def release_of(want: Want, budget: Divisible) -> Release:
         return ChosenRelease(
             want, Exponential.spending(budget, sensitivity=want.sensitivity, monotone=monotone, neighbours=near)
         )
-    if isinstance(budget, PureDP):
-        return NoisyRelease(want, Geometric.spending(budget, want.sensitivity))
-    return NoisyRelease(want, DiscreteGaussian.spending(budget, want.sensitivity))
+    try:
+        if isinstance(budget, PureDP):
+            return NoisyRelease(want, Geometric.spending(budget, want.sensitivity))
+        return NoisyRelease(want, DiscreteGaussian.spending(budget, want.sensitivity))
+    except InvalidArgument:
+        raise UnsupportedQuery(
+            "the noise would exceed 2^50 steps of the grid: declare a coarser step or tighter bounds, or spend more"
+        ) from None

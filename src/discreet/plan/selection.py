@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from ..data.unit import People
-from ..errors import InvalidArgument
+from ..mechanisms.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.partition import PartitionSelection
+from ..mechanisms.sensitivity import Sensitivity
 from ..mechanisms.threshold import GaussianThreshold, LaplaceThreshold
 from ..noise import Bits
 from ..privacy.events import Event, Promise
@@ -22,6 +23,7 @@ from ..query.refusal import refusal
 from ..query.rows import multiplicity, neighbours_of, unit_of
 from ..query.tally import Tally, Term
 from ..query.tree import Question
+from .split import routes
 
 __all__ = ["Selection", "selection_of"]
 
@@ -77,21 +79,25 @@ def _half(budget: ApproxDP) -> ApproxDP:
 
 
 def _rule(budget: ApproxDP, groups: int) -> KeyRule:
-    """Choose the rule that shows a key from the fewest people on, but for a chance of 5 %."""
-    rules: list[tuple[int, KeyRule]] = []
-    makers: list[Callable[[], KeyRule]] = [
-        lambda: PartitionSelection.spending(budget, l0=groups),
-        lambda: LaplaceThreshold.spending(budget, l0=groups),
-    ]
+    """Choose the rule that shows a key from the fewest people on, but for a chance of 5 %.
+
+    The optimal rule has a table whose length grows as groups/ε; where that is long, noise and a threshold do nearly as
+    well. Gaussian noise is for people in many keys.
+    """
+    rules: list[KeyRule] = [LaplaceThreshold.spending(budget, l0=groups)]
+    if groups <= 500 * budget.epsilon:
+        rules.append(PartitionSelection.spending(budget, l0=groups))
     if groups > 3:
-        makers.append(lambda: GaussianThreshold.spending(budget, l0=groups))
-    for make in makers:
-        try:
-            rule = make()
-            rules.append((_fewest(rule), rule))
-        except InvalidArgument:  # the table of the optimal rule would be too long
-            continue
-    return min(rules, key=lambda pair: pair[0])[1]
+        rules.append(_gaussian(budget, groups))
+    return min(rules, key=_fewest)
+
+
+def _gaussian(budget: ApproxDP, groups: int) -> GaussianThreshold:
+    """Spend half of δ on the noise, as the largest μ that it allows, and half on the keys of one person."""
+    half = budget.delta / 2
+    way = routes(ApproxDP(budget.epsilon, half))[-1]
+    noise = DiscreteGaussian.spending(way, Sensitivity(groups, groups, 1, changed=groups))
+    return GaussianThreshold(noise.scale**2, half, l0=groups)
 
 
 def _fewest(rule: KeyRule) -> int:

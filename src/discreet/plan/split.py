@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import assert_never
 
 from ..errors import InvalidArgument
 from ..mechanisms.budget import read_budget
@@ -62,3 +63,5 @@ def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
             return [ZCDP(amount * share) for share in shares]
         case GaussianDP(squared=amount):
             return [GaussianDP.of_square(amount * share) for share in shares]
+        case _:
+            assert_never(budget)

@@ -1,14 +1,16 @@
 """What a statistic needs to know: exact totals, or counts on a public list of cells.
 
-COUNT(*), COUNT(x)       how many rows; where x is not NULL
-COUNT(DISTINCT person)   how many people
-SUM(x)                   Σx
-AVG(x)                   Σ(x − m), n          with m the middle of the public range: half the sensitivity of Σx
-VARIANCE(x)              Σ(x − m)², Σ(x − m), n
-COVAR(x, y)              Σuv, Σu, Σv, n       with u, v centred likewise, over rows where neither is NULL
-CORR(x, y)               Σuv, Σu, Σv, n, Σu², Σv²
-QUANTILE, MIN, MAX       counts on a public lattice of cells
-MODE, COUNT(DISTINCT x)  counts of the public values
+    COUNT(*), COUNT(x)       how many rows; where x is not NULL
+    COUNT(DISTINCT person)   how many people
+    SUM(x)                   Σx
+    AVG(x)                   Σ(x − m), n          with m the middle of the public range: half the sensitivity of Σx
+    VARIANCE(x)              Σ(x − m)², Σ(x − m), n
+    COVAR(x, y)              Σuv, Σu, Σv, n       with u, v centred likewise, over rows where neither is NULL
+    CORR(x, y)               Σuv, Σu, Σv, n, Σu², Σv²
+    QUANTILE, MIN, MAX       counts on a public lattice of cells
+    MODE, COUNT(DISTINCT x)  counts of the public values
+
+Values in products are rounded to at most 2^18 steps either way, so that the noise on their totals fits in 64 bits.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ from .tree import (
     Variance,
 )
 
-__all__ = ["Need", "Part", "Sums", "middle_of", "needs", "range_of"]
+__all__ = ["MOST_ROOT", "Need", "Part", "Sums", "blur_of", "coarse_of", "middle_of", "needs", "range_of"]
+
+MOST_ROOT = 1 << 18
+"""The most steps either way of a centred value in a product; its square, times noise, stays far below 2^62."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def needs(
     >>> [(part.low, part.high) for part in needs(Mean(Field("age")), people).parts]
     [(-60, 60), (0, 1)]
 
-    Refuses numbers whose squares exceed 64-bit integers, and values that are not a short public list.
+    Refuses numbers beyond 64-bit integers, and values that are not a short public list.
     """
     columns = columns_of(rows)
     match statistic:
@@ -91,8 +96,8 @@ def needs(
         case Mean(of=of):
             return Sums((_number(_centred(of, columns), columns), _rows(_present(of))))
         case Variance(of=of):
-            z = _centred(of, columns)
-            return Sums((_product(z, z, columns), _number(z, columns), _rows(_present(of))))
+            z = _coarse(of, columns)
+            return Sums((_product(z, z, columns), _single(z, columns), _rows(_present(of))))
         case Covariance(x=x, y=y):
             return Sums(_moments(x, y, columns)[:4])
         case Correlation(x=x, y=y):
@@ -126,6 +131,23 @@ def middle_of(kind: Kind) -> Fraction:
     return (_whole(kind).low + _whole(kind).high) // 2 * _whole(kind).step
 
 
+def coarse_of(kind: Kind) -> Fraction | None:
+    """Give the grid that products of a number are taken on: None if its own is coarse enough.
+
+    >>> coarse_of(Whole(Fraction(1), 0, 120)), coarse_of(Whole(Fraction(1, 2), 0, 1 << 21))
+    (None, Fraction(2, 1))
+    """
+    whole = _whole(kind)
+    half = (whole.high - whole.low + 1) // 2
+    excess = -(-half // MOST_ROOT)
+    return None if excess <= 1 else whole.step * (1 << (excess - 1).bit_length())
+
+
+def blur_of(kind: Kind) -> Fraction:
+    """Say how far a value may be moved by rounding it for products: half a step of their grid."""
+    return (coarse_of(kind) or Fraction(0)) / 2
+
+
 def _whole(kind: Kind) -> Whole:
     if not isinstance(kind, Whole):
         raise UnsupportedQuery("sums, means, variances and correlations take numbers")
@@ -149,19 +171,40 @@ def _number(x: Expression, columns: dict[str, Kind]) -> Part:
     return Part(x, kind.step, min(kind.low, 0), max(kind.high, 0))
 
 
-def _product(u: Expression, v: Expression, columns: dict[str, Kind]) -> Part:
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """A centred value as a product takes it: an expression, and what 1 of it is worth."""
+
+    expression: Expression
+    worth: Fraction
+
+
+def _coarse(x: Expression, columns: dict[str, Kind]) -> _Factor:
+    centred, grid = _centred(x, columns), coarse_of(kind_of(x, columns))
+    if grid is None:
+        return _Factor(centred, Fraction(1))
+    return _Factor(Call(Function.ROUND, (Call(Function.DIVIDE, (centred, Constant(grid))),)), grid)
+
+
+def _single(u: _Factor, columns: dict[str, Kind]) -> Part:
+    part = _number(u.expression, columns)
+    return Part(part.expression, part.step * u.worth, part.low, part.high)
+
+
+def _product(u: _Factor, v: _Factor, columns: dict[str, Kind]) -> Part:
     """Describe Σuv; a square is never below 0, whatever the product of the ends."""
-    part = _number(Call(Function.MULTIPLY, (u, v)), columns)
-    return Part(part.expression, part.step, 0, part.high) if u == v else part
+    part = _number(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
+    return Part(part.expression, part.step * u.worth * v.worth, 0 if u == v else part.low, part.high)
 
 
 def _moments(x: Expression, y: Expression, columns: dict[str, Kind]) -> tuple[Part, ...]:
-    u, v = _where(y, _centred(x, columns)), _where(x, _centred(y, columns))
+    u, v = _where(y, _coarse(x, columns)), _where(x, _coarse(y, columns))
     n = Call(Function.AND, (_present(x), _present(y)))
-    single = (_number(u, columns), _number(v, columns), _rows(n))
+    single = (_single(u, columns), _single(v, columns), _rows(n))
     return (_product(u, v, columns), *single, _product(u, u, columns), _product(v, v, columns))
 
 
-def _where(other: Expression, value: Expression) -> Expression:
+def _where(other: Expression, value: _Factor) -> _Factor:
     """Give the value where the other is not NULL."""
-    return Call(Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value))
+    chosen = Call(Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value.expression))
+    return _Factor(chosen, value.worth)
