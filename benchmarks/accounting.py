@@ -22,6 +22,8 @@ import time
 from fractions import Fraction
 
 DELTA = 1e-6
+MOST = 6 * 2**30
+"""Bytes of address space a measurement may take."""
 JOBS = {
     "gauss-1e3": "Gaussian σ=10, k=1000 (each one on the ring)",
     "gauss-1e5": "Gaussian σ=10, k=1e5 (each one on the ring)",
@@ -138,6 +140,7 @@ TOOLS = {
 
 def one(tool, job):
     """Measure one tool on one job in this process."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))  # a peer that wants more cannot do the job
     price = TOOLS[tool][1]
     price("warm")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
