@@ -158,6 +158,15 @@ class TestRelease:
         with pytest.raises(InvalidArgument):
             Gaussian(2, 1).release(value, bits=UntouchedBits())
 
+    @pytest.mark.parametrize("scale", ["1e-6", "1e-7", "1e-10", "1e-300"])
+    def test_noise_too_small_for_whole_numbers_rounds_to_nothing_in_arrays_too(self, scale):
+        made, values = Gaussian(scale, scale), np.array([5, -3, 2**63 - 1, -(2**63)])
+        answer = made.release(values)
+        assert answer.tolist() == values.tolist()
+        assert answer is not values
+        assert made.release(np.array([], dtype=np.int64)).shape == (0,)
+        assert made.interval(answer)[0].tolist() == values.tolist()
+
     def test_more_coordinates_than_declared_are_refused(self):
         with pytest.raises(InvalidArgument, match="dimension=3"):
             Gaussian(2, 1, dimension=2).release(np.zeros(3), bits=UntouchedBits())
@@ -166,6 +175,18 @@ class TestRelease:
     def test_bad_parameters_are_refused(self, bad):
         with pytest.raises(InvalidArgument):
             Gaussian(**({"scale": 1, "sensitivity": 1} | bad))
+
+    def test_moments_beyond_floats_are_infinite(self):
+        assert Gaussian("1e300", 1).variance == math.inf
+
+    @pytest.mark.statistical
+    def test_an_interval_counts_the_rounding_of_a_long_array(self):
+        """The noise is 1.29 times as wide here. False alarm below 1e-10: 6.5 standard deviations of a binomial count."""
+        made, values = Gaussian(1, sensitivity="1e-9"), np.zeros(100_000)
+        low, high = made.interval(made.release(values), 0.05)
+        held = ((low <= values) & (values <= high)).mean()
+        assert held >= 0.95 - 6.5 * math.sqrt(0.05 * 0.95 / values.size)
+        assert high[0] - low[0] == pytest.approx(2 * Gaussian(1, "1e-9", dimension=values.size).error(0.05))
 
     @pytest.mark.statistical
     def test_the_grid_of_the_outputs_is_the_same_for_every_input(self):

@@ -144,6 +144,7 @@ class TestSensitivity:
             {"l1": Fraction(1, 2)},
             {"squared_l2": 3},
             {"squared_l2": Fraction(1, 2)},
+            {"squared_l2": 1},
             {"l1": 0},
             {"linf": -1},
             {"changed": 0},

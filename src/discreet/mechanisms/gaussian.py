@@ -162,12 +162,17 @@ class Gaussian:
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile.
 
         σ·Φ⁻¹((1 + (1 − β)^(1/K))/2) for K cells. (The rounding of a large float to its 53 bits is not counted.)
+        Noise on a long array of floats is a little wider (`widening`): declare the `dimension`, or use `interval`,
+        which counts the answer's coordinates.
 
         >>> round(Gaussian(scale=1, sensitivity=1).error(0.05, cells=10), 4), Gaussian(2, 1).error(whole=True)
         (2.7996, 4)
         """
-        deviations = normal.quantile(level(beta, cells))
-        far = up(self._float(max(cells, self.dimension or 1), rounded=not whole or self.exponent > 0) * deviations)
+        return self._bound(level(beta, cells), max(cells, self.dimension or 1), whole=whole)
+
+    def _bound(self, chance: float, count: int, *, whole: bool) -> float:
+        """Bound one miss but for a chance, where `count` coordinates are released together."""
+        far = up(self._float(count, rounded=not whole or self.exponent > 0) * normal.quantile(chance))
         if whole and self.exponent < 0:
             return max(0, math.ceil(far - 0.5))
         bound = up(far + float(self.event.step))  # half a step for the lattice, half for rounding the value itself
@@ -183,7 +188,8 @@ class Gaussian:
         (38, 46)
         """
         exact = read_number(answer)
-        return around(exact, self.error(beta, cells=cells, whole=is_whole(exact)))
+        count = max(cells, self.dimension or 1, count_of(exact, None))
+        return around(exact, self._bound(level(beta, cells), count, whole=is_whole(exact)))
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
         """Give P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
@@ -214,7 +220,8 @@ class Gaussian:
     @property
     def variance(self) -> float:
         """The variance of the noise, σ²; a whole release adds at most 1/12."""
-        return up(self._float(self.dimension or 1) ** 2)
+        sigma = self._float(self.dimension or 1)
+        return up(sigma * sigma)  # ∞ beyond floats
 
     def expected_error(self) -> float:
         """Bound E|release − value|: σ√(2/π); less for a whole release.

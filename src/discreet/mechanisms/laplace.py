@@ -152,13 +152,17 @@ class Laplace:
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile.
 
         P(|noise| > jg) = 2a^(j+1)/(1 + a), a = e^(−g/b), on the lattice; P(|noise| > t) = e^(−(t+1/2)/b) for whole
-        releases. (The rounding of a large float to its 53 bits is not counted.)
+        releases. (The rounding of a large float to its 53 bits is not counted.) Noise on a long array of floats is a
+        little wider (`widening`): declare the `dimension`, or use `interval`, which counts the answer's coordinates.
 
         >>> round(Laplace(scale=1, sensitivity=1).error(0.05, cells=10_000), 2), Laplace(2, 1).error(whole=True)
         (12.18, 6)
         """
-        chance = level(beta, cells)
-        b = self._float(max(cells, self.dimension or 1), rounded=not whole or self.exponent > 0)
+        return self._bound(level(beta, cells), max(cells, self.dimension or 1), whole=whole)
+
+    def _bound(self, chance: float, count: int, *, whole: bool) -> float:
+        """Bound one miss but for a chance, where `count` coordinates are released together."""
+        b = self._float(count, rounded=not whole or self.exponent > 0)
         if whole and self.exponent < 0:
             return max(0, math.ceil(up(b * -math.log(chance)) - 0.5))
         step = float(self.event.step)
@@ -176,7 +180,8 @@ class Laplace:
         (36, 48)
         """
         exact = read_number(answer)
-        return around(exact, self.error(beta, cells=cells, whole=is_whole(exact)))
+        count = max(cells, self.dimension or 1, count_of(exact, None))
+        return around(exact, self._bound(level(beta, cells), count, whole=is_whole(exact)))
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
         """Give P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
@@ -208,7 +213,7 @@ class Laplace:
     def variance(self) -> float:
         """The variance of the noise, 2b² but for the lattice; a whole release adds less than 1/12."""
         step = float(self.event.step)
-        return up(step**2 * two_sided.squared(step / self._float(self.dimension or 1)))
+        return up(step * (step * two_sided.squared(step / self._float(self.dimension or 1))))  # ∞ beyond floats
 
     def expected_error(self) -> float:
         """Bound E|release − value|: b but for the lattice; less for a whole release.

@@ -24,6 +24,7 @@ __all__ = ["Draw", "add_noise", "ceiling", "exponent_for", "root_up", "square_ap
 
 Draw = Callable[[int | None], "int | Integers"]
 
+_NARROW = 62
 _FINER = (
     8  # a lattice may be 2^8 finer than usual to hold a sensitivity: 2^49 steps to a scale, below the samplers' 2^50
 )
@@ -144,6 +145,8 @@ def _half_up(steps: int, bits: int) -> int:
 
 def _whole_array(value: Integers, noise: Integers, exponent: int) -> Integers:
     bits = abs(exponent)
+    if exponent < -_NARROW:  # so small a scale that all noise, of 64 bits, rounds to 0
+        return value.copy()
     if exponent <= 0:
         noise += 1 << bits >> 1
         noise >>= bits

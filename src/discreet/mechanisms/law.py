@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..privacy.rounding import down, up
 from ..rational import Number, positive, rational, whole
-from .value import add_whole
+from .value import Integers, add_whole
 
 __all__ = ["around", "at", "brief", "first_true", "least_whole", "level", "most_scale", "read_beta", "target"]
 
@@ -106,10 +106,18 @@ def around(answer: object, error: float) -> tuple[Any, Any]:
     if isinstance(answer, int | np.integer) and isinstance(error, int):
         return int(answer) - error, int(answer) + error
     if isinstance(answer, np.ndarray) and answer.dtype.kind in "iu" and isinstance(error, int):
-        return add_whole(answer, np.full(answer.shape, -error)), add_whole(answer, np.full(answer.shape, error))
+        return _moved(answer, -error), _moved(answer, error)
     exact = np.asarray(answer, dtype=np.float64)
     low, high = np.nextafter(exact - error, -np.inf), np.nextafter(exact + error, np.inf)
     return (low, high) if isinstance(answer, np.ndarray) else (float(low), float(high))
+
+
+def _moved(answer: Integers, by: int) -> Integers:
+    """Add one number of any size to all, stopping at the ends of int64."""
+    if abs(by) < 1 << 62:
+        return np.asarray(add_whole(answer, np.full(answer.shape, by)))
+    ends = [min(max(value + by, -(1 << 63)), (1 << 63) - 1) for value in answer.reshape(-1).tolist()]
+    return np.array(ends, dtype=np.int64).reshape(answer.shape)
 
 
 def at(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: object) -> Any:  # noqa: ANN401 - a float or an array

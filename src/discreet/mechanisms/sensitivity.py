@@ -43,7 +43,8 @@ class Sensitivity:
     >>> Sensitivity(l1=2, squared_l2=2, linf=1, changed=2, neighbours="replace") == histogram("replace")
     True
 
-    Refuses what is not positive, and norms that no vector has (Δ∞ ≤ Δ1 ≤ changed·Δ∞, Δ∞² ≤ Δ2² ≤ Δ1·Δ∞).
+    Refuses what is not positive, and norms that no vectors have (Δ∞ ≤ Δ1 ≤ changed·Δ∞, Δ∞² ≤ Δ2² ≤ Δ1·Δ∞, and
+    Δ1² ≤ changed·Δ2²: a vector that long in l1 is at least so long in l2).
 
     >>> Sensitivity(l1=3, squared_l2=1, linf=1, changed=2)
     Traceback (most recent call last):
@@ -62,7 +63,7 @@ class Sensitivity:
     ) -> None:
         one, two, most = positive(l1, "l1"), positive(squared_l2, "squared_l2"), positive(linf, "linf")
         moved = whole(changed, "changed", least=1)
-        if not (most <= one <= moved * most and most**2 <= two <= one * most):
+        if not (most <= one <= moved * most and most**2 <= two <= one * most and one**2 <= moved * two):
             hint = "check l1 ≤ changed·linf and the like"
             raise InvalidArgument(f"no change of {moved} coordinates has these norms; {hint}")
         object.__setattr__(self, "l1", one)
