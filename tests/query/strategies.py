@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.query.expression import Call, Constant, Field, Function
 from discreet.query.kind import Day, Second, Truth, Whole, Words
 
-PATIENT = settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+PATIENT = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 STEPS = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(5), Fraction(2, 3)])
 SORTS = ("number", "truth", "text", "day", "second")
 

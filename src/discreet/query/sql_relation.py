@@ -162,13 +162,13 @@ def read_from(node: exp.Select, tables: Tables) -> Scope:
 
 def read_item(node: exp.Expr, tables: Tables) -> Scope | Public:
     """Read one item of FROM: a declared table, a view of WITH, or a sub-query."""
+    if not isinstance(node, exp.Subquery | exp.Table):
+        refuse_node(node)
     alias = _alias(node)
     if isinstance(node, exp.Subquery):
         only(node, "this", "alias", "with_")
         view = read_view(node.this, with_views(node, tables))
         return Scope(view.rows, (Source(alias or "", view.shown),))
-    if not isinstance(node, exp.Table):
-        refuse_node(node)
     if not isinstance(node.this, exp.Identifier):
         refuse_node(node.this)
     only(node, "this", "alias")

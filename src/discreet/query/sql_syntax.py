@@ -66,8 +66,10 @@ def clause_of(node: exp.Expr) -> str:
     """Name a part of a question as SQL writes it, for a refusal."""
     if type(node) in _INSTEAD:
         return _INSTEAD[type(node)][0]
-    if isinstance(node, exp.Anonymous):
-        return f"{node.name}()"
+    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
+        return clause_of(node.this)
+    if isinstance(node, exp.Anonymous | exp.Var):
+        return f"{node.name}()" if isinstance(node, exp.Anonymous) else node.name
     if isinstance(node, exp.Func):
         return f"{type(node).sql_names()[0]}()"
     return type(node).__name__.upper()
