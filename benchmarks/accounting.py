@@ -140,7 +140,7 @@ TOOLS = {
 
 def one(tool, job):
     """Measure one tool on one job in this process."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))  # a peer that wants more cannot do the job
+    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))  # a peer that wants more has no answer
     price = TOOLS[tool][1]
     price("warm")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -194,7 +194,7 @@ def main(quick):
         base = best["discreet"]["seconds"]
         for tool, found in best.items():
             if found is None:
-                print(f"  {tool:22s} cannot do it")
+                print(f"  {tool:22s} no answer: not offered there, or beyond the memory allowed")
                 continue
             gap = "" if not found["lower"] else f"gap {found['upper'] / found['lower'] - 1:.1e}"
             ratio = f"{found['seconds'] / base:8.1f}×"
