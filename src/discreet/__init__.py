@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from . import audit as audit
     from .mechanisms import bounds as bounds
     from . import data as data
+    from . import engines as engines
     from .privacy import events as events
     from . import noise as noise
     from . import privacy as privacy
+    from . import query as query
     from .mechanisms import sensitivity as sensitivity
     from . import testing as testing
     from .errors import (
@@ -60,10 +62,20 @@ if TYPE_CHECKING:
     from .audit import (
         verify as verify
     )
+    from .query import (
+        Question as Question, Table as Table, col as col, parse as parse
+    )
+    from .engines import (
+        DuckDB as DuckDB, Memory as Memory, Postgres as Postgres, Spark as Spark
+    )
+    from .answer import (
+        Answer as Answer, answer_question as answer_question, suggest_bounds as suggest_bounds
+    )
 
 _ROOMS = {
-    "audit": "audit", "bounds": "mechanisms.bounds", "data": "data", "events": "privacy.events", "noise":
-    "noise", "privacy": "privacy", "sensitivity": "mechanisms.sensitivity", "testing": "testing",
+    "audit": "audit", "bounds": "mechanisms.bounds", "data": "data", "engines": "engines", "events":
+    "privacy.events", "noise": "noise", "privacy": "privacy", "query": "query", "sensitivity":
+    "mechanisms.sensitivity", "testing": "testing",
 }
 _HOMES = {
     "errors": """
@@ -89,6 +101,15 @@ _HOMES = {
     """,
     "audit": """
         verify
+    """,
+    "query": """
+        Question Table col parse
+    """,
+    "engines": """
+        DuckDB Memory Postgres Spark
+    """,
+    "answer": """
+        Answer answer_question suggest_bounds
     """,
 }
 # isort: on

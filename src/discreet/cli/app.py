@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .audit import audit
 from .schema import app as schema_app
 
 __all__ = ["app"]
@@ -36,6 +37,7 @@ def main(
 
 
 app.add_typer(schema_app)
+app.command()(audit)
 
 
 @app.command()
