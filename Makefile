@@ -30,10 +30,11 @@ format: $(VENV)/.test     ## put the code into its house style
 
 unit: $(VENV)/.test       ## the tests, with 100 % of branches in the rooms that promise
 	rm -f .coverage .coverage.*
-	$(BIN)/pytest --numprocesses $(WORKERS) --cov --cov-report=
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --cov --cov-report=
 	$(BIN)/coverage report --include='src/discreet/noise/*' --fail-under=100
 	$(BIN)/coverage report --include='src/discreet/privacy/*' --fail-under=100
 	$(BIN)/coverage report --include='src/discreet/mechanisms/*' --fail-under=100
+	$(BIN)/coverage report --include='src/discreet/query/*' --fail-under=100
 	$(BIN)/coverage report
 
 bench: $(BENCH)/.ready    ## the benchmark tables: ratios against peers and the physical limit
@@ -42,6 +43,11 @@ bench: $(BENCH)/.ready    ## the benchmark tables: ratios against peers and the 
 	$(BENCH)/bin/python benchmarks/accounting.py
 	$(BENCH)/bin/python benchmarks/mechanisms.py
 	$(BENCH)/bin/python benchmarks/counting.py
+	$(BENCH)/bin/python benchmarks/audit.py
+	$(BENCH)/bin/python benchmarks/queries.py
+
+audit: $(VENV)/.test      ## attack everything that promises, with many runs (long)
+	$(BIN)/python benchmarks/audit_large.py
 
 pictures: $(VENV)/.test   ## draw the pictures of the docs again
 	for script in docs/pictures/*.py; do $(BIN)/python $$script || exit 1; done
