@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 
 import pytest
 from hypothesis import assume, given
@@ -99,9 +100,9 @@ class TestArithmetic:
 
     def test_rounding_needs_room_for_twice_the_number(self):
         half = Fraction(1, 2)
-        assert whole_part(Whole(half, 0, MOST_STEPS - 2)).high == MOST_STEPS // 2 - 1
+        assert whole_part(Whole(half, 0, MOST_STEPS - 2), floor).high == MOST_STEPS // 2 - 1
         with pytest.raises(UnsupportedQuery, match="coarser"):
-            whole_part(Whole(half, 0, MOST_STEPS - 1))
+            whole_part(Whole(half, 0, MOST_STEPS - 1), floor)
 
     def test_the_last_step_that_fits(self):
         Whole(Fraction(1), -MOST_STEPS, MOST_STEPS)
@@ -141,6 +142,12 @@ class TestKinds:
     @pytest.mark.parametrize(
         ("expression", "kind"),
         [
+            (f(Function.FLOOR, f(Function.DIVIDE, "age", Constant(50))), Whole(Fraction(1), 0, 2)),
+            (
+                f(Function.CEILING, f(Function.DIVIDE, f(Function.NEGATE, "age"), Constant(50))),
+                Whole(Fraction(1), -2, 0),
+            ),
+            (f(Function.ROUND, f(Function.DIVIDE, "age", Constant(80))), Whole(Fraction(1), 0, 2)),
             (Constant(True), Truth()),
             (Constant("abc"), Words(3)),
             (Constant(Fraction(3, 4)), Whole(Fraction(1, 4), 3, 3)),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import gcd
 
 from ..errors import UnsupportedQuery
 from .kind import MOST_STEPS, Whole
 
-__all__ = ["common", "divided", "negated", "product", "rescaled", "shared_step", "sum_of", "whole_part"]
+__all__ = ["common", "divided", "half_up", "negated", "product", "rescaled", "shared_step", "sum_of", "whole_part"]
 
 
 def shared_step(steps: Sequence[Fraction]) -> Fraction:
@@ -60,11 +60,20 @@ def product(x: Whole, y: Whole) -> Whole:
     return Whole(x.step * y.step, min(ends), max(ends))
 
 
-def whole_part(kind: Whole) -> Whole:
-    """Give the kind of a number rounded to an integer in any direction."""
+def half_up(value: Fraction) -> int:
+    """Round to the nearest integer, halves upward: ⌊x + 1/2⌋.
+
+    >>> half_up(Fraction(5, 2)), half_up(Fraction(-5, 2))
+    (3, -2)
+    """
+    doubled = 2 * value + 1
+    return doubled.numerator // (2 * doubled.denominator)
+
+
+def whole_part(kind: Whole, rounded: Callable[[Fraction], int]) -> Whole:
+    """Give the kind of a number rounded to an integer: down, up or half up, all of which keep the order."""
     _room(max(abs(kind.low), abs(kind.high)) * 2 * kind.step.numerator + kind.step.denominator)
-    low, high = kind.low * kind.step, kind.high * kind.step
-    return Whole(Fraction(1), low.numerator // low.denominator, -(-high.numerator // high.denominator))
+    return Whole(Fraction(1), rounded(kind.low * kind.step), rounded(kind.high * kind.step))
 
 
 def divided(x: Whole, y: Whole) -> Whole:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 
+from .arithmetic import half_up
 from .expression import Call, Constant, Expression, Field, Function
 from .kind import Kind, Scalar, Second, Whole
 from .kinds import kind_of
@@ -43,16 +44,6 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
             if None in values:
                 return None
             return _strict(expression, function, values, columns)
-
-
-def half_up(value: Fraction) -> int:
-    """Round to the nearest integer, halves upward: ⌊x + 1/2⌋.
-
-    >>> half_up(Fraction(5, 2)), half_up(Fraction(-5, 2))
-    (3, -2)
-    """
-    doubled = 2 * value + 1
-    return doubled.numerator // (2 * doubled.denominator)
 
 
 def _case(arguments: Sequence[Expression], row: Row, columns: Columns) -> Scalar:

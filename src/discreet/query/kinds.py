@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import ceil, floor
 from typing import TypeVar
 
 from ..errors import UnsupportedQuery
-from .arithmetic import common, divided, negated, product, rescaled, shared_step, sum_of, whole_part
+from .arithmetic import common, divided, half_up, negated, product, rescaled, shared_step, sum_of, whole_part
 from .expression import Call, Constant, Expression, Field, Function
 from .kind import Day, Kind, Second, Truth, Whole, Words
 
@@ -122,8 +123,12 @@ def _one_number(function: Function, x: Whole) -> Whole:
         case Function.ABSOLUTE:
             least = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
             return Whole(x.step, least, max(abs(x.low), abs(x.high)))
-        case _:
-            return whole_part(x)
+        case Function.FLOOR:
+            return whole_part(x, floor)
+        case Function.CEILING:
+            return whole_part(x, ceil)
+        case _:  # ROUND
+            return whole_part(x, half_up)
 
 
 def _alike(function: Function, kinds: Sequence[Kind]) -> Kind:
