@@ -60,14 +60,16 @@ def shift_of(release: ChosenRelease, level: float) -> int:
 def scores(want: Choice, counts: Counts, key: Key, shift: int) -> list[int]:
     """Score every outcome of one key: −(how many ranks it is off), or how often a value occurs.
 
-    Depths beyond 2^62 are cut off: that moves no two scores further apart.
+    The aim is the rank q(n − 1) + 1/2, between the rows that SQL interpolates: the least value for q = 0, the greatest
+    for q = 1. So ranks are counted in halves of 1/denominator. Depths beyond 2^62 are cut off: that moves no two scores
+    further apart.
     """
     each = [counts.get((*key, *place), 0) for place in want.cells.places]
     if want.at is None:
         return each
-    unit = want.at.denominator
-    up_to = [0, *accumulate(unit * count for count in each)]
-    aim = want.at.numerator * sum(each) + shift
+    top, bottom, weight = want.at.numerator, want.at.denominator, want.tally.terms[0].weight
+    up_to = [0, *accumulate(2 * bottom * count for count in each)]
+    aim = 2 * top * sum(each) + weight * (bottom - 2 * top) + shift
     inner = [-max(0, aim - after, before - aim) for before, after in pairwise(up_to)]
     outer = [-max(0, aim), *inner, -max(0, up_to[-1] - aim)] if want.side else inner
     return [max(_DEEP, score) for score in outer]

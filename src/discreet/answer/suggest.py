@@ -64,7 +64,7 @@ def suggest_bounds(
     share = possible_shares(rows, keyed=False)[0]
     weight = weight_of(1, share)
     tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
-    wants = [Choice(tally, cells, rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
+    wants = [Choice(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
     plans = [[_chosen(want, part) for want, part in zip(wants, _halves(way), strict=True)] for way in routes(spend)]
     releases = min(plans, key=lambda plan: plan[0].error())
     counts = gather(wants, [()], engine)

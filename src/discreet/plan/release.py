@@ -137,8 +137,8 @@ def at_least(exact: Fraction) -> float:
 
 
 def steps_per_row(want: Choice) -> int:
-    """Say how many steps of its scores one row is worth: the weight, times the denominator of the quantile."""
-    return want.tally.terms[0].weight * (1 if want.at is None else want.at.denominator)
+    """Say how many steps of its scores one row is worth: the weight; for a rank, in halves of 1/denominator."""
+    return want.tally.terms[0].weight * (1 if want.at is None else 2 * want.at.denominator)
 
 
 def release_of(want: Want, budget: Divisible) -> Release:

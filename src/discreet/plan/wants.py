@@ -42,7 +42,7 @@ def wants_of(
     tally = _cell_tally(need, question, share)
     if not isinstance(statistic, Quantile):
         return [(Choice(tally, need, vote_influence(tally), None), Fraction(1))]
-    moved = rank_influence(tally, statistic.at, keys)
+    moved = 2 * rank_influence(tally, statistic.at, keys)  # ranks are scored in halves
     # half for the answer, a quarter for each end of its interval
     return [
         (Choice(tally, need, moved, statistic.at, side), Fraction(1, 2) if side == 0 else Fraction(1, 4))
