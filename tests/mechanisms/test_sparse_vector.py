@@ -1,7 +1,10 @@
 """Sparse vector: the exact loss on worst-case streams, what breaks in the broken variants, the state's refusals."""
 
+import copy
 import itertools
 import math
+import os
+import pickle
 from fractions import Fraction
 
 import mpmath as mp
@@ -199,3 +202,38 @@ def test_bad_parameters_are_refused():
     ):
         with pytest.raises(InvalidArgument):
             made()
+
+
+class TestOneRunIsOneRun:
+    """Two runs with one noisy threshold would give 2c yeses for the price of c."""
+
+    @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+    def test_a_run_is_not_copied(self, copied):
+        with pytest.raises(InvalidArgument, match="start another"):
+            copied(SparseVector(1, 1).start(0))
+
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_a_forked_child_may_not_go_on(self):
+        run = SparseVector(1, 1, answers=5).start(10)
+        child = os.fork()
+        if child == 0:  # pragma: no cover - another process
+            try:
+                run.ask(0)
+            except InvalidArgument:
+                os._exit(7)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        assert run.ask(-(10**6)) is False
+
+    @pytest.mark.parametrize("share", ["1e-9", "0.999999999"])
+    def test_noise_too_wide_for_the_lattice_is_refused_before_a_run_starts(self, share):
+        with pytest.raises(InvalidArgument, match="threshold_share"):
+            SparseVector(1, 1, threshold_share=share)
+        with pytest.raises(InvalidArgument, match="larger epsilon"):
+            SparseVector("1e-16", 1)
+
+
+def test_it_prints_as_it_is_made():
+    made = SparseVector(0.5, 1, answers=3, threshold_share=0.25, monotone=True)
+    parts = "epsilon=1/2, sensitivity=1, answers=3, threshold_share=1/4, monotone=True, neighbours='add-remove'"
+    assert repr(made) == f"SparseVector({parts})"

@@ -1,6 +1,8 @@
 """Private multiplicative weights: the learning lemma, the price of a round, the bound, the state's refusals."""
 
+import copy
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -174,3 +176,17 @@ def test_bad_parameters_are_refused():
             MultiplicativeWeights(**{**good, name: 0})
     with pytest.raises(InvalidArgument):
         MultiplicativeWeights(**good, neighbours="none")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_run_is_not_copied(copied):
+    with pytest.raises(InvalidArgument, match="start another"):
+        copied(MultiplicativeWeights(2, 10, 1, 1, 5).start(np.array([3, 7])))
+
+
+@pytest.mark.parametrize("queries", [np.zeros((0, 2)), np.eye(2)])
+def test_one_answer_is_for_one_query(queries):
+    run = MultiplicativeWeights(2, 10, 1, 1000, 5).start(np.array([3, 7]))
+    with pytest.raises(InvalidArgument, match="answer_all"):
+        run.answer(queries)
+    assert run.answer_all(queries).size == len(queries)

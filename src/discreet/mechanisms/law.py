@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..privacy.rounding import down, up
 from ..rational import Number, positive, rational, whole
 from .value import Integers, add_whole
 
-__all__ = ["around", "at", "brief", "first_true", "least_whole", "level", "most_scale", "read_beta", "target"]
+__all__ = ["around", "at", "brief", "first_true", "least_whole", "level", "most_scale", "named", "read_beta", "target"]
 
 
 def read_beta(beta: Number) -> float:
@@ -135,6 +136,19 @@ def brief(amount: object) -> str:
     """Print a parameter for people: a short rational as it is, a long one in ten digits.
 
     >>> brief(Fraction(1, 3)), brief(Fraction(0.1)), brief("any")
-    ('1/3', '0.1', 'any')
+    ('1/3', '0.1', "'any'")
     """
+    if isinstance(amount, str):
+        return repr(amount)
     return f"{float(amount):.10g}" if isinstance(amount, Fraction) and amount.denominator > 1000 else str(amount)
+
+
+def named(made: Any) -> str:  # noqa: ANN401 - any dataclass
+    """Print a mechanism as it is made: its kind and its parameters, each in brief.
+
+    >>> from discreet.mechanisms.exponential import Exponential
+    >>> Exponential(epsilon=0.5, sensitivity=1)
+    Exponential(epsilon=1/2, sensitivity=1, monotone=False, neighbours='add-remove')
+    """
+    parts = (f"{part.name}={brief(getattr(made, part.name))}" for part in fields(made))
+    return f"{type(made).__name__}({', '.join(parts)})"

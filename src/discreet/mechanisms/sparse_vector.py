@@ -6,20 +6,22 @@ import math
 import threading
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BudgetExceeded, InvalidArgument
 from ..noise import Bits, grid_exponent, laplace
+from ..noise.bits import generation
+from ..noise.geometric import MOST_SCALE
 from ..privacy.events import SparseVector as SparseVectorEvent
 from ..privacy.measures import Measure
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..privacy.rounding import fraction_up, up
 from ..rational import Number, positive, rational, whole
 from .allowance import largest_epsilon
-from .law import read_beta
+from .law import named, read_beta
 from .steps import add, cells, step, steps
 
 __all__ = ["SparseVector", "SparseVectorRun"]
@@ -50,6 +52,8 @@ class SparseVector:
     monotone: bool
     neighbours: Neighbours
 
+    __repr__ = named
+
     def __init__(
         self,
         epsilon: Number,
@@ -74,6 +78,10 @@ class SparseVector:
         object.__setattr__(self, "threshold_share", share)
         object.__setattr__(self, "monotone", bool(monotone))
         object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        if max(self.steps) > MOST_SCALE:
+            raise InvalidArgument(
+                "the noise would not fit in 64 bits: take a larger epsilon, or a threshold_share nearer to the default"
+            )
 
     @classmethod
     def spending(
@@ -135,6 +143,13 @@ class SparseVector:
         return grid_exponent(min(self.scale, self.threshold_scale))
 
     @property
+    def steps(self) -> tuple[Fraction, Fraction]:
+        """The two scales in lattice steps; Δ in whole steps may be a little larger than asked, the noise with it."""
+        grain = step(self.exponent)
+        growth = cells(self.sensitivity, self.exponent) / (self.sensitivity / grain) / grain
+        return self.threshold_scale * growth, self.scale * growth
+
+    @property
     def event(self) -> SparseVectorEvent:
         """What was done: one run with at most c yeses."""
         return SparseVectorEvent(self.epsilon, self.answers, neighbours=self.neighbours)
@@ -163,21 +178,27 @@ class SparseVector:
 
 
 class SparseVectorRun:
-    """A run under way: one noisy threshold, at most c yeses, then it is over."""
+    """A run under way: one noisy threshold, at most c yeses, then it is over.
 
-    __slots__ = ("_bits", "_left", "_lock", "_mechanism", "_place", "_scale")
+    It belongs to the process that started it, and cannot be copied or pickled: two runs with one threshold would give
+    2c yeses for the price of c.
+    """
+
+    __slots__ = ("_bits", "_generation", "_left", "_lock", "_mechanism", "_place", "_scale")
 
     def __init__(self, mechanism: SparseVector, threshold: Number, *, bits: Bits | None = None) -> None:
-        grain = step(mechanism.exponent)
-        # Δ in whole steps may be a little larger than asked, and all the noise with it: never smaller
-        growth = cells(mechanism.sensitivity, mechanism.exponent) / (mechanism.sensitivity / grain) / grain
-        place = math.floor(rational(threshold, "threshold") / grain + Fraction(1, 2))
+        place = math.floor(rational(threshold, "threshold") / step(mechanism.exponent) + Fraction(1, 2))
+        threshold_scale, scale = mechanism.steps
         self._mechanism = mechanism
         self._bits = bits
-        self._scale = mechanism.scale * growth
-        self._place = place + laplace(mechanism.threshold_scale * growth, bits=bits)
+        self._scale = scale
+        self._place = place + laplace(threshold_scale, bits=bits)
         self._left = mechanism.answers
+        self._generation = generation()
         self._lock = threading.Lock()  # two threads must not both get the last yes
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidArgument("a run cannot be copied: the copy's yeses would not be paid for; start another")
 
     @property
     def left(self) -> int:
@@ -199,6 +220,8 @@ class SparseVectorRun:
     def ask_places(self, places: NDArray[Any]) -> NDArray[np.bool_]:
         """Answer values given in lattice steps, up to and including the last yes allowed."""
         with self._lock:
+            if self._generation != generation():
+                raise InvalidArgument("this run belongs to the process that started it; start another in this one")
             if self.over:
                 raise BudgetExceeded("this run has given all the yeses it was paid for; start another", asked=1, left=0)
             noisy = add(places, laplace(self._scale, places.size, bits=self._bits))

@@ -6,12 +6,12 @@ import math
 import threading
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BudgetExceeded
+from ..errors import BudgetExceeded, InvalidArgument
 from ..noise import Bits, laplace
 from ..privacy.events import DiscreteLaplaceNoise, Repeated, Sequence
 from ..privacy.events import SparseVector as SparseVectorEvent
@@ -21,7 +21,7 @@ from ..privacy.rounding import up
 from ..rational import Number, positive, rational, whole
 from .allowance import largest_epsilon
 from .hypothesis import Hypothesis, counts_of, read_histogram, read_queries, updated
-from .law import read_beta
+from .law import named, read_beta
 from .sparse_vector import SparseVector
 from .steps import steps
 from .tails import laplace_tail, least_above
@@ -57,6 +57,8 @@ class MultiplicativeWeights:
     epsilon: Fraction
     threshold: int
     neighbours: Neighbours
+
+    __repr__ = named
 
     def __init__(
         self,
@@ -146,7 +148,7 @@ class MultiplicativeWeights:
 
 
 class WeightsRun:
-    """A run under way: a private histogram, a public belief, and the updates that are left."""
+    """A run under way: a private histogram, a public belief, and the updates that are left; it cannot be copied."""
 
     __slots__ = ("_belief", "_bits", "_left", "_lock", "_mechanism", "_truth", "_waiting")
 
@@ -159,6 +161,9 @@ class WeightsRun:
         self._waiting = mechanism.comparison().start(mechanism.threshold, bits=bits)
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> NoReturn:
+        raise InvalidArgument("a run cannot be copied: the copy's updates would not be paid for; start another")
+
     @property
     def left(self) -> int:
         """How many updates are left; at 0 the run is over."""
@@ -170,8 +175,14 @@ class WeightsRun:
         return Hypothesis(self._belief.copy())
 
     def answer(self, query: object) -> float:
-        """Answer one counting query, a row of zeros and ones."""
-        return float(self.answer_all(query)[0])
+        """Answer one counting query, a row of zeros and ones.
+
+        Refuses several rows: `answer_all` answers those.
+        """
+        row = read_queries(query, self._mechanism.domain)
+        if len(row) != 1:
+            raise InvalidArgument("answer takes one query, a row of zeros and ones; answer_all takes several")
+        return float(self.answer_all(row)[0])
 
     def answer_all(self, queries: object) -> NDArray[np.float64]:
         """Answer the rows of an array in order, up to where the updates run out.
