@@ -107,3 +107,31 @@ def test_bad_input_is_refused_and_nothing_is_drawn():
     ):
         with pytest.raises(InvalidArgument):
             bad()
+
+
+@pytest.mark.parametrize(("value", "distance"), [(17.5, 3), (math.nan, 3), ("17", 3), (17, -3), (17, 3.5), (True, 3)])
+def test_a_refusal_tells_nothing_of_the_data(value, distance):
+    with pytest.raises(InvalidArgument) as caught:
+        ProposeTestRelease(1, 1e-6, 1).release(value, distance, bits=UntouchedBits())
+    assert not any(digit in str(caught.value) for digit in "1357")
+    assert "nan" not in str(caught.value)
+
+
+def test_whole_numbers_of_numpy_are_whole():
+    made = ProposeTestRelease(2000, 1e-6, 1)
+    assert made.release(np.int64(42), np.int32(100)) == 42
+
+
+def test_a_budget_is_spent_on_either_relation_and_on_a_quantile():
+    budget = ApproxDP(1, "1e-6")
+    made = ProposeTestRelease.spending(budget, bound=1, neighbours="add-remove")
+    assert made.event == Promise(budget, neighbours="add-remove")
+    quantile = ProposedQuantile.spending(budget, low=0, high=100, bound=1, quantile="1/4", test_share="1/3")
+    assert quantile == ProposedQuantile(1, "1e-6", 0, 100, 1, quantile="1/4", test_share="1/3")
+    with pytest.raises(InvalidArgument):
+        ProposedQuantile.spending(PureDP(1), low=0, high=100, bound=1)
+
+
+def test_a_delta_that_floats_cannot_hold_is_refused():
+    with pytest.raises(InvalidArgument, match="1e-300"):
+        ProposeTestRelease(1, "1e-330", 1)

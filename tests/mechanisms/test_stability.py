@@ -96,3 +96,8 @@ def test_bad_input_is_refused_and_nothing_is_drawn():
     ):
         with pytest.raises(InvalidArgument):
             bad()
+
+
+def test_a_delta_that_floats_cannot_hold_is_refused():
+    with pytest.raises(InvalidArgument, match="1e-300"):
+        PrivateMode(1, "1e-330")

@@ -218,3 +218,12 @@ def test_bad_parameters_are_refused():
     ):
         with pytest.raises(InvalidArgument):
             made()
+
+
+def test_a_delta_that_floats_cannot_hold_is_refused():
+    assert LaplaceThreshold(1, "1e-299").threshold > 600
+    for make in (LaplaceThreshold, GaussianThreshold, laplace_threshold):
+        with pytest.raises(InvalidArgument, match="1e-300"):
+            make(1, "1e-330")
+        with pytest.raises(InvalidArgument, match="between 0 and 1"):
+            make(1, 2)

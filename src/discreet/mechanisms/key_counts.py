@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..privacy.rounding import down
 from ..rational import Number
+from .law import brief
+
+_LEAST = 1e-300
 
 __all__ = ["KeyCounts", "per_key", "public_order", "read_counts"]
 
@@ -79,5 +82,12 @@ def per_key(delta: Fraction, l0: int) -> float:
 
     >>> 4.99e-7 < per_key(Fraction(1, 10**6), 2) < 5.01e-7
     True
+
+    Refuses δ outside (0, 1), and one so small that floats cannot tell it from 0.
     """
-    return down(-math.expm1(math.log1p(-float(delta)) / l0))
+    if not 0 < delta < 1:
+        raise InvalidArgument(f"delta must lie between 0 and 1, got {brief(delta)}; it should be far below 1/n")
+    chance = down(-math.expm1(math.log1p(-float(delta)) / l0))
+    if chance < _LEAST:
+        raise InvalidArgument("delta must be at least 1e-300 for each key; a smaller one protects no better")
+    return chance

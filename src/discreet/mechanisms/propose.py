@@ -6,15 +6,18 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from ..errors import InvalidArgument
 from ..noise import Bits, laplace
 from ..privacy.events import Promise
 from ..privacy.measures import ApproxDP, Measure
 from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
-from ..privacy.rounding import down, up
+from ..privacy.rounding import up
 from ..rational import Number, positive, rational, whole
 from .allowance import approximate
-from .law import read_beta
+from .key_counts import per_key
+from .law import named, read_beta
 from .ordered import PLACES, Range, ranks, span
 from .tails import laplace_tail, least_above
 
@@ -44,6 +47,8 @@ class ProposeTestRelease:
     test_share: Fraction
     neighbours: Neighbours
 
+    __repr__ = named
+
     def __init__(
         self,
         epsilon: Number,
@@ -59,15 +64,23 @@ class ProposeTestRelease:
             raise InvalidArgument("test_share must lie between 0 and 1: the part of epsilon spent on the test")
         object.__setattr__(self, "epsilon", budget.epsilon)
         object.__setattr__(self, "delta", budget.delta)
+        per_key(self.delta, 1)  # refuses one too small
         object.__setattr__(self, "bound", whole(bound, "bound", least=1))
         object.__setattr__(self, "test_share", share)
         object.__setattr__(self, "neighbours", read_neighbours(neighbours))
 
     @classmethod
-    def spending(cls, budget: Measure, *, bound: int, test_share: Number = Fraction(1, 2)) -> ProposeTestRelease:
+    def spending(
+        cls,
+        budget: Measure,
+        *,
+        bound: int,
+        test_share: Number = Fraction(1, 2),
+        neighbours: Neighbours = REPLACE,
+    ) -> ProposeTestRelease:
         """Spend an (ε, δ)."""
         epsilon, delta = approximate(budget, "propose-test-release")
-        return cls(epsilon, delta, bound, test_share=test_share)
+        return cls(epsilon, delta, bound, test_share=test_share, neighbours=neighbours)
 
     @property
     def test_scale(self) -> Fraction:
@@ -82,7 +95,7 @@ class ProposeTestRelease:
     @property
     def threshold(self) -> int:
         """The least noisy distance that passes."""
-        return least_above(lambda z: laplace_tail(self.test_scale, z), down(float(self.delta)))
+        return least_above(lambda z: laplace_tail(self.test_scale, z), per_key(self.delta, 1))
 
     @property
     def event(self) -> Promise:
@@ -91,11 +104,11 @@ class ProposeTestRelease:
 
     def release(self, value: int, distance: int, *, bits: Bits | None = None) -> int | None:
         """Test the distance, then release the value with noise, or None; both noises are drawn in any case."""
-        whole_value, far = rational(value, "value"), whole(distance, "distance")
-        if whole_value.denominator != 1:
-            raise InvalidArgument("the value must be a whole number of lattice steps")
+        exact, far = _whole(value), _whole(distance)
+        if far < 0:
+            raise InvalidArgument("the distance must be at least 0: how many people must change before the answer may")
         test, noise = laplace(self.test_scale, bits=bits), laplace(self.scale, bits=bits)
-        return int(whole_value) + noise if far + test >= self.threshold else None
+        return exact + noise if far + test >= self.threshold else None
 
     def passes(self, distance: int) -> float:
         """Return the probability that a distance passes the test."""
@@ -125,6 +138,8 @@ class ProposedQuantile:
     quantile: Fraction
     range: Range
 
+    __repr__ = named
+
     def __init__(
         self,
         epsilon: Number,
@@ -144,6 +159,25 @@ class ProposedQuantile:
         object.__setattr__(self, "test", ProposeTestRelease(epsilon, delta, steps, test_share=test_share))
         object.__setattr__(self, "quantile", exact)
         object.__setattr__(self, "range", limits)
+
+    @classmethod
+    def spending(
+        cls,
+        budget: Measure,
+        *,
+        low: Number,
+        high: Number,
+        bound: Number,
+        quantile: Number = Fraction(1, 2),
+        test_share: Number = Fraction(1, 2),
+    ) -> ProposedQuantile:
+        """Spend an (ε, δ).
+
+        >>> ProposedQuantile.spending(ApproxDP(1, 1e-6), low=0, high=100, bound=1).event.measure
+        ApproxDP(1, 1e-06)
+        """
+        epsilon, delta = approximate(budget, "propose-test-release")
+        return cls(epsilon, delta, low, high, bound, quantile=quantile, test_share=test_share)
 
     @property
     def event(self) -> Promise:
@@ -165,3 +199,10 @@ class ProposedQuantile:
     def error(self, beta: Number = 0.05) -> float:
         """Bound the noise on a released answer, but for a chance β."""
         return up((self.test.error(beta) + 1) * float((self.range.high - self.range.low) / PLACES))
+
+
+def _whole(value: object) -> int:
+    """Read a whole number of the data; the message carries nothing of it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidArgument("value and distance must be whole numbers: a count of lattice steps, a count of people")
+    return int(value)

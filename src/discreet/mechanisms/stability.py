@@ -12,11 +12,10 @@ from ..noise import Bits, laplace
 from ..privacy.events import Promise
 from ..privacy.measures import ApproxDP, Measure
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..privacy.rounding import down
 from ..rational import Number, positive
 from .allowance import approximate
-from .key_counts import public_order, read_counts
-from .law import read_beta
+from .key_counts import per_key, public_order, read_counts
+from .law import named, read_beta
 from .tails import laplace_tail, least_above
 from .threshold import LaplaceThreshold
 
@@ -56,10 +55,13 @@ class PrivateMode:
     delta: Fraction
     neighbours: Neighbours
 
+    __repr__ = named
+
     def __init__(self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE) -> None:
         budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
         object.__setattr__(self, "epsilon", budget.epsilon)
         object.__setattr__(self, "delta", budget.delta)
+        per_key(self.delta, 1)  # refuses one too small
         object.__setattr__(self, "neighbours", read_neighbours(neighbours))
 
     @classmethod
@@ -71,7 +73,7 @@ class PrivateMode:
     @property
     def threshold(self) -> int:
         """The least noisy distance at which the mode is released."""
-        return least_above(lambda z: laplace_tail(1 / self.epsilon, z), down(float(self.delta)))
+        return least_above(lambda z: laplace_tail(1 / self.epsilon, z), per_key(self.delta, 1))
 
     @property
     def event(self) -> Promise:

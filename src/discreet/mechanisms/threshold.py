@@ -18,7 +18,7 @@ from ..privacy.measures import ApproxDP, Measure
 from ..rational import Number, positive, rational, whole
 from .allowance import approximate
 from .key_counts import KeyCounts, per_key, read_counts
-from .law import read_beta
+from .law import named, read_beta
 from .steps import add
 from .tails import gaussian_tail, laplace_tail, least_above
 
@@ -60,11 +60,13 @@ class LaplaceThreshold:
     delta: Fraction
     l0: int
 
+    __repr__ = named
+
     def __init__(self, epsilon: Number, delta: Number, *, l0: int = 1) -> None:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "delta", rational(delta, "delta"))
         object.__setattr__(self, "l0", whole(l0, "l0", least=1))
-        KeySelection(DiscreteLaplaceNoise(self.scale, self.l0), self.delta)  # refuses a delta outside (0, 1)
+        per_key(self.delta, self.l0)  # refuses a delta outside (0, 1), or too small
 
     @classmethod
     def spending(cls, budget: Measure, *, l0: int = 1) -> LaplaceThreshold:
@@ -123,11 +125,13 @@ class GaussianThreshold:
     delta: Fraction
     l0: int
 
+    __repr__ = named
+
     def __init__(self, variance: Number, delta: Number, *, l0: int = 1) -> None:
         object.__setattr__(self, "variance", positive(variance, "variance"))
         object.__setattr__(self, "delta", rational(delta, "delta"))
         object.__setattr__(self, "l0", whole(l0, "l0", least=1))
-        KeySelection(self._noise(self.variance), self.delta)  # refuses a delta outside (0, 1)
+        per_key(self.delta, self.l0)  # refuses a delta outside (0, 1), or too small
 
     @classmethod
     def spending(cls, budget: Measure, *, l0: int = 1, key_share: Number = Fraction(1, 2)) -> GaussianThreshold:
