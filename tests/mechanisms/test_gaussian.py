@@ -181,7 +181,7 @@ class TestRelease:
 
     @pytest.mark.statistical
     def test_an_interval_counts_the_rounding_of_a_long_array(self):
-        """The noise is 1.29 times as wide here. False alarm below 1e-10: 6.5 standard deviations of a binomial count."""
+        """The noise is 1.29 times as wide. False alarm below 1e-10: 6.5 standard deviations of a binomial count."""
         made, values = Gaussian(1, sensitivity="1e-9"), np.zeros(100_000)
         low, high = made.interval(made.release(values), 0.05)
         held = ((low <= values) & (values <= high)).mean()

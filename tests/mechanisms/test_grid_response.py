@@ -129,3 +129,17 @@ def test_bad_parameters_are_refused():
     for made in (lambda: GridResponse(1, 1), lambda: GridResponse(3, 0), lambda: GridResponse(3, 1, "angle")):
         with pytest.raises(InvalidArgument):
             made()
+
+
+@pytest.mark.parametrize("score", ["uniform", "distance"])
+def test_the_error_bounds_every_cell_of_every_table(score):
+    grid = GridResponse(3, 2, score)
+    places = grid.release(np.array([[0, 2]] * 700 + [[1, 1]] * 300))
+    assert grid.error(1000) == grid.estimate(places).reach(0.05).max()
+    assert grid.error(4000) == pytest.approx(grid.error(1000) / 2)
+    with pytest.raises(InvalidArgument):
+        grid.error(0)
+
+
+def test_the_uniform_error_is_that_of_randomized_response():
+    assert GridResponse(4, 1).error(500, 0.1) == pytest.approx(RandomizedResponse(16, epsilon=1).error(500, 0.1))

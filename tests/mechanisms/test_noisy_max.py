@@ -152,3 +152,25 @@ def test_bad_parameters_are_refused():
     ):
         with pytest.raises(InvalidArgument):
             made()
+
+
+@pytest.mark.parametrize("scores", [[-1e300, 1e300], [1e308, -1e308], [-(2**63), 2**63 - 1]])
+def test_the_law_of_scores_far_apart(scores):
+    law = NoisyMax(1, 1, noise="laplace").probabilities(scores)
+    assert law.sum() == pytest.approx(1)
+    assert law.max() == pytest.approx(1)
+    assert law.argmax() == np.argmax(scores)
+
+
+def test_the_law_does_not_depend_on_where_the_scores_lie():
+    made = NoisyMax(1, 1, noise="laplace")
+    near, far = made.probabilities([3, 1, 0]), made.probabilities([2**60 + 3, 2**60 + 1, 2**60])
+    assert near.tolist() == far.tolist()
+
+
+@pytest.mark.parametrize("noise", ["exponential", "laplace"])
+def test_for_error_takes_the_least_epsilon(noise):
+    made = NoisyMax.for_error(10, options=7, sensitivity=2, beta=0.1, noise=noise)
+    assert 10 * (1 - 1e-9) < made.error(7, 0.1) <= 10
+    with pytest.raises(InvalidArgument):
+        NoisyMax.for_error(10, options=1, sensitivity=2)

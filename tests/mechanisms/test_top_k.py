@@ -93,3 +93,9 @@ def test_bad_input_is_refused_and_nothing_is_drawn():
     for made in (lambda: TopK(0, 1, 1), lambda: TopK(1, 0, 1), lambda: TopK(1, 1, 0), lambda: top.error(1)):
         with pytest.raises(InvalidArgument):
             made()
+
+
+def test_for_error_takes_the_least_epsilon():
+    made = TopK.for_error(10, k=3, options=50, sensitivity=2, beta=0.1, monotone=True)
+    assert (made.k, made.monotone) == (3, True)
+    assert 10 * (1 - 1e-9) < made.error(50, 0.1) <= 10

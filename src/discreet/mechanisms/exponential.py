@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,9 @@ from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..privacy.rounding import fraction_up, up
 from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
-from .law import read_beta
+from .law import named, read_beta
 
-__all__ = ["Exponential", "chances_of", "gap_of", "law_of", "rate_of"]
+__all__ = ["Exponential", "chances_of", "gap_of", "gaps_of", "law_of", "rate_of"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -46,6 +47,8 @@ class Exponential:
     monotone: bool
     neighbours: Neighbours
 
+    __repr__ = named
+
     def __init__(
         self, epsilon: Number, sensitivity: Number, *, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
@@ -59,7 +62,10 @@ class Exponential:
     def spending(
         cls, budget: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> Exponential:
-        """Spend a budget: ε itself under PureDP, √(8ρ) under ZCDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure.
+
+        Under ZCDP that is √(8ρ), and a little more where ρ is not small.
+        """
         epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), budget)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
@@ -142,12 +148,22 @@ def law_of(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
 
 def chances_of(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     """Return exp(rate·(score − best)) to float precision; for reports only, nothing is drawn from it."""
-    checked = scores_of(scores, rate)
     with np.errstate(over="ignore", under="ignore"):
-        gaps = checked.best - checked.values  # 64-bit integers may wrap: then the true gap is the unsigned reading
-        wide = gaps.view(np.uint64).astype(np.float64) if gaps.dtype == np.int64 else gaps
-        found: NDArray[np.float64] = np.exp(-wide * float(min(rate, Fraction(10) ** 300)))
+        found: NDArray[np.float64] = np.exp(-gaps_of(scores) * float(min(rate, Fraction(10) ** 300)))
     return found
+
+
+def gaps_of(scores: ScoreArray) -> NDArray[np.float64]:
+    """Return best − score, rounded once; ∞ where that is beyond floats.
+
+    >>> gaps_of([2**63 - 1, -(2**63)]).tolist()
+    [0.0, 1.8446744073709552e+19]
+    """
+    checked = scores_of(scores, 1)
+    with np.errstate(over="ignore"):
+        gaps = checked.best - checked.values  # 64-bit integers may wrap: then the true gap is the unsigned reading
+    wide: NDArray[Any] = gaps.view(np.uint64) if gaps.dtype == np.int64 else gaps
+    return wide.astype(np.float64)
 
 
 def gap_of(options: int, beta: float, optimal: int) -> float:

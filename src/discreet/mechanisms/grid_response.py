@@ -18,7 +18,7 @@ from ..privacy.neighbours import REPLACE
 from ..privacy.rounding import up
 from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
-from .law import read_beta
+from .law import named, read_beta
 from .response import RandomizedResponse, read_answers
 
 __all__ = ["GridFrequencies", "GridResponse"]
@@ -48,6 +48,8 @@ class GridResponse:
     side: int
     epsilon: Fraction
     score: Score
+
+    __repr__ = named
 
     def __init__(self, side: int, epsilon: Number, score: Score = "uniform") -> None:
         if score not in ("uniform", "distance"):
@@ -112,10 +114,22 @@ class GridResponse:
         told = self._places(np.asarray(responses))
         counts = np.zeros((self.side, self.side))
         np.add.at(counts, (told[:, 0], told[:, 1]), 1.0)
+        return self._frequencies(told.shape[0], counts)
+
+    def error(self, n: int, beta: Number = 0.05) -> float:
+        """Bound |estimate − frequency| for one cell and any table of frequencies, but for a chance β (Hoeffding 1963).
+
+        >>> round(GridResponse(side=2, epsilon=3).error(10_000), 3)
+        0.016
+        """
+        people = whole(n, "n", least=1)
+        return float(self._frequencies(people, np.zeros((self.side, self.side))).reach(read_beta(beta)).max())
+
+    def _frequencies(self, n: int, counts: NDArray[np.float64]) -> GridFrequencies:
         if self.score == "distance":
-            return GridFrequencies(told.shape[0], counts, np.linalg.inv(self.channel()).astype(np.float64), 0.0)
+            return GridFrequencies(n, counts, np.linalg.inv(self.channel()).astype(np.float64), 0.0)
         cells = self._cells()
-        return GridFrequencies(told.shape[0], counts, np.eye(self.side) / math.sqrt(cells.p - cells.q), cells.q)
+        return GridFrequencies(n, counts, np.eye(self.side) / math.sqrt(cells.p - cells.q), cells.q)
 
     def _cells(self) -> RandomizedResponse:
         return RandomizedResponse(self.side**2, epsilon=self.epsilon)
@@ -165,10 +179,14 @@ class GridFrequencies:
 
         Hoeffding (1963) on the range of one person's share in the estimate.
         """
-        share = read_beta(beta) / (self.counts.size if joint else 1)
+        reach = self.reach(read_beta(beta) / (self.counts.size if joint else 1))
+        around: NDArray[np.float64] = np.stack([self.values - reach, self.values + reach], axis=-1)
+        return around.clip(0.0, 1.0)
+
+    def reach(self, chance: float) -> NDArray[np.float64]:
+        """Bound how far each estimate is off but for a chance."""
         ends = np.stack([self.unmix.min(axis=0), self.unmix.max(axis=0)])
         products = np.stack([np.outer(a, b) for a in ends for b in ends])
         spread = products.max(axis=0) - products.min(axis=0)
-        reach = up(math.sqrt(math.log(2 / share) / (2 * self.n))) * spread
-        around: NDArray[np.float64] = np.stack([self.values - reach, self.values + reach], axis=-1)
-        return around.clip(0.0, 1.0)
+        found: NDArray[np.float64] = up(math.sqrt(math.log(2 / chance) / (2 * self.n))) * spread
+        return found

@@ -21,6 +21,7 @@ from ..privacy.neighbours import ADD_REMOVE, REPLACE, Neighbours, read_neighbour
 from ..rational import Number, positive, rational
 from .allowance import largest_epsilon
 from .exponential import Exponential
+from .law import named
 from .ordered import PLACES, Range
 
 __all__ = ["InverseQuantile", "Piece"]
@@ -57,6 +58,8 @@ class InverseQuantile:
     range: Range
     neighbours: Neighbours
 
+    __repr__ = named
+
     def __init__(
         self,
         epsilon: Number,
@@ -83,7 +86,7 @@ class InverseQuantile:
         quantile: Number = Fraction(1, 2),
         neighbours: Neighbours = ADD_REMOVE,
     ) -> InverseQuantile:
-        """Spend a budget: ε itself under PureDP, √(8ρ) under ZCDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
         epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), budget)
         return cls(epsilon, low, high, quantile=quantile, neighbours=neighbours)
 

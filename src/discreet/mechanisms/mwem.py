@@ -21,7 +21,7 @@ from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
 from .exponential import Exponential
 from .hypothesis import Hypothesis, counts_of, read_histogram, read_queries, updated
-from .law import read_beta
+from .law import named, read_beta
 from .tails import gaussian_tail, laplace_tail, least_above
 
 __all__ = ["MWEM"]
@@ -54,6 +54,8 @@ class MWEM:
     noise: Noise
     passes: int
     neighbours: Neighbours
+
+    __repr__ = named
 
     def __init__(
         self,

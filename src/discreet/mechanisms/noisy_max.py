@@ -16,17 +16,18 @@ from ..noise.scores import ScoreArray, scores_of
 from ..privacy.events import PermuteAndFlipSelection
 from ..privacy.measures import Measure
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..privacy.rounding import up
+from ..privacy.rounding import fraction_up, up
 from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
-from .exponential import rate_of
-from .law import read_beta
+from .exponential import gaps_of, rate_of
+from .law import named, read_beta
 from .permute_and_flip import MOST_LISTED, PermuteAndFlip, flip_law
 from .steps import add, cells, step, steps
 
 __all__ = ["NoisyMax"]
 
 Noise: TypeAlias = Literal["exponential", "laplace"]
+_ROWS = 1024  # places of the integrand at a time
 _TAIL = 45.0  # beyond 45 scales lies less than 3e-20 of the law
 
 
@@ -54,6 +55,8 @@ class NoisyMax:
     noise: Noise
     monotone: bool
     neighbours: Neighbours
+
+    __repr__ = named
 
     def __init__(
         self,
@@ -87,6 +90,27 @@ class NoisyMax:
         epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), budget)
         return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
+    @classmethod
+    def for_error(
+        cls,
+        error: Number,
+        *,
+        options: int,
+        sensitivity: Number,
+        beta: Number = 0.05,
+        noise: Noise = "exponential",
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> NoisyMax:
+        """Take the least ε whose `error(options, beta)` is at most `error`: all noise is in proportion to 1/ε.
+
+        >>> NoisyMax.for_error(10, options=4, sensitivity=1, noise="laplace").error(options=4) <= 10
+        True
+        """
+        unit = cls(1, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
+        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(error, "error")
+        return cls(ratio, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
+
     @property
     def scale(self) -> Fraction:
         """The scale of the noise: 2Δ/ε, or Δ/ε for a monotone score."""
@@ -112,7 +136,7 @@ class NoisyMax:
         """Return the law of continuous noise (the lattice differs by about 2^-40), for at most 2 000 candidates."""
         if self.noise == "exponential":
             return flip_law(scores, 1 / self.scale)
-        return _laplace_law(scores_of(scores, 1).values.astype(np.float64) / float(self.scale))
+        return _laplace_law(-gaps_of(scores) / float(self.scale))
 
     def error(self, options: int, beta: Number = 0.05) -> float:
         """Bound how far below the best score the choice falls, but for a chance β.
@@ -133,20 +157,22 @@ class NoisyMax:
 
 
 def _laplace_law(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Integrate f(z − s_i) Π_{j≠i} F(z − s_j) between the scores, where the integrand is analytic."""
+    """Integrate f(z − s_i) Π_{j≠i} F(z − s_j) between the scores, where the integrand is analytic; the best is 0."""
     if scores.size > MOST_LISTED:
         raise InvalidArgument(
             f"the exact law is listed for at most {MOST_LISTED} candidates; release has no such limit"
         )
-    reach = scores[scores > scores.max() - 2 * _TAIL]  # whoever lies lower wins with probability below 1e-38
-    ends = np.unique(np.concatenate([reach, np.arange(reach.min() - _TAIL, reach.max() + _TAIL)]))
+    reach = scores[scores > -2 * _TAIL]  # whoever lies lower wins with probability below 1e-38
+    ends = np.unique(np.concatenate([reach, np.arange(reach.min() - _TAIL, _TAIL)]))
     nodes, weights = np.polynomial.legendre.leggauss(20)
     half = np.diff(ends)[:, None] / 2
     places = (ends[:-1, None] + half * (nodes + 1)).reshape(-1)
     measure = (half * weights).reshape(-1)
     law = np.zeros(scores.size)
-    far = np.abs(places[:, None] - scores[None, :])
-    below = places[:, None] < scores[None, :]
-    logs = np.where(below, math.log(0.5) - far, np.log1p(-np.exp(-far) / 2))
-    law[:] = measure @ np.exp(logs.sum(axis=1, keepdims=True) - logs + math.log(0.5) - far)
+    for start in range(0, places.size, _ROWS):
+        part = slice(start, start + _ROWS)
+        far = np.abs(places[part, None] - scores[None, :])
+        below = places[part, None] < scores[None, :]
+        logs = np.where(below, math.log(0.5) - far, np.log1p(-np.exp(-far) / 2))
+        law += measure[part] @ np.exp(logs.sum(axis=1, keepdims=True) - logs + math.log(0.5) - far)
     return law

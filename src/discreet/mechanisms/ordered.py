@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..rational import Number, rational
+from .law import named
 
 __all__ = ["PLACES", "Range", "ranks", "span"]
 
@@ -32,6 +33,8 @@ class Range:
 
     low: Fraction
     high: Fraction
+
+    __repr__ = named
 
     def __init__(self, low: Number, high: Number) -> None:
         object.__setattr__(self, "low", rational(low, "low"))

@@ -18,7 +18,7 @@ from ..privacy.measures import ApproxDP, Measure
 from ..rational import Number, positive, rational, whole
 from .allowance import approximate
 from .key_counts import public_order, read_counts
-from .law import read_beta
+from .law import named, read_beta
 
 __all__ = ["PartitionSelection", "optimal_rule"]
 
@@ -48,6 +48,8 @@ class PartitionSelection:
     epsilon: Fraction
     delta: Fraction
     l0: int
+
+    __repr__ = named
 
     def __init__(self, epsilon: Number, delta: Number, *, l0: int = 1) -> None:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))

@@ -19,7 +19,7 @@ from ..privacy.rounding import fraction_up, up
 from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
 from .exponential import chances_of, gap_of, rate_of
-from .law import read_beta
+from .law import named, read_beta
 
 __all__ = ["MOST_LISTED", "PermuteAndFlip", "flip_law"]
 
@@ -48,6 +48,8 @@ class PermuteAndFlip:
     sensitivity: Fraction
     monotone: bool
     neighbours: Neighbours
+
+    __repr__ = named
 
     def __init__(
         self, epsilon: Number, sensitivity: Number, *, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE

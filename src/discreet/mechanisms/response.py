@@ -18,7 +18,7 @@ from ..privacy.neighbours import REPLACE
 from ..privacy.rounding import fraction_up, up
 from ..rational import Number, positive, rational, whole
 from .allowance import largest_epsilon
-from .law import read_beta
+from .law import named, read_beta
 from .response_count import holders
 
 __all__ = ["Frequencies", "RandomizedResponse", "read_answers", "truth_range"]
@@ -57,6 +57,8 @@ class RandomizedResponse:
     options: int
     epsilon: Fraction
     truth: Fraction | None
+
+    __repr__ = named
 
     def __init__(self, options: int = 2, *, epsilon: Number | None = None, truth: Number | None = None) -> None:
         if (epsilon is None) == (truth is None):

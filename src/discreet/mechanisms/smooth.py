@@ -23,7 +23,7 @@ from ..privacy.neighbours import REPLACE
 from ..privacy.rounding import fraction_down, up
 from ..rational import Number, rational
 from .allowance import approximate
-from .law import read_beta
+from .law import named, read_beta
 from .ordered import PLACES, Range, ranks, span
 
 __all__ = ["SmoothQuantile", "SmoothTrimmedMean", "smooth_bound", "smoothness"]
@@ -52,6 +52,8 @@ class SmoothQuantile:
     delta: Fraction
     quantile: Fraction
     range: Range
+
+    __repr__ = named
 
     def __init__(
         self, epsilon: Number, delta: Number, low: Number, high: Number, *, quantile: Number = Fraction(1, 2)
@@ -105,6 +107,8 @@ class SmoothTrimmedMean:
     delta: Fraction
     trim: Fraction
     range: Range
+
+    __repr__ = named
 
     def __init__(self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number) -> None:
         _fill(self, epsilon, delta, low, high)

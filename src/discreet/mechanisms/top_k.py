@@ -15,10 +15,11 @@ from ..noise.scores import ScoreArray, scores_of
 from ..privacy.events import ExponentialSelection, Repeated
 from ..privacy.measures import Measure
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..privacy.rounding import fraction_up
 from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
 from .exponential import Exponential, chances_of, rate_of
-from .law import read_beta
+from .law import named, read_beta
 
 __all__ = ["TopK"]
 
@@ -42,6 +43,8 @@ class TopK:
     sensitivity: Fraction
     monotone: bool
     neighbours: Neighbours
+
+    __repr__ = named
 
     def __init__(
         self,
@@ -80,6 +83,27 @@ class TopK:
             lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times), budget, slots=times
         )
         return cls(times, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
+
+    @classmethod
+    def for_error(
+        cls,
+        error: Number,
+        *,
+        k: int,
+        options: int,
+        sensitivity: Number,
+        beta: Number = 0.05,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> TopK:
+        """Take the least ε whose `error(options, beta)` is at most `error`: it is in proportion to 1/ε.
+
+        >>> TopK.for_error(10, k=3, options=50, sensitivity=1).error(options=50) <= 10
+        True
+        """
+        unit = cls(k, 1, sensitivity, monotone=monotone, neighbours=neighbours)
+        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(error, "error")
+        return cls(k, ratio, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @property
     def rate(self) -> Fraction:
