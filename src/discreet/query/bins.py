@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from .expression import Call, Constant, Expression, Function
+from .fold import exact, folded
 
 __all__ = ["bin_of", "edge_below", "lower_edge"]
 
 
-def exact(number: Fraction) -> Constant:
-    """Give an exact constant; a whole number is an int, so that equal constants look alike."""
-    return Constant(int(number) if number.denominator == 1 else number)
-
-
 def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
     """Say in which bin of a width a number lies, counting from 0 at `start`: ⌊(x − start)/width⌋."""
-    above = x if start == 0 else Call(Function.SUBTRACT, (x, exact(start)))
-    return Call(Function.FLOOR, (Call(Function.DIVIDE, (above, exact(width))),))
+    above = x if start == 0 else folded(Function.SUBTRACT, x, exact(start))
+    return Call(Function.FLOOR, (folded(Function.DIVIDE, above, exact(width)),))
 
 
 def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:

@@ -13,6 +13,7 @@ from ..errors import InvalidArgument
 from ..rational import rational
 from .chain import chained
 from .expression import Call, Constant, Expression, Field, Function
+from .fold import exact
 from .word_kinds import EPOCH
 
 __all__ = ["Col", "Literal", "case", "col", "constant", "expression_of"]
@@ -34,8 +35,7 @@ def constant(value: Literal) -> Constant:
         case date():
             return Constant((value - EPOCH).days, "day")
         case _:
-            exact = rational(value, "a value")
-            return Constant(int(exact) if exact.denominator == 1 else exact)
+            return exact(rational(value, "a value"))
 
 
 def _seconds(time: datetime) -> int:

@@ -10,7 +10,7 @@ from ..data.unit import People
 from .expression import Expression
 from .rows import columns_of, unit_of
 from .show_expression import expression_text, quoted
-from .tree import JoinPeople, JoinPublic, Named, PerPerson, Relation, Scan, Select, Total, Union, Where
+from .tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 
 __all__ = ["Shown", "from_text"]
 
@@ -116,34 +116,31 @@ def _block(relation: Relation, aliases: Iterator[str]) -> str:
         case Union(parts=parts):
             return "\nUNION ALL\n".join(_block(part, aliases) for part in parts)
         case Select(rows=rows, columns=columns):
-            return _select(_clauses(rows, aliases), columns)
-        case PerPerson(rows=rows, keys=keys, totals=totals):
-            return _people(_clauses(rows, aliases), keys, totals)
+            shown = _clauses(rows, aliases)
+            return _listed(shown, relation, {name: expression_text(e, shown.names) for name, e in columns})
+        case PerPerson(rows=rows):
+            return _people(_clauses(rows, aliases), relation)
         case _:
             shown = _clauses(relation, aliases)
-            listed = [_named(text, name) for name, text in shown.names.items()]
-            return f"SELECT {', '.join(_with_person(shown, listed))}\n{shown.text}"
+            return _listed(shown, relation, shown.names)
 
 
-def _with_person(shown: Shown, listed: list[str]) -> list[str]:
-    return listed if shown.person is None else [shown.person, *listed]
+def _listed(shown: Shown, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
+    """Write a SELECT of named columns, and of the person unless a column takes that name."""
+    first = [] if shown.person is None or _person(relation) is None else [shown.person]
+    listed = [*first, *(_named(text, name) for name, text in columns.items())]
+    return f"SELECT {', '.join(listed)}\n{shown.text}{groups}"
 
 
 def _named(text: str, name: str) -> str:
     return text if text == quoted(name) else f"{text} AS {quoted(name)}"
 
 
-def _select(shown: Shown, columns: Named) -> str:
-    listed = [_named(expression_text(e, shown.names), name) for name, e in columns]
-    return f"SELECT {', '.join(_with_person(shown, listed))}\n{shown.text}"
-
-
-def _people(shown: Shown, keys: Named, totals: tuple[tuple[str, Total], ...]) -> str:
-    written = [expression_text(e, shown.names) for _, e in keys]
-    listed = [_named(text, name) for text, (name, _) in zip(written, keys, strict=True)]
-    listed += [f"{_total(total, shown.names)} AS {quoted(name)}" for name, total in totals]
-    groups = ", ".join([str(shown.person), *written])
-    return f"SELECT {', '.join(_with_person(shown, listed))}\n{shown.text}\nGROUP BY {groups}"
+def _people(shown: Shown, people: PerPerson) -> str:
+    written = {name: expression_text(e, shown.names) for name, e in people.keys}
+    groups = ", ".join([str(shown.person), *written.values()])
+    columns = {**written, **{name: _total(total, shown.names) for name, total in people.totals}}
+    return _listed(shown, people, columns, f"\nGROUP BY {groups}")
 
 
 def _total(total: Total, names: Mapping[str, str]) -> str:

@@ -9,12 +9,13 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ..data.cell import day, moment
-from .expression import Call, Constant, Expression, Function
+from .expression import Constant, Expression
+from .fold import exact
 from .refusal import refusal
 from .sorts import Sort
 from .word_kinds import DAY_SECONDS, EPOCH
 
-__all__ = ["as_sort", "folded", "literal", "on_day", "on_second"]
+__all__ = ["as_sort", "literal", "on_day", "on_second"]
 
 NUMERAL = re.compile(r"[0-9]{0,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?")
 """Longer numerals are beyond every grid, and a long exponent would cost more memory than there is."""
@@ -27,12 +28,7 @@ def literal(node: exp.Literal) -> Constant:
         return Constant(text)
     if not NUMERAL.fullmatch(text) or not any(letter.isdigit() for letter in text):
         raise refusal("a number", "it is too long or no decimal", "write one such as 12.5")
-    return Constant(tidy(Fraction(text)))
-
-
-def tidy(number: Fraction) -> int | Fraction:
-    """Give a whole number as an int, so that equal constants look alike."""
-    return int(number) if number.denominator == 1 else number
+    return exact(Fraction(text))
 
 
 def on_day(text: str) -> Constant:
@@ -64,31 +60,3 @@ def as_sort(expression: Expression, sort: Sort | None) -> Expression:
         if sort == "second":
             return on_second(expression.value)
     return expression
-
-
-_FOLDS = {
-    Function.ADD: lambda x, y: x + y,
-    Function.SUBTRACT: lambda x, y: x - y,
-    Function.MULTIPLY: lambda x, y: x * y,
-    Function.DIVIDE: lambda x, y: x / y,
-}
-
-
-def folded(function: Function, *arguments: Expression) -> Expression:
-    """Make a call; arithmetic of two constants is worked out at once, exactly.
-
-    >>> folded(Function.DIVIDE, Constant(1), Constant(4))
-    Constant(value=Fraction(1, 4), time=None)
-    """
-    numbers = [Fraction(a.value) for a in arguments if _is_number(a)]  # type: ignore[union-attr,arg-type]
-    if len(numbers) < len(arguments) or (function is Function.DIVIDE and numbers[-1] == 0):
-        return Call(function, arguments)
-    if function is Function.NEGATE:
-        return Constant(tidy(-numbers[0]))
-    return Constant(tidy(_FOLDS[function](*numbers))) if function in _FOLDS else Call(function, arguments)
-
-
-def _is_number(expression: Expression) -> bool:
-    if not isinstance(expression, Constant) or expression.time is not None:
-        return False
-    return isinstance(expression.value, int | Fraction) and not isinstance(expression.value, bool)

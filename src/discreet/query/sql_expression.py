@@ -10,10 +10,11 @@ from sqlglot import exp
 
 from .chain import chained
 from .expression import Call, Constant, Expression, Function
+from .fold import folded
 from .kind import Kind
 from .refusal import refusal
 from .sorts import Sort, sort_of
-from .sql_constant import as_sort, folded, literal
+from .sql_constant import as_sort, literal
 from .sql_syntax import only, refuse_node
 
 __all__ = ["Names", "alike", "read"]

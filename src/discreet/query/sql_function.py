@@ -10,11 +10,12 @@ from sqlglot import exp
 
 from .bins import bin_of
 from .expression import Call, Constant, Expression, Function
+from .fold import exact, folded
 from .kind import Whole
 from .kinds import kind_of
 from .refusal import refusal
 from .sorts import sort_of
-from .sql_constant import as_sort, folded, on_day, on_second
+from .sql_constant import as_sort, on_day, on_second
 from .sql_expression import Names, alike, read
 from .sql_syntax import only, refuse_node
 
@@ -75,7 +76,7 @@ def _modulo(node: exp.Mod, names: Names) -> Expression:
     if (kind := _whole(x, names)) is not None and kind.low >= 0:
         return Call(Function.MODULO, (x, m))
     below = Call(Function.LESS, (x, Constant(0)))
-    mirrored = Call(Function.NEGATE, (Call(Function.MODULO, (Call(Function.NEGATE, (x,)), m)),))
+    mirrored = Call(Function.NEGATE, (Call(Function.MODULO, (folded(Function.NEGATE, x), m)),))
     return Call(Function.CASE, (below, mirrored, Call(Function.MODULO, (x, m))))
 
 
@@ -88,12 +89,10 @@ def _round(node: exp.Round, names: Names) -> Expression:
     digits = read(places, names)
     if not isinstance(digits, Constant) or type(digits.value) is not int or not -9 <= digits.value <= 9:
         raise refusal("ROUND", "it takes a number of places from -9 to 9", "write ROUND(x, 2)")
-    scale = Fraction(10) ** digits.value
-    exact = int(scale) if scale.denominator == 1 else scale
-    if exact == 1:
+    if digits.value == 0:
         return Call(Function.ROUND, (x,))
-    scaled = Call(Function.ROUND, (folded(Function.MULTIPLY, x, Constant(exact)),))
-    return Call(Function.DIVIDE, (scaled, Constant(exact)))
+    scale = exact(Fraction(10) ** digits.value)
+    return Call(Function.DIVIDE, (Call(Function.ROUND, (folded(Function.MULTIPLY, x, scale),)), scale))
 
 
 def _substring(node: exp.Substring, names: Names) -> Expression:

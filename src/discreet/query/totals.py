@@ -12,7 +12,8 @@ from typing import Literal
 
 from ..data.unit import People
 from .expression import Call, Constant, Expression, Field, Function
-from .kind import Kind, Scalar, Whole
+from .fold import exact
+from .kind import Kind, Whole
 from .kinds import kind_of
 from .names import fresh
 from .refusal import refusal
@@ -137,12 +138,8 @@ def _mean(total: Field, count: Field, expression: Expression, rows: Relation) ->
     """Divide a total by a count, both columns of totals; a mean lies between the bounds of its values."""
     kind = _number("AVG", expression, rows)
     quotient = Call(Function.DIVIDE, (total, count))
-    clipped = Call(Function.GREATEST, (quotient, Constant(_tidy(kind.low * kind.step))))
-    return Call(Function.LEAST, (clipped, Constant(_tidy(kind.high * kind.step))))
-
-
-def _tidy(number: Fraction) -> Scalar:
-    return int(number) if number.denominator == 1 else number
+    clipped = Call(Function.GREATEST, (quotient, exact(kind.low * kind.step)))
+    return Call(Function.LEAST, (clipped, exact(kind.high * kind.step)))
 
 
 def _number(name: str, expression: Expression, rows: Relation) -> Whole:
