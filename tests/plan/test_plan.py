@@ -10,7 +10,7 @@ from answer.cases import REGIONS, UNITS, question, relation
 from discreet.answer.ask import run_plan
 from discreet.answer.draw import inputs, scores, shift_of
 from discreet.answer.gather import gather
-from discreet.data import Boolean, Integer, Rows, Schema
+from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
 from discreet.plan import Choice, ChosenRelease, Selection, plan_question, routes, split
@@ -223,6 +223,17 @@ class TestSelectionRules:
                 return {("Oslo",): (many,), (None,): (many,)}
 
         assert run_plan(plan, Big()).column("town") == ["Oslo"]
+
+    @pytest.mark.parametrize("null_key", [True, False])
+    def test_null_is_a_key_only_where_it_is_declared(self, null_key):
+        rows = relation("people", columns={"town": Text(20, null_key=null_key)})
+        plan = plan_question(question(rows, {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))
+
+        class Big:
+            def tally(self, _):
+                return {("Oslo",): (10**7,), (None,): (10**7,)}
+
+        assert set(run_plan(plan, Big()).column("town")) == ({"Oslo", None} if null_key else {"Oslo"})
 
     def test_no_key_at_all(self):
         plan = plan_question(question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))

@@ -8,10 +8,11 @@ from fractions import Fraction
 from ..noise import Bits
 from ..plan.plan import Plan, plan_question
 from ..privacy.measures import Measure
-from ..query.keys import PublicValues
+from ..query.keys import PublicValues, declares_null
 from ..query.kind import Scalar
 from ..query.rows import columns_of
-from ..query.tree import Question
+from ..query.tree import Key as KeyColumn
+from ..query.tree import Question, Relation
 from .answer import Answer
 from .draw import Pick, draw
 from .estimate import Estimate, estimate
@@ -97,9 +98,14 @@ def _keys(plan: Plan, engine: Store, bits: Bits | None) -> Sequence[Key]:
 def _allowed(key: Key, plan: Plan) -> bool:
     """Tell whether a key may be shown at all: a public one if it is listed, and NULL only where it is a key."""
     return all(
-        value is not None if column.values is None else value in column.values
-        for value, column in zip(key, plan.question.keys, strict=True)
+        _possible(value, column, plan.question.rows) for value, column in zip(key, plan.question.keys, strict=True)
     )
+
+
+def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
+    if column.values is not None:
+        return value in column.values
+    return value is not None or declares_null(column.expression, rows)
 
 
 def _drawn(

@@ -28,7 +28,7 @@ from .kinds import kind_of
 from .rows import columns_of
 from .tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-__all__ = ["MOST_KEYS", "PublicValues", "public_keys"]
+__all__ = ["MOST_KEYS", "PublicValues", "declares_null", "public_keys"]
 
 MOST_KEYS = 10_000
 PublicValues: TypeAlias = Callable[[str, str], Iterable[object]]
@@ -60,7 +60,7 @@ def public_keys(
     values = _values(expression, relation, _Search(most, public_values, work=8 * most))
     if values is None:
         return None
-    shown = values if _declares_null(expression, relation) else tuple(v for v in values if v is not None)
+    shown = values if declares_null(expression, relation) else tuple(v for v in values if v is not None)
     return _tidy(expression, shown) if len(shown) <= most else None
 
 
@@ -222,7 +222,7 @@ def _read(column: Column, value: object) -> Scalar:
     return column.steps(value) if isinstance(column, Date | Timestamp) else column.read(value)
 
 
-def _declares_null(expression: Expression, relation: Relation) -> bool:
+def declares_null(expression: Expression, relation: Relation) -> bool:
     """Tell whether some column that the expression reads declares NULL as a key of its own."""
     return any(_null_key(name, relation) for name in fields_of(expression))
 
@@ -234,7 +234,7 @@ def _null_key(name: str, relation: Relation) -> bool:
         case Where(rows=rows):
             return _null_key(name, rows)
         case Select(rows=rows, columns=columns):
-            return _declares_null(dict(columns)[name], rows)
+            return declares_null(dict(columns)[name], rows)
         case JoinPublic(rows=rows, columns=columns, table=table):
             named = dict(columns)
             return table.columns[named[name]].null_key if name in named else _null_key(name, rows)
@@ -244,4 +244,4 @@ def _null_key(name: str, relation: Relation) -> bool:
             return any(_null_key(name, part) for part in parts)
         case PerPerson(rows=rows, keys=keys):
             named_keys = dict(keys)
-            return name in named_keys and _declares_null(named_keys[name], rows)
+            return name in named_keys and declares_null(named_keys[name], rows)
