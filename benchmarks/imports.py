@@ -1,4 +1,4 @@
-"""What `import discreet` costs, as a multiple of `import numpy`: fresh interpreters, interleaved, median of CPU time."""
+"""What `import discreet` costs, as a multiple of `import numpy`: fresh interpreters in turn, median CPU time."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ class TestShortestDecimal:
         assert {rational(x, "x") for x in [3, np.int64(3), np.uint8(3), "3", 3.0]} == {Fraction(3)}
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), np.float64("nan"), Decimal("NaN"), "abc", "1/0"])
+@pytest.mark.parametrize(
+    "bad", [float("nan"), float("inf"), -float("inf"), np.float64("nan"), Decimal("NaN"), "abc", "1/0"]
+)
 def test_what_is_no_finite_number_is_refused(bad):
     with pytest.raises(InvalidArgument, match="epsilon must be a finite number.*try"):
         rational(bad, "epsilon")
