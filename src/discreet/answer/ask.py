@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 from ..noise import Bits
 from ..plan.plan import Plan, plan_question
@@ -13,6 +12,7 @@ from ..query.kind import Scalar
 from ..query.rows import columns_of
 from ..query.tree import Key as KeyColumn
 from ..query.tree import Question, Relation
+from ..rational import Number
 from .answer import Answer
 from .draw import Pick, draw
 from .estimate import Estimate, estimate
@@ -32,7 +32,7 @@ def answer_question(
     *,
     level: float = 0.95,
     nonnegative: bool = False,
-    weights: Mapping[str, Fraction] | None = None,
+    weights: Mapping[str, Number] | None = None,
     public_values: PublicValues | None = None,
     bits: Bits | None = None,
 ) -> Answer:

@@ -18,6 +18,7 @@ from ..query.keys import PublicValues
 from ..query.kind import Scalar
 from ..query.tally import Share
 from ..query.tree import Question
+from ..rational import Number, positive
 from .release import Release, Want, release_of
 from .selection import Selection, selection_of
 from .split import Divisible, routes, split
@@ -68,7 +69,7 @@ def plan_question(
     question: Question,
     spend: Measure,
     *,
-    weights: Mapping[str, Fraction] | None = None,
+    weights: Mapping[str, Number] | None = None,
     public_values: PublicValues | None = None,
 ) -> Plan:
     """Plan the answer with the least predicted error, among the possible shares and ways to spend.
@@ -86,24 +87,31 @@ def plan_question(
     >>> plan_question(question, PureDP(1)).errors()
     {'n': (3.0,)}
 
-    Refuses what has no bound, and unknown keys without a δ.
+    Refuses what has no bound, unknown keys without a δ, weights of no statistic.
     """
     checked(question, public_values)
-    keys = public_tuples(question)
+    keys, parts = public_tuples(question), _weights(question, weights or {})
     plans: list[Plan] = []
     refused: UnsupportedQuery | None = None
     for share in possible_shares(question.rows, keyed=bool(question.keys)):
         for way in _ways(question, spend, keys):
             try:
-                plan = _planned(
-                    question, spend, share, keys=keys, way=way, weights=dict(weights or {}), public_values=public_values
-                )
+                plan = _planned(question, spend, share, keys=keys, way=way, weights=parts, public_values=public_values)
                 plans.append(plan)
             except UnsupportedQuery as error:  # another share or way may do
                 refused = error
     if refused is not None and not plans:
         raise refused
     return min(plans, key=lambda plan: plan.loss)
+
+
+def _weights(question: Question, weights: Mapping[str, Number]) -> dict[str, Fraction]:
+    """Read how the budget is divided: 1 for every statistic, unless said."""
+    names = [name for name, _ in question.statistics]
+    unknown = sorted(set(weights) - set(names))
+    if unknown:
+        raise InvalidArgument(f"weights name no statistic: {', '.join(unknown)}; there are {', '.join(names)}")
+    return {name: positive(weights.get(name, 1), f"the weight of {name}") for name in names}
 
 
 def public_tuples(question: Question) -> Keys | None:
@@ -154,7 +162,7 @@ def _planned(
     for name, statistic in question.statistics:
         own = wants_of(statistic, question, share, None if keys is None else len(keys), public_values)
         for want, part in own:
-            wanted[want] = wanted.get(want, Fraction()) + part * weights.get(name, Fraction(1))
+            wanted[want] = wanted.get(want, Fraction()) + part * weights[name]
         uses.append((name, [want for want, _ in own]))
     parts = split(budget, list(wanted.values()))
     releases = tuple(release_of(want, part) for want, part in zip(wanted, parts, strict=True))
