@@ -29,3 +29,15 @@ def test_rates():
     for wrong in (-0.1, 1.1, float("nan")):
         with pytest.raises(InvalidArgument, match="rate"):
             read_rate(wrong, "rate")
+
+
+class TestFarOut:
+    """Beyond e^700 nothing is claimed that e^ε would not allow, and no rounding makes an attack look worse."""
+
+    def test_tiny_rates(self):
+        assert attack([(1000.0, 0.0)], 1e-305).false_negative == 0
+        assert attack([(1000.0, 0.0)], 0.0).false_negative > 0.999
+        assert attack([(1000.0, 0.0)], 1e-3).false_negative == 0
+
+    def test_never_above_one_rounding(self):
+        assert attack([(0.0, 0.0)], 1 - 2.0**-53).false_negative <= 2.0**-53

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.bounded_range import range_square, square_of
-from discreet.privacy.events import ExponentialSelection, LaplaceNoise
+from discreet.privacy.bounded_range import range_square
+from discreet.privacy.compose import compose
+from discreet.privacy.events import ExponentialSelection, Promise, Sampled
 from discreet.privacy.gdp import price_gdp
+from discreet.privacy.measures import PureDP
 
 
 def corner(epsilon, share):
@@ -45,9 +47,11 @@ class TestEveryOffset:
 
 
 def test_it_is_a_quarter_of_what_the_pure_price_gives():
-    event = ExponentialSelection(Fraction(1, 100))
-    assert square_of(event) / price_gdp(event) <= Fraction(2501, 10000)
+    each = Fraction(1, 100)
+    assert price_gdp(ExponentialSelection(each)) / price_gdp(Promise(PureDP(each))) <= Fraction(2501, 10000)
 
 
-def test_other_events_keep_their_price():
-    assert square_of(LaplaceNoise(1, 1)) == price_gdp(LaplaceNoise(1, 1))
+def test_it_is_the_price_of_curves_and_samples():
+    event = ExponentialSelection(1)
+    assert price_gdp(Sampled(event, "0.9")) == price_gdp(event) == range_square(Fraction(1))
+    assert compose(event).mu() < compose(Promise(PureDP(1))).mu() * 0.51

@@ -7,11 +7,14 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet.errors import InvalidArgument
+from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose
 from discreet.privacy.curve import Curve
 from discreet.privacy.events import (
+    Batch,
     BinomialNoise,
     DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
     ExponentialSelection,
     GaussianNoise,
     KeySelection,
@@ -258,3 +261,84 @@ class TestOracle:
             exact = mpf(each.numerator) / each.denominator
             assert responses_delta(exact, times, upper) <= mpf(10) ** -power or upper == float(times * each)
             assert lower == 0 or responses_delta(exact, times, lower) >= mpf(10) ** -power
+
+
+class TestMoreIsShownThanAsked:
+    """A mechanism that shows everything with probability above δ has no ε: the price is infinite, no refusal."""
+
+    @pytest.mark.parametrize("event", [BinomialNoise(2, 5), BinomialNoise(4, 1)])
+    def test_infinite(self, event):
+        curve = compose([event])
+        assert curve.epsilon(1e-6) == math.inf
+        assert curve.lower.epsilon(1e-6) > 699
+        assert curve.gap(1e-6) == math.inf
+        assert curve.why(1e-6).winner.epsilon == math.inf
+        assert curve.tradeoff(0.1).false_negative >= 0
+
+    def test_exactly_what_leaks(self):
+        assert compose(BinomialNoise(4, 1)).delta(100) >= 1 / 16
+
+    @pytest.mark.parametrize("event", [Promise(ApproxDP(1, 1 - Fraction(1, 10**30)))])
+    def test_nearly_everything(self, event):
+        assert compose(event).epsilon(0.5) == math.inf
+        assert compose(event).delta(0.5) == 1
+        assert compose(event).lower.epsilon(0.5) >= 0
+
+
+class TestNoFloatIsTooSmall:
+    """A δ below the least float is not 0: it rounds up, and fits no smaller budget."""
+
+    @pytest.mark.parametrize(
+        "event",
+        [
+            GaussianNoise.of(1, 1),
+            DiscreteGaussianNoise(1, 1),
+            Promise(ZCDP("0.5")),
+            Sampled(GaussianNoise.of(1, 1), "0.1"),
+            Batch([GaussianNoise.of(2, 1), LaplaceNoise(2, 1)]),
+        ],
+    )
+    def test_rounds_up(self, event):
+        assert compose(event).delta(600) > 0
+        assert not fits(event, ApproxDP(600, "1e-400"))
+
+    def test_pure_events_reach_zero(self):
+        assert compose([LaplaceNoise(1, 1)] * 3).delta(3) == 0
+
+
+def test_little_noise_on_a_sample():
+    curve = compose(Sampled(GaussianNoise.of("0.01", 1), "0.1"))
+    assert 5470 < curve.epsilon(1e-6) <= 5500
+
+
+@pytest.mark.parametrize("accuracy", [0, 1, -1, math.nan, "x"])
+def test_refuses_an_accuracy_that_is_none(accuracy):
+    with pytest.raises(InvalidArgument, match="accuracy"):
+        compose(LaplaceNoise(1, 1), accuracy=accuracy)
+
+
+class TestHardlyAnyNoise:
+    """Above a loss of 600 the pair is the largest loss alone: sound, but no lower bound for Laplace noise."""
+
+    @pytest.mark.parametrize("below", [1, 1e-6, 50])
+    def test_laplace(self, below):
+        curve = compose(LaplaceNoise(1, 1000))
+        truth = -math.expm1(-below / 2)
+        assert curve.lower.delta(1000 - below) <= truth <= curve.delta(1000 - below)
+        assert curve.lower.epsilon(truth) <= 1000 - below + 1e-9
+
+    @pytest.mark.parametrize("event", [DiscreteLaplaceNoise(10, 10**4), ExponentialSelection(1000)])
+    def test_others(self, event):
+        curve = compose(event)
+        assert curve.lower.delta(999) <= -math.expm1(-0.5) + 0.05
+        assert curve.lower.epsilon(1e-6) <= curve.epsilon(1e-6)
+        assert curve.epsilon(0) == 1000
+
+    @pytest.mark.parametrize("options", [2, 3])
+    def test_responses(self, options):
+        curve = compose(Response(1000, options))
+        for below in (1e-10, 1e-6, 1.0):
+            with mp.workdps(500):
+                epsilon = mpf(repr(1000 - below))
+                truth = (mp.exp(1000) - mp.exp(epsilon)) / (mp.exp(1000) + options - 1)
+                assert curve.lower.delta(1000 - below) <= truth <= curve.delta(1000 - below)

@@ -1,6 +1,7 @@
 import math
 from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pytest
 from mpmath import mpf
@@ -146,3 +147,14 @@ class TestPrices:
         one = price_gdp(DiscreteGaussianNoise(25, 1))
         assert price_gdp(DiscreteGaussianNoise(25, 9)) == 9 * one
         assert price_gdp(DiscreteGaussianNoise(25, 9, 4, 1)) == 4 * one
+
+
+class TestSmallPromises:
+    """μ of ε-DP is 2√2·erfinv(tanh(ε/2)); it keeps its digits, and so its rounding up, however small ε is."""
+
+    @pytest.mark.parametrize("e", [1e-12, 1e-9, 1e-6, 3e-6, 1e-4, 0.01, 0.5, 0.999, 1.0, 1.001, 3.0, 30.0])
+    def test_never_below(self, e):
+        with mp.workdps(60):
+            truth = 8 * mp.erfinv(mp.tanh(mpf(repr(e)) / 2)) ** 2
+            price = price_gdp(Promise(PureDP(e)))
+            assert truth <= mpf(price.numerator) / price.denominator <= truth * (1 + mpf("2e-12"))

@@ -140,3 +140,24 @@ def test_curves():
         ZCDP(1).epsilon(1)
     with pytest.raises(InvalidArgument, match="epsilon"):
         ZCDP(1).delta(-1)
+
+
+class TestRenyiOrders:
+    @pytest.mark.parametrize("given", [[1, 2], 3, "2: 1", None])
+    def test_takes_a_mapping(self, given):
+        with pytest.raises(InvalidArgument, match="takes a mapping"):
+            RenyiDP(given)
+
+    def test_every_order_once(self):
+        with pytest.raises(InvalidArgument, match="twice"):
+            RenyiDP({2: 1, "2": 3})
+
+    def test_lower_orders_follow_exactly(self):
+        assert RenyiDP({2: 1}) <= RenyiDP({1.5: 1})
+        assert RenyiDP({2: 1, 3: 2}) <= RenyiDP({"5/2": "5/3"})
+        assert not RenyiDP({2: 1, 3: 2}) <= RenyiDP({"5/2": "1.66666"})
+        assert not RenyiDP({2: 1}) <= RenyiDP({"2.1": 100})
+
+
+def test_amounts_beyond_the_floats_print():
+    assert repr(PureDP(10**400)) == f"PureDP({10**400})"

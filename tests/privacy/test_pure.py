@@ -109,3 +109,12 @@ def test_response_epsilon_undoes_delta(d):
     e = response_epsilon(1.0, d)
     assert response_delta(1.0, e) <= d + 1e-15
     assert e == 0 or response_delta(1.0, e - 1e-9) > d
+
+
+@pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 10), Fraction(1, 10**300), Fraction(1, 10**400)])
+@pytest.mark.parametrize("e", [700, 1000, 5000])
+def test_amplified_at_any_rate(e, rate):
+    with mp.workdps(3000):
+        truth = mp.log1p(mp.mpf(rate.numerator) / rate.denominator * mp.expm1(e))
+        price = amplified(Fraction(e), rate)
+        assert truth <= mp.mpf(price.numerator) / price.denominator <= truth * (1 + mp.mpf("2e-12")) + mp.mpf("1e-323")

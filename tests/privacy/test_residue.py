@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.privacy import residue
-from discreet.privacy.bounded_range import square_of
 from discreet.privacy.events import (
     BinomialNoise,
     DiscreteGaussianNoise,
@@ -200,7 +199,7 @@ class TestFallBack:
     def test_near_exhaustion_the_plain_price_is_asked(self):
         for event in (Response(1), LaplaceNoise(1, 1), ExponentialSelection(1)):
             for s in (Fraction(), Fraction(1, 100), Fraction(1, 5)):
-                assert residue.cost(event, s) == square_of(event)
+                assert residue.cost(event, s) == price_gdp(event)
 
     def test_other_pure_events_are_responses(self):
         s = Fraction(1)

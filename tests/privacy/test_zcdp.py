@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
+from discreet.privacy import gdp
 from discreet.privacy.divergence import laplace_renyi, range_renyi, response_renyi
 from discreet.privacy.events import (
     BinomialNoise,
@@ -157,3 +158,10 @@ class TestPrices:
     def test_moved_respects_all_bounds(self):
         assert moved(DiscreteGaussianNoise(1, 8)) == 4
         assert moved(DiscreteGaussianNoise(1, 8, 2, 1)) == 2
+
+
+@pytest.mark.parametrize("amount", [150.0, 300.0, 600.0, 690.0, 2000.0])
+@pytest.mark.parametrize("at", [0.0, 1.0, 100.0])
+def test_a_large_rho_promises_little_but_not_nothing(amount, at):
+    assert 0 < delta(amount, at) <= 1
+    assert delta(amount, at) >= gdp.delta(math.sqrt(2 * amount), at)

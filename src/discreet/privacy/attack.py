@@ -51,6 +51,6 @@ def attack(lines: Iterable[tuple[float, float]], false_positive: float) -> Attac
     """
     alpha, least = false_positive, 0.0
     for epsilon, delta in lines:
-        grown = math.exp(min(epsilon, 700.0))
-        least = max(least, 1 - delta - grown * alpha, (1 - delta - alpha) / grown)
-    return Attack(alpha, max(0.0, least * (1 - 2.0**-50)))
+        grown = math.exp(epsilon) if epsilon < 700 else math.inf
+        least = max(least, 1 - delta - (grown * alpha if alpha else 0.0), (1 - delta - alpha) / grown)
+    return Attack(alpha, max(0.0, least - 2.0**-50))

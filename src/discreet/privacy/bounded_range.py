@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from .events import Event, ExponentialSelection
-from .gdp import mu_of_pure, price_gdp
+from .gdp import mu_of_pure
 from .rounding import fraction_up
 
-__all__ = ["range_square", "square_of"]
+__all__ = ["range_square"]
 
 
 def range_square(epsilon: Fraction) -> Fraction:
@@ -26,14 +25,3 @@ def range_square(epsilon: Fraction) -> Fraction:
     True
     """
     return fraction_up(mu_of_pure(float(epsilon) / 2) ** 2)
-
-
-def square_of(atom: Event) -> Fraction | None:
-    """Give a μ² for which an atom is μ-Gaussian DP, or None if we know none.
-
-    >>> square_of(ExponentialSelection(1)) < Fraction(4, 10)
-    True
-    """
-    if isinstance(atom, ExponentialSelection):
-        return range_square(atom.epsilon)
-    return price_gdp(atom)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..errors import InvalidArgument
+from ..rational import Number, rational
 from .curve import Curve
 from .events import Event
 from .parts import flatten
@@ -21,7 +23,7 @@ from .parts import flatten
 __all__ = ["compose"]
 
 
-def compose(events: Event | Iterable[Event], *, accuracy: float = 1e-3) -> Curve:
+def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curve:
     """Give the privacy curve of one event or of several, nested in any way: the tightest sound price.
 
     `accuracy` is the relative gap that the numerical engine aims at between its upper and its lower bound.
@@ -31,6 +33,9 @@ def compose(events: Event | Iterable[Event], *, accuracy: float = 1e-3) -> Curve
     >>> hundred.epsilon(delta=0)
     10.0
 
-    Refuses what is no event, an empty list, and events under different neighbour relations.
+    Refuses what is no event, an empty list, events under different neighbour relations, and an accuracy outside (0, 1).
     """
-    return Curve(flatten(events), accuracy)
+    gap = rational(accuracy, "accuracy")
+    if not 0 < gap < 1:
+        raise InvalidArgument(f"accuracy must lie between 0 and 1, got {accuracy}; 1e-3 and 1e-4 are usual")
+    return Curve(flatten(events), float(gap))

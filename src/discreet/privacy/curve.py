@@ -117,7 +117,10 @@ class Curve:
     @cached_property
     def from_below(self) -> tuple[Method, ...]:
         """The methods that bound the price from below: exact for these events, or for mechanisms that fit them."""
-        alone = self.parts.count == 1 and isinstance(self.parts.atoms[0][0], ExponentialSelection)
+        from .pair import STEEP
+
+        first = self.parts.atoms[0][0] if self.parts.count == 1 else None
+        alone = isinstance(first, ExponentialSelection) and first.epsilon <= STEEP
         seen = None if alone else witnesses(self.parts)  # alone, every point is reached by some selection
         if seen is not None:
             return Curve(seen, self.accuracy).from_below

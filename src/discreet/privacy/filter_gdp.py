@@ -17,7 +17,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from . import gdp
-from .bounded_range import square_of
 from .filter_rule import Amounts, Orders, Rule, Terms, unpriced
 from .measures import ApproxDP, GaussianDP
 from .parts import Parts
@@ -37,7 +36,7 @@ def _capacity(terms: Terms) -> Amounts:
 def _plain(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
-        each = square_of(atom)
+        each = gdp.price_gdp(atom)
         if each is None:
             raise unpriced(atom, "Gaussian DP", _WORKS)
         total += times * each

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from .events import DiscreteGaussianNoise, Event, GaussianNoise, Parallel, Promise, Sampled
+from .events import DiscreteGaussianNoise, Event, ExponentialSelection, GaussianNoise, Parallel, Promise, Sampled
 from .measures import GaussianDP
 from .parts import Parts, total
 from .pure import price_pure
@@ -135,8 +135,10 @@ def mu_of_pure(epsilon: float) -> float:
     >>> round(mu_of_pure(1.0), 6)
     1.232035
     """
-    from scipy.special import ndtri_exp
+    from scipy.special import erfinv, ndtri_exp
 
+    if epsilon < 1:  # near ½ the quantile would lose its digits; the same number, by 1 − 2/(1+e^ε) = tanh(ε/2)
+        return math.sqrt(8) * float(erfinv(math.tanh(epsilon / 2)))
     return float(-2 * ndtri_exp(-math.log1p(math.exp(epsilon)) if epsilon < 700 else -epsilon))
 
 
@@ -144,7 +146,8 @@ def price_gdp(events: Parts | Event | Iterable[Event]) -> Fraction | None:
     """Give a μ² for which the events are μ-Gaussian DP, or None if we know none.
 
     Exact for Gaussian noise: Δ2²/σ². On a lattice the discrete Gaussian is a little worse than the continuous one (it
-    is not Δ2/σ-GDP) and is charged for it. A pure event is charged `mu_of_pure`, rounded up.
+    is not Δ2/σ-GDP) and is charged for it. A pure event is charged `mu_of_pure`, one of bounded range the least that
+    holds for its range (`bounded_range`), both rounded up.
 
     >>> price_gdp(GaussianNoise.of(scale=10, sensitivity=1))
     Fraction(1, 100)
@@ -190,6 +193,10 @@ def _known(atom: Event) -> Fraction | None:
             from .zcdp import moved
 
             return moved(atom) / atom.variance * _lattice(atom.variance)
+        case ExponentialSelection():
+            from .bounded_range import range_square
+
+            return range_square(atom.epsilon)
         case Sampled():  # a mixture with the neighbour's own law is no easier to tell apart
             return price_gdp(atom.event)
         case Parallel():

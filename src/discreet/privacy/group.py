@@ -13,6 +13,7 @@ from typing import assert_never
 
 from ..errors import InvalidArgument
 from ..rational import whole
+from .clamp import unclamped
 from .events import (
     Batch,
     BinomialNoise,
@@ -120,7 +121,8 @@ def group_event(event: Event, size: int) -> Event:
         case Batch():
             return Batch(group_event(e, k) for e in event.events)
         case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
-            return group_event(event.parts[0], k)
+            part = event.parts[0]
+            return group_event(part if len(event.parts) == 1 else unclamped(part), k)
     return additive(event, k) or _promised(event, k)
 
 

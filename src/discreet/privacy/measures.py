@@ -48,7 +48,10 @@ def read_measure(value: object) -> Measure:
 
 def _show(amount: Fraction) -> str:
     """Print an amount as a plain decimal if it is a short one, else as a fraction."""
-    decimal = f"{float(amount):.12g}"
+    try:
+        decimal = f"{float(amount):.12g}"
+    except OverflowError:
+        return str(amount)
     return decimal if Fraction(decimal) == amount else str(amount)
 
 
@@ -245,9 +248,15 @@ class RenyiDP(_Promise):
     delta = _delta
 
     def __init__(self, epsilons: Mapping[int | float | Fraction | str, Number]) -> None:
+        given: object = epsilons
+        if not isinstance(given, Mapping):
+            kind = type(given).__name__
+            raise InvalidArgument(f"RenyiDP takes a mapping of orders to epsilons, such as {{2: 0.5}}; got {kind}")
         pairs = sorted((rational(a, "alpha"), _amount(e, "epsilon")) for a, e in epsilons.items())
         if not pairs or pairs[0][0] <= 1:
             raise InvalidArgument("RenyiDP needs at least one order alpha, and each must be greater than 1")
+        if len({a for a, _ in pairs}) < len(pairs):
+            raise InvalidArgument("RenyiDP lists an order alpha twice; give every order once")
         object.__setattr__(self, "orders", tuple(pairs))
 
     @property

@@ -30,6 +30,9 @@ from .single import Price, single_prices
 __all__ = ["Method", "ceiling", "exact_methods", "methods", "numerical_method"]
 
 
+_MEET = 2.0**-39  # twice the margin by which a pair may round a loss up, so that the lower bound stays below
+
+
 @dataclass(frozen=True)
 class Method:
     """One way to price: ε of δ and δ of ε, rounded up; and, if it is exact, the same rounded down."""
@@ -198,14 +201,16 @@ def _leaky(
     lower: tuple[Price, Price] | None = None,
 ) -> Method:
     """Pay the leak first: δ(ε) = 1 − (1 − leak)(1 − δ'(ε)), where δ' prices what does not leak."""
+    if leak >= 1:
+        return Method(name, because, lambda _: math.inf, lambda _: 1.0)
 
     def up_epsilon(d: Fraction) -> float:
         rest = down((down(float(d), slip) - leak) / (1 - leak), slip) if leak else down(float(d), slip)
         return _above(upper[0](rest)) if rest > 0 else math.inf
 
     def up_delta(e: Fraction) -> float:
-        inner = upper[1](down(float(e), 2.0**-50))
-        return min(1.0, up(leak + (1 - leak) * inner, slip)) if leak or inner else 0.0
+        # rounded up even from 0, which may be a δ below the least float; where δ is 0 the basic price says so
+        return min(1.0, up(leak + (1 - leak) * upper[1](down(float(e), 2.0**-50)), slip))
 
     if lower is None:
         return Method(name, because, up_epsilon, up_delta)
@@ -213,10 +218,10 @@ def _leaky(
 
     def down_epsilon(d: Fraction) -> float:
         rest = up((up(float(d), slip) - down(leak)) / (1 - leak), slip) if leak else up(float(d), slip)
-        return down(low_epsilon(rest)) if 0 < rest < 1 else 0.0
+        return down(low_epsilon(rest), _MEET) if 0 < rest < 1 else 0.0
 
     def down_delta(e: Fraction) -> float:
-        return down(down(leak) + (1 - leak) * low_delta(up(float(e), 2.0**-50)), slip)
+        return down(down(leak) + (1 - leak) * low_delta(up(float(e), _MEET)), slip)
 
     return Method(name, because, up_epsilon, up_delta, down_epsilon, down_delta)
 
@@ -239,7 +244,7 @@ def numerical_method(parts: Parts, accuracy: float) -> Method | None:
         "numerical",
         "the distribution of the summed loss, with certified bounds",
         lambda delta: engine.epsilon(down(float(delta))),
-        lambda epsilon: engine.delta(down(float(epsilon))),
+        lambda epsilon: max(engine.delta(down(float(epsilon))), up(0.0)),
         lambda delta: engine.lower_epsilon(up(float(delta))),
         lambda epsilon: engine.lower_delta(up(float(epsilon))),
     )

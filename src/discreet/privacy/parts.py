@@ -8,11 +8,13 @@ parts under add/remove is that event.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import InvalidArgument
+from .clamp import unclamped
 from .events import Batch, Event, KeySelection, Parallel, Promise, Repeated, Sequence
 from .measures import ApproxDP, PureDP
 from .neighbours import ADD_REMOVE, Neighbours
@@ -34,7 +36,8 @@ class Parts:
         """The probability that anything leaks outright, 1 − Π(1 − δ), rounded up."""
         if not self.leaks:
             return 0.0
-        return up(-math.expm1(sum(k * math.log1p(-float(d)) for d, k in self.leaks)))
+        stays = sum(k * math.log1p(-float(d)) if float(d) < 1 else -math.inf for d, k in self.leaks)
+        return min(1.0, up(-math.expm1(stays)))
 
     @property
     def leak_sum(self) -> Fraction:
@@ -109,8 +112,19 @@ def _walk(event: Event, times: int) -> Iterator[tuple[Event | Fraction, int]]:
             yield Promise(PureDP(box.epsilon), neighbours=event.neighbours), times
         case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
             yield from _walk(event.parts[0], times)
+        case Parallel():
+            yield _twins_apart(event), times
         case _:
             yield event, times
+
+
+def _twins_apart(event: Parallel) -> Parallel:
+    """Unclamp parts that occur twice: replacing a unit may move both, by more in all than one clamped range."""
+    if event.neighbours == ADD_REMOVE:
+        return event
+    seen = Counter(event.parts)
+    parts = [unclamped(part) if seen[part] > 1 else part for part in event.parts]
+    return event if tuple(parts) == event.parts else Parallel(parts, neighbours=event.neighbours)
 
 
 def total(events: Parts | Event | Iterable[Event], one: Callable[[Event], Fraction | None]) -> Fraction | None:

@@ -94,7 +94,8 @@ def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
     e, q = float(epsilon), float(rate)
     if e < 700:
         return min(epsilon, fraction_up(math.log1p(q * math.expm1(e))))
-    return min(epsilon, fraction_up(e + math.log(q) + math.log1p((1 - q) / q * math.exp(-e))))
+    high = e + math.log(rate.numerator) - math.log(rate.denominator)  # ln(q e^ε); what −q takes off is lost in rounding
+    return min(epsilon, fraction_up(max(high, 0.0) + math.log1p(math.exp(-abs(high)))))
 
 
 def response_delta(pure: float, epsilon: float) -> float:

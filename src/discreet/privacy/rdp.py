@@ -72,7 +72,7 @@ def price_rdp(events: Parts | Event | Iterable[Event], alphas: Array) -> Array:
 def price_order(events: Parts | Event | Iterable[Event], alpha: Fraction) -> Fraction | None:
     """Give the divergence of one order as an amount to be added and compared exactly; None if we know none.
 
-    Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises at their listed orders.
+    Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises up to their largest order.
 
     >>> from .events import GaussianNoise
     >>> price_order([GaussianNoise.of(10, 1)] * 100, Fraction(2))
@@ -86,10 +86,22 @@ def _order(atom: Event, alpha: Fraction) -> Fraction | None:
         case GaussianNoise() | Promise(measure=ZCDP() | GaussianDP()):
             rho = price_zcdp(atom)
             return None if rho is None else alpha * rho
-        case Promise(measure=RenyiDP(orders=orders)) if alpha in dict(orders):
-            return dict(orders)[alpha]
+        case Promise(measure=RenyiDP() as promise):
+            return _chord(promise, alpha)
     price = float(_one(atom, np.array([float(alpha)]))[0])
     return Fraction(price) if math.isfinite(price) else None
+
+
+def _chord(measure: RenyiDP, alpha: Fraction) -> Fraction | None:
+    """Read a Rényi promise at one order exactly; see `promised_renyi`."""
+    low, low_moment = Fraction(), Fraction()
+    for order, amount in measure.orders:
+        high, high_moment = order - 1, (order - 1) * amount
+        if alpha <= order:
+            share = (alpha - 1 - low) / (high - low)
+            return (low_moment + share * (high_moment - low_moment)) / (alpha - 1)
+        low, low_moment = high, high_moment
+    return None
 
 
 def renyi_parts(parts: Parts, alphas: Array) -> Array:

@@ -47,7 +47,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from .bounded_range import square_of
 from .events import (
     DiscreteLaplaceNoise,
     Event,
@@ -57,7 +56,7 @@ from .events import (
     Response,
     TruncatedGeometricNoise,
 )
-from .gdp import exact_square
+from .gdp import exact_square, price_gdp
 from .neighbours import ADD_REMOVE
 from .parts import flatten
 from .pure import price_pure
@@ -197,7 +196,7 @@ def cost(atom: Event, left: Fraction) -> Fraction | None:
         return exact
     if isinstance(atom, Parallel) and atom.neighbours == ADD_REMOVE:
         return _parallel(atom, left)
-    best = square_of(atom)
+    best = price_gdp(atom)
     for candidate in _candidates(atom, left):
         if candidate is not None and (best is None or candidate < best):
             best = candidate

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..errors import InvalidArgument
 from .events import Event
 from .root import bracket, crossing
+from .rounding import up
 
 if TYPE_CHECKING:
-    from .pair_cells import Directions
+    from .pair_cells import Directions, Pair
 
 __all__ = ["Price", "single_prices"]
 
 Price: TypeAlias = Callable[[float], float]
+
+_FAR = 700.0  # beyond, e^ε leaves the floats, and not every curve is followed further
 
 
 def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]] | None:
@@ -38,13 +41,18 @@ def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]
     limit = _limit(pairs)
 
     def upper(epsilon: float) -> float:
-        return max(pairs.remove.delta(epsilon), pairs.add.delta(epsilon))
+        return max(pair.delta(_within(pair, epsilon)) for pair in (pairs.remove, pairs.add))
 
     def lower(epsilon: float) -> float:
-        return max(pairs.remove.lower_delta(epsilon), pairs.add.lower_delta(epsilon))
+        return max(pair.lower_delta(_within(pair, epsilon)) for pair in (pairs.remove, pairs.add))
 
     above = (lambda delta: _invert(upper, delta, limit)[1]), upper
     return above, ((lambda delta: _invert(lower, delta, limit)[0]), lower)
+
+
+def _within(pair: Pair, epsilon: float) -> float:
+    """Give ε, or the largest loss where that is less: beyond it the curve is flat, and its formulas may overflow."""
+    return epsilon if pair.limit is None else min(epsilon, up(float(pair.limit)))
 
 
 def _limit(pairs: Directions) -> float | None:
@@ -54,7 +62,10 @@ def _limit(pairs: Directions) -> float | None:
 
 
 def _invert(curve: Price, delta: float, limit: float | None) -> tuple[float, float]:
-    """Close in on the ε where a falling curve reaches δ: above δ at the first, not above at the second."""
+    """Close in on the ε where a falling curve reaches δ: above δ at the first, not above at the second.
+
+    A curve that stays above δ, because more than δ is shown outright, has no such ε: infinite at the second.
+    """
     if curve(0.0) <= delta:
         return 0.0, 0.0
     if limit is not None and curve(limit) > delta:
@@ -64,5 +75,8 @@ def _invert(curve: Price, delta: float, limit: float | None) -> tuple[float, flo
         price = curve(epsilon)
         return math.log(price / delta) if price > 0 else -math.inf
 
-    low, high = bracket(excess, 1.0) if limit is None else (0.0, limit)
+    try:
+        low, high = bracket(excess, 1.0) if limit is None else (0.0, limit)
+    except InvalidArgument:
+        return _FAR, math.inf
     return crossing(excess, low, high)

@@ -11,20 +11,23 @@ from fractions import Fraction
 
 from .events import (
     DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
     Event,
     ExponentialSelection,
     GaussianNoise,
+    LaplaceNoise,
     Parallel,
     Promise,
     Repeated,
     Sampled,
     Sequence,
+    TruncatedGeometricNoise,
 )
 from .group import additive
 from .measures import ZCDP, GaussianDP, PureDP, RenyiDP
 from .neighbours import ADD_REMOVE
 from .parts import Parts, flatten
-from .zcdp import price_zcdp
+from .zcdp import laplace_shape, price_zcdp
 
 __all__ = ["witness", "witnesses"]
 
@@ -34,13 +37,18 @@ def witness(event: Event) -> Event:
 
     Bounded range ε holds randomized response ε/2 (its log-odds move by ε); ρ-zCDP holds Gaussian noise with μ² = 2ρ; so
     does a Rényi promise with the least 2ε(α)/α; noise in several dimensions may be met by one coordinate only; of
-    disjoint parts one is touched, or two under replace.
+    disjoint parts one is touched, or two under replace; Laplace noise so small that only its largest loss is kept is
+    met by more of it.
 
     >>> witness(ExponentialSelection(1)), witness(Promise(ZCDP("1/2"))).measure
     (Promise(measure=PureDP(0.5), neighbours='add-remove'), GaussianDP(1))
     """
+    from .pair import STEEP
+
     near, found = event.neighbours, event
     match event:
+        case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise() if laplace_shape(event)[0] > STEEP:
+            found = LaplaceNoise(1, STEEP, neighbours=near)
         case ExponentialSelection(epsilon=e):
             found = Promise(PureDP(e / 2), neighbours=near)
         case Promise(measure=ZCDP(rho=rho)):

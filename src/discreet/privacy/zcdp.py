@@ -196,7 +196,7 @@ def delta(rho: float, epsilon: float) -> float:
 
 def _log_delta(rho: float, epsilon: float) -> float:
     def slope(lam: float) -> float:
-        return epsilon - rho * (2 * lam + 1) + math.log1p(1 / lam)
+        return epsilon - rho * (2 * lam + 1) + math.log1p(1 / lam) if lam else math.inf
 
     if slope(1e-300) <= 0:  # the infimum is at α → 1, where nothing is promised
         return 0.0

@@ -64,7 +64,11 @@ class DiscreteLaplaceNoise:
 
 @dataclass(frozen=True, slots=True, init=False)
 class TruncatedGeometricNoise:
-    """Two-sided geometric noise clamped to the public range low..high; the true value lies in the range too."""
+    """Two-sided geometric noise on one value, clamped to the public range low..high; the true value lies there too.
+
+    For one value only: it is priced as moving by at most high − low, whatever the sensitivity, and that is wrong for a
+    vector, where each coordinate may move so far. Several values are several events.
+    """
 
     scale: Fraction
     sensitivity: int
