@@ -193,6 +193,25 @@ class TestChoices:
         assert isinstance(plan_question(asked, PureDP(3)).releases[1], ChosenRelease)
 
 
+class TestText:
+    def test_a_plan_shows_itself(self):
+        asked = {"n": Count(), "median": Quantile(X, Fraction(1, 2))}
+        lines = str(plan_question(question(relation(), asked), PureDP(2))).splitlines()
+        assert lines[0].split("  ")[0] == "statistic"
+        assert lines[1].split() == ["n", "Geometric", "every", "row", "±", "3"]
+        assert lines[2].startswith("median")
+        assert lines[2].endswith("rows")
+        assert len(lines) == 5
+
+    @pytest.mark.parametrize(("unit", "says"), [("people", "3 rows a person"), ("groups", "2 rows in each of 2 keys")])
+    def test_shares_and_selected_keys(self, unit, says):
+        plan = plan_question(
+            question(relation(unit), {"n": Count(), "m": Mean(X)}, [("town", None)]), ApproxDP(1, "1e-6")
+        )
+        assert "(keys)" in str(plan)
+        assert says in str(plan_question(question(relation(unit), {"n": Count()}, [("region", REGIONS)]), ZCDP(1)))
+
+
 class TestSelectionRules:
     @pytest.mark.parametrize(
         ("spend", "unit", "rule"),

@@ -64,6 +64,11 @@ class Plan:
         """Sum up the predicted errors on a scale that no unit changes; only differences between plans mean anything."""
         return sum(math.log(max(release.error(), 1e-300)) for release in self.releases)
 
+    def __str__(self) -> str:
+        from .show import plan_text
+
+        return plan_text(self)
+
 
 def plan_question(
     question: Question,
