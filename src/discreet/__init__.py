@@ -68,6 +68,9 @@ if TYPE_CHECKING:
     from .engines import (
         DuckDB as DuckDB, Memory as Memory, Postgres as Postgres, Spark as Spark
     )
+    from .samples import (
+        sample as sample
+    )
     from .answer import (
         Answer as Answer, answer_question as answer_question, suggest_bounds as suggest_bounds
     )
@@ -107,6 +110,9 @@ _HOMES = {
     """,
     "engines": """
         DuckDB Memory Postgres Spark
+    """,
+    "samples": """
+        sample
     """,
     "answer": """
         Answer answer_question suggest_bounds

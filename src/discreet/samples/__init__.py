@@ -1,1 +1,29 @@
-"""Bundled data: 1,000 people of a US census public-use sample, as shipped with opendp/smartnoise-sdk (MIT)."""
+"""Bundled data, to try things on: a census sample and a week of restaurant visits (README.md says whence)."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from ..errors import InvalidArgument
+
+__all__ = ["sample"]
+
+
+def sample(name: str) -> str:
+    """Give the path of a bundled file.
+
+    >>> sample("pums.csv").endswith("pums.csv")
+    True
+
+    Refuses a name that is not bundled.
+
+    >>> sample("secrets.csv")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: there is no sample 'secrets.csv'; there are pums.csv, restaurant_week.csv
+    """
+    bundled = {Path(str(file)).name: str(file) for file in files(__name__).iterdir() if file.name.endswith(".csv")}
+    if name not in bundled:
+        raise InvalidArgument(f"there is no sample {name!r}; there are {', '.join(sorted(bundled))}")
+    return bundled[name]
