@@ -23,6 +23,7 @@ class TestPrice:
 
     def test_pure(self):
         mwem = MWEM.spending(PureDP(1), domain=8, total=1000, rounds=5)
+        assert mwem == MWEM.spending(ApproxDP(1, 0), domain=8, total=1000, rounds=5)
         assert (mwem.epsilon, mwem.noise) == (Fraction(1, 10), "laplace")
         assert compose(mwem.event).epsilon(delta=0) == pytest.approx(1, rel=1e-9)
         assert mwem.event.event.events[1] == DiscreteLaplaceNoise(10, 1, neighbours="replace")
@@ -85,3 +86,8 @@ def test_bad_input_is_refused_and_nothing_is_drawn():
     for name in good:
         with pytest.raises(InvalidArgument):
             MWEM(**{**good, name: 0}, noise="laplace")
+
+
+def test_a_declared_total_beyond_exact_floats_is_refused():
+    with pytest.raises(InvalidArgument, match="total"):
+        MWEM(2, 2**53, 1, 1, noise="laplace")

@@ -190,3 +190,11 @@ def test_one_answer_is_for_one_query(queries):
     with pytest.raises(InvalidArgument, match="answer_all"):
         run.answer(queries)
     assert run.answer_all(queries).size == len(queries)
+
+
+def test_a_declared_total_beyond_exact_floats_is_refused():
+    """At 2^62 people the comparison would be rounded to 256, and one person could move it by that much."""
+    with pytest.raises(InvalidArgument, match="total"):
+        MultiplicativeWeights(2, 2**53, 1, 1, 5)
+    run = MultiplicativeWeights(2, 2**53 - 1, 1, 1, 5).start(np.array([2**52, 2**52 - 1]))
+    assert run.left == 1

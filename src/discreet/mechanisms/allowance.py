@@ -8,7 +8,7 @@ from fractions import Fraction
 from ..errors import InvalidArgument
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..rational import positive
+from .budget import read_budget
 
 __all__ = ["approximate", "largest_epsilon"]
 
@@ -16,8 +16,8 @@ __all__ = ["approximate", "largest_epsilon"]
 def largest_epsilon(make: Callable[[Fraction], Event], budget: Measure, *, slots: int = 1) -> Fraction:
     """Find the largest ε for which `make(ε)`, whose pure price is slots·ε, fits the budget.
 
-    Under PureDP this is exactly ε/slots; under any other measure the calibrator finds the least 1/ε that fits, rounded
-    to the safe side.
+    Under PureDP, or ApproxDP with δ = 0, this is exactly ε/slots; under any other measure the calibrator finds the
+    least 1/ε that fits, rounded to the safe side.
 
     >>> from discreet.privacy.events import ExponentialSelection
     >>> largest_epsilon(ExponentialSelection, PureDP(1))
@@ -25,15 +25,12 @@ def largest_epsilon(make: Callable[[Fraction], Event], budget: Measure, *, slots
 
     Refuses a budget of zero.
     """
-    if isinstance(budget, PureDP):
-        return positive(budget.epsilon, "epsilon") / slots
-    if not isinstance(budget, Measure):
-        raise InvalidArgument(
-            f"a budget is a measure such as PureDP(1) or ApproxDP(1, 1e-6), got {type(budget).__name__}"
-        )
+    spent = read_budget(budget)
+    if isinstance(spent, PureDP):
+        return spent.epsilon / slots
     from ..privacy.calibrate import least_scale
 
-    return 1 / least_scale(lambda scale: make(1 / scale), budget, start=Fraction(slots))
+    return 1 / least_scale(lambda scale: make(1 / scale), spent, start=Fraction(slots))
 
 
 def approximate(budget: Measure, why: str) -> tuple[Fraction, Fraction]:

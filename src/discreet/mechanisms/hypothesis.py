@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 
-__all__ = ["Hypothesis", "counts_of", "read_histogram", "read_queries", "updated"]
+__all__ = ["MOST_PEOPLE", "Hypothesis", "counts_of", "read_histogram", "read_queries", "updated"]
 
+MOST_PEOPLE = (1 << 53) - 1
+"""Counts, true or believed, stay below 2^53: there floats are whole, and a difference of two of them is exact."""
 _ROWS = 1024  # queries are turned into floats so many at a time
 
 
@@ -55,7 +57,7 @@ def read_histogram(histogram: object, domain: int) -> NDArray[np.float64]:
     array = np.asarray(histogram)
     if array.shape != (domain,) or array.dtype.kind not in "iu":
         raise InvalidArgument(f"the histogram must be an array of {domain} whole counts")
-    if array.size and (array.min() < 0 or sum(map(int, array.tolist())) >= 1 << 53):
+    if array.size and (array.min() < 0 or sum(map(int, array.tolist())) > MOST_PEOPLE):
         raise InvalidArgument("the counts of the histogram must be at least 0 and sum to less than 2**53")
     return array.astype(np.float64)
 

@@ -19,8 +19,9 @@ from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..privacy.rounding import up
 from ..rational import Number, positive, whole
 from .allowance import largest_epsilon
+from .budget import read_budget
 from .exponential import Exponential
-from .hypothesis import Hypothesis, counts_of, read_histogram, read_queries, updated
+from .hypothesis import MOST_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
 from .law import named, read_beta
 from .tails import gaussian_tail, laplace_tail, least_above
 
@@ -71,7 +72,7 @@ class MWEM:
         if noise not in ("laplace", "gaussian"):
             raise InvalidArgument(f"noise must be 'laplace' or 'gaussian', got {noise!r}")
         object.__setattr__(self, "domain", whole(domain, "domain", least=2))
-        object.__setattr__(self, "total", whole(total, "total", least=1))
+        object.__setattr__(self, "total", whole(total, "total", least=1, most=MOST_PEOPLE))
         object.__setattr__(self, "rounds", whole(rounds, "rounds", least=1))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "noise", noise)
@@ -91,8 +92,9 @@ class MWEM:
     ) -> MWEM:
         """Spend a budget over the rounds: geometric noise and ε/2·rounds under PureDP, Gaussian noise otherwise."""
         times = whole(rounds, "rounds", least=1)
-        noise: Noise = "laplace" if isinstance(budget, PureDP) else "gaussian"
-        epsilon = largest_epsilon(lambda e: _event(e, noise, times, neighbours), budget, slots=2 * times)
+        spent = read_budget(budget)
+        noise: Noise = "laplace" if isinstance(spent, PureDP) else "gaussian"
+        epsilon = largest_epsilon(lambda e: _event(e, noise, times, neighbours), spent, slots=2 * times)
         return cls(domain, total, times, epsilon, noise=noise, passes=passes, neighbours=neighbours)
 
     @property

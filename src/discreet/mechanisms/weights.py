@@ -20,7 +20,7 @@ from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..privacy.rounding import up
 from ..rational import Number, positive, rational, whole
 from .allowance import largest_epsilon
-from .hypothesis import Hypothesis, counts_of, read_histogram, read_queries, updated
+from .hypothesis import MOST_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
 from .law import named, read_beta
 from .sparse_vector import SparseVector
 from .steps import steps
@@ -71,7 +71,7 @@ class MultiplicativeWeights:
         neighbours: Neighbours = REPLACE,
     ) -> None:
         object.__setattr__(self, "domain", whole(domain, "domain", least=2))
-        object.__setattr__(self, "total", whole(total, "total", least=1))
+        object.__setattr__(self, "total", whole(total, "total", least=1, most=MOST_PEOPLE))
         object.__setattr__(self, "updates", whole(updates, "updates", least=1))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "threshold", whole(threshold, "threshold", least=1))
