@@ -134,6 +134,11 @@ class TestError:
 
     def test_for_error_stops_at_the_most_coins_that_can_be_drawn(self):
         assert Binomial.for_error(10**18, 0.05, sensitivity=1).trials == 2**62
+        assert Binomial.for_error(10**400, 0.05, sensitivity=1).trials == 2**62
+
+    def test_for_error_keeps_large_errors_too(self):
+        made = Binomial.for_error(10**9 + 7, 0.05, sensitivity=1)
+        assert 10**9 < made.error(0.05) <= 10**9 + 7
 
     def test_an_error_below_that_of_two_coins_is_refused(self):
         with pytest.raises(InvalidArgument, match="even two coins miss"):

@@ -169,6 +169,7 @@ class TestError:
     @pytest.mark.parametrize("error", [0.5, 6, 1000])
     @pytest.mark.parametrize("cells", [1, 50])
     def test_for_error_takes_the_most_noise_that_fits(self, error, cells):
+        assert DiscreteGaussian.for_error(10**15, 0.05, sensitivity=1, cells=cells).error(0.05, cells=cells) <= 10**15
         made = DiscreteGaussian.for_error(error, 0.05, sensitivity=1, cells=cells)
         assert made.error(0.05, cells=cells) == math.floor(error)
         more = DiscreteGaussian(made.scale * (1 + Fraction(1, 10**8)), 1)

@@ -99,6 +99,14 @@ class TestGeometric:
         assert made.error(0.05, cells=cells) == math.floor(error)
         assert Geometric(made.scale * (1 + Fraction(1, 10**9)), 1).error(0.05, cells=cells) == math.floor(error) + 1
 
+    @pytest.mark.parametrize("error", [10**9 + 7, 10**15, "1e15", 10**400])
+    def test_for_error_keeps_large_errors_too(self, error):
+        assert (
+            0.999 * min(int(Fraction(error)), 3 * 10**15)
+            < Geometric.for_error(error, sensitivity=1).error()
+            <= int(Fraction(error))
+        )
+
     def test_law_and_moments(self):
         made, x = Geometric(3, 1), np.arange(-200, 201)
         p = made.pmf(x)
@@ -215,7 +223,7 @@ class TestTruncatedGeometric:
         """Two values in 0..3 may move by 6 in all: the narrow price holds for one value only."""
         wide = TruncatedGeometric(2, 6, 0, 3)
         assert 0 <= wide.release(2) <= 3
-        with pytest.raises(InvalidArgument, match="made for 1"):
+        with pytest.raises(InvalidArgument, match="several values"):
             wide.release(np.array([1, 2]), bits=UntouchedBits())
         with pytest.raises(InvalidArgument, match="clamp its answers"):
             TruncatedGeometric(2, counting_queries(6), 0, 3)

@@ -176,6 +176,20 @@ class TestRelease:
             assert isinstance(answer, np.ndarray)
             assert (answer.dtype, answer.shape) == (out, shape)
 
+    @pytest.mark.parametrize("values", [np.arange(8)[::2], np.arange(4, dtype=">i8"), np.arange(4, dtype=">f4")])
+    def test_arrays_in_any_layout_are_read_as_their_values(self, values):
+        plain = np.array(values.tolist())
+        answer = Laplace(2, 1).release(values, bits=HashedBits(b"l"))
+        assert answer.tolist() == Laplace(2, 1).release(plain, bits=HashedBits(b"l")).tolist()
+
+    def test_subclasses_of_arrays_come_back_plain(self):
+        class Own(np.ndarray):
+            """An array by another name."""
+
+        answer = Laplace(2, 1).release(np.zeros((2, 3)).view(Own))
+        assert type(answer) is np.ndarray
+        assert answer.shape == (2, 3)
+
     def test_an_array_is_its_values_with_the_same_noise(self):
         made, values = Laplace(5, 1), np.array([3, -9, 2**61, 0])
         steps = noise.laplace(made.steps, 4, bits=HashedBits(b"a"))
@@ -204,6 +218,7 @@ class TestRelease:
         "value",
         [
             *(True, "3", None, [1, 2], 1j, Fraction(1, 2), np.array([True]), np.array(["a"]), np.zeros(2, np.uint64)),
+            *(np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1.0, math.nan], mask=[0, 1]), np.zeros(2, np.longdouble)),
             *(math.nan, math.inf, np.array([1.0, math.nan]), np.array([-math.inf])),
         ],
     )

@@ -20,12 +20,12 @@ from ..privacy.measures import ApproxDP, Measure
 from ..privacy.neighbours import Neighbours
 from ..privacy.rounding import up
 from ..rational import Number as Real
-from ..rational import whole
+from ..rational import positive, whole
 from . import coins
 from .budget import refuse_pure
 from .gaussian import Gaussian
 from .integer import add_drawn, whole_l1
-from .law import around, at, brief, first_true, least_whole, level, target
+from .law import around, at, brief, first_true, least_whole, level
 from .normal import quantile
 from .sensitivity import Sensitivity, read_sensitivity
 from .value import Whole, read_whole
@@ -113,7 +113,7 @@ class Binomial:
 
         Refuses an error that even two coins exceed.
         """
-        bound, chance = math.floor(target(error) * (1 + _MARGIN)), level(beta, cells)
+        bound, chance = min(math.floor(positive(error, "error")), MOST_TRIALS), level(beta, cells)
 
         def misses(half: int) -> bool:
             return half > 0 and (2 * half > MOST_TRIALS or up(coins.tail(bound, 2 * half), _MARGIN) > chance)

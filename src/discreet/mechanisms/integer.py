@@ -13,9 +13,9 @@ from ..noise.geometric import MOST_SCALE
 from ..privacy.events import Event
 from ..privacy.measures import Measure, PureDP
 from ..privacy.rounding import up
-from ..rational import Number
+from ..rational import Number, positive
 from .lattice import Draw
-from .law import level, most_scale, target
+from .law import level, most_scale
 from .sensitivity import Sensitivity
 from .value import Integers, add_whole
 
@@ -66,6 +66,6 @@ def most_noise(error: Number, beta: Number, cells: int, tail: Callable[[int, flo
     >>> round(float(most_noise(3, 0.5, 1, lambda t, scale: math.exp(-(t + 1) / scale))) * math.log(2), 9)
     4.0
     """
-    bound, chance = math.floor(target(error) * (1 + 2.0**-30)), level(beta, cells)
+    bound, chance = min(math.floor(positive(error, "error")), 1 << 62), level(beta, cells)  # whole: nothing to round
     guess = (bound + 1) / -math.log(chance)
     return most_scale(lambda scale: scale <= MOST_SCALE and up(tail(bound, float(scale))) <= chance, guess)

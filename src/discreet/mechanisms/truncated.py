@@ -113,8 +113,9 @@ class TruncatedGeometric:
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise, clamped to the public range."""
         exact = read_whole(value)
-        if not isinstance(self.sensitivity, Sensitivity) and self.event.sensitivity > self.high - self.low:
-            count_of(exact, 1)  # the price of a wide sensitivity holds for one value
+        wide = not isinstance(self.sensitivity, Sensitivity) and self.event.sensitivity > self.high - self.low
+        if wide and count_of(exact, None) > 1:  # the price of a wide sensitivity holds for one value
+            raise InvalidArgument(_TOO_WIDE)
         return cast("Whole", self._clamped(exact, bits))
 
     def _clamped(self, value: int | Integers, bits: Bits | None) -> int | Integers:

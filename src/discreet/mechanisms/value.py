@@ -33,7 +33,7 @@ def read_number(value: object) -> int | float | Integers | Floats:
     >>> read_number(np.int32(3)), read_number(0.5), read_number(np.array([1, 2], dtype=np.uint8)).dtype
     (3, 0.5, dtype('int64'))
 
-    Refuses booleans, text, lists, objects, 64-bit unsigned and 128-bit arrays, NaN and infinities.
+    Refuses booleans, text, lists, objects, masked, 64-bit unsigned and 128-bit arrays, NaN and infinities.
 
     >>> read_number([1, 2])
     Traceback (most recent call last):
@@ -42,6 +42,7 @@ def read_number(value: object) -> int | float | Integers | Floats:
     """
     if isinstance(value, float | np.floating):
         return _finite(float(value))
+    value = _plain(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize <= 8:
         floats = value.astype(np.float64, copy=False)
         if not np.isfinite(floats).all():
@@ -66,13 +67,24 @@ def read_whole(value: object) -> int | Integers:
 def _integers(value: object, wanted: str) -> int | Integers:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return int(value)
+    value = _plain(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         if value.dtype == np.uint64:
             raise InvalidArgument("arrays of uint64 do not fit in int64; hand in value.astype(np.int64)")
         return value.astype(np.int64, copy=False)
     kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-    hint = "round it first" if "float" in kind else "try np.array"
+    if isinstance(value, np.ndarray):
+        hint = "hand in value.astype(np.int64)"
+    else:
+        hint = "round it first" if kind == "float" else "try np.array"
     raise InvalidArgument(f"value must be {wanted}, got {kind}; {hint}")
+
+
+def _plain(value: object) -> object:
+    """See an array of any kind as a plain one; a mask would be forgotten, so it must be filled first."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidArgument("a masked array hides values that would be released; hand in value.filled(…)")
+    return np.asarray(value) if isinstance(value, np.ndarray) else value
 
 
 _NOT_FINITE = "value must be finite; replace NaN and infinities by a declared number first"
