@@ -18,12 +18,12 @@ from discreet.query.kinds import kind_of
 from discreet.query.rows import columns_of
 from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
-from tables import Table
+from engines.tables import Table
 
 F = Function
 INT64 = (-(2**63), 2**63 - 1)
 
-WORDS = st.sampled_from(
+WORDS = (
     ["", " ", "N", "S", " N", "n", "Ä", "👍🏽", "a%b", "a_b", "a\\b", "it's", "x\ny", "12", " 7 ", "-3", "+4", "0x1F", "1e3",
      "-2.5", ".5", "5.", "1e99", "1e-99", "nan", "inf", "-inf", "Infinity", "1_000", "12a", "9" * 18, "9" * 19, "-" + "9" * 25,
      "9" * 41, "4503599627370497", "true", "YES", "f", "0", "1", "2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29",
@@ -31,35 +31,36 @@ WORDS = st.sampled_from(
      "1969-12-31T23:59:59.999", "2024-13-01", "2024-05-01 ", "2024-05-01T09:30:15+02", "Trondheim", "other", "-0.0",
      "0.49999999999999994", "1.7976931348623157e30"]
 )  # fmt: skip
-INTEGERS = st.sampled_from([0, 1, -1, 2, 3, 5, 7, -8, 9, 10, 100, 2**31, -(2**31), 2**52, 2**53 + 1, *INT64])
-DOUBLES = st.sampled_from(
+INTEGERS = ([0, 1, -1, 2, 3, 5, 7, -8, 9, 10, 100, 2**31, -(2**31), 2**52, 2**53 + 1, *INT64])
+DOUBLES = (
     [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.1, 0.49999999999999994, 1e-320, 5e-324, 1e-20, -1e-20, 1e18, -1e18,
      9.3e18, 1e300, -1e300, 1.7976931348623157e308, float("inf"), float("-inf"), float("nan"), 4503599627370496.5,
      4503599627370497.0, 3.0, 7.0, 0.125, 2.675, 1234.5]
 )  # fmt: skip
-REALS = st.sampled_from([0.0, 1.0, 0.5, -2.5, 3.0, float("inf"), float("nan"), 2.0**-126, 0.125])
-DECIMALS = st.sampled_from(
+REALS = ([0.0, 1.0, 0.5, -2.5, 3.0, float("inf"), float("nan"), 2.0**-126, 0.125])
+DECIMALS = (
     [Decimal(t) for t in ("0", "1", "-2.5", "0.5", "3.000001", "-0.000001", "12345678901234567.891234", "1e30", "-1e30", "7")]
 )
-DAYS = st.sampled_from([date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29), date(2024, 5, 1),
+DAYS = ([date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29), date(2024, 5, 1),
                         date(2024, 12, 31), date(9999, 12, 31)])  # fmt: skip
-TIMES = st.sampled_from(
+TIMES = (
     [datetime(1, 1, 2), datetime(1969, 12, 31, 23, 59, 59, 999_999), datetime(1970, 1, 1), datetime(2024, 2, 29, 12, 30, 15),
      datetime(2024, 5, 1, 9, 30, 15, 750_000), datetime(2024, 12, 31, 23, 59, 59, 500_000), datetime(9999, 12, 30)]
 )  # fmt: skip
-STORED = {
+VALUES = {
     "bigint": INTEGERS,
-    "integer": st.sampled_from([0, 1, -1, 3, 7, 2**31 - 1, -(2**31)]),
+    "integer": [0, 1, -1, 3, 7, 2**31 - 1, -(2**31)],
     "double": DOUBLES,
     "real": REALS,
     "decimal": DECIMALS,
     "text": WORDS,
-    "boolean": st.booleans(),
+    "boolean": [False, True],
     "date": DAYS,
     "timestamp": TIMES,
-    "timestamptz": TIMES.map(lambda time: time.replace(tzinfo=UTC)),
+    "timestamptz": [time.replace(tzinfo=UTC) for time in TIMES],
 }
-COLUMNS = st.sampled_from(
+STORED = {name: st.sampled_from(values) for name, values in VALUES.items()}
+COLUMN_LIST = (
     [Integer(-5, 9), Integer(0, 100, default=3), Integer(2**52, 2**52 + 1), Integer(-(2**62), 2**62 - 1), Integer(1, 3, null_key=True),
      Real(-2, 3, step=0.25), Real(0, 1000), Real(0, 500, step=0.01, default=1), Real(-1e6, 1e6, step=1000), Real(2**52, 2**52 + 1),
      Real(-1, 1, step=2**-60), Date("2024-01-01", "2024-12-31"), Date("1969-01-01", "2030-12-31", default="2024-05-01"),
@@ -68,6 +69,7 @@ COLUMNS = st.sampled_from(
      Category([0, 1, 7, 12], null_key=True), Category([1, 3], other=-1), Category([True, False]), Category([True], default=True),
      Boolean(), Boolean(default=False), Text(3), Text(40, default="none"), Text(2, null_key=True)]
 )  # fmt: skip
+COLUMNS = st.sampled_from(COLUMN_LIST)
 CITIES = Schema.public_table(
     "cities", {"code": Integer(0, 20), "name": Category(["N", "S", "Rome"]), "rate": Real(0, 2, step=0.5)}, key="code"
 )
@@ -77,26 +79,38 @@ CITY_ROWS = Table(
 )
 
 
+NATURAL = {
+    "integer": ["bigint", "integer", "double", "text"],
+    "real": ["double", "real", "decimal", "text"],
+    "date": ["date", "timestamp", "text"],
+    "timestamp": ["timestamp", "timestamptz", "text"],
+    "boolean": ["boolean", "bigint", "text"],
+    "text": ["text"],
+    "category": ["text", "text", "bigint", "double", "boolean"],
+}
+
+
 @st.composite
 def private_table(draw, name, unit, ids, at):
     """A schema, and rows that need not respect it; the id is stored as `ids`, the window's time as `at`."""
-    declared = {f"{name}_{i}": draw(COLUMNS) for i in range(draw(st.integers(1, 4)))}
-    types = {label: draw(st.sampled_from(list(STORED))) for label in declared}
+    declared = {f"{name}_{i}": draw(COLUMNS) for i in range(draw(st.integers(2, 4)))}
+    types = {
+        label: draw(st.sampled_from(NATURAL[column.kind] * 3 + ["text", *STORED])) for label, column in declared.items()
+    }
     if at is not None:
         declared["at"], types["at"] = Timestamp("2023-06-01T00:00:00", "2024-12-31T23:59:59"), at
-    values = [st.none() | STORED[stored] for stored in types.values()]
+    values = [st.one_of(STORED[stored], STORED[stored], STORED[stored], st.none()) for stored in types.values()]
     if isinstance(unit, People):
         types, values = {**types, "id": ids[0]}, [*values, ids[1]]
-    if name == "many":
-        rows = draw(st.lists(st.tuples(*values), min_size=0, max_size=40))
-    else:
-        rows = draw(st.lists(st.tuples(*values), max_size=8))
+    most = 40 if name == "many" else 8
+    least = draw(st.sampled_from([0, most // 3, most // 3, most // 3]))
+    rows = draw(st.lists(st.tuples(*values), min_size=least, max_size=most))
     return Schema(name, unit, declared), Table(types, rows)
 
 
 IDS = st.sampled_from(
     [("bigint", st.sampled_from([1, 1, 1, 2, 3, None])), ("text", st.sampled_from(["a", "a", "A", "b ", "b", "", None])),
-     ("double", st.sampled_from([1.0, 1.0, -0.0, 0.0, float("nan"), None])), ("date", DAYS | st.none())]
+     ("double", st.sampled_from([1.0, 1.0, -0.0, 0.0, float("nan"), None])), ("date", STORED["date"] | st.none())]
 )  # fmt: skip
 
 
@@ -130,7 +144,8 @@ def _above(draw, rows, schemas, level):
     options = ["where", "select", "public", "union"] + ["people", "person"] * people
     match draw(st.sampled_from(options)):
         case "where":
-            return Where(rows, draw(expression(columns, Truth)))
+            test = draw(expression(columns, Truth))
+            return Where(rows, Call(F.COALESCE, (test, Constant(True))) if draw(st.booleans()) else test)
         case "select":
             kept = {name: Field(name) for name in columns if draw(st.booleans())}
             return Select(rows, (*kept.items(), (f"made{level}", draw(expression(columns)))))
@@ -187,22 +202,22 @@ def expression(draw, columns, sort=None, depth=2) -> Expression:
 
 def _leaf(draw, columns, sort):
     names = [name for name, kind in columns.items() if isinstance(kind, sort)]
-    if names and draw(st.integers(0, 9)):
+    if names and draw(st.sampled_from([True, True, True, False])):
         return Field(draw(st.sampled_from(names)))
     return draw(CONSTANTS[sort])
 
 
 @st.composite
 def _raw(draw, columns, sort, depth):
-    if depth == 0 or not draw(st.integers(0, 3)):
+    if depth == 0 or draw(st.sampled_from([False, False, False, True])):
         return _leaf(draw, columns, sort)
 
     def some(kind):
         return draw(expression(columns, kind, depth - 1))
 
-    if not draw(st.integers(0, 5)):
+    if draw(st.sampled_from([False] * 5 + [True])):
         return Call(F.CASE, (some(Truth), some(sort), draw(st.just(Constant(None)) | expression(columns, sort, depth - 1))))
-    if not draw(st.integers(0, 5)):
+    if draw(st.sampled_from([False] * 5 + [True])):
         return Call(F.COALESCE, (some(sort), some(sort)))
     return _applied(draw, columns, sort, some)
 
@@ -257,17 +272,21 @@ def tally(draw, schemas):
     try:
         rows = draw(relation(schemas))
         columns = columns_of(rows)
-        keys = tuple(draw(st.lists(expression(columns), max_size=2)))
+        keys = tuple(draw(_key(columns)) for _ in range(draw(st.sampled_from([0, 1, 1, 2]))))
         terms = tuple(draw(_term(columns)) for _ in range(draw(st.integers(1, 3))))
         people = isinstance(schemas[0].unit, People)
         shares = [RowShare(2), RowShare(1), GroupShare(1, 1), GroupShare(2, 3), RowShare(2**22)] if people else []
         share = draw(st.sampled_from([Free(), *shares, *shares]))
-        only = draw(st.none() | _only(keys, columns))
+        only = draw(st.one_of(st.none(), st.none(), _only(keys, columns)))
         asked = Tally(rows, keys, terms, share, only, people=people and draw(st.booleans()))
         understand(asked)
     except UnsupportedQuery:
         assume(False)
     return asked
+
+
+def _key(columns):
+    return st.sampled_from([Field(name) for name in columns]) | expression(columns) if columns else expression(columns)
 
 
 @st.composite

@@ -97,7 +97,8 @@ def in_spark(tables: Mapping[str, Table], session) -> Spark:
 
 def same_totals(found, wanted) -> None:
     """Equal keys and totals, and all of them whole numbers of Python."""
-    assert found == wanted
+    missing, extra = wanted.items() - found.items(), found.items() - wanted.items()
+    assert not missing and not extra, f"missing {missing}, extra {extra}"
     assert all(type(total) is int for totals in found.values() for total in totals)
 
 

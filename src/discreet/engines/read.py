@@ -123,7 +123,7 @@ def _present(x: StoredColumn, dialect: Dialect) -> str:
         case "other":
             return "FALSE"
         case "float":
-            return f"NOT {dialect.is_nan(x.sql)}"
+            return f"{x.sql} IS NOT NULL AND NOT {dialect.is_nan(x.sql)}"
         case _:
             return f"{x.sql} IS NOT NULL"
 
