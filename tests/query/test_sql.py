@@ -80,6 +80,7 @@ class TestAQuestion:
             ("COUNT(*)", Count()),
             ("COUNT()", Count()),
             ("COUNT(1)", Count()),
+            ("COUNT(1 + 1) FILTER (WHERE active)", CountOf(f("case", Field("active"), Constant(1), NULL))),
             ("COUNT(age)", CountOf(AGE)),
             ("COUNT(DISTINCT region)", CountDistinct(Field("region"))),
             ("COUNT(*) FILTER (WHERE active)", CountOf(f("case", Field("active"), Constant(1), NULL))),

@@ -201,6 +201,7 @@ REFUSALS = [
     ("SELECT AVG(DISTINCT age) FROM people", "AVG(DISTINCT …)"),
     ("SELECT COUNT(DISTINCT age, ward) FROM people", "COUNT(DISTINCT x, y)"),
     ("SELECT COUNT(DISTINCT name) FROM people", "COUNT(DISTINCT)"),
+    ("SELECT COUNT(NULL) FROM people", "COUNT(NULL)"),
     ("SELECT MODE(name) FROM people", "MODE"),
     ("SELECT SUM(COUNT(*)) FROM people", "COUNT()"),
     ("SELECT SUM(region) FROM people", "SUM"),

@@ -11,8 +11,8 @@ from sqlglot import exp
 from .expression import Call, Constant, Expression, Function
 from .refusal import refusal
 from .sql_expression import read
-from .sql_scope import Person, Scope, find, no_window, person_refusal, row_names
-from .sql_syntax import clause_of, identifier, only, refuse_node
+from .sql_scope import Person, Scope, find, no_window, row_names
+from .sql_syntax import clause_of, only, refuse_node
 from .tree import (
     Correlation,
     Count,
@@ -28,7 +28,7 @@ from .tree import (
     Variance,
 )
 
-__all__ = ["counted_rows", "filtered", "statistic_of"]
+__all__ = ["statistic_of"]
 
 Only = Expression | None
 
@@ -36,12 +36,12 @@ Only = Expression | None
 def statistic_of(node: exp.Expr, scope: Scope) -> Statistic:
     """Read one aggregate; FILTER (WHERE …) makes what does not fit NULL, which no aggregate counts."""
     if isinstance(node, exp.Filter):
-        inner, condition = filtered(node, scope)
+        inner, condition = _filtered(node, scope)
         return _statistic(inner, scope, condition)
     return _statistic(node, scope, None)
 
 
-def filtered(node: exp.Filter, scope: Scope) -> tuple[exp.Expr, Expression]:
+def _filtered(node: exp.Filter, scope: Scope) -> tuple[exp.Expr, Expression]:
     """Split an aggregate from its FILTER."""
     only(node, "this", "expression")
     only(node.expression, "this")
@@ -63,26 +63,26 @@ def _of(node: exp.Expr | None, scope: Scope, condition: Only) -> Expression:
     """Read what is summed up."""
     if node is None:
         raise refusal("an aggregate", "it needs a column", "write one such as AVG(age)")
-    value = read(node, row_names(scope))
+    return _where(condition, read(node, row_names(scope)))
+
+
+def _where(condition: Only, value: Expression) -> Expression:
     return value if condition is None else Call(Function.CASE, (condition, value, Constant(None)))
 
 
-def counted_rows(node: exp.Count) -> bool:
-    """Tell whether a COUNT counts rows: COUNT(*), COUNT() or COUNT(1)."""
-    if isinstance(node.this, exp.Star):
-        only(node.this)
-    return node.this is None or isinstance(node.this, exp.Star | exp.Literal)
-
-
 def _count(node: exp.Count, scope: Scope, condition: Only) -> Statistic:
+    """COUNT(*), COUNT() and COUNT of a constant count rows; COUNT(x) counts values."""
     only(node, "this", "big_int")
     if isinstance(node.this, exp.Distinct):
         return _count_distinct(node.this, scope, condition)
-    if counted_rows(node):
-        return Count() if condition is None else CountOf(_of(exp.Literal.number(1), scope, condition))
-    if isinstance(node.this, exp.Column) and isinstance(find(scope, node.this), Person):
-        raise person_refusal(identifier(node.this.this))
-    return CountOf(_of(node.this, scope, condition))
+    if isinstance(node.this, exp.Star):
+        only(node.this)
+    of = Constant(1) if node.this is None or isinstance(node.this, exp.Star) else _of(node.this, scope, None)
+    if of == Constant(None):
+        raise refusal("COUNT(NULL)", "it is always 0", "write COUNT(*)")
+    if isinstance(of, Constant):
+        return Count() if condition is None else CountOf(_where(condition, Constant(1)))
+    return CountOf(_where(condition, of))
 
 
 def _count_distinct(node: exp.Distinct, scope: Scope, condition: Only) -> Statistic:
