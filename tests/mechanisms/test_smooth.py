@@ -38,6 +38,21 @@ class TestSmoothBound:
         assert abs(int(x[a:b].sum()) - int(y[a:b].sum())) <= min(s, t)
         assert min(s, t) >= 256
 
+    @settings(deadline=None, max_examples=60)
+    @given(st.lists(st.integers(0, PLACES), min_size=1, max_size=9), st.data())
+    def test_none_that_matters_is_left_out(self, values, data):
+        beta = data.draw(st.sampled_from([Fraction(1, 50), Fraction(1, 5), Fraction(2)]))
+        b = data.draw(st.integers(1, len(values)))
+        a = data.draw(st.integers(0, b - 1))
+        weights = smooth._weights(beta)
+        places = [*[0] * 900, *sorted(values), *[PLACES] * 900]  # rank r is at 899 + r
+        spans = [
+            max(places[899 + b + t] - places[899 + a + t - k] for t in range(k + 2))
+            for k in range(min(len(weights), 80))
+        ]
+        plain = max([w * s for w, s in zip(weights, spans, strict=False)] + [w * PLACES for w in weights[80:]])
+        assert smooth_bound(np.sort(values), a, b, beta) == Fraction(max(plain, weights[-1] * PLACES), 2**30)
+
     def test_equals_the_definition(self):
         """max_k e^(−βk) A_k over all k, to the rounding of the weights."""
         x = np.sort(np.random.default_rng(1).integers(PLACES // 3, PLACES // 2, 200))

@@ -17,7 +17,7 @@ from ..errors import InvalidArgument
 from ..rational import Number, rational
 from .law import named
 
-__all__ = ["PLACES", "Range", "ranks", "span"]
+__all__ = ["PLACES", "Range", "outer", "ranks", "span"]
 
 PLACES = 1 << 32
 """The number of steps between the public bounds."""
@@ -77,11 +77,21 @@ def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
     >>> span(np.array([10, 20, 40]), 1, 2, 0)
     20
     """
-    t = np.arange(k + 2)
-    return int((_at(ordered, b + t) - _at(ordered, a + t - k)).max())
+    return int((_run(ordered, b, k + 2) - _run(ordered, a - k, k + 2)).max())
 
 
-def _at(ordered: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Read ranks from 1 to n; below lies the lower bound, above the upper one."""
-    inside = ordered[np.clip(rank, 1, ordered.size) - 1]
-    return np.where(rank < 1, 0, np.where(rank > ordered.size, PLACES, inside))
+def outer(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArray[np.int64]:
+    """Bound A_0, A_1 … A_(count−1) from above by the outermost pair of each: x_(b+k+1) − x_(a−k).
+
+    >>> outer(np.array([10, 20, 40]), 1, 2, 2).tolist()
+    [30, 4294967296]
+    """
+    return _run(ordered, b + 1, count) - _run(ordered, a - count + 1, count)[::-1]
+
+
+def _run(ordered: NDArray[np.int64], first: int, count: int) -> NDArray[np.int64]:
+    """Read `count` ranks from `first` on; below rank 1 lies the lower bound, above rank n the upper one."""
+    end = first + count  # the first rank that is not read
+    low = np.zeros(min(count, max(0, 1 - first)), dtype=np.int64)
+    high = np.full(min(count, max(0, end - 1 - ordered.size)), PLACES)
+    return np.concatenate([low, ordered[max(first, 1) - 1 : max(end, 1) - 1], high])

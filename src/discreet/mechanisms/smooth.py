@@ -24,7 +24,7 @@ from ..privacy.rounding import fraction_down, up
 from ..rational import Number, rational
 from .allowance import approximate
 from .law import named, read_beta
-from .ordered import PLACES, Range, ranks, span
+from .ordered import PLACES, Range, outer, ranks, span
 
 __all__ = ["SmoothQuantile", "SmoothTrimmedMean", "smooth_bound", "smoothness"]
 
@@ -169,10 +169,13 @@ def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> 
     w_0 = 1, w_(k+1) ≥ e^(−β) w_k, and constant from some k on: with A_k(x) ≤ A_(k+1)(x') (`ordered.span`),
     S(x) = w_k A_k(x) ≤ e^β w_(k+1) A_(k+1)(x') ≤ e^β S(x'). All are whole numbers; only the w_k are rounded, upwards.
     """
-    weights = _weights(beta)
-    best, k = weights[-1] * PLACES, 0  # A_k is the whole range for large k
-    while weights[k] * PLACES > best:  # at the last weight at the latest this is false
-        best, k = max(best, weights[k] * span(ordered, a, b, k)), k + 1
+    weights = np.array(_weights(beta), dtype=np.int64)
+    best = int(weights[-1]) * PLACES  # A_k is the whole range for large k
+    reach = weights * outer(ordered, a, b, weights.size)  # at least w_k A_k, and below 2^63: try the largest first
+    for k in np.argsort(-reach).tolist():
+        if reach[k] <= best:
+            break
+        best = max(best, int(weights[k]) * span(ordered, a, b, k))
     return Fraction(best, _UNIT)
 
 
