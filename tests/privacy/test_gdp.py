@@ -158,3 +158,8 @@ class TestSmallPromises:
             truth = 8 * mp.erfinv(mp.tanh(mpf(repr(e)) / 2)) ** 2
             price = price_gdp(Promise(PureDP(e)))
             assert truth <= mpf(price.numerator) / price.denominator <= truth * (1 + mpf("2e-12"))
+
+
+def test_the_discrete_gaussian_on_a_fine_lattice_is_nearly_exact():
+    assert nearly_exact(DiscreteGaussianNoise(2**24, 1, 5))
+    assert not nearly_exact(DiscreteGaussianNoise(2**24 - 1, 1, 5))

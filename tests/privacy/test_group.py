@@ -125,3 +125,9 @@ class TestParallel:
         assert parallel_price(event, price_zcdp, 4) == 4 * price_zcdp(Response("0.01", 9))
         only_one = parallel_price(event, lambda e: Fraction(1) if isinstance(e, Response) else None, 4)
         assert only_one == 4
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_refuses_what_is_no_measure(size):
+    with pytest.raises(InvalidArgument, match="a measure is expected"):
+        group("x", size)

@@ -26,6 +26,8 @@ def test_amounts_are_exact():
     ("measure", "shown", "spoken"),
     [
         (PureDP("1/3"), "PureDP(1/3)", "ε = 1/3"),
+        (PureDP("100001/300001"), "PureDP(100001/300001)", "ε = 0.333336"),
+        (ZCDP("1e-400"), f"ZCDP(1/{10**400})", "ρ = 1e-400"),
         (ApproxDP(1, 1e-6), "ApproxDP(1, 1e-06)", "(ε, δ) = (1, 1e-06)"),
         (ZCDP(0.5), "ZCDP(0.5)", "ρ = 0.5"),
         (GaussianDP(2), "GaussianDP(2)", "μ = 2"),

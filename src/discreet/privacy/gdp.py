@@ -181,8 +181,12 @@ def nearly_exact(atom: Event) -> bool:
     >>> nearly_exact(GaussianNoise(1, 1, step="1/100000000")), nearly_exact(GaussianNoise(1, 1, step="1/2"))
     (True, False)
     """
-    fine = isinstance(atom, GaussianNoise) and atom.variance >= 2**24 * atom.step**2
-    return fine or exact_square(atom) is not None
+    match atom:
+        case GaussianNoise():
+            return atom.variance >= 2**24 * atom.step**2
+        case DiscreteGaussianNoise():
+            return atom.variance >= 2**24
+    return exact_square(atom) is not None
 
 
 def _known(atom: Event) -> Fraction | None:

@@ -29,7 +29,7 @@ from .events import (
     Sequence,
     TruncatedGeometricNoise,
 )
-from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
 from .neighbours import ADD_REMOVE
 from .rounding import fraction_up
 
@@ -45,9 +45,9 @@ def group(measure: Measure, size: int) -> Measure:
     >>> group(PureDP(0.5), 3), group(ZCDP(0.5), 3), group(GaussianDP(1), 3), group(RenyiDP({8: 1}), 2)
     (PureDP(1.5), ZCDP(4.5), GaussianDP(3), RenyiDP({4: 3}))
 
-    Refuses sizes below 1, an (ε, δ) whose group δ reaches 1, and Rényi orders too low for the group.
+    Refuses what is no measure, sizes below 1, an (ε, δ) whose group δ reaches 1, and Rényi orders too low for it.
     """
-    k = whole(size, "size", least=1)
+    k, measure = whole(size, "size", least=1), read_measure(measure)
     if k == 1:
         return measure
     match measure:

@@ -25,6 +25,9 @@ from ..rational import Number, rational, whole
 __all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
 
 
+_BRIEF = 12  # characters of an amount that people read at a glance
+
+
 def _amount(value: object, name: str) -> Fraction:
     exact = rational(value, name)
     if exact < 0:
@@ -53,6 +56,14 @@ def _show(amount: Fraction) -> str:
     except OverflowError:
         return str(amount)
     return decimal if Fraction(decimal) == amount else str(amount)
+
+
+def _brief(amount: Fraction) -> str:
+    """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
+    from .rounding import shown
+
+    exact = _show(amount)
+    return exact if len(exact) <= _BRIEF else shown(amount, 6)
 
 
 class _Promise:
@@ -115,7 +126,7 @@ class PureDP(_Promise):
         return f"PureDP({_show(self.epsilon)})"
 
     def __str__(self) -> str:
-        return f"ε = {_show(self.epsilon)}"
+        return f"ε = {_brief(self.epsilon)}"
 
     def __add__(self, other: PureDP) -> PureDP:
         return PureDP(self.epsilon + other.epsilon) if isinstance(other, PureDP) else NotImplemented
@@ -145,7 +156,7 @@ class ApproxDP(_Promise):
         return f"ApproxDP({_show(self.epsilon)}, {_show(self.delta)})"
 
     def __str__(self) -> str:
-        return f"(ε, δ) = ({_show(self.epsilon)}, {_show(self.delta)})"
+        return f"(ε, δ) = ({_brief(self.epsilon)}, {_brief(self.delta)})"
 
     def __add__(self, other: ApproxDP) -> ApproxDP:
         if not isinstance(other, ApproxDP):
@@ -176,7 +187,7 @@ class ZCDP(_Promise):
         return f"ZCDP({_show(self.rho)})"
 
     def __str__(self) -> str:
-        return f"ρ = {_show(self.rho)}"
+        return f"ρ = {_brief(self.rho)}"
 
     def __add__(self, other: ZCDP) -> ZCDP:
         return ZCDP(self.rho + other.rho) if isinstance(other, ZCDP) else NotImplemented
@@ -268,7 +279,7 @@ class RenyiDP(_Promise):
         return "RenyiDP({" + ", ".join(f"{_show(a)}: {_show(e)}" for a, e in self.orders) + "})"
 
     def __str__(self) -> str:
-        return "ε(α) = " + ", ".join(f"{_show(e)} at {_show(a)}" for a, e in self.orders)
+        return "ε(α) = " + ", ".join(f"{_brief(e)} at {_brief(a)}" for a, e in self.orders)
 
     def __add__(self, other: RenyiDP) -> RenyiDP:
         if not isinstance(other, RenyiDP):

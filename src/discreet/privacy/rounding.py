@@ -64,4 +64,5 @@ def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> s
     exact = Fraction(value)
     context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
     decimal = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    return f"{float(decimal):.{digits}g}" if decimal else "0"
+    near = float(decimal)
+    return f"{near:.{digits}g}" if near or not decimal else f"{decimal:e}"  # below the least float it is not 0
