@@ -225,6 +225,13 @@ class TestOneRunIsOneRun:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
         assert run.ask(-(10**6)) is False
 
+    def test_a_run_of_another_process_is_refused_and_nothing_is_drawn(self):
+        run = SparseVector(1, 1).start(0)
+        run._generation -= 1
+        run._bits = UntouchedBits()
+        with pytest.raises(InvalidArgument, match="belongs to the process"):
+            run.ask(5)
+
     @pytest.mark.parametrize("share", ["1e-9", "0.999999999"])
     def test_noise_too_wide_for_the_lattice_is_refused_before_a_run_starts(self, share):
         with pytest.raises(InvalidArgument, match="threshold_share"):
