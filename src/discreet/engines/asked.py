@@ -55,7 +55,7 @@ def understand(tally: Tally) -> Asked:
     """Work out all static facts of a tally.
 
     Refuses shares of people where a row is the unit, terms that are no numbers or truths, contributions beyond 64-bit
-    integers, text constants that not every store can hold, public keys of the wrong length.
+    integers, text constants that not every store can hold, public keys of the wrong length, no terms at all.
     """
     columns, unit = columns_of(tally.rows), unit_of(tally.rows)
     person = unit if isinstance(unit, People) else None
@@ -66,6 +66,8 @@ def understand(tally: Tally) -> Asked:
     keys = tuple(kind_of(key, columns) for key in tally.keys)
     if tally.only is not None and any(len(key) != len(keys) for key in tally.only):
         raise InvalidArgument(f"each public key must be a tuple of {len(keys)} values, one for each key of the tally")
+    if not tally.terms:
+        raise InvalidArgument("a tally needs at least one term; count rows with Constant(True)")
     _check_share(tally)
     parts = tuple(_part(term, kind_of(term.expression, columns), tally) for term in tally.terms)
     return Asked(tally, columns, keys, parts, person)
