@@ -1,6 +1,5 @@
 """Questions from Python: each the same tree as the SQL beside it."""
 
-# ruff: noqa: E501
 
 from __future__ import annotations
 

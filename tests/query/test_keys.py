@@ -1,6 +1,6 @@
 """Public keys: a list that may hold too much, and never misses a value that can occur."""
 
-# ruff: noqa: E501, S608
+# ruff: noqa: S608
 
 from __future__ import annotations
 

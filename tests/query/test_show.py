@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# ruff: noqa: E501, S608
+# ruff: noqa: S608
 from fractions import Fraction
 
 import pytest
@@ -150,6 +150,9 @@ class TestEveryQuestion:
             "SELECT COUNT(*) FROM visits v JOIN (SELECT * FROM visits JOIN wards USING (ward)) c USING (user_id)",
             "SELECT AVG(a) FROM (SELECT user_id, ward AS a FROM visits UNION ALL SELECT user_id, age FROM users) t",
             "SELECT COUNT(*) FROM (SELECT user_id FROM visits) t",
+            "SELECT COUNT(*) FROM (SELECT user_id FROM visits UNION ALL SELECT user_id FROM users) t",
+            "SELECT COUNT(*) FROM (SELECT user_id, age FROM users) u JOIN (SELECT user_id, spent, shop, v.ward, at, "
+            'w.ward AS "wards.ward", city, big FROM visits v JOIN wards w ON v.ward = w.ward) c USING (user_id)',
             "SELECT city, COUNT(*) FROM visits v JOIN users USING (user_id) JOIN wards w ON v.ward = w.ward GROUP BY city",
             "SELECT COUNT(*) FROM (SELECT age AS user_id FROM users) t WHERE user_id > 3",
         ],

@@ -307,6 +307,12 @@ class TestSubqueries:
             )
         )
 
+    def test_unite_people(self):
+        union = "SELECT user_id FROM visits UNION ALL SELECT user_id FROM users"
+        question = ask(f"SELECT COUNT(DISTINCT user_id) FROM ({union}) t")  # noqa: S608
+        assert question.statistics == (("people", CountPeople()),)
+        assert list(columns_of(question.rows)) == ["present"]
+
     def test_unite_whole_tables(self):
         question = ask("SELECT COUNT(*) FROM (SELECT * FROM users UNION ALL SELECT * FROM users) t")
         assert question.rows == Union((Scan(USERS), Scan(USERS)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from ..data.unit import Rows
 from .expression import Call, Expression, Function
@@ -94,6 +95,8 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Kind], v
             kind_of(of, columns)
             if public_keys(of, rows, public_values=values) is None:
                 raise refusal(_name(statistic), "it needs a short public list of values", "use a Category, or bins")
+        case _:
+            assert_never(statistic)
 
 
 def _name(statistic: Statistic) -> str:

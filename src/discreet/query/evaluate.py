@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
+from typing import assert_never
 
 from .arithmetic import half_up
 from .expression import Call, Constant, Expression, Field, Function
@@ -44,6 +45,8 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
             if None in values:
                 return None
             return _strict(expression, function, values, columns)
+        case _:
+            assert_never(expression)
 
 
 def _case(arguments: Sequence[Expression], row: Row, columns: Columns) -> Scalar:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from .kind import Scalar
 
@@ -99,3 +99,5 @@ def fields_of(expression: Expression) -> frozenset[str]:
             return frozenset()
         case Call(arguments=arguments):
             return frozenset().union(*map(fields_of, arguments))
+        case _:
+            assert_never(expression)

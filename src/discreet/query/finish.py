@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from .evaluate import evaluate, half_up
 from .expression import Call, Constant, Expression, Field, Function
@@ -89,6 +89,8 @@ def value_of(expression: Expression, row: Row, sorts: Sorts) -> Value:
             if function in _EXACT and None not in values:
                 return _exactly(function, arguments, values, sorts)
             return _apply(function, values)
+        case _:
+            assert_never(expression)
 
 
 _EXACT = frozenset(Function) - {

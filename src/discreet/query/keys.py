@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ..data.columns import Column, Date, Integer, Real, Timestamp
 from .chain import leaves
@@ -186,6 +186,8 @@ def _column_values(name: str, relation: Relation, search: _Search) -> Values:
             return (
                 _values(named[name], rows, search) if name in named else _range(columns_of(relation)[name], search.most)
             )
+        case _:
+            assert_never(relation)
 
 
 def _narrowed(name: str, relation: Where, domain: Values) -> Values:
@@ -245,3 +247,5 @@ def _null_key(name: str, relation: Relation) -> bool:
         case PerPerson(rows=rows, keys=keys):
             named_keys = dict(keys)
             return name in named_keys and declares_null(named_keys[name], rows)
+        case _:
+            assert_never(relation)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ..data.columns import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..errors import UnsupportedQuery
@@ -99,6 +99,8 @@ def kind_of_column(column: Column) -> Kind:
             return Words(column.max_length)
         case Category():
             return _listed(column)
+        case _:
+            assert_never(column)
 
 
 def _listed(column: Category) -> Kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from ..errors import UnsupportedQuery
 from .arithmetic import common, divided, half_up, negated, product, rescaled, shared_step, sum_of, whole_part
@@ -37,6 +37,8 @@ def kind_of(expression: Expression, columns: Columns) -> Kind:
         case Call(function=function, arguments=arguments):
             present = [a for a in arguments if not _is_null(a)]
             return _call(function, arguments, [kind_of(a, columns) for a in present])
+        case _:
+            assert_never(expression)
 
 
 def _is_null(expression: Expression) -> bool:
@@ -146,7 +148,7 @@ def _alike(function: Function, kinds: Sequence[Kind]) -> Kind:
         case Day():
             days = [kind for kind in kinds if isinstance(kind, Day)]
             return Day(min(d.low for d in days), max(d.high for d in days))
-        case Second():
+        case _:  # Second
             seconds = [kind for kind in kinds if isinstance(kind, Second)]
             return Second(min(s.low for s in seconds), max(s.high for s in seconds))
 

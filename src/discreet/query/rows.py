@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ..data.schema import Schema
 from ..data.unit import People, Rows, Unit
 from ..errors import UnboundedSensitivity, UnsupportedQuery
@@ -44,6 +46,8 @@ def columns_of(relation: Relation) -> dict[str, Kind]:
             inner = columns_of(rows)
             named = [(name, kind_of(expression, inner)) for name, expression in keys]
             return _unique([*named, *((name, Whole(t.step, t.low, t.high)) for name, t in totals)])
+        case _:
+            assert_never(relation)
 
 
 def _unique(columns: list[tuple[str, Kind]]) -> dict[str, Kind]:
@@ -109,6 +113,8 @@ def tables_of(relation: Relation) -> tuple[Schema, ...]:
             return tables_of(left) + tables_of(right)
         case Union(parts=parts):
             return tuple(schema for part in parts for schema in tables_of(part))
+        case _:
+            assert_never(relation)
 
 
 def unit_of(relation: Relation) -> Unit:
@@ -161,3 +167,5 @@ def multiplicity(relation: Relation) -> int:
                 "JOIN of private tables, or GROUP BY the person, needs tables whose unit is a person: "
                 'declare unit=People("id", max_rows=…)'
             )
+        case _:
+            assert_never(relation)

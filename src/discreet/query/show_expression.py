@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from fractions import Fraction
+from typing import assert_never
 
 from .chain import balanced, leaves
 from .expression import Call, Constant, Expression, Field, Function
@@ -70,6 +71,8 @@ def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
             return _infix(expression, function, arguments, names)
         case Call(function=function, arguments=arguments):
             return _call(function, [expression_text(a, names) for a in arguments], arguments)
+        case _:
+            assert_never(expression)
 
 
 def _infix(call: Call, function: Function, arguments: tuple[Expression, ...], names: Mapping[str, str]) -> str:

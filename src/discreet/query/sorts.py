@@ -7,7 +7,7 @@ checked by sort alone: number, truth, text, day or second.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from ..errors import UnsupportedQuery
 from .expression import Call, Constant, Expression, Field, Function
@@ -56,6 +56,8 @@ def sort_of_kind(kind: Kind) -> Sort:
             return "day"
         case Second():
             return "second"
+        case _:
+            assert_never(kind)
 
 
 def sort_of(expression: Expression, sorts: Mapping[str, Sort]) -> Sort | None:
@@ -75,6 +77,8 @@ def sort_of(expression: Expression, sorts: Mapping[str, Sort]) -> Sort | None:
             return _constant(expression)
         case Call(function=function, arguments=arguments):
             return _call(function, [sort_of(a, sorts) for a in arguments])
+        case _:
+            assert_never(expression)
 
 
 def _constant(constant: Constant) -> Sort | None:

@@ -6,7 +6,6 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from ..errors import UnsupportedQuery
 from .refusal import refusal
 
 __all__ = ["clause_of", "identifier", "is_aggregate", "only", "refuse_node", "whole_literal", "with_aggregate"]
@@ -97,10 +96,8 @@ def _place(node: exp.Expr) -> str:
     )
 
 
-def identifier(node: object) -> str:
+def identifier(node: exp.Expr) -> str:
     """Read a name; its case is kept, but never matters."""
-    if not isinstance(node, exp.Identifier):
-        raise UnsupportedQuery(f"a name was expected; {DETAILS}")
     only(node, "this", "quoted")
     return str(node.this)
 

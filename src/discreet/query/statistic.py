@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import assert_never
 
 from .expression import Call, Expression, Field
 from .tree import (
@@ -46,6 +47,8 @@ def function_name(statistic: Statistic) -> str:
             return "COVAR_SAMP" if sample else "COVAR_POP"
         case Correlation():
             return "CORR"
+        case _:
+            assert_never(statistic)
 
 
 def expressions_of(statistic: Statistic) -> tuple[Expression, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, assert_never
 
 from ..data.unit import People
 from .expression import Call, Constant, Expression, Field, Function
@@ -63,6 +63,8 @@ def person_rows(rows: Relation) -> int:
             return sum(map(person_rows, parts))
         case PerPerson(rows=inner, keys=keys):
             return person_rows(inner) if keys else 1
+        case _:
+            assert_never(rows)
 
 
 @dataclass(slots=True)
