@@ -1,6 +1,5 @@
 """Questions from Python: each the same tree as the SQL beside it."""
 
-
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
