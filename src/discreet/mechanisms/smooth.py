@@ -172,9 +172,8 @@ def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> 
     weights = np.array(_weights(beta), dtype=np.int64)
     best = int(weights[-1]) * PLACES  # A_k is the whole range for large k
     reach = weights * outer(ordered, a, b, weights.size)  # at least w_k A_k, and below 2^63: try the largest first
-    for k in np.argsort(-reach).tolist():
-        if reach[k] <= best:
-            break
+    order = iter(np.argsort(-reach).tolist())
+    while reach[k := next(order)] > best:  # false at the last weight at the latest
         best = max(best, int(weights[k]) * span(ordered, a, b, k))
     return Fraction(best, _UNIT)
 
