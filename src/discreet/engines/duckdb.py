@@ -106,6 +106,8 @@ class DuckDB:
         with self._lock:
             try:
                 rows = self._connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
+            except duckdb.ConnectionException:
+                raise failure() from None
             except duckdb.Error:
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
         columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1])) for row in rows}

@@ -18,6 +18,7 @@ _CLASSES: dict[str, Stored] = {
     "timestamp without time zone": "timestamp",
     "timestamp with time zone": "zoned",
 }
+_LEAST = "2.470328229206232721e-324"
 _PARTS = {Function.WEEKDAY: "isodow"}
 
 
@@ -35,10 +36,10 @@ def _double(x: float) -> str:
 
 
 def _decimal_double(x: str, _: str) -> str:
-    """A numeric beyond a double is an error, so it is clipped first; bounds are at most 1e290, steps above 1e-310."""
+    """A numeric beyond a double is an error, so it is clipped first; what is below 2^-1075 is 0 as a double."""
     return (
         f"CASE WHEN {x} = 'NaN' THEN NULL WHEN {x} > 1e300 THEN {_double(1e300)} "
-        f"WHEN {x} < -1e300 THEN {_double(-1e300)} WHEN abs({x}) < 1e-315 THEN {_double(0.0)} "
+        f"WHEN {x} < -1e300 THEN {_double(-1e300)} WHEN abs({x}) < {_LEAST} THEN {_double(0.0)} "
         f"ELSE CAST({x} AS double precision) END"
     )
 

@@ -53,7 +53,6 @@ def _csv_sql(name: str) -> str:
         "quote": "'\"'",
         "escape": "'\"'",
         "ignore_errors": "true",
-        "strict_mode": "false",
     }
     return f"read_csv({doubled(name, chr(39))}, {', '.join(f'{key} = {value}' for key, value in facts.items())})"
 

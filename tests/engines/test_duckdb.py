@@ -1,0 +1,226 @@
+"""DuckDB: its sources, its own types, progress, cancellation, failure."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import threading
+import time
+from datetime import date
+from decimal import Decimal
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.data import Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.engines import DuckDB, Memory
+from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
+from discreet.query.expression import Constant, Field
+from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.tree import Scan
+
+PEOPLE = Schema("people", Rows(), {"age": Integer(0, 120), "income": Real(0, 1000, step=0.5), "region": Category(["N", "S"])})
+ROWS = [{"age": 37, "income": 12.25, "region": "N"}, {"age": 200, "income": None, "region": "S"}, {"age": None, "income": 7.0, "region": "?"}]
+COUNT = Term(Constant(True), 1, 0, 1)
+TALLY = Tally(Scan(PEOPLE), (Field("region"),), (COUNT, Term(Field("age"), 1, 0, 120), Term(Field("income"), 1, 0, 2000)), Free())
+WANTED = Memory({"people": ROWS}).tally(TALLY)
+
+
+class TestSources:
+    def test_data_frames(self):
+        frames = [pd.DataFrame(ROWS), pl.DataFrame(ROWS), pl.DataFrame(ROWS).lazy(), pa.Table.from_pylist(ROWS)]
+        frames.append(pa.Table.from_pylist(ROWS).to_batches()[0])
+        frames.append(pd.DataFrame(ROWS).astype({"region": "category"}))
+        for frame in frames:
+            with DuckDB({"people": frame}) as engine:
+                engine.check(PEOPLE)
+                assert engine.tally(TALLY) == WANTED
+
+    def test_a_column_of_many_types_becomes_text(self):
+        """The type of a column may not depend on how many rows were looked at."""
+        mixed = pd.DataFrame({"age": [1] * 2000 + ["x", 2.5, None, float("nan"), date(2024, 1, 1)]}, dtype=object)
+        schema = Schema("people", Rows(), {"age": Integer(0, 9)})
+        tally = Tally(Scan(schema), (Field("age"),), (COUNT,), Free())
+        assert DuckDB({"people": mixed}).tally(tally) == {(1,): (2000,), (3,): (1,), (None,): (4,)}
+
+    def test_parquet(self, tmp_path):
+        path = tmp_path / "it's.parquet"
+        pq.write_table(pa.Table.from_pylist(ROWS), path)
+        for given in (path, str(path)):
+            assert DuckDB({"people": given}).tally(TALLY) == WANTED
+
+    @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+    def test_csv_is_text_throughout(self, tmp_path, suffix):
+        """A value deep in the file that is no number neither raises nor changes how the others are read."""
+        path = tmp_path / f"people{suffix}"
+        opener = gzip.open if suffix.endswith(".gz") else open
+        rows = [["37", "12.25", "N"]] * 30_000 + [["thirty", "", "S"], ["2e1", "inf", 'N"'], ["200", "9999", "S"]]
+        with opener(path, "wt", newline="", encoding="utf-8-sig") as file:
+            csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",").writerows([["age", "income", "region"], *rows])
+        labels = ["age", "income", "region"]
+        cells = [dict(zip(labels, (cell or None for cell in row), strict=True)) for row in rows]
+        with DuckDB({"people": path}) as engine:
+            assert set(engine.columns("people").values()) == {"VARCHAR"}
+            assert engine.tally(TALLY) == Memory({"people": cells}).tally(TALLY)
+
+    def test_lines_that_do_not_fit_count_nowhere(self, tmp_path):
+        path = tmp_path / "people.csv"
+        path.write_bytes(b'age,income,region\n1,2,N\n1\n1,2,N,4,5\n"1",2,"N\n"\n1,2,\xff\xfe\n1,2,N\n')
+        assert DuckDB({"people": path}).tally(TALLY)["N",] == (2, 2, 8)
+
+    def test_a_file_and_a_connection(self, tmp_path):
+        path = tmp_path / "company.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            connection.register("held", pa.Table.from_pylist(ROWS))
+            connection.execute("CREATE TABLE people AS SELECT * FROM held")
+            assert DuckDB(connection).tally(TALLY) == WANTED
+        with DuckDB(path) as engine:
+            assert engine.tally(TALLY) == WANTED
+            with pytest.raises(SchemaMismatch, match="no table nowhere"):
+                engine.columns("nowhere")
+
+    @pytest.mark.parametrize(
+        ("source", "said"),
+        [({"people": 3}, "no table this engine reads"), ({"people": "people.xlsx"}, "no file this engine reads"),
+         ({"people": "nowhere.csv"}, "cannot be read"), (7, "takes tables by name"),
+         ({"people": pa.table({"a": [1], "A": [2]})}, "differ only in case")],
+    )  # fmt: skip
+    def test_refuses(self, source, said):
+        with pytest.raises(InvalidArgument, match=said):
+            DuckDB(source)
+
+    def test_refuses_files(self, tmp_path):
+        (tmp_path / "a.csv").write_text("a,a\n1,2\n")
+        (tmp_path / "b.csv").write_text("")
+        (tmp_path / "c.duckdb").write_text("no database at all")
+        for name in ("a.csv", "b.csv"):
+            with pytest.raises(InvalidArgument, match="must name its columns"):
+                DuckDB({"people": tmp_path / name})
+        with pytest.raises(InvalidArgument, match="cannot be opened"):
+            DuckDB(tmp_path / "c.duckdb")
+
+
+class TestTypes:
+    """Types that only DuckDB has, each read by the rule for what it is."""
+
+    CELLS = {
+        "TINYINT": ("3", 3),
+        "UBIGINT": ("18446744073709551615", 2**64 - 1),
+        "HUGEINT": ("-170141183460469231731687303715884105727", -(2**127) + 1),
+        "UHUGEINT": ("7", 7),
+        "FLOAT": ("2.5", 2.5),
+        "DECIMAL(4,1)": ("2.5", Decimal("2.5")),
+        "DECIMAL(38,3)": ("12345678901234567.891", Decimal("12345678901234567.891")),
+        "ENUM('N', 'S')": ("'N'", "N"),
+        "JSON": ("'\"N\"'", '"N"'),
+        "TIMESTAMP_S": ("'1969-12-31 23:59:59'", "1969-12-31 23:59:59"),
+        "TIMESTAMP_MS": ("'1969-12-31 23:59:59.5'", "1969-12-31 23:59:59.5"),
+        "TIMESTAMP_NS": ("'1969-12-31 23:59:59.999999999'", "1969-12-31 23:59:59.999999999"),
+        "TIMESTAMPTZ": ("'1970-01-01 01:00:00+02'", "1969-12-31 23:00:00"),
+        "TIMESTAMP": ("'infinity'", "9999-12-31 00:00:00"),
+        "DATE": ("'-infinity'", "0001-01-01"),
+        "INTEGER[]": ("[1, 2]", [1, 2]),
+        "UUID": ("'6b7f2c1e-0000-4000-8000-000000000000'", None),
+        "BLOB": ("'N'", b"N"),
+        "TIME": ("'12:00:00'", None),
+        "INTERVAL": ("INTERVAL 1 DAY", None),
+    }
+
+    @pytest.mark.parametrize("kind", CELLS)
+    def test_read(self, kind):
+        sql, value = self.CELLS[kind]
+        columns = {
+            "a": Integer(-5, 9),
+            "b": Real(-(2**60), 2**60, step=1),
+            "c": Category(["N", "3"], other=True),
+            "d": Date("1969-01-01", "2024-01-01"),
+            "e": Timestamp("1969-01-01T00:00:00", "2024-01-01T00:00:00"),
+            "f": Category([3, 7], other=-1),
+            "g": Text(20),
+        }
+        schema = Schema("held", Rows(), columns)
+        with duckdb.connect() as connection:
+            cells = ", ".join(f"CAST({sql} AS {kind}) AS {name}" for name in columns)
+            connection.execute(f"CREATE TABLE held AS SELECT {cells}")
+            tally = Tally(Scan(schema), tuple(map(Field, columns)), (COUNT,), Free())
+            found = DuckDB(connection).tally(tally)
+        wanted = Memory({"held": [dict.fromkeys(columns, value)]}).tally(tally)
+        if kind.startswith(("TIMESTAMP", "DATE")):  # text in memory is text; compare the times alone
+            found, wanted = ({key[3:5] for key in each} for each in (found, wanted))
+        assert found == wanted
+
+    def test_ids_of_types_no_column_can_hold(self):
+        schema = Schema("held", People("who", max_rows=1), {"x": Integer(0, 9)})
+        tally = Tally(Scan(schema), (), (COUNT,), GroupShare(1, 1), people=True)
+        for kind, cells in {"UUID": ["uuid()", "uuid()", "NULL"], "INTEGER[]": ["[1]", "[1]", "[2]"], "HUGEINT": ["1", "2", "1"]}.items():
+            with duckdb.connect() as connection:
+                rows = " UNION ALL ".join(f"SELECT CAST({cell} AS {kind}) AS who, 1 AS x" for cell in cells)
+                connection.execute(f"CREATE TABLE held AS {rows}")
+                assert DuckDB(connection).tally(tally) == {(): (2,)}
+
+
+LONG = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * b.range) % 7 = 3"
+
+
+class TestRunning:
+    def test_progress_shows_and_goes(self, capfd):
+        with DuckDB({"people": pa.Table.from_pylist(ROWS)}, progress=True) as engine:
+            assert engine.tally(TALLY) == WANTED
+        assert capfd.readouterr().out == ""
+
+    @pytest.mark.parametrize("progress", [False, True])
+    def test_cancel(self, progress):
+        """A query that would take an hour ends with a constant message."""
+        with DuckDB({"people": pa.Table.from_pylist(ROWS)}, progress=progress) as engine:
+            found = []
+
+            def run():
+                try:
+                    engine._fetch(LONG)
+                except EngineFailure as refusal:
+                    found.append(refusal)
+
+            thread = threading.Thread(target=run)
+            thread.start()
+            while thread.is_alive():
+                engine.interrupt()
+                time.sleep(0.05)
+            assert "cancelled" in str(found[0])
+
+    def test_control_c(self, monkeypatch):
+        from discreet.engines import progress
+
+        stopped = threading.Event()
+
+        def share():
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            progress.watched(lambda: stopped.wait(60), share, stopped.set)
+        assert stopped.is_set()
+
+    def test_failure_is_constant(self):
+        """What DuckDB says holds a value; what we say does not, and does not carry it along."""
+        engine = DuckDB({"people": pa.Table.from_pylist(ROWS)})
+        for sql in ("SELECT CAST('secret 4711' AS INTEGER)", "SELECT error('secret 4711')", "SELECT nothing"):
+            with pytest.raises(EngineFailure) as caught:
+                engine._fetch(sql)
+            assert "4711" not in str(caught.value)
+            assert caught.value.__suppress_context__
+        engine.close()
+        with pytest.raises(EngineFailure):
+            engine.tally(TALLY)
+
+    def test_explain_is_the_text(self):
+        engine = DuckDB({"people": pa.Table.from_pylist(ROWS)})
+        text = engine.explain(TALLY)
+        assert text.startswith("SELECT k")
+        assert engine._fetch(text)
+        visits = Schema("people", People("age", max_rows=2), {"income": Real(0, 1)})
+        assert "row_number" not in engine.explain(Tally(Scan(visits), (), (COUNT,), RowShare(2)))
+        with pytest.raises(SchemaMismatch, match="there is no table nowhere here; there are people"):
+            engine.columns("nowhere")

@@ -1,0 +1,167 @@
+"""PostgreSQL: its own types, places of tables, cancellation, failure."""
+
+from __future__ import annotations
+
+import threading
+import time
+from decimal import Decimal
+
+import psycopg
+import pytest
+
+from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.engines import Memory, Postgres
+from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
+from discreet.query.expression import Constant, Field
+from discreet.query.tally import Free, GroupShare, Tally, Term
+from discreet.query.tree import Scan
+
+COUNT = Term(Constant(True), 1, 0, 1)
+COLUMNS = {
+    "a": Integer(-5, 9),
+    "b": Real(-(2**60), 2**60, step=1),
+    "c": Category(["N", "3"], other=True),
+    "d": Date("1969-01-01", "2024-01-01"),
+    "e": Timestamp("1969-01-01T00:00:00", "2024-01-01T00:00:00"),
+    "f": Category([3, 7], other=-1),
+    "g": Text(20),
+    "h": Real(0, "1e-290"),
+    "i": Boolean(),
+    "j": Real(0, 10**6, step=1000),
+}
+CELLS = {
+    "numeric": ["1e400", "-1e400", "1e-400", "3.5", "NaN", "Infinity", "-Infinity", "0.49999999999999999999", "4e-291", "1e-316", "7"],
+    "double precision": ["5e-324", "1e308", "NaN", "Infinity", "-Infinity", "-0", "2.5", "4e-291", "7"],
+    "real": ["1e-45", "3.4e38", "NaN", "7"],
+    "smallint": ["3", "-32768"],
+    "character varying(9)": ["N", "3", " 7 ", "yes"],
+    "character(4)": ["N", "3", "7"],
+    "name": ["N"],
+    "season": ["N", "yes"],
+    "boolean": ["true", "false"],
+}
+TIMES = {
+    "date": ["infinity", "-infinity", "1970-01-01", "4713-01-01 BC", "5874897-12-31"],
+    "timestamp": ["infinity", "-infinity", "1969-12-31 23:59:59.999999", "4713-01-01 BC", "294276-12-31"],
+    "timestamptz": ["infinity", "-infinity", "1970-01-01 01:00:00+02", "4713-01-01 BC", "294276-12-31"],
+}
+SECRETS = {"uuid": "6b7f2c1e-0000-4000-8000-000000000000", "jsonb": "{}", "bytea": "N", "interval": "1 day", "integer[]": "{1}"}
+
+
+@pytest.fixture
+def server(postgres_dsn):
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS held; DROP TYPE IF EXISTS season; CREATE TYPE season AS ENUM ('N', 'yes')")
+        yield connection
+
+
+def held(server, kind, cells):
+    server.execute(f"CREATE TABLE held (row_number bigint, {', '.join(f'{name} {kind}' for name in COLUMNS)})")
+    for place, cell in enumerate([None, *cells]):
+        values = ", ".join(["NULL" if cell is None else f"'{cell}'"] * len(COLUMNS))
+        server.execute(f"INSERT INTO held VALUES ({place}, {values})")
+
+
+SCHEMA = Schema("held", Rows(), {"row_number": Integer(0, 99), **COLUMNS})
+TALLY = Tally(Scan(SCHEMA), (Field("row_number"), *map(Field, COLUMNS)), (COUNT,), Free())
+
+
+class TestTypes:
+    @pytest.mark.parametrize("kind", CELLS)
+    def test_read(self, server, postgres_dsn, kind):
+        held(server, kind, CELLS[kind])
+        make = {"numeric": Decimal, "double precision": float, "real": float, "smallint": int, "boolean": "true".__eq__}
+        read = make.get(kind, str)
+        rows = [
+            {"row_number": place, **dict.fromkeys(COLUMNS, None if cell is None else read(cell))}
+            for place, cell in enumerate([None, *CELLS[kind]])
+        ]
+        with Postgres(postgres_dsn) as engine:
+            assert engine.tally(TALLY) == Memory({"held": rows}).tally(TALLY)
+
+    @pytest.mark.parametrize("kind", TIMES)
+    def test_times_beyond_every_calendar_are_clipped(self, server, postgres_dsn, kind):
+        held(server, kind, TIMES[kind])
+        first, last = COLUMNS["d"].ends
+        with Postgres(postgres_dsn) as engine:
+            found = {key[0]: key[4] for key in engine.tally(TALLY)}
+        third = 0 if kind == "date" else -1
+        assert found == {0: None, 1: last, 2: first, 3: third, 4: first, 5: last}
+
+    @pytest.mark.parametrize("kind", SECRETS)
+    def test_other_types_are_null(self, server, postgres_dsn, kind):
+        held(server, kind, [SECRETS[kind]])
+        with Postgres(postgres_dsn) as engine:
+            assert engine.tally(TALLY) == Memory({"held": [{"row_number": place} for place in range(2)]}).tally(TALLY)
+
+    def test_ids_of_any_type(self, server, postgres_dsn):
+        server.execute("CREATE TABLE held (who uuid, far numeric, a integer)")
+        server.execute("INSERT INTO held SELECT gen_random_uuid(), x, 1 FROM (VALUES (1::numeric), (1), ('NaN'), (NULL)) AS t(x)")
+        with Postgres(postgres_dsn) as engine:
+            for name, people in (("who", 4), ("far", 1)):
+                schema = Schema("held", People(name, max_rows=1), {"a": Integer(0, 9)})
+                tally = Tally(Scan(schema), (), (COUNT,), GroupShare(1, 1), people=True)
+                assert engine.tally(tally) == {(): (people,)}
+
+
+class TestServer:
+    def test_places(self, server, postgres_dsn):
+        server.execute('CREATE SCHEMA IF NOT EXISTS "hr"; DROP TABLE IF EXISTS "hr"."Staff"; CREATE TABLE "hr"."Staff" (a integer)')
+        schema = Schema("people", Rows(), {"a": Integer(0, 9)})
+        with Postgres(postgres_dsn, tables={"people": "hr.Staff"}) as engine:
+            assert engine.columns("people") == {"a": "integer"}
+            assert engine.tally(Tally(Scan(schema), (), (COUNT,), Free())) == {(): (0,)}
+            with pytest.raises(SchemaMismatch, match="no table nowhere"):
+                engine.columns("nowhere")
+
+    @pytest.mark.parametrize("place", ["", "a.b.c", ".a", 3])
+    def test_refuses_places(self, place):
+        with pytest.raises(InvalidArgument, match="is named as"):
+            Postgres("dbname=x", tables={"people": place})
+
+    def test_refuses_no_connection_string(self):
+        with pytest.raises(InvalidArgument, match="connection string"):
+            Postgres("")
+
+    def test_reads_only(self, postgres_dsn):
+        with Postgres(postgres_dsn) as engine, pytest.raises(EngineFailure):
+            engine._fetch("CREATE TABLE mischief (a integer)")
+
+    def test_failure_is_constant(self, postgres_dsn):
+        with Postgres(postgres_dsn) as engine:
+            for sql in ("SELECT CAST('secret 4711' AS integer)", "SELECT nothing"):
+                with pytest.raises(EngineFailure) as caught:
+                    engine._fetch(sql)
+                assert "4711" not in str(caught.value)
+                assert caught.value.__suppress_context__
+            assert engine._fetch("SELECT 1") == [(1,)]
+        with pytest.raises(EngineFailure):
+            Postgres("host=/nowhere dbname=none").columns("people")
+
+    def test_a_lost_connection_is_opened_again(self, server, postgres_dsn):
+        with Postgres(postgres_dsn) as engine:
+            (pid,) = engine._fetch("SELECT pg_backend_pid()")[0]
+            server.execute("SELECT pg_terminate_backend(%s)", (pid,))
+            with pytest.raises(EngineFailure):
+                engine._fetch("SELECT 1")
+            assert engine._fetch("SELECT 1") == [(1,)]
+
+    def test_cancel(self, postgres_dsn):
+        with Postgres(postgres_dsn) as engine:
+            engine.interrupt()
+            engine._fetch("SELECT 1")
+            found = []
+
+            def run():
+                try:
+                    engine._fetch("SELECT pg_sleep(600)")
+                except EngineFailure as refusal:
+                    found.append(refusal)
+
+            thread = threading.Thread(target=run)
+            thread.start()
+            while thread.is_alive():
+                engine.interrupt()
+                time.sleep(0.05)
+            assert "cancelled" in str(found[0])
+        Postgres(postgres_dsn).close()
