@@ -130,6 +130,8 @@ def _quotient(call: Expression, values: Sequence[Scalar], columns: Columns) -> S
     x, y = map(_number, values)
     if y == 0:
         return None
+    if isinstance(call, Call) and isinstance(call.arguments[1], Constant):
+        return x / y  # a whole number of steps, whatever x is
     kind = kind_of(call, columns)
     step = kind.step if isinstance(kind, Whole) else Fraction(1)
     return half_up(x / y / step) * step

@@ -91,13 +91,21 @@ def _combined(expression: Expression, relation: Relation, search: _Search) -> Va
     search.work -= (size := prod(map(len, known)))
     if len(known) < len(names) or size > 2 * search.most + 2 or search.work < 0:
         return None
-    columns, tests = columns_of(relation), _tests(relation, frozenset(names))
+    tests, columns = _tests(relation, frozenset(names)), columns_of(relation)
+    if not tests and isinstance(expression, Field):
+        return known[0]
+    if not tests and isinstance(relation, Scan) and _is_year(expression):
+        return _range(kind_of(expression, columns), search.most)  # every year of a range of days occurs
     found: dict[Scalar, None] = {}
     for combination in product(*known):
         row = dict(zip(names, combination, strict=True))
         if all(evaluate(test, row, columns) is True for test in tests):
             found[evaluate(expression, row, columns)] = None
     return tuple(found)
+
+
+def _is_year(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.function is Function.YEAR
 
 
 def _tests(relation: Relation, names: frozenset[str]) -> list[Expression]:
