@@ -92,7 +92,7 @@ class TestSequentialComposition:
         assert price_gdp(events) == (None if None in squares else sum(squares))
 
     @LAWS
-    @given(st.lists(pure_events, min_size=1, max_size=4), deltas)
+    @given(st.lists(pure_events, min_size=1, max_size=3), deltas)
     def test_never_above_basic(self, events, delta):
         curve = compose(events)
         assert curve.epsilon(delta) <= float(price_pure(events)) * (1 + 1e-12)
@@ -103,26 +103,24 @@ class TestTheOrderDoesNotMatter:
     """Composition is commutative, and does not see how events are wrapped."""
 
     @LAWS
-    @given(st.lists(concentrated, min_size=2, max_size=4), deltas, st.randoms(use_true_random=False))
+    @given(st.lists(concentrated, min_size=2, max_size=3), deltas, st.randoms(use_true_random=False))
     def test_commutative(self, events, delta, random):
-        price = compose(events).epsilon(delta)
-        shuffled = events.copy()
+        curve, shuffled = compose(events), events.copy()
         random.shuffle(shuffled)
-        assert compose(shuffled).epsilon(delta) == pytest.approx(price, rel=3e-3)
-        assert compose(Sequence(events)).epsilon(delta) == price
-        assert compose(Batch(events)).epsilon(delta) == price
+        assert compose(shuffled).epsilon(delta) == pytest.approx(curve.epsilon(delta), rel=3e-3)
+        assert compose(Sequence(events)) == compose(Batch(events)) == curve
 
     @LAWS
-    @given(concentrated, st.integers(1, 5), deltas)
-    def test_repeated(self, event, times, delta):
-        assert compose([event] * times).epsilon(delta) == compose(Repeated(event, times)).epsilon(delta)
+    @given(concentrated, st.integers(1, 5))
+    def test_repeated(self, event, times):
+        assert compose([event] * times) == compose(Repeated(event, times))
 
 
 class TestNeverLooserThanItsBestIngredient:
     """The price is the least of all methods, and the lower bound is below it."""
 
     @LAWS
-    @given(st.lists(concentrated, min_size=1, max_size=4), deltas)
+    @given(st.lists(concentrated, min_size=1, max_size=3), deltas)
     def test_least(self, events, delta):
         curve = compose(events)
         price = curve.epsilon(delta)

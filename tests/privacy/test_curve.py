@@ -28,6 +28,7 @@ from discreet.privacy.events import (
     Sampled,
     Sequence,
     SparseVector,
+    TruncatedGeometricNoise,
 )
 from discreet.privacy.gdp import tradeoff
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
@@ -342,3 +343,9 @@ class TestHardlyAnyNoise:
                 epsilon = mpf(repr(1000 - below))
                 truth = (mp.exp(1000) - mp.exp(epsilon)) / (mp.exp(1000) + options - 1)
                 assert curve.lower.delta(1000 - below) <= truth <= curve.delta(1000 - below)
+
+
+def test_the_largest_loss_is_not_rounded_down():
+    event = Repeated(TruncatedGeometricNoise("4.6", 4, 0, 3), 2)
+    for delta in ("1e-40", "1e-80"):
+        assert Fraction(repr(compose(event).epsilon(delta))) > Fraction(60, 46) * (1 - Fraction(1, 10**30))

@@ -18,10 +18,9 @@ from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureD
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "vectors" / "events_v1.json").read_text(encoding="utf-8"))
 
-amounts = st.fractions(min_value=Fraction(1, 10**9), max_value=10**6, max_denominator=10**9)
+amounts = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**9))
 counts = st.integers(1, 10**12)
-relations = st.sampled_from(["add-remove", "replace"])
-deltas = st.fractions(min_value=Fraction(1, 10**12), max_value=Fraction(1, 2), max_denominator=10**12)
+deltas = st.builds(Fraction, st.integers(1, 10**9), st.integers(2 * 10**9, 10**12))
 measures = st.one_of(
     amounts.map(PureDP),
     st.builds(ApproxDP, amounts, deltas),
@@ -65,14 +64,14 @@ def built(near):
             several.map(e.Batch),
         ]
         if near == "add-remove":
-            rates = st.fractions(min_value=Fraction(1, 10**6), max_value=1)
+            rates = st.builds(Fraction, st.integers(1, 10**6), st.integers(10**6, 10**9))
             options += [st.builds(e.Sampled, inner, rates), several.map(e.Parallel)]
         return st.one_of(options)
 
     return st.recursive(atoms(near), grow, max_leaves=6)
 
 
-events = relations.flatmap(built)
+events = built("add-remove") | built("replace")
 STRETCHED = e.Parallel([e.LaplaceNoise(1, 1)], neighbours="replace")
 
 

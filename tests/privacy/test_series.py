@@ -21,3 +21,7 @@ def test_no_digit_is_lost(y):
 def test_convex_power_keeps_ten_digits(exponent, y):
     exact = (1 + mpf(y)) ** mpf(exponent) - 1 - mpf(exponent) * mpf(y)
     assert abs(float(convex_power(np.array([y]), exponent)[0]) / exact - 1) < 1e-9
+
+
+def test_convex_power_at_the_edge():
+    assert convex_power(np.array([-1.0]), 2.5).tolist() == [1.5]

@@ -24,7 +24,7 @@ from .boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price
 from .events import Event, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
 from .measures import ZCDP, ApproxDP, PureDP, RenyiDP
 from .parts import Parts
-from .rounding import down, up
+from .rounding import MARGIN, down, up
 from .single import Price, single_prices
 
 __all__ = ["Method", "ceiling", "exact_methods", "methods", "numerical_method"]
@@ -226,8 +226,8 @@ def _leaky(
     return Method(name, because, up_epsilon, up_delta, down_epsilon, down_delta)
 
 
-def _above(value: float) -> float:
-    return up(value) if value else 0.0
+def _above(value: float, margin: float = MARGIN) -> float:
+    return up(value, margin) if value else 0.0
 
 
 def numerical_method(parts: Parts, accuracy: float) -> Method | None:
@@ -243,7 +243,9 @@ def numerical_method(parts: Parts, accuracy: float) -> Method | None:
     return Method(
         "numerical",
         "the distribution of the summed loss, with certified bounds",
-        lambda delta: engine.epsilon(down(float(delta))),
+        lambda delta: up(
+            engine.epsilon(down(float(delta))), 2.0**-52
+        ),  # the float nearest to a largest loss may be below
         lambda epsilon: max(engine.delta(down(float(epsilon))), up(0.0)),
         lambda delta: engine.lower_epsilon(up(float(delta))),
         lambda epsilon: engine.lower_delta(up(float(epsilon))),

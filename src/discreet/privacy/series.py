@@ -51,7 +51,7 @@ def exp_tail(x: float) -> float:
 
 
 def convex_power(y: Array, exponent: float) -> Array:
-    """Give (1+y)^c − 1 − c·y for y > −1 and c outside (0, 1), to good relative precision: it is never negative.
+    """Give (1+y)^c − 1 − c·y for y ≥ −1 and c > 1 (0, 1), to good relative precision: it is never negative.
 
     >>> float(convex_power(np.array([1e-9]), 2.0)[0]) / 1e-18
     1.0
@@ -60,4 +60,5 @@ def convex_power(y: Array, exponent: float) -> Array:
     tiny = np.abs(c * y) < 1e-3
     s = np.where(tiny, y, 0.0)
     series = c * (c - 1) / 2 * s * s * (1 + (c - 2) / 3 * s * (1 + (c - 3) / 4 * s * (1 + (c - 4) / 5 * s)))
-    return np.where(tiny, series, np.expm1(c * np.log1p(y)) - c * y)
+    with np.errstate(divide="ignore"):  # y = −1 is a limit: −1 − c·y there
+        return np.where(tiny, series, np.expm1(c * np.log1p(y)) - c * y)
