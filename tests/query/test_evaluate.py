@@ -139,6 +139,12 @@ class TestTime:
 
 
 class TestTrees:
+    def test_tell_true_from_one_but_not_two_from_two(self):
+        assert Constant(True) != Constant(1)
+        assert Constant(Fraction(2)) == Constant(2)
+        assert len({Constant(True), Constant(1), Constant(Fraction(1)), Constant(1, "day")}) == 3
+        assert Constant(1) != 1
+
     def test_know_their_fields(self):
         assert fields_of(Call(Function.ADD, (Field("a"), Constant(1)))) == {"a"}
 

@@ -123,6 +123,12 @@ class TestAQuestion:
         names = [name for name, _ in question.finish.columns]
         assert names == ["mean", "n", "column_3"]
 
+    def test_tells_true_from_one(self):
+        question = ask(
+            "SELECT MODE(CASE WHEN active THEN 1 END) AS a, MODE(CASE WHEN active THEN TRUE END) AS b FROM people"
+        )
+        assert [name for name, _ in question.statistics] == ["a", "b"]
+
     def test_numbers_names_that_nobody_gave(self):
         question = ask("SELECT COUNT(*), COUNT(*), AVG(age + 1), AVG(age + 2), 7 FROM people")
         assert [name for name, _ in question.finish.columns] == ["count", "count_2", "avg_age", "avg_age_2", "column_5"]

@@ -64,15 +64,24 @@ class Field:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant:
     """A public value: an exact number, text, truth or NULL. A day or second is given as a `Field` kind's integer.
 
-    `time` says that an integer is a day ("day") or a second ("second") since 1970.
+    `time` says that an integer is a day ("day") or a second ("second") since 1970. True is not 1 here.
     """
 
     value: Scalar
     time: str | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        return isinstance(self.value, bool), self.value, self.time
 
 
 @dataclass(frozen=True, slots=True)
