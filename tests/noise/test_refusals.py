@@ -12,7 +12,7 @@ from discreet.testing.bits import UntouchedBits
 
 UNTOUCHED = UntouchedBits()
 NOT_POSITIVE = [0, -1, 0.0, -0.5, float("nan"), float("inf"), -float("inf"), None, "ten", True, np.bool_(True), [1], 1j]
-NOT_POSITIVE += [np.array([1.0, 2.0]), Decimal("NaN"), Decimal("sNaN"), b"1", object(), "1/0"]
+NOT_POSITIVE += [np.array([1.0, 2.0]), Decimal("NaN"), Decimal("sNaN"), b"1", Ellipsis, "1/0"]
 NOT_SIZES = [-1, 1.5, float("nan"), float("inf"), "many", True, (2, 3), [4], 2**33 + 1, 10**30, np.array([1, 2])]
 SAMPLERS = {
     "laplace": noise.laplace,
