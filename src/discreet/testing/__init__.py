@@ -5,6 +5,7 @@ Never import this where data are private: its bits are not random.
 
 from __future__ import annotations
 
+from .findings import Findings
 from .mechanism import check_mechanism
 
-__all__ = ["check_mechanism"]
+__all__ = ["Findings", "check_mechanism"]

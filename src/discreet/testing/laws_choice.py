@@ -1,0 +1,136 @@
+"""Laws of mechanisms with finitely many outputs: the told law is drawn, and costs no more than the price."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.compose import compose
+from ..privacy.events import Event
+from .findings import Law, refute
+from .laws_event import FALSE_ALARM, chernoff, key, refusal
+
+__all__ = ["Case", "Chances", "choice_laws", "prices", "within"]
+
+Chances: TypeAlias = Mapping[Hashable, float]
+
+_EPSILONS = (0.0, 0.01, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
+_MOST_EPSILON = 600.0
+_NO_LAW = "no probabilities(value) tells its law; discreet.audit.verify samples it"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is known of one mechanism: inputs, neighbouring ones, what it must refuse, its exact law, its outputs.
+
+    `missed(value, output, beta)` tells whether an output is farther off than the error bar at β says; `silent` is why
+    no law is told.
+    """
+
+    kind: str
+    inputs: tuple[Any, ...]
+    pairs: tuple[tuple[Any, Any], ...]
+    refuses: tuple[Any, ...]
+    law: Callable[[Any], Chances] | None = None
+    allowed: Callable[[Any, Any], bool] | None = None
+    missed: Callable[[Any, Any, float], bool] | None = None
+    silent: str = _NO_LAW
+
+
+def choice_laws(mechanism: Any, case: Case, draws: int) -> dict[str, Law]:  # noqa: ANN401
+    """List the laws of a mechanism that chooses among finitely many outputs."""
+    return {
+        "refusal": lambda: refusal(mechanism, case.refuses),
+        "range": lambda: _range(mechanism, case),
+        "loss": lambda: _loss(mechanism.event, case),
+        "law": lambda: _drawn(mechanism, case, draws),
+        "error": lambda: _error(case),
+    }
+
+
+def prices(event: Event) -> list[tuple[float, float]]:
+    """Price an event: δ at some ε, and at the pure ε if there is one that floats can tell from ∞."""
+    curve = compose([event])
+    pure = curve.epsilon(delta=0)
+    epsilons = (*_EPSILONS, *([pure] if pure <= _MOST_EPSILON else []))
+    return [(epsilon, curve.delta(epsilon=epsilon)) for epsilon in epsilons]
+
+
+def within(
+    curve: list[tuple[float, float]], p: NDArray[np.float64], q: NDArray[np.float64], slack: float, grain: float = 0.0
+) -> None:
+    """Compare Σ max(0, p − e^ε·q) over the outputs of two neighbours with the price of the event, both ways round.
+
+    `slack` is for sums rounded once, `grain` for a law that is itself computed to so much only.
+    """
+    for epsilon, price in curve:
+        grown = math.exp(epsilon) * np.stack([q, p])
+        found = float(np.maximum(0.0, np.stack([p, q]) - grown).sum(axis=1).max())
+        text = (
+            f"δ({epsilon:.4g}) is {found:.6g} by the law, the event's price is {price:.6g}: it costs more than it says"
+        )
+        refute(found <= price * (1 + 1e-9) + slack + grain * math.exp(epsilon), text)
+
+
+def _range(mechanism: Any, case: Case) -> str | None:  # noqa: ANN401
+    """Look for outputs that are not among those declared."""
+    if case.allowed is None or not case.inputs:
+        return "it declares no range of outputs, or no inputs were given"
+    for value in case.inputs:
+        for _ in range(20):
+            output = mechanism.release(value)
+            refute(case.allowed(value, output), f"{output!r} is not one of the outputs it declares")
+    return None
+
+
+def _loss(event: Event, case: Case) -> str | None:
+    """Compare the exact laws of neighbouring inputs with the price."""
+    if case.law is None:
+        return case.silent
+    curve = prices(event)
+    for one, other in case.pairs:
+        p, q = _aligned(case.law(one), case.law(other))
+        for total in (p.sum(), q.sum()):
+            refute(abs(total - 1) < 1e-9, f"the probabilities add up to {total:.6g}, not to 1")
+        within(curve, p, q, 1e-10, 1e-13)
+    return None if case.pairs else "give neighbouring inputs: neighbours=[(one, other)]"
+
+
+def _aligned(one: Chances, other: Chances) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    outputs = [*one, *(output for output in other if output not in one)]
+    p, q = (np.array([chances.get(output, 0.0) for output in outputs], dtype=np.float64) for chances in (one, other))
+    return p, q
+
+
+def _drawn(mechanism: Any, case: Case, draws: int) -> str | None:  # noqa: ANN401
+    """Count what is released: a share farther from the told chance than Chernoff allows is no accident."""
+    if case.law is None:
+        return case.silent
+    for value in case.inputs:
+        chances = case.law(value)
+        counts = Counter(key(mechanism.release(value)) for _ in range(draws))
+        limit = math.log(2 * (len(chances) + len(counts)) * len(case.inputs) / FALSE_ALARM)
+        for output in {**chances, **counts}:
+            share, chance = counts[output] / draws, chances.get(output, 0.0)
+            text = f"{output!r} came in {share:.4g} of {draws} releases, its told chance is {chance:.4g}"
+            refute(draws * chernoff(share, min(chance, 1.0)) < limit, text)
+    return None if case.inputs else "give inputs that it takes"
+
+
+def _error(case: Case) -> str | None:
+    """Add up the chances of all outputs beyond the error bar."""
+    if case.law is None:
+        return case.silent
+    if case.missed is None:
+        return "its error bar is not that of one choice"
+    for value in case.inputs:
+        for beta in (0.05, 0.5):
+            found = sum(chance for output, chance in case.law(value).items() if case.missed(value, output, beta))
+            refute(found <= beta + 1e-9, f"error at β = {beta} is exceeded with probability {found:.4g}: it flatters")
+    return None
