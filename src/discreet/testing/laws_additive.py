@@ -11,9 +11,9 @@ import numpy as np
 from ..mechanisms.sensitivity import Sensitivity
 from .findings import Law, refute
 from .laws_choice import prices, within
-from .laws_event import FALSE_ALARM, REFUSALS, chernoff, refusal
+from .laws_event import FALSE_ALARM, chernoff, refusal, takes
 
-__all__ = ["additive_laws", "takes"]
+__all__ = ["additive_laws"]
 
 _FAR = 2.0**52
 _TINY = 1e-300
@@ -32,15 +32,6 @@ def additive_laws(mechanism: Any, values: tuple[int, ...], draws: int) -> dict[s
         "range": lambda: _range(mechanism, values, draws),
         "error": lambda: _bars(mechanism, values, draws, kind),
     }
-
-
-def takes(mechanism: Any, value: object) -> bool:  # noqa: ANN401
-    """Tell whether a value is released rather than refused."""
-    try:
-        mechanism.release(value)
-    except REFUSALS:
-        return False
-    return True
 
 
 def _kinds(mechanism: Any, values: tuple[int, ...], *, floats: bool) -> None:  # noqa: ANN401

@@ -22,7 +22,19 @@ from ..privacy.events import Event
 from .bits import FailingBits, ShortBits, UntouchedBits
 from .findings import refute
 
-__all__ = ["FALSE_ALARM", "REFUSALS", "chernoff", "faces", "json", "key", "pickling", "price", "randomness", "refusal"]
+__all__ = [
+    "FALSE_ALARM",
+    "REFUSALS",
+    "chernoff",
+    "faces",
+    "json",
+    "key",
+    "pickling",
+    "price",
+    "randomness",
+    "refusal",
+    "takes",
+]
 
 FALSE_ALARM = 1e-11
 """The chance that one random check refutes a sound mechanism; there are less than a hundred."""
@@ -55,17 +67,24 @@ def json(event: Event) -> None:
     refute(from_json(to_json(event)) == event, f"{event!r} is not the same after JSON")
 
 
+def takes(mechanism: Any, value: object, **source: Bits) -> bool:  # noqa: ANN401
+    """Tell whether a value is released rather than refused."""
+    try:
+        mechanism.release(value, **source)
+    except REFUSALS:
+        return False
+    return True
+
+
 def refusal(mechanism: Any, bad: Iterable[object]) -> str | None:  # noqa: ANN401
-    """Hand in what must be refused, with bits that may not be touched."""
+    """Hand in what must be refused, then again with bits that may not be touched."""
     listed = tuple(bad)
     for value in listed:
+        refute(not takes(mechanism, value), f"{value!r} was released; refuse it before anything is drawn")
         try:
-            mechanism.release(value, **_with(mechanism, UntouchedBits()))
+            takes(mechanism, value, **_with(mechanism, UntouchedBits()))
         except AssertionError as drawn:
             raise ClaimRefuted(f"a bit was drawn before {value!r} was refused: refuse first") from drawn
-        except REFUSALS:
-            continue
-        raise ClaimRefuted(f"{value!r} was released; refuse it before anything is drawn")
     return None if listed else "say what it refuses: refuses=[…]"
 
 

@@ -20,9 +20,9 @@ from typing import Any
 
 from .findings import Findings, Law, find
 from .kinds import case_of
-from .laws_additive import additive_laws, takes
+from .laws_additive import additive_laws
 from .laws_choice import Case, choice_laws
-from .laws_event import REFUSALS, faces, json, pickling, price, randomness
+from .laws_event import REFUSALS, faces, json, pickling, price, randomness, takes
 
 __all__ = ["check_mechanism"]
 
