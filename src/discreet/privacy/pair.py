@@ -51,7 +51,7 @@ from .pair_curve import from_points, from_renyi, from_zcdp, mirrored
 from .pair_gauss import Gauss, lattice_gauss
 from .pair_hyperbola import bounded_range, laplace
 from .pair_lattice import binomial, discrete_gauss, two_sided
-from .pair_mixture import Mixture
+from .pair_mixture import RAREST, Mixture
 from .pair_parallel import alternatives, worst_of
 from .rounding import fraction_up, up
 
@@ -147,9 +147,9 @@ def pairs_of(event: Event) -> Directions:
     match event:
         case Sampled():
             inner = pairs_of(event.event)
-            if event.rate == 1:
+            g = max(float(event.rate), RAREST)
+            if g == 1:  # also if no float is between
                 return inner
-            g = float(event.rate)
             return Directions(Mixture(inner.remove, g, removes=True), Mixture(inner.add, g, removes=False))
         case Parallel():
             return worst_of([pairs_of(case) for case in alternatives(event)])

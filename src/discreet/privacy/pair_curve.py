@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from decimal import Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +15,8 @@ from .rounding import up
 
 __all__ = ["envelope", "from_points", "from_renyi", "from_zcdp", "mirrored"]
 
+DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""Sixty digits, and e^ε also where it is no float."""
 Point = tuple[Decimal, Decimal, Decimal]
 """(ε, x = e^ε, δ): the curve is convex and falls in x."""
 
@@ -32,8 +34,7 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
     """
     known = list(points)
     limit = max(Fraction(e) for e, _ in known)
-    with localcontext() as context:
-        context.prec = 60
+    with localcontext(DIGITS):
         hull = _hull(sorted(_point(e, d) for e, d in known))
         x = [Decimal(0)] + [p[1] for p in hull]
         d = [Decimal(1)] + [p[2] for p in hull]
@@ -75,8 +76,7 @@ def mirrored(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> lis
     [(1.0, 0.0), (-1.0, 0.632121)]
     """
     given = [(Fraction(e), Fraction(d)) for e, d in points]
-    with localcontext() as context:
-        context.prec = 60
+    with localcontext(DIGITS):
         back = [(-e, Fraction(1 - (1 - _point(e, d)[2]) * (-_point(e, d)[0]).exp())) for e, d in given]
     return given + back
 

@@ -12,8 +12,10 @@ import numpy as np
 from .pair_cells import Array, Cells, Lattice, Pair
 from .rounding import down, up
 
-__all__ = ["Mixture"]
+__all__ = ["RAREST", "Mixture"]
 
+RAREST = 1e-300
+"""Least rate told from 0; a rarer sample is priced as this one, which is worse."""
 FAR = 1e6
 """Stands for an infinite inner loss where an edge is needed."""
 
@@ -76,8 +78,8 @@ class Mixture:
     def _curve(self, epsilon: float, inner: Callable[[float], float]) -> float:
         g = self.rate
         if self.removes:
-            rest = math.expm1(min(epsilon, 700.0)) / g
-            return -math.expm1(epsilon) if rest <= -1 else g * inner(math.log1p(rest))
+            at = float(_inner(np.array([epsilon]), g)[0])
+            return g * inner(at) if at > -math.inf else -math.expm1(epsilon)
         share = -math.expm1(epsilon + math.log1p(-g))
         return 0.0 if share <= 0 else share * inner(epsilon + math.log(g / share))
 
@@ -101,13 +103,21 @@ class Mixture:
 
 def _forth(loss: float, rate: float) -> float:
     """Give ln(1 − γ + γe^l)."""
-    if loss > 700:
-        return loss + math.log(rate)
-    return math.log1p(rate * math.expm1(loss))
+    if loss <= 700:
+        return math.log1p(rate * math.expm1(loss))
+    drawn = loss + math.log(rate)  # γe^l need not be large: γ may be as small as e^l is large
+    return max(drawn, 0.0) + math.log1p(math.exp(-abs(drawn)))
 
 
 def _back(loss: Array, rate: float) -> Array:
-    """Give the inner loss ln(1 + (e^l − 1)/γ); −∞ below ln(1 − γ)."""
-    shrunk = np.maximum(np.expm1(np.minimum(loss, 700.0)) / rate, -1.0)
+    """Give the inner loss as an edge; −∞ and what is as far up stand a finite way off."""
+    return np.clip(_inner(loss, rate), -FAR, FAR)
+
+
+def _inner(loss: Array, rate: float) -> Array:
+    """Give the inner loss ln(1 + (e^l − 1)/γ), −∞ below ln(1 − γ); from 1 on as l − ln γ + ln(1 − (1 − γ)e^−l)."""
+    short = np.maximum(np.expm1(np.minimum(loss, 1.0)) / rate, -1.0)
+    long = np.maximum(loss, 1.0)
     with np.errstate(divide="ignore"):
-        return np.clip(np.log1p(shrunk), -FAR, FAR)
+        near = np.log1p(short)
+    return np.where(loss <= 1, near, long - math.log(rate) + np.log1p((rate - 1) * np.exp(-long)))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from typing import assert_never
 
 from ..errors import InvalidArgument
+from .clamp import unclamped
 from .events import (
     Batch,
     BinomialNoise,
@@ -32,7 +34,7 @@ from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .neighbours import ADD_REMOVE
 from .pair_cells import Directions, Pair
 from .pair_curve import envelope
-from .rounding import fraction_up
+from .rounding import down, fraction_up, up
 
 __all__ = ["alternatives", "doubled", "worst_of"]
 
@@ -54,7 +56,7 @@ def alternatives(event: Parallel) -> list[Event]:
     >>> alternatives(Parallel([half, one], neighbours="replace")) == [LaplaceNoise(1, 2)]
     True
     """
-    parts = list(dict.fromkeys(event.parts))
+    parts = list(dict.fromkeys(event.parts if event.neighbours == ADD_REMOVE else _twins_apart(event.parts)))
     best = _strongest(parts)
     cases = [best] if best is not None else parts
     if event.neighbours == ADD_REMOVE:
@@ -66,6 +68,12 @@ def alternatives(event: Parallel) -> list[Event]:
         )
     pairs: list[Event] = [Batch(two) for two in combinations(cases, 2)]
     return [doubled(part) for part in cases] + pairs
+
+
+def _twins_apart(parts: tuple[Event, ...]) -> list[Event]:
+    """Take the clamp off parts that occur twice: one answer moves by its range at most, two of them by that each."""
+    seen = Counter(parts)
+    return [unclamped(part) if seen[part] > 1 else part for part in parts]
 
 
 def _strongest(parts: list[Event]) -> Event | None:
@@ -149,7 +157,10 @@ def _doubled_built(event: Event) -> Event:
         case Promise():
             return Promise(_doubled_promise(event.measure))
         case OwnCurve():
-            return OwnCurve(point for e, d in event.points if (point := _twice(e, d))[1] < 1)
+            points = [point for e, d in event.points if (point := _twice(e, d))[1] < 1]
+            if not points:
+                raise _nothing_left()
+            return OwnCurve(points)
         case Repeated():
             return Repeated(doubled(event.event), event.times)
         case Sequence() | Batch():
@@ -168,7 +179,10 @@ def _doubled_promise(measure: Measure) -> Measure:
         case PureDP():
             return PureDP(2 * measure.epsilon)
         case ApproxDP():
-            return ApproxDP(*_twice(measure.epsilon, measure.delta))
+            epsilon, delta = _twice(measure.epsilon, measure.delta)
+            if delta >= 1:
+                raise _nothing_left()
+            return ApproxDP(epsilon, delta)
         case GaussianDP():
             return GaussianDP.of_square(4 * measure.squared)
         case ZCDP():
@@ -182,10 +196,24 @@ def _doubled_promise(measure: Measure) -> Measure:
             assert_never(measure)
 
 
+def _nothing_left() -> InvalidArgument:
+    return InvalidArgument(
+        "replacing a unit within one part of Parallel has no price: two steps of an (ε, δ) promise cost δ(1 + e^ε), "
+        "which is not below 1 here; promise a smaller δ or ε, or ask the parts one after another in a Sequence"
+    )
+
+
 def _twice(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
     """Give (2ε, δ(1 + e^ε)), rounded up: group privacy of size two (Vadhan 2017, Lemma 2.2)."""
-    grown = fraction_up(math.exp(min(float(epsilon), 700.0)))
-    return 2 * epsilon, delta * (1 + grown)
+    if epsilon <= 700:
+        return 2 * epsilon, delta * (1 + fraction_up(math.exp(float(epsilon))))
+    if delta == 0:
+        return 2 * epsilon, delta
+    # e^ε leaves the floats, its product with δ may not; no δ that fits in memory makes up for an ε of 1e300
+    grown = (
+        up(float(min(epsilon, Fraction(10**300)))) + up(math.log(delta.numerator)) - down(math.log(delta.denominator))
+    )
+    return 2 * epsilon, fraction_up(math.exp(grown)) if grown < 0 else Fraction(1)
 
 
 def worst_of(cases: list[Directions]) -> Directions:
