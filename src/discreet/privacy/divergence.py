@@ -27,7 +27,7 @@ def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
     >>> response_renyi(1.0, 2, np.array([2.0])).round(12).tolist()
     [0.735325664056]
     """
-    lam = alphas - 1
+    lam, epsilon = alphas - 1, max(epsilon, 1e-300)  # a smaller one, which costs no more, has no logarithm
     spread = np.log(-np.expm1(-lam * epsilon)) + np.log(-np.expm1(-alphas * epsilon)) + alphas * epsilon
     grown = spread - epsilon - math.log1p((options - 1) * math.exp(-epsilon))  # ln of the part above 1
     return np.logaddexp(0.0, grown) / lam

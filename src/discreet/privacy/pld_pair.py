@@ -40,14 +40,25 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
 def _one(side: Side) -> Pair:
     if len(side.groups) == 1 and side.groups[0][1] == 1:
         return side.groups[0][0]
-    top = side.certain
-    profiles = [made for stop in STOPS if stop > 2 * top and (made := side.around(stop)) is not None]
+    points: list[tuple[Fraction | float, Fraction | float]] = [(0, 1), *_upper(side)]
+    if side.limit is not None:
+        points.append((side.limit, side.certain))
+    return from_points(points)
+
+
+def _upper(side: Side) -> list[tuple[float, float]]:
+    """Give points on or above the curve of a composition, none if its grid would be too long at every stop."""
+    profiles = [made for stop in _stops(side.certain) if (made := side.around(stop)) is not None]
+    if not profiles:
+        return []
     low = min(float(made.evidence.profile.losses[0]) for made in profiles)
     high = max(float(made.evidence.profile.losses[-1]) for made in profiles)
-    limit = side.limit
     grid = np.union1d(np.linspace(low, high, POINTS), [0.0])
     values = np.min([made.deltas(grid) for made in profiles], axis=0)
-    points: list[tuple[Fraction | float, Fraction | float]] = list(zip(grid.tolist(), values.tolist(), strict=True))
-    if limit is not None:
-        points.append((limit, top))
-    return from_points(points)
+    return list(zip(grid.tolist(), values.tolist(), strict=True))
+
+
+def _stops(top: Fraction) -> list[float]:
+    """Give the δ to look around: the stops are parts of what does not leak, as far as they stand out from the leak."""
+    parts = [(1 - top) * Fraction(stop) for stop in STOPS]
+    return [float(top + part) for part in parts if part > top / 1000 or part == parts[0]]

@@ -66,9 +66,11 @@ class _Known:
 def tilted(comb: Comb, count: int, tilt: float) -> Tilted:
     """Weigh the masses of a comb by e^{λl}, in logarithms so that nothing overflows."""
     losses = comb.losses
-    logs = np.log(np.maximum(comb.mass, 1e-320)) + tilt * losses
+    live = comb.mass > 0
+    live |= not live.any()  # if all mass is at infinity a trace is left, so that there is a law
+    logs = np.where(live, np.log(np.maximum(comb.mass, 1e-320)) + tilt * losses, -np.inf)
     peak = float(logs.max())
-    weight = np.where(comb.mass > 0, np.exp(logs - peak), 0.0)
+    weight = np.exp(logs - peak)
     total = float(weight.sum())
     weight /= total
     mean = float(weight @ losses)

@@ -116,6 +116,11 @@ class Side:
             total += k * pair.limit
         return total
 
+    @property
+    def distance(self) -> float:
+        """A bound on δ(0), and so on δ from there on: distances in total variation add up, however small they are."""
+        return min(1.0, up(sum(k * pair.delta(0.0) for pair, k in self.groups)))
+
     def epsilon(self, exact: Fraction, gap: float, enough: float = 0.0) -> Bracket:
         """Bracket the least ε for a δ, to a relative gap, or as far as to see that it is at most `enough`."""
         delta, cap = -ceiling(-exact), self._capped(exact)
@@ -124,6 +129,8 @@ class Side:
             return Bracket(math.inf if never else 0.0, cap)
         if self.is_single:
             return self._single(delta, cap)
+        if delta >= self.distance:
+            return Bracket(0.0, 0.0)
         tilt, rough, tail = self._aim(delta, gap, cap)
 
         def look(made: Composed, best: Bracket) -> Bracket:
@@ -183,10 +190,11 @@ class Side:
             pair = self.groups[0][0]
             return Bracket(pair.lower_delta(epsilon), pair.delta(epsilon))
         tail, tilt = 1e-20, 1.0
+        near = min(epsilon, sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups))  # nothing is above
         for _ in range(2):
             tilt, log = Cumulants(self.groups, tail).for_epsilon(epsilon)
-            tilt = min(tilt, STEEPEST / max(abs(epsilon), 1e-9))
-            tail = max(math.exp(max(log - 5, -690)) * 1e-9 / self.count, 1e-300)
+            tilt = min(tilt, STEEPEST / max(abs(near), 1e-9))
+            tail = max(math.exp(min(max(log - 5, -690), 0)) * 1e-9 / self.count, 1e-300)
 
         def look(made: Composed, best: Bracket) -> Bracket:
             upper = min(best.upper, float(made.deltas(np.array([epsilon]))[0]))
@@ -197,8 +205,8 @@ class Side:
                 return 0.0
             return (best.upper / best.lower - 1) / max(1.0, tilt * abs(epsilon)) if best.lower > 0 else math.inf
 
-        step = _first_step(max(epsilon, 0.5 / tilt), tilt, self.count, gap)
-        return self._refine(Bracket(0.0, 1.0), step, tilt, tail, (look, width, gap))
+        step = _first_step(max(near, 0.5 / tilt), tilt, self.count, gap)
+        return self._refine(Bracket(0.0, self.distance if epsilon >= 0 else 1.0), step, tilt, tail, (look, width, gap))
 
     def _capped(self, delta: Fraction) -> float:
         """Give the largest loss as a bound on ε: at every δ from the mass at infinity on."""

@@ -25,7 +25,7 @@ def log_share(tilt: float) -> float:
     >>> round(math.exp(log_share(1.0)), 9)
     0.25
     """
-    return tilt * math.log(tilt) - (1 + tilt) * math.log1p(tilt) if tilt > 0 else 0.0
+    return -tilt * math.log1p(1 / tilt) - math.log1p(tilt) if tilt > 0 else 0.0
 
 
 class Cumulants:

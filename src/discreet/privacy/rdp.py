@@ -45,6 +45,7 @@ from .zcdp import laplace_shape, moved, price_zcdp
 __all__ = ["delta", "epsilon", "price_order", "price_rdp", "promised_renyi", "renyi", "renyi_parts"]
 
 _LEAST = 1 + 1e-4  # below, differences of order α − 1 would lose digits
+_RAREST = 1e-300  # a sample rarer than floats can tell is priced as this one, which is worse
 _COARSE = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
 
 
@@ -140,7 +141,7 @@ def _own(atom: Event, alphas: Array) -> Array | None:
             amount = promised_renyi(promise, alphas)
         case Sampled():
             square = price_gdp(atom.event)
-            amount = None if square is None else _sampled(math.sqrt(square), float(atom.rate), alphas)
+            amount = None if square is None else _sampled(math.sqrt(square), max(float(atom.rate), _RAREST), alphas)
         case Parallel():
             amount = _parallel(atom, alphas)
     return amount

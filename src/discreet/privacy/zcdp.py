@@ -191,7 +191,10 @@ def delta(rho: float, epsilon: float) -> float:
     >>> round(delta(0.5, 5.22153444453), 12)
     1e-06
     """
-    return 0.0 if rho == 0 else min(1.0, math.exp(_log_delta(rho, epsilon)))
+    if rho == 0:
+        return 0.0
+    least = 1e-150 * (1 + epsilon)  # with less, which promises more, the best order would leave the floats
+    return min(1.0, math.exp(_log_delta(max(rho, least), epsilon)))
 
 
 def _log_delta(rho: float, epsilon: float) -> float:

@@ -1,0 +1,101 @@
+"""The numerical engine at the ends of its range: heavy leaks, tiny losses, very large ε."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.privacy import compose
+from discreet.privacy.boxes import optimal_delta
+from discreet.privacy.events import (
+    BinomialNoise,
+    GaussianNoise,
+    KeySelection,
+    LaplaceNoise,
+    Promise,
+    Repeated,
+    Sampled,
+)
+from discreet.privacy.measures import ApproxDP
+from discreet.privacy.pair import pairs_of
+from discreet.privacy.pair_atoms import Atoms
+from discreet.privacy.pair_cells import Directions
+from discreet.privacy.pld import numerical
+from discreet.privacy.pld_lower import interpolate
+from discreet.privacy.pld_pair import composed_pairs
+from discreet.privacy.pld_tilt import log_share
+
+
+class TestLeaksInsideAnotherEvent:
+    """A composition that leaks outright with any probability has a pair of its own."""
+
+    @pytest.mark.parametrize("delta", ["0.02", "0.2", "0.9", "0.9999999"])
+    def test_boxes(self, delta):
+        """Against the exact sum of Kairouz, Oh and Viswanath."""
+        pair = pairs_of(Repeated(Promise(ApproxDP(2, delta)), 3)).remove
+        stays = (1 - float(delta)) ** 3
+        for epsilon in (0.0, 1.0, 3.0, 5.0, 6.0):
+            exact = 1 - stays * (1 - optimal_delta(2.0, 3, epsilon))
+            assert exact * (1 - 1e-12) <= pair.delta(epsilon) <= exact + 1e-3 * stays + 1e-9
+
+    def test_sampled(self):
+        """Between the leak of a drawn unit alone and what the union of all leaks allows."""
+        boxes = compose(Sampled(Repeated(Promise(ApproxDP(2, "0.02")), 3), "0.1")).delta(1)
+        inner = math.log1p(math.expm1(1) / 0.1)
+        exact = 0.1 * (1 - 0.98**3 * (1 - optimal_delta(2.0, 3, inner)))
+        assert exact <= boxes <= exact * 1.001
+        keys = compose(Sampled(Repeated(KeySelection(LaplaceNoise(1, 1), "0.02"), 3), "0.1")).delta(1)
+        assert 0.1 * (1 - 0.98**3) <= keys <= boxes
+
+    def test_all_is_leaked(self):
+        pair = pairs_of(Repeated(BinomialNoise(4, 5), 2)).remove
+        assert (pair.delta(0.0), pair.delta(50.0), pair.top) == (1.0, 1.0, 1)
+        assert numerical([BinomialNoise(4, 5)] * 2).delta(1) == 1
+
+    def test_no_grid_is_short_enough(self):
+        """Two losses so far apart that no grid holds both at any stop: only the largest loss is promised."""
+        wide = Atoms(np.array([0.0, 1e12]), np.array([0.5, 0.5]), limit=Fraction(10**12))
+        steep = Atoms(np.array([0.0, 1.0]), np.array([0.5, 0.5]), limit=Fraction(1))
+        pair = composed_pairs([(Directions(wide, wide), 1), (Directions(steep, steep), 10**6)]).remove
+        assert pair.delta(1e12 + 1e6) == 0
+        assert pair.delta(1.0) == 1
+
+
+class TestTinyLosses:
+    """Losses below the rounding of the grid are priced by the distance in total variation."""
+
+    @pytest.mark.parametrize("epsilon", [1e-30, 1e-9])
+    def test_delta(self, epsilon):
+        price = numerical([Sampled(GaussianNoise.of(1, 1), "1e-20")] * 100)
+        assert 0 <= price.lower_delta(epsilon) <= price.delta(epsilon)
+        assert price.delta(epsilon) <= 100 * 0.383e-20
+
+    def test_epsilon(self):
+        price = numerical([Sampled(GaussianNoise.of(1, 1), "1e-20")] * 100)
+        assert (price.lower_epsilon("1e-9"), price.epsilon("1e-9")) == (0, 0)
+
+    def test_rarer_than_floats(self):
+        curve = compose([Sampled(LaplaceNoise(1, 1), "1e-400")] * 3)
+        assert curve.delta(1) <= 1e-299
+        assert curve.delta(0) <= 1e-74
+
+    @pytest.mark.parametrize("tilt", [1e-9, 0.3, 40.0, 1e19])
+    def test_log_share(self, tilt):
+        """λ^λ/(1+λ)^{1+λ} is 1/(e(1+λ)) for large λ, to any size."""
+        assert -1 - math.log1p(tilt) <= log_share(tilt) <= -math.log1p(tilt)
+
+
+class TestLargeEpsilon:
+    """Far above all losses the curve is what leaks, without a warning."""
+
+    @pytest.mark.parametrize("epsilon", [1000, 2**20, 10**300])
+    def test_delta(self, epsilon):
+        events = [GaussianNoise.of(1, 1)] * 3 + [LaplaceNoise(1, 1)]
+        assert compose(events).delta(epsilon) < 1e-300
+        assert numerical(events).lower_delta(epsilon) == 0
+
+    def test_interpolate(self):
+        losses = np.array([0.0, 1.0, 2.0])
+        curve = interpolate(losses, np.array([0.5, 0.25, 0.125]), np.array([-1e300, 0.0, 2.0, 3.0, 1e300]), below=1.0)
+        assert curve.tolist() == [1.0, 0.5, 0.125, 0.125, 0.125]
