@@ -6,25 +6,33 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.errors import InvalidArgument
 from discreet.privacy import compose
 from discreet.privacy.boxes import optimal_delta
 from discreet.privacy.events import (
+    Batch,
     BinomialNoise,
+    DiscreteGaussianNoise,
     GaussianNoise,
     KeySelection,
     LaplaceNoise,
+    OwnCurve,
+    Parallel,
     Promise,
     Repeated,
+    Response,
     Sampled,
 )
-from discreet.privacy.measures import ApproxDP
+from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pair import pairs_of
 from discreet.privacy.pair_atoms import Atoms
 from discreet.privacy.pair_cells import Directions
 from discreet.privacy.pld import numerical
 from discreet.privacy.pld_lower import interpolate
 from discreet.privacy.pld_pair import composed_pairs
+from discreet.privacy.pld_side import Side
 from discreet.privacy.pld_tilt import log_share
+from discreet.privacy.running import Running
 
 
 class TestLeaksInsideAnotherEvent:
@@ -76,9 +84,8 @@ class TestTinyLosses:
         assert (price.lower_epsilon("1e-9"), price.epsilon("1e-9")) == (0, 0)
 
     def test_rarer_than_floats(self):
-        curve = compose([Sampled(LaplaceNoise(1, 1), "1e-400")] * 3)
-        assert curve.delta(1) <= 1e-299
-        assert curve.delta(0) <= 1e-74
+        for times in (1, 3):
+            assert compose([Sampled(LaplaceNoise(1, 1), "1e-400")] * times).delta(1) <= 1e-299
 
     @pytest.mark.parametrize("tilt", [1e-9, 0.3, 40.0, 1e19])
     def test_log_share(self, tilt):
@@ -99,3 +106,53 @@ class TestLargeEpsilon:
         losses = np.array([0.0, 1.0, 2.0])
         curve = interpolate(losses, np.array([0.5, 0.25, 0.125]), np.array([-1e300, 0.0, 2.0, 3.0, 1e300]), below=1.0)
         assert curve.tolist() == [1.0, 0.5, 0.125, 0.125, 0.125]
+
+    def test_all_below_the_grid(self):
+        made = Side(((pairs_of(LaplaceNoise(1, 1)).remove, 2),)).around(1e-6)
+        above = float(made.evidence.profile.upper[0]) * 1.01
+        assert made.epsilon(above) == pytest.approx(made.evidence.profile.losses[0])
+
+
+HUGE = "1e400"
+BEYOND = [
+    LaplaceNoise("1e-400", 1),
+    GaussianNoise("1e-400", 1),
+    Response(HUGE),
+    OwnCurve([(HUGE, "1e-7")]),
+    Sampled(LaplaceNoise("1e-400", 1), "0.1"),
+    KeySelection(LaplaceNoise("1e-400", 1), "1e-7"),
+    Repeated(Batch([LaplaceNoise(1, 1), LaplaceNoise("1e-400", 1)]), 2),
+    Parallel([LaplaceNoise("1e-400", 1), LaplaceNoise(1, 1)]),
+    *(Promise(m) for m in (PureDP(HUGE), ApproxDP(HUGE, "1e-7"), ZCDP(HUGE), GaussianDP(HUGE), RenyiDP({2: HUGE}))),
+    Promise(RenyiDP({HUGE: 1})),
+]
+
+
+class TestBeyondTheFloats:
+    """What no float can hold is refused in words, wherever it is priced; what a float holds is priced."""
+
+    @pytest.mark.parametrize("event", BEYOND)
+    def test_events(self, event):
+        running = Running(ApproxDP(1, "1e-6"), events=10)
+        for ask in (lambda: compose(event).epsilon("1e-6"), lambda: numerical([event]), lambda: running.add(event)):
+            with pytest.raises(InvalidArgument, match="beyond 1e12"):
+                ask()
+
+    def test_epsilon(self):
+        for ask in (compose(LaplaceNoise(1, 1)).delta, numerical([LaplaceNoise(1, 1)] * 2).delta):
+            with pytest.raises(InvalidArgument, match="beyond 1e300"):
+                ask(HUGE)
+
+    def test_measures_show_themselves(self):
+        huge = GaussianDP(10**400)
+        assert (huge.mu, str(huge)) == (math.inf, "μ = inf")
+        assert repr(huge) == f"GaussianDP.of_square({10**800})"
+
+    @pytest.mark.parametrize("event", [LaplaceNoise("1e-11", 1), Promise(ApproxDP(10**11, "1e-7"))])
+    def test_up_to_there(self, event):
+        """Alone and with another event: the price is the amount, and no more than what the other adds."""
+        alone, both = compose(event).epsilon("1e-6"), compose([event, LaplaceNoise(1, 1)]).epsilon("1e-6")
+        assert 1e11 * (1 - 1e-9) <= alone <= both <= 1e11 + 10
+
+    def test_discrete_noise_of_hardly_any_width(self):
+        assert compose(DiscreteGaussianNoise("1e-11", 1)).epsilon("1e-6") >= 0.49e11

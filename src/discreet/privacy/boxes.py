@@ -88,7 +88,7 @@ def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:
     """
     from scipy.special import gammaln
 
-    first = max(0, math.floor((epsilon / epsilon0 + times) / 2)) if epsilon0 else times + 1
+    first = max(0, math.floor((min(epsilon / epsilon0, times + 2) + times) / 2)) if epsilon0 else times + 1
     j = np.arange(first, times + 1)
     gain = (2 * j - times) * epsilon0 - epsilon
     j, gain = j[gain > 0], gain[gain > 0]

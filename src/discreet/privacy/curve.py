@@ -12,6 +12,7 @@ from ..errors import InvalidArgument
 from ..rational import Number, rational
 from . import gdp, rdp
 from .attack import Attack, attack, read_rate
+from .beyond import within_floats
 from .events import ExponentialSelection
 from .methods import Method, ceiling, exact_methods, methods, numerical_method
 from .neighbours import Neighbours
@@ -51,7 +52,7 @@ def read_epsilon(epsilon: Number) -> Fraction:
     exact = rational(epsilon, "epsilon")
     if exact < 0:
         raise InvalidArgument(f"epsilon must be at least 0, got {epsilon}")
-    return exact
+    return within_floats(exact)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as amounts; the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -223,15 +224,17 @@ class GaussianDP(_Promise):
 
     @property
     def mu(self) -> float:
-        """μ, rounded up; exact if it is a short decimal, since a float stands for its shortest decimal."""
+        """μ, rounded up; exact if it is a short decimal, as a float stands for its shortest one; ∞ from 1e150 on."""
         from .rounding import up
 
+        if self.squared > 10**300:
+            return math.inf
         root = float(self.squared) ** 0.5
         return root if Fraction(repr(root)) ** 2 == self.squared else up(root)
 
     def __repr__(self) -> str:
-        exact = Fraction(f"{self.mu:.12g}")
-        if exact**2 == self.squared:
+        exact = Fraction(f"{self.mu:.12g}") if math.isfinite(self.mu) else None
+        if exact is not None and exact**2 == self.squared:
             return f"GaussianDP({_show(exact)})"
         return f"GaussianDP.of_square({_show(self.squared)})"
 

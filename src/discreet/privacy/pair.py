@@ -23,6 +23,7 @@ from typing import assert_never
 import numpy as np
 
 from ..errors import InvalidArgument
+from .beyond import refuse_beyond
 from .events import (
     Batch,
     BinomialNoise,
@@ -142,8 +143,9 @@ def pairs_of(event: Event) -> Directions:
     >>> pairs_of(LaplaceNoise(2, 1)).remove.delta(0.25) == pairs_of(LaplaceNoise(2, 1)).add.delta(0.25)
     True
 
-    Refuses what is no event.
+    Refuses what is no event, and losses beyond the floats.
     """
+    refuse_beyond(event)
     match event:
         case Sampled():
             inner = pairs_of(event.event)

@@ -38,7 +38,7 @@ class Atoms:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "certain", ceiling(self.top))
-        object.__setattr__(self, "q", self.p * np.exp(-self.losses))
+        object.__setattr__(self, "q", _other(self.p, self.losses))
 
     def cells(self, edges: Array) -> Cells:
         """Sum the atoms between edges; an atom on an edge belongs to the cell that ends there."""
@@ -69,6 +69,15 @@ class Atoms:
         high = int(np.searchsorted(np.cumsum(self.p[::-1]), tail, side="right"))
         last = len(self.p) - 1
         return float(self.losses[min(low, last)]), float(self.losses[max(last - high, 0)])
+
+
+def _other(p: Array, losses: Array) -> Array:
+    """Give p·e^−loss; where that factor is no float, in logarithms, and 0 where p is: it counts as lacking."""
+    steep = (losses < -700) & (p > 0)
+    logs = np.log(np.where(steep, p, 1.0)) - losses
+    q: Array = np.where(losses < -700, 0.0, p * np.exp(np.minimum(-losses, 700.0)))
+    q[steep] = np.exp(np.minimum(logs[steep], 0.0))
+    return q
 
 
 def _between(mass: Array, ends: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import InvalidArgument
+from .beyond import refuse_beyond
 from .clamp import unclamped
 from .events import Batch, Event, KeySelection, Parallel, Promise, Repeated, Sequence
 from .measures import ApproxDP, PureDP
@@ -63,7 +64,7 @@ def flatten(events: Parts | Event | Iterable[Event]) -> Parts:
     >>> flatten([noise, Repeated(noise, 9), KeySelection(noise, "1e-6")]).atoms[0][1]
     11
 
-    Refuses what is no event, an empty list, and lists that mix neighbour relations.
+    Refuses what is no event, an empty list, lists that mix neighbour relations, and losses beyond the floats.
     """
     if isinstance(events, Parts):
         return events
@@ -79,6 +80,8 @@ def flatten(events: Parts | Event | Iterable[Event]) -> Parts:
                 leaks[atom] = leaks.get(atom, 0) + times
             else:
                 atoms[atom] = atoms.get(atom, 0) + times
+    for atom in atoms:
+        refuse_beyond(atom)
     return Parts(tuple(atoms.items()), tuple(leaks.items()), relations.pop())
 
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from ..errors import InvalidArgument
 from ..rational import Number, rational
+from .beyond import within_floats
 from .events import Event
 from .pair import merged_parts, pairs_of, parts_of
 from .pair_cells import Pair, ceiling
@@ -55,11 +56,11 @@ class Numerical:
         >>> round(numerical([GaussianNoise.of(2, 1)] * 4).delta(1), 9)
         0.126936738
         """
-        return self._bracket("delta", rational(epsilon, "epsilon")).upper
+        return self._bracket("delta", within_floats(rational(epsilon, "epsilon"))).upper
 
     def lower_delta(self, epsilon: Number) -> float:
         """Give a δ, rounded down, that the composed pairs exceed."""
-        return self._bracket("delta", rational(epsilon, "epsilon")).lower
+        return self._bracket("delta", within_floats(rational(epsilon, "epsilon"))).lower
 
     def _bracket(self, what: str, at: Fraction) -> Bracket:
         """Ask every direction; one that is seen to be no worse than another needs no narrow bracket."""

@@ -127,6 +127,7 @@ def interpolate(losses: Array, curve: Array, epsilon: Array, *, below: float) ->
     """Interpolate a curve by chords in e^ε; `below` stands for it under the grid, its last value above."""
     step = float(losses[1] - losses[0])
     where = np.clip(np.floor((epsilon - losses[0]) / step), 0, len(losses) - 2).astype(np.int64)
-    part = np.clip(np.expm1(np.minimum(epsilon - losses[where], step)) / math.expm1(step), 0.0, 1.0)
+    over = np.clip(epsilon - losses[where], 0.0, step)
+    part = np.clip(np.exp(over - step) * np.expm1(-over) / math.expm1(-step), 0.0, 1.0)
     value = curve[where] * (1 - part) + curve[where + 1] * part
     return np.where(epsilon < losses[0], below, value)

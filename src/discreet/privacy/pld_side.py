@@ -29,6 +29,8 @@ FEW = 64
 """Most events whose mass at infinity is multiplied out exactly."""
 STEEPEST = 2e4
 """Largest product of tilt and ε: finer than 1e-4 near the largest loss is not looked at."""
+COARSEST = 600.0
+"""Widest step of a grid that says anything from below."""
 ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
 LONGEST = 2**22
@@ -68,7 +70,10 @@ class Composed:
         high, low = float(profile.upper[after - 1]), float(profile.upper[after])
         start, step = float(profile.losses[after - 1]), float(profile.losses[after] - profile.losses[after - 1])
         part = (high - wanted) / (high - low)
-        return up(start + math.log1p(part * math.expm1(step))) + 2 * self.slack
+        grown = (
+            math.log1p(part * math.expm1(step)) if step < 1 else step + math.log(part + (1 - part) * math.exp(-step))
+        )
+        return up(start + grown) + 2 * self.slack
 
 
 Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracket], float], float]
@@ -254,6 +259,8 @@ class Side:
         raised = sum(k * c.leak * c.step for c, k in both)
         low = sum(k * c.low for c, k in both)
         split = sum(k for c, k in both if c.spread)
+        if split and combs[0].step > COARSEST:
+            low, split = math.inf, 0
         spread = spread_law(combs[0].step, split, profile.tilt) if split else None
         evidence = Evidence(profile, (self.top[0], top), blur + raised, low, spread)
         return Composed(evidence, blur + sum(k * pair.slack for pair, k in self.groups))
