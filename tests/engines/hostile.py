@@ -25,22 +25,23 @@ INT64 = (-(2**63), 2**63 - 1)
 
 WORDS = (
     ["", " ", "N", "S", " N", "n", "Ä", "👍🏽", "a%b", "a_b", "a\\b", "it's", "x\ny", "12", " 7 ", "-3", "+4", "0x1F", "1e3",
-     "-2.5", ".5", "5.", "1e99", "1e-99", "nan", "inf", "-inf", "Infinity", "1_000", "12a", "9" * 18, "9" * 19, "-" + "9" * 25,
+     "-2.5", ".5", "5.", "1e99", "1e-99", "nan", "inf", "-inf", "Infinity", "1_000", "12a", "12\n", "2024-05-01\n", "9" * 18, "9" * 19, "-" + "9" * 25,
      "9" * 41, "4503599627370497", "true", "YES", "f", "0", "1", "2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29",
      "0000-01-01", "0001-01-01", "9999-12-31", "2024-05-01T23:59:59Z", "2024-05-01 09:30", "2024-05-01 24:00",
      "1969-12-31T23:59:59.999", "2024-13-01", "2024-05-01 ", "2024-05-01T09:30:15+02", "Trondheim", "other", "-0.0",
      "0.49999999999999994", "1.7976931348623157e30"]
 )  # fmt: skip
-INTEGERS = ([0, 1, -1, 2, 3, 5, 7, -8, 9, 10, 100, 2**31, -(2**31), 2**52, 2**53 + 1, *INT64])
+INTEGERS = [0, 1, -1, 2, 3, 5, 7, -8, 9, 10, 100, 2**31, -(2**31), 2**52, 2**53 + 1, *INT64]
 DOUBLES = (
     [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.1, 0.49999999999999994, 1e-320, 5e-324, 1e-20, -1e-20, 1e18, -1e18,
      9.3e18, 1e300, -1e300, 1.7976931348623157e308, float("inf"), float("-inf"), float("nan"), 4503599627370496.5,
      4503599627370497.0, 3.0, 7.0, 0.125, 2.675, 1234.5]
 )  # fmt: skip
-REALS = ([0.0, 1.0, 0.5, -2.5, 3.0, float("inf"), float("nan"), 2.0**-126, 0.125])
-DECIMALS = (
-    [Decimal(t) for t in ("0", "1", "-2.5", "0.5", "3.000001", "-0.000001", "12345678901234567.891234", "1e30", "-1e30", "7")]
-)
+REALS = [0.0, 1.0, 0.5, -2.5, 3.0, float("inf"), float("nan"), 2.0**-126, 0.125]
+DECIMALS = [
+    Decimal(t)
+    for t in ("0", "1", "-2.5", "0.5", "3.000001", "-0.000001", "12345678901234567.891234", "1e30", "-1e30", "7")
+]
 DAYS = ([date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29), date(2024, 5, 1),
                         date(2024, 12, 31), date(9999, 12, 31)])  # fmt: skip
 TIMES = (
@@ -75,7 +76,15 @@ CITIES = Schema.public_table(
 )
 CITY_ROWS = Table(
     {"code": "bigint", "name": "text", "rate": "double"},
-    [(0, "N", 0.5), (1, "S", 2.5), (3, "Oslo", None), (7, "Rome", 1.0), (None, "N", 1.0), (None, "S", 0.0), (9, None, 0.2)],
+    [
+        (0, "N", 0.5),
+        (1, "S", 2.5),
+        (3, "Oslo", None),
+        (7, "Rome", 1.0),
+        (None, "N", 1.0),
+        (None, "S", 0.0),
+        (9, None, 0.2),
+    ],
 )
 
 
@@ -171,13 +180,18 @@ def _person(draw, rows, columns, level):
     fine = step / draw(st.sampled_from([1, 1, 3]))
     totals = (
         (f"rows{level}", Total("count", None, Fraction(1), 0, draw(st.sampled_from([2, 10])))),
-        (f"total{level}", Total(what, number, fine, draw(st.sampled_from([-20, 0])), draw(st.sampled_from([7, 2**40])))),
+        (
+            f"total{level}",
+            Total(what, number, fine, draw(st.sampled_from([-20, 0])), draw(st.sampled_from([7, 2**40]))),
+        ),
     )
     return PerPerson(rows, keys, totals)
 
 
 CONSTANTS = {
-    Whole: st.sampled_from([Constant(n) for n in (0, 1, -1, 3, 10, -7, Fraction(1, 2), Fraction(-5, 4), Fraction(1, 3), 2**40)]),
+    Whole: st.sampled_from(
+        [Constant(n) for n in (0, 1, -1, 3, 10, -7, Fraction(1, 2), Fraction(-5, 4), Fraction(1, 3), 2**40)]
+    ),
     Truth: st.sampled_from([Constant(True), Constant(False)]),
     Words: st.sampled_from([Constant(t) for t in ("", "N", "a%b", "it's", "x\ny", "a\\b", "👍🏽", "Tro", "12")]),
     Day: st.sampled_from([Constant(n, "day") for n in (-1, 0, 19844, 19782)]),
@@ -216,7 +230,9 @@ def _raw(draw, columns, sort, depth):
         return draw(expression(columns, kind, depth - 1))
 
     if draw(st.sampled_from([False] * 5 + [True])):
-        return Call(F.CASE, (some(Truth), some(sort), draw(st.just(Constant(None)) | expression(columns, sort, depth - 1))))
+        return Call(
+            F.CASE, (some(Truth), some(sort), draw(st.just(Constant(None)) | expression(columns, sort, depth - 1)))
+        )
     if draw(st.sampled_from([False] * 5 + [True])):
         return Call(F.COALESCE, (some(sort), some(sort)))
     return _applied(draw, columns, sort, some)
@@ -247,7 +263,9 @@ def _applied(draw, columns, sort, some):
 
 
 def _truth(draw, some):
-    function = draw(st.sampled_from([F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST, F.AND, F.OR, F.NOT, F.IS_NULL, F.AMONG, F.LIKE]))
+    function = draw(
+        st.sampled_from([F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST, F.AND, F.OR, F.NOT, F.IS_NULL, F.AMONG, F.LIKE])
+    )
     sort = draw(st.sampled_from([Whole, Truth, Words, Day, Second]))
     match function:
         case F.EQUAL | F.UNEQUAL:
@@ -292,7 +310,9 @@ def _key(columns):
 @st.composite
 def _term(draw, columns):
     if draw(st.booleans()):
-        return Term(draw(st.just(Constant(True)) | expression(columns, Truth)), w := draw(st.sampled_from([1, 16])), 0, w)
+        return Term(
+            draw(st.just(Constant(True)) | expression(columns, Truth)), w := draw(st.sampled_from([1, 16])), 0, w
+        )
     number = draw(expression(columns, Whole))
     kind = kind_of(number, columns)
     weight = draw(st.sampled_from([1, 4]))

@@ -23,10 +23,18 @@ from discreet.query.expression import Constant, Field
 from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.tree import Scan
 
-PEOPLE = Schema("people", Rows(), {"age": Integer(0, 120), "income": Real(0, 1000, step=0.5), "region": Category(["N", "S"])})
-ROWS = [{"age": 37, "income": 12.25, "region": "N"}, {"age": 200, "income": None, "region": "S"}, {"age": None, "income": 7.0, "region": "?"}]
+PEOPLE = Schema(
+    "people", Rows(), {"age": Integer(0, 120), "income": Real(0, 1000, step=0.5), "region": Category(["N", "S"])}
+)
+ROWS = [
+    {"age": 37, "income": 12.25, "region": "N"},
+    {"age": 200, "income": None, "region": "S"},
+    {"age": None, "income": 7.0, "region": "?"},
+]
 COUNT = Term(Constant(True), 1, 0, 1)
-TALLY = Tally(Scan(PEOPLE), (Field("region"),), (COUNT, Term(Field("age"), 1, 0, 120), Term(Field("income"), 1, 0, 2000)), Free())
+TALLY = Tally(
+    Scan(PEOPLE), (Field("region"),), (COUNT, Term(Field("age"), 1, 0, 120), Term(Field("income"), 1, 0, 2000)), Free()
+)
 WANTED = Memory({"people": ROWS}).tally(TALLY)
 
 
@@ -60,7 +68,9 @@ class TestSources:
         opener = gzip.open if suffix.endswith(".gz") else open
         rows = [["37", "12.25", "N"]] * 30_000 + [["thirty", "", "S"], ["2e1", "inf", 'N"'], ["200", "9999", "S"]]
         with opener(path, "wt", newline="", encoding="utf-8-sig") as file:
-            csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",").writerows([["age", "income", "region"], *rows])
+            csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",").writerows(
+                [["age", "income", "region"], *rows]
+            )
         labels = ["age", "income", "region"]
         cells = [dict(zip(labels, (cell or None for cell in row), strict=True)) for row in rows]
         with DuckDB({"people": path}) as engine:
@@ -156,7 +166,11 @@ class TestTypes:
     def test_ids_of_types_no_column_can_hold(self):
         schema = Schema("held", People("who", max_rows=1), {"x": Integer(0, 9)})
         tally = Tally(Scan(schema), (), (COUNT,), GroupShare(1, 1), people=True)
-        for kind, cells in {"UUID": ["uuid()", "uuid()", "NULL"], "INTEGER[]": ["[1]", "[1]", "[2]"], "HUGEINT": ["1", "2", "1"]}.items():
+        for kind, cells in {
+            "UUID": ["uuid()", "uuid()", "NULL"],
+            "INTEGER[]": ["[1]", "[1]", "[2]"],
+            "HUGEINT": ["1", "2", "1"],
+        }.items():
             with duckdb.connect() as connection:
                 rows = " UNION ALL ".join(f"SELECT CAST({cell} AS {kind}) AS who, 1 AS x" for cell in cells)
                 connection.execute(f"CREATE TABLE held AS {rows}")

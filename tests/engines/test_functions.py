@@ -53,7 +53,9 @@ WORD_ROWS = Table(
     ],
 )
 WHENS = Schema(
-    "whens", Rows(), {"d": Date("0001-01-01", "9999-12-31"), "s": Timestamp("0001-01-02T00:00:00", "9999-12-30T23:59:59")}
+    "whens",
+    Rows(),
+    {"d": Date("0001-01-01", "9999-12-31"), "s": Timestamp("0001-01-02T00:00:00", "9999-12-30T23:59:59")},
 )
 WHEN_ROWS = Table(
     {"d": "date", "s": "timestamp"},
@@ -141,8 +143,14 @@ OF_WORDS = [
     call(F.TRIM, "t"),
     call(F.LENGTH, "t"),
     call(F.LENGTH, call(F.TRIM, "t")),
-    *(call(F.SUBSTRING, "t", c(first), c(count)) for first, count in [(1, 2), (2, 1), (3, 99), (10**12, 10**12), (1, 0)]),
-    *(call(F.LIKE, "t", c(p)) for p in ["%", "_", "__", "%a%", "a\\%", "a%b", "a_b", "it's", "x\n_", "", "👍%", "%!~|^/%"]),
+    *(
+        call(F.SUBSTRING, "t", c(first), c(count))
+        for first, count in [(1, 2), (2, 1), (3, 99), (10**12, 10**12), (1, 0)]
+    ),
+    *(
+        call(F.LIKE, "t", c(p))
+        for p in ["%", "_", "__", "%a%", "a\\%", "a%b", "a_b", "it's", "x\n_", "", "👍%", "%!~|^/%"]
+    ),
     call(F.EQUAL, "t", "u"),
     call(F.UNEQUAL, "t", c("it's")),
     call(F.AMONG, "t", c("a\\b"), c("x\ny"), c("👍🏽x"), c("")),
@@ -164,7 +172,11 @@ OF_TIMES = [
     call(F.COALESCE, "d", Constant(3, "day")),
     call(F.HOUR, call(F.LEAST, "s", Constant(-1, "second"))),
 ]
-CASES = {"numbers": (NUMBERS, NUMBER_ROWS, OF_NUMBERS), "words": (WORDS, WORD_ROWS, OF_WORDS), "times": (WHENS, WHEN_ROWS, OF_TIMES)}
+CASES = {
+    "numbers": (NUMBERS, NUMBER_ROWS, OF_NUMBERS),
+    "words": (WORDS, WORD_ROWS, OF_WORDS),
+    "times": (WHENS, WHEN_ROWS, OF_TIMES),
+}
 
 
 @pytest.mark.parametrize("name", CASES)

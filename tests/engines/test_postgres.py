@@ -30,7 +30,19 @@ COLUMNS = {
     "j": Real(0, 10**6, step=1000),
 }
 CELLS = {
-    "numeric": ["1e400", "-1e400", "1e-400", "3.5", "NaN", "Infinity", "-Infinity", "0.49999999999999999999", "4e-291", "1e-316", "7"],
+    "numeric": [
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "3.5",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "0.49999999999999999999",
+        "4e-291",
+        "1e-316",
+        "7",
+    ],
     "double precision": ["5e-324", "1e308", "NaN", "Infinity", "-Infinity", "-0", "2.5", "4e-291", "7"],
     "real": ["1e-45", "3.4e38", "NaN", "7"],
     "smallint": ["3", "-32768"],
@@ -45,13 +57,21 @@ TIMES = {
     "timestamp": ["infinity", "-infinity", "1969-12-31 23:59:59.999999", "4713-01-01 BC", "294276-12-31"],
     "timestamptz": ["infinity", "-infinity", "1970-01-01 01:00:00+02", "4713-01-01 BC", "294276-12-31"],
 }
-SECRETS = {"uuid": "6b7f2c1e-0000-4000-8000-000000000000", "jsonb": "{}", "bytea": "N", "interval": "1 day", "integer[]": "{1}"}
+SECRETS = {
+    "uuid": "6b7f2c1e-0000-4000-8000-000000000000",
+    "jsonb": "{}",
+    "bytea": "N",
+    "interval": "1 day",
+    "integer[]": "{1}",
+}
 
 
 @pytest.fixture
 def server(postgres_dsn):
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute("DROP TABLE IF EXISTS held; DROP TYPE IF EXISTS season; CREATE TYPE season AS ENUM ('N', 'yes')")
+        connection.execute(
+            "DROP TABLE IF EXISTS held; DROP TYPE IF EXISTS season; CREATE TYPE season AS ENUM ('N', 'yes')"
+        )
         yield connection
 
 
@@ -96,7 +116,9 @@ class TestTypes:
 
     def test_ids_of_any_type(self, server, postgres_dsn):
         server.execute("CREATE TABLE held (who uuid, far numeric, a integer)")
-        server.execute("INSERT INTO held SELECT gen_random_uuid(), x, 1 FROM (VALUES (1::numeric), (1), ('NaN'), (NULL)) AS t(x)")
+        server.execute(
+            "INSERT INTO held SELECT gen_random_uuid(), x, 1 FROM (VALUES (1::numeric), (1), ('NaN'), (NULL)) AS t(x)"
+        )
         with Postgres(postgres_dsn) as engine:
             for name, people in (("who", 4), ("far", 1)):
                 schema = Schema("held", People(name, max_rows=1), {"a": Integer(0, 9)})
@@ -106,7 +128,9 @@ class TestTypes:
 
 class TestServer:
     def test_places(self, server, postgres_dsn):
-        server.execute('CREATE SCHEMA IF NOT EXISTS "hr"; DROP TABLE IF EXISTS "hr"."Staff"; CREATE TABLE "hr"."Staff" (a integer)')
+        server.execute(
+            'CREATE SCHEMA IF NOT EXISTS "hr"; DROP TABLE IF EXISTS "hr"."Staff"; CREATE TABLE "hr"."Staff" (a integer)'
+        )
         schema = Schema("people", Rows(), {"a": Integer(0, 9)})
         with Postgres(postgres_dsn, tables={"people": "hr.Staff"}) as engine:
             assert engine.columns("people") == {"a": "integer"}

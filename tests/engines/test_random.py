@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from engines.hostile import database, tally
 from engines.tables import in_duckdb, in_memory, in_postgres, in_spark, same_totals
 
-EASY = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+EASY = [
+    HealthCheck.too_slow,
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+]
 
 
 @st.composite

@@ -42,7 +42,11 @@ REFUSED = {
         "unit is a person",
     ),
     "persons of rows in a union": (
-        tally(Where(Union((PerPerson(Scan(ROWS), (), (("n", Total("count", None, Fraction(1), 0, 9)),)),)), Constant(True))),
+        tally(
+            Where(
+                Union((PerPerson(Scan(ROWS), (), (("n", Total("count", None, Fraction(1), 0, 9)),)),)), Constant(True)
+            )
+        ),
         UnboundedSensitivity,
         "unit is a person",
     ),
@@ -138,7 +142,22 @@ class TestMessages:
 
     def test_no_name_of_the_store_can_break_out(self, load):
         """Column names that look like SQL, or like the names this engine makes up."""
-        names = ["c0", "p1", "t", "n", "select", "x; DROP TABLE people", "a--b", "%s", "{}", "$1", "ö ö", "/* ?", "held_1", "k2"]
+        names = [
+            "c0",
+            "p1",
+            "t",
+            "n",
+            "select",
+            "x; DROP TABLE people",
+            "a--b",
+            "%s",
+            "{}",
+            "$1",
+            "ö ö",
+            "/* ?",
+            "held_1",
+            "k2",
+        ]
         schema = Schema("people", People("r3", max_rows=2), {name: Integer(0, 9) for name in names})
         table = Table(dict.fromkeys([*names, "r3"], "bigint"), [(*range(len(names)), 1), (*range(len(names)), 1)])
         terms = tuple(Term(Field(name), 1, 0, 9) for name in names)
@@ -165,7 +184,10 @@ class TestMemory:
             Memory({"people": [(1, 2)]})
 
     def test_explains_in_words(self):
-        assert Memory({}).explain(tally(share=RowShare(3))) == "totals of 1 terms by 0 keys in memory, share RowShare(rows=3)"
+        assert (
+            Memory({}).explain(tally(share=RowShare(3)))
+            == "totals of 1 terms by 0 keys in memory, share RowShare(rows=3)"
+        )
 
     def test_checks(self):
         store = Memory({"people": [{"age": 1}, {"who": 2}], "empty": []})

@@ -16,9 +16,15 @@ from engines.tables import Table, arrow, in_memory, same_totals
 
 F = Function
 PERSON = People("who", max_rows=3)
-VISITS = Schema("visits", PERSON, {"ward": Integer(0, 20), "paid": Real(0, 100, step=0.5), "day": Date("2024-01-01", "2024-12-31")})
-STAFF = Schema("staff", PERSON, {"grade": Category(["A", "B"]), "since": Date("2000-01-01", "2024-12-31"), "pay": Integer(0, 900)})
-WARDS = Schema.public_table("wards", {"ward": Integer(0, 20), "city": Category(["Oslo", "Rome"]), "beds": Integer(0, 99)}, key="ward")
+VISITS = Schema(
+    "visits", PERSON, {"ward": Integer(0, 20), "paid": Real(0, 100, step=0.5), "day": Date("2024-01-01", "2024-12-31")}
+)
+STAFF = Schema(
+    "staff", PERSON, {"grade": Category(["A", "B"]), "since": Date("2000-01-01", "2024-12-31"), "pay": Integer(0, 900)}
+)
+WARDS = Schema.public_table(
+    "wards", {"ward": Integer(0, 20), "city": Category(["Oslo", "Rome"]), "beds": Integer(0, 99)}, key="ward"
+)
 LINKS = Schema.public_table("links", {"from": Real(0, 20, step=0.5), "label": Text(9)})
 TABLES = {
     "visits": Table(
@@ -45,7 +51,9 @@ MANY = JoinPublic(SCAN, LINKS, ((Field("ward"), "from"),), (("label", "label"), 
 BOTH = JoinPeople(SCAN, Scan(STAFF))
 MATCHED = JoinPeople(SCAN, Scan(STAFF), ((Field("ward"), Call(F.DIVIDE, (Field("pay"), Constant(100)))),))
 SMALL = Where(SCAN, Call(F.LESS, (Field("ward"), Constant(3))))
-SHIFTED = Select(SCAN, (("ward", Field("ward")), ("paid", Call(F.DIVIDE, (Field("paid"), Constant(3)))), ("day", Field("day"))))
+SHIFTED = Select(
+    SCAN, (("ward", Field("ward")), ("paid", Call(F.DIVIDE, (Field("paid"), Constant(3)))), ("day", Field("day")))
+)
 UNITED = Union((SMALL, SHIFTED, SCAN))
 TOTALS = (
     ("rows", Total("count", None, Fraction(1), 0, 2)),
@@ -61,7 +69,11 @@ RELATIONS = {
     "public": (WARD, "city", "paid"),
     "public kept": (KEPT, "city", "paid"),
     "public many": (MANY, "label", "again"),
-    "public twice": (JoinPublic(WARD, LINKS, ((Field("beds"), "from"),), (("label", "label"),), keep=True), "label", "beds"),
+    "public twice": (
+        JoinPublic(WARD, LINKS, ((Field("beds"), "from"),), (("label", "label"),), keep=True),
+        "label",
+        "beds",
+    ),
     "people": (BOTH, "grade", "paid"),
     "people matched": (MATCHED, "grade", "pay"),
     "union": (UNITED, "ward", "paid"),
@@ -91,7 +103,9 @@ class TestEveryEngineJoinsAlike:
         engine = load(TABLES)
         assert engine.tally(Tally(WARD, (), (COUNT,), Free())) == {(): (16 * 6,)}
         unowned = Schema("visits", Rows(), VISITS.columns)
-        assert engine.tally(Tally(Select(Scan(unowned), (("x", Constant(1)),)), (), (COUNT,), Free())) == {(): (16 * 8,)}
+        assert engine.tally(Tally(Select(Scan(unowned), (("x", Constant(1)),)), (), (COUNT,), Free())) == {
+            (): (16 * 8,)
+        }
         plain = JoinPublic(Scan(unowned), WARDS, ((Field("ward"), "ward"),), ())
         assert engine.tally(Tally(plain, (), (COUNT,), Free())) == {(): (16 * 7,)}
 
@@ -148,7 +162,9 @@ class TestIds:
         at = Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59")
         one, two = (Schema(name, unit, {"at": at, name: Integer(0, 9)}) for name in ("x", "y"))
         rows = {
-            name: Table({"who": "bigint", "at": "text", name: "bigint"}, [(1, f"2024-0{m}-05", m) for m in (1, 1, 2, 3)])
+            name: Table(
+                {"who": "bigint", "at": "text", name: "bigint"}, [(1, f"2024-0{m}-05", m) for m in (1, 1, 2, 3)]
+            )
             for name in ("x", "y")
         }
         other = Select(Scan(two), (("y", Field("y")),))

@@ -20,8 +20,16 @@ VISITS = Schema(
     {"paid": Integer(-50, 100), "city": Category(["Oslo", "Rome", "Bonn"]), "much": Real(0, 1000)},
 )
 TYPES = {"who": "bigint", "paid": "bigint", "city": "text", "much": "double"}
-HEAVY = [(7, place % 13 - 50 * (place % 2), ["Oslo", "Rome", "Bonn", None][place % 4], place * 31.7) for place in range(40)]
-LIGHT = [(1, 10, "Oslo", 1.0), (1, 33, "Rome", 2.0), (2, 100, "Oslo", None), (3, None, "Bonn", 5.0), (None, 99, "Oslo", 1.0)]
+HEAVY = [
+    (7, place % 13 - 50 * (place % 2), ["Oslo", "Rome", "Bonn", None][place % 4], place * 31.7) for place in range(40)
+]
+LIGHT = [
+    (1, 10, "Oslo", 1.0),
+    (1, 33, "Rome", 2.0),
+    (2, 100, "Oslo", None),
+    (3, None, "Bonn", 5.0),
+    (None, 99, "Oslo", 1.0),
+]
 ROWS = Table(TYPES, [*HEAVY, *LIGHT])
 CITY = (Field("city"),)
 PAID = Term(Field("paid"), 4, -200, 400)
@@ -89,8 +97,13 @@ class TestEveryEngineSharesAlike:
                 "2024-03-31", "2024-04-01", None, "never"]  # fmt: skip
         columns = {"at": Timestamp("1969-01-01T00:00:00", "2030-01-01T00:00:00"), "n": Integer(0, 9)}
         schema = Schema("timed", People("who", max_rows=2, window=("at", per)), columns)
-        rows = Table({"who": "text", "at": "text", "n": "bigint"}, [(w, t, 9) for w in ("a", "b", None) for t in when * 2])
-        tallies = [Tally(Scan(schema), (), (Term(Field("n"), 16, 0, 144), COUNT), share) for share in (RowShare(2), GroupShare(1, 2))]
+        rows = Table(
+            {"who": "text", "at": "text", "n": "bigint"}, [(w, t, 9) for w in ("a", "b", None) for t in when * 2]
+        )
+        tallies = [
+            Tally(Scan(schema), (), (Term(Field("n"), 16, 0, 144), COUNT), share)
+            for share in (RowShare(2), GroupShare(1, 2))
+        ]
         for tally in tallies:
             same_totals(load({"timed": rows}).tally(tally), in_memory({"timed": rows}).tally(tally))
 
@@ -101,7 +114,9 @@ class TestTheDefinitionByHand:
     rows = [{"who": 1, "paid": p, "city": c} for p, c in [(10, "Oslo"), (-7, "Oslo"), (5, "Rome"), (100, "Bonn")]]
 
     def total(self, share, keys=CITY, people=False):
-        return Memory({"visits": self.rows}).tally(Tally(Scan(VISITS), keys, (Term(Field("paid"), 1, -50, 100),), share, people=people))
+        return Memory({"visits": self.rows}).tally(
+            Tally(Scan(VISITS), keys, (Term(Field("paid"), 1, -50, 100),), share, people=people)
+        )
 
     def test_free(self):
         assert self.total(Free()) == {("Oslo",): (3,), ("Rome",): (5,), ("Bonn",): (100,)}

@@ -36,7 +36,11 @@ class TestSession:
          ("spark.sql.parser.escapedStringLiterals", "true")],
     )  # fmt: skip
     def test_settings_do_not_matter(self, spark_session, name, value):
-        rows = [{"t": t, "d": "2024-03-10T02:30:00", "n": n} for t in ("a\\b", "x'y", "a\nb", None) for n in ("9" * 30, "12x", "7")]
+        rows = [
+            {"t": t, "d": "2024-03-10T02:30:00", "n": n}
+            for t in ("a\\b", "x'y", "a\nb", None)
+            for n in ("9" * 30, "12x", "7")
+        ]
         columns = {"t": Text(9), "d": Timestamp("2024-01-01T00:00:00", "2024-12-31T00:00:00"), "n": Integer(0, 9)}
         schema = Schema("people", Rows(), columns)
         tests = [Call(Function.EQUAL, (Field("t"), Constant(t))) for t in ("a\\b", "x'y", "a\nb")]
@@ -57,7 +61,9 @@ class TestSession:
         )
         at, day = Timestamp("1960-01-01T00:00:00", "2024-12-31T00:00:00"), Date("1960-01-01", "2024-12-31")
         schema = Schema("people", Rows(), {"a": at, "b": at, "c": day, "d": Text(3)})
-        found = Spark(spark_session, {"people": frame}).tally(Tally(Scan(schema), tuple(map(Field, "abc")), (COUNT,), Free()))
+        found = Spark(spark_session, {"people": frame}).tally(
+            Tally(Scan(schema), tuple(map(Field, "abc")), (COUNT,), Free())
+        )
         assert found == {(-1, -1, -1): (1,)}
 
     def test_refuses(self, spark_session):
@@ -82,7 +88,9 @@ class TestRunning:
 
         def run():
             try:
-                engine._fetch("SELECT count(*) FROM range(100000000) AS a, range(100000) AS b WHERE (a.id * b.id) % 7 = 3")
+                engine._fetch(
+                    "SELECT count(*) FROM range(100000000) AS a, range(100000) AS b WHERE (a.id * b.id) % 7 = 3"
+                )
             except EngineFailure as refusal:
                 found.append(refusal)
 
@@ -91,4 +99,4 @@ class TestRunning:
         while thread.is_alive():
             engine.interrupt()
             time.sleep(0.2)
-        assert isinstance(found[0], EngineFailure)
+        assert "cancelled" in str(found[0])

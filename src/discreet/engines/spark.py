@@ -11,7 +11,7 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument, SchemaMismatch
 from ..query.kind import Scalar
 from ..query.tally import Tally, Totals
-from .base import failure
+from .base import cancelled, failure
 from .dialect import StoredColumn, StoredTable
 from .spark_text import SPARK, stored_class
 from .store import Store
@@ -36,6 +36,7 @@ class Spark:
             raise InvalidArgument("Spark takes a running session, such as SparkSession.builder.getOrCreate()")
         self._session = session
         self._lock = threading.Lock()
+        self._stopped = threading.Event()
         self._held: dict[str, StoredTable] = {}
         self._tag = f"discreet-{uuid4().hex}"
         self._places = {name: _placed(name, source) for name, source in (tables or {}).items()}
@@ -63,7 +64,8 @@ class Spark:
 
     def interrupt(self) -> None:
         """Cancel the queries of this engine that are running, from another thread."""
-        self._session.interruptTag(self._tag)
+        self._stopped.set()
+        self._session.sparkContext.cancelJobsWithTag(self._tag)
 
     def _table(self, name: str) -> StoredTable:
         from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -83,14 +85,16 @@ class Spark:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
+        context = self._session.sparkContext
         with self._lock:
-            self._session.addTag(self._tag)
+            self._stopped.clear()
+            context.addJobTag(self._tag)
             try:
                 return [tuple(row) for row in self._session.sql(sql).collect()]
             except (PySparkException, Py4JError):
-                raise failure() from None
+                raise (cancelled() if self._stopped.is_set() else failure()) from None
             finally:
-                self._session.removeTag(self._tag)
+                context.removeJobTag(self._tag)
 
 
 def _placed(name: str, source: Any) -> str:  # noqa: ANN401
