@@ -80,3 +80,10 @@ def load(request):
     yield loaded
     for engine in opened:
         engine.close()
+
+
+def pytest_collection_modifyitems(items):
+    """Keep what needs Spark on one worker: one session is enough, and two would starve each other."""
+    for item in items:
+        if "spark" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("spark"))
