@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-# ruff: noqa: S608
 from fractions import Fraction
 
 import pytest

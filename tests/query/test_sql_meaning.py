@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-# ruff: noqa: S608
 import math
 from datetime import date, datetime
 from decimal import Decimal
