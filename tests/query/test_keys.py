@@ -1,6 +1,5 @@
 """Public keys: a list that may hold too much, and never misses a value that can occur."""
 
-
 from __future__ import annotations
 
 from datetime import date

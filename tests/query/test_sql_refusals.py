@@ -1,6 +1,5 @@
 """What SQL may not ask: refused before any store is touched, by a message that names the clause and holds no data."""
 
-
 from __future__ import annotations
 
 import pytest
