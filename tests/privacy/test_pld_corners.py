@@ -135,7 +135,7 @@ class TestBeyondTheFloats:
     def test_events(self, event):
         running = Running(ApproxDP(1, "1e-6"), events=10)
         for ask in (lambda: compose(event).epsilon("1e-6"), lambda: numerical([event]), lambda: running.add(event)):
-            with pytest.raises(InvalidArgument, match="beyond 1e12"):
+            with pytest.raises(InvalidArgument, match="beyond 1e100"):
                 ask()
 
     def test_epsilon(self):
@@ -153,6 +153,13 @@ class TestBeyondTheFloats:
         """Alone and with another event: the price is the amount, and no more than what the other adds."""
         alone, both = compose(event).epsilon("1e-6"), compose([event, LaplaceNoise(1, 1)]).epsilon("1e-6")
         assert 1e11 * (1 - 1e-9) <= alone <= both <= 1e11 + 10
+
+    @pytest.mark.parametrize("epsilon", [10**29, 10**90])
+    def test_one_steep_promise_among_others(self, epsilon):
+        price = compose([Promise(ApproxDP(epsilon, "1e-7")), LaplaceNoise(1, 1)]).epsilon("1e-6")
+        assert epsilon * (1 - 1e-9) <= price <= epsilon * (1 + 1e-9)
+        with pytest.raises(InvalidArgument, match="beyond a loss of 1e18"):
+            numerical([OwnCurve([(epsilon, "1e-7")])])
 
     def test_discrete_noise_of_hardly_any_width(self):
         assert compose(DiscreteGaussianNoise("1e-11", 1)).epsilon("1e-6") >= 0.49e11

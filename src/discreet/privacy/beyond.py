@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import assert_never
 
 from ..errors import InvalidArgument
 from .events import (
@@ -29,8 +30,8 @@ from .measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 __all__ = ["refuse_beyond", "within_floats"]
 
-MOST = Fraction(10**12)
-"""Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and formulas keep their digits."""
+MOST = Fraction(10**100)
+"""Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and its square is a float."""
 FARTHEST = Fraction(10**300)
 """Largest ε that is asked about."""
 
@@ -54,11 +55,11 @@ def refuse_beyond(event: Event) -> None:
     >>> refuse_beyond(LaplaceNoise("1e-400", 1))
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: LaplaceNoise has an amount beyond 1e12, which keeps no secret; add more noise
+    discreet.errors.InvalidArgument: LaplaceNoise has an amount beyond 1e100, which keeps no secret; add more noise
     """
     if any(amount > MOST for amount in _amounts(event)):
         kind = type(event).__name__
-        raise InvalidArgument(f"{kind} has an amount beyond 1e12, which keeps no secret; add more noise")
+        raise InvalidArgument(f"{kind} has an amount beyond 1e100, which keeps no secret; add more noise")
 
 
 def _amounts(event: Event) -> list[Fraction]:
@@ -91,3 +92,5 @@ def _promised(event: Promise) -> list[Fraction]:
             return [amount]
         case RenyiDP(orders=orders):
             return [amount for both in orders for amount in both]
+        case _:
+            assert_never(event.measure)

@@ -54,7 +54,8 @@ def log_delta(mu: float, epsilon: float) -> float:
     if a > 0:
         return -a * a + math.log((float(erfcx(a)) - float(erfcx(b))) / 2)
     top = float(log_ndtr(-a * math.sqrt(2)))
-    return top + math.log1p(-math.exp(epsilon + float(log_ndtr(-b * math.sqrt(2))) - top))
+    rest = -a * a + math.log(float(erfcx(b)) / 2)  # e^ε Φ(−b√2) without the large ε, as b² − a² = ε
+    return top + math.log1p(-math.exp(rest - top))
 
 
 # Gauss–Legendre nodes and weights on (−1, 1), ten points: exact far beyond double precision over a width of 0.18

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .pair_atoms import Atoms
 from .pair_cells import Array, Pair
 from .rounding import up
@@ -49,6 +50,8 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
 
 
 def _point(epsilon: Fraction | float, delta: Fraction | float) -> Point:
+    if abs(float(epsilon)) > 1e18:
+        raise InvalidArgument("a curve is not followed numerically beyond a loss of 1e18; add more noise")
     e, d = (Decimal(Fraction(v).numerator) / Decimal(Fraction(v).denominator) for v in (epsilon, delta))
     return e, e.exp(), d
 

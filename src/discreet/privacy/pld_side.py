@@ -230,7 +230,9 @@ class Side:
             return None
         counts = [k for _, k in self.groups]
         profile = compose(combs, counts, tilt, longest)
-        return None if profile is None else self.composed(profile, combs)
+        if profile is None or not profile.losses[0] < profile.losses[1]:  # too long, or too fine for such large losses
+            return None
+        return self.composed(profile, combs)
 
     def combs(self, step: float, tail: float, longest: int) -> list[Comb] | None:
         """Place every pair on one grid, on its own lattice if the grid can refine it without much cost."""
