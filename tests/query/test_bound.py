@@ -1,4 +1,5 @@
-from discreet.data import Boolean, People, Rows, Schema
+from discreet.data import Boolean, Integer, People, Rows, Schema
+from discreet.query import parse
 from discreet.query.bound import FINE, most_groups, people_share, possible_shares, weight_of
 from discreet.query.tally import Free, GroupShare, RowShare
 from discreet.query.tree import Scan
@@ -38,3 +39,11 @@ def test_weights_are_the_least_powers_of_two_that_are_fine():
         assert weight * reach >= FINE
         assert weight == 1 or weight * reach < 2 * FINE
     assert weight_of(1, Free()) == 1
+
+
+def test_one_row_is_left_of_a_person_after_group_by_the_person():
+    visits = Schema("visits", People("id", max_rows=6, max_groups=3), {"minutes": Integer(0, 60)})
+    question = parse("SELECT AVG(t) FROM (SELECT id, SUM(minutes) AS t FROM visits GROUP BY id) x", {"visits": visits})
+    assert possible_shares(question.rows, keyed=False) == (RowShare(1),)
+    assert possible_shares(question.rows, keyed=True) == (RowShare(1), GroupShare(1, 1))
+    assert most_groups(question.rows) == 1

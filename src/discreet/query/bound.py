@@ -15,6 +15,7 @@ from __future__ import annotations
 from ..data.unit import People
 from .rows import unit_of
 from .tally import Free, GroupShare, RowShare, Share
+from .totals import person_rows
 from .tree import Relation
 
 __all__ = ["FINE", "most_groups", "people_share", "possible_shares", "weight_of"]
@@ -38,10 +39,16 @@ def possible_shares(rows: Relation, *, keyed: bool) -> tuple[Share, ...]:
     unit = unit_of(rows)
     if not isinstance(unit, People):
         return (Free(),)
-    by_rows = RowShare(unit.max_rows)
+    most = _most_rows(rows, unit)
+    groups = most_groups(rows)
     if unit.max_groups is None or not keyed:
-        return (by_rows,)
-    return by_rows, GroupShare(unit.max_groups, unit.max_rows // unit.max_groups)
+        return (RowShare(most),)
+    return RowShare(most), GroupShare(groups, most // groups)
+
+
+def _most_rows(rows: Relation, unit: People) -> int:
+    """Say how many rows of one person count: those declared, or fewer where GROUP BY the person leaves just one."""
+    return min(unit.max_rows, person_rows(rows))
 
 
 def most_groups(rows: Relation, *, keyed: bool = True) -> int:
@@ -49,7 +56,8 @@ def most_groups(rows: Relation, *, keyed: bool = True) -> int:
     unit = unit_of(rows)
     if not isinstance(unit, People) or not keyed:
         return 1
-    return unit.max_rows if unit.max_groups is None else unit.max_groups
+    most = _most_rows(rows, unit)
+    return most if unit.max_groups is None else min(unit.max_groups, most)
 
 
 def people_share(rows: Relation, *, keyed: bool) -> Share:
