@@ -82,6 +82,7 @@ def load(request):
         engine.close()
 
 
+@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items):
     """Keep what needs Spark on one worker: one session is enough, and two would starve each other."""
     for item in items:
