@@ -53,7 +53,7 @@ def expression_sql(expression: Expression, scope: Scope) -> str:
             return "NULL"
         case Constant():
             return _constant(expression, scope)
-        case Call():
+        case _:  # Call
             return short(_call(expression, scope))
 
 
