@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.tables import in_duckdb, in_duckdb_tables, in_postgres, in_spark
+from engines.tables import in_duckdb, in_postgres, in_spark
 
 SETUP = Path(__file__).parent / "setup_postgres.sh"
 
@@ -60,7 +60,7 @@ def spark_session():
     shutil.rmtree(settings["spark.sql.warehouse.dir"], ignore_errors=True)
 
 
-@pytest.fixture(params=["duckdb", "duckdb tables", "postgres", "spark"])
+@pytest.fixture(params=["duckdb", "postgres", "spark"])
 def load(request):
     """Put tables into a store; whatever is opened is closed."""
     opened = []
@@ -68,8 +68,6 @@ def load(request):
     def loaded(tables):
         if request.param == "duckdb":
             opened.append(in_duckdb(tables))
-        elif request.param == "duckdb tables":
-            opened.append(in_duckdb_tables(tables))
         elif request.param == "postgres":
             opened.append(in_postgres(tables, request.getfixturevalue("postgres_dsn")))
         else:

@@ -66,17 +66,6 @@ def in_duckdb(tables: Mapping[str, Table]) -> DuckDB:
     return DuckDB({name: arrow(table) for name, table in tables.items()})
 
 
-def in_duckdb_tables(tables: Mapping[str, Table]) -> DuckDB:
-    """The same in DuckDB's own storage, whose text is packed."""
-    import duckdb
-
-    connection = duckdb.connect()
-    for name, table in tables.items():
-        connection.register("given", arrow(table))
-        connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
-    return DuckDB(connection)
-
-
 def in_postgres(tables: Mapping[str, Table], dsn: str) -> Postgres:
     import psycopg
 

@@ -26,15 +26,11 @@ Two: TypeAlias = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class StoredColumn:
-    """A column as it is stored: how to refer to it, its type's name and its class.
-
-    `packed` says that repeated text is stored once, so that a function of it is worked out once.
-    """
+    """A column as it is stored: how to refer to it, its type's name and its class."""
 
     sql: str
     type: str
     stored: Stored
-    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DuckDB"]
 
-HELD = "held_"
-"""What is registered from memory is called this, and the table's name in hexadecimal."""
-
 
 class DuckDB:
     """Answer from DuckDB: `DuckDB({"people": "people.csv"})`, `DuckDB("company.duckdb")`, or an open connection.
@@ -113,8 +110,7 @@ class DuckDB:
                 raise failure() from None
             except duckdb.Error:
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
-        packed = not source.startswith((HELD, "read_csv"))
-        columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed) for row in rows}
+        columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1])) for row in rows}
         return StoredTable(source, columns)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
@@ -155,6 +151,6 @@ def _register(connection: DuckDBPyConnection, name: str, source: Any) -> str:  #
     """Give what stands after FROM for a source."""
     if isinstance(source, str | Path):
         return file_sql(source)
-    held = f"{HELD}{name.encode().hex()}"
+    held = f"held_{len(name)}_{name.encode().hex()}"
     connection.register(held, arrow_table(source, name))
-    return held
+    return DUCKDB.quote(held)

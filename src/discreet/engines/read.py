@@ -98,7 +98,7 @@ def _text(x: StoredColumn, dialect: Dialect) -> str:
 
 def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     """Write the key a value counts as: itself if listed; else the other key if it is there at all; else the default."""
-    if dialect.listed is not None and x.packed and x.stored == "text" and column.of == "text":
+    if dialect.listed is not None and x.stored == "text" and column.of == "text":
         key = f"CAST({dialect.listed(x.sql, [str(value) for value in column.values])} AS {dialect.words})"
         last = "NULL" if column.default is None else constant_sql(column.default, dialect)
         if column.other is None:
