@@ -205,7 +205,7 @@ class TestRunning:
                 time.sleep(0.05)
             assert "cancelled" in str(found[0])
 
-    def test_control_c(self):
+    def test_control_c(self, monkeypatch):
         from discreet.engines import progress
 
         stopped = threading.Event()

@@ -119,13 +119,6 @@ class TestRefusals:
         with pytest.raises(SchemaMismatch, match="no column who"):
             engine.check(Schema("people", People("whom", max_rows=1), {"who2": Integer(0, 1)}))
 
-    def test_explain_is_one_text(self, load):
-        columns = {"who": "bigint", "age": "bigint", "name": "text", "ok": "boolean", "far": "bigint"}
-        text = load({"people": Table(columns, [])}).explain(tally(share=RowShare(3)))
-        assert text.startswith("SELECT")
-        assert ";" not in text
-        assert "row_number" not in text
-
     def test_names_in_any_case(self, load):
         schema = Schema("people", Rows(), {"age": Integer(0, 120)})
         table = Table({"AGE": "bigint"}, [(7,)])

@@ -75,8 +75,6 @@ class TestEveryEngineSharesAlike:
             same_totals(engine.tally(tally), wanted)
         none = Tally(Scan(VISITS), keys, (COUNT,), Free(), only=((Fraction(1, 3), "Oslo"),))
         assert engine.tally(none) == {}
-        unknown = Tally(Scan(VISITS), keys, (COUNT,), Free(), only=((None, True), (None, False), ("Rome", None)))
-        same_totals(engine.tally(unknown), memory.tally(unknown))
 
     def test_contributions_at_the_end_of_64_bits(self, load):
         """Sums of 2^62, shares whose product with the bound would overflow, wide totals."""
@@ -113,7 +111,7 @@ class TestEveryEngineSharesAlike:
 class TestTheDefinitionByHand:
     """Free counts all; RowShare(k): sign(c)·⌊|c|·k/n⌋; GroupShare(g, r): clipped sums, then sign(t)·⌊|t|·g/m⌋."""
 
-    rows = tuple({"who": 1, "paid": p, "city": c} for p, c in [(10, "Oslo"), (-7, "Oslo"), (5, "Rome"), (100, "Bonn")])
+    rows = [{"who": 1, "paid": p, "city": c} for p, c in [(10, "Oslo"), (-7, "Oslo"), (5, "Rome"), (100, "Bonn")]]
 
     def total(self, share, keys=CITY, people=False):
         return Memory({"visits": self.rows}).tally(

@@ -17,7 +17,7 @@ from ..query.kind import MOST_STEPS, Day, Kind, Second, Truth, Whole
 from ..query.kinds import kind_of
 from ..query.rows import columns_of, unit_of
 from ..query.tally import GroupShare, RowShare, Tally, Term
-from ..query.tree import JoinPeople, JoinPublic, Relation, Scan, Select, Total, Union, Where
+from ..query.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 
 __all__ = ["MOST_SHARE", "Asked", "Part", "times_of", "understand"]
 
@@ -111,7 +111,7 @@ def _personal(relation: Relation) -> bool:
             return _personal(rows)
         case Union(parts=parts):
             return any(map(_personal, parts))
-        case _:  # JoinPeople, PerPerson
+        case JoinPeople() | PerPerson():
             return True
 
 
@@ -133,11 +133,10 @@ def _expressions(relation: Relation) -> Iterator[Expression]:
             for part in parts:
                 yield from _expressions(part)
             return
-        case _:  # PerPerson
-            rows = relation.rows
-            yield from (expression for _, expression in relation.keys)
-            yield from (total.expression for _, total in relation.totals if total.expression is not None)
-            for _, total in relation.totals:
+        case PerPerson(rows=rows, keys=keys, totals=totals):
+            yield from (expression for _, expression in keys)
+            yield from (total.expression for _, total in totals if total.expression is not None)
+            for _, total in totals:
                 times_of(total, columns_of(rows))
     yield from _expressions(rows)
 

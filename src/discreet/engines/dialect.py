@@ -6,7 +6,7 @@ store, so what they can disagree about is on this page and in the three dialects
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, TypeAlias
@@ -93,8 +93,6 @@ class Dialect:
     """A time as seconds since 1970 in UTC, rounded down."""
     part: Callable[[Function, str], str]
     """A part of the day so many days after 1970."""
-    listed: Callable[[str, Sequence[str]], str] | None
-    """Text as one value of a list, NULL if it is none of them, held compactly; None where IN does as well."""
     materialized: str
     """The word that keeps a common table expression from being computed twice."""
     windows: bool

@@ -53,7 +53,7 @@ def expression_sql(expression: Expression, scope: Scope) -> str:
             return "NULL"
         case Constant():
             return _constant(expression, scope)
-        case _:  # Call
+        case Call():
             return short(_call(expression, scope))
 
 

@@ -10,7 +10,7 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument, SchemaMismatch
 from ..query.evaluate import evaluate
 from ..query.kind import Scalar
-from ..query.tally import Free, RowShare, Tally, Totals
+from ..query.tally import Free, GroupShare, RowShare, Tally, Totals
 from .asked import Asked, Part, understand
 from .base import require_columns, require_public
 from .held import hold, value_of
@@ -133,10 +133,10 @@ def _shared(asked: Asked, entries: list[Entry]) -> Iterable[tuple[Key, tuple[int
         case RowShare(rows=k):
             counts = Counter(e.owner for e in entries)
             return [(e.key, tuple(_share(part or 0, k, counts[e.owner]) for part in e.parts)) for e in entries]
-        case _ as share:  # GroupShare
-            sums = _clipped(asked, entries, share.rows)
+        case GroupShare(groups=groups, rows=rows):
+            sums = _clipped(asked, entries, rows)
             keys = Counter(owner for owner, _ in sums)
-            return [(key, tuple(_share(t, share.groups, keys[owner]) for t in ts)) for (owner, key), ts in sums.items()]
+            return [(key, tuple(_share(t, groups, keys[owner]) for t in ts)) for (owner, key), ts in sums.items()]
 
 
 def _share(c: int, most: int, found: int) -> int:

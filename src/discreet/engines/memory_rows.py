@@ -54,7 +54,7 @@ def owned_rows(relation: Relation, tables: Tables) -> list[Owned]:
             return _paired(relation, tables)
         case Union(parts=parts):
             return [one for part in parts for one in owned_rows(part, tables)]
-        case _:  # PerPerson
+        case PerPerson():
             return _per_person(relation, tables)
 
 
@@ -187,6 +187,6 @@ def _total(total: Total, rows: Iterable[Row], columns: Mapping[str, Kind]) -> Sc
             found = sum(values, Fraction(0))
         case "least":
             found = min(values)
-        case _:  # greatest
+        case "greatest":
             found = max(values)
     return min(max(int(found / total.step), total.low), total.high) * total.step

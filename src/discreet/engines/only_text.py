@@ -37,15 +37,23 @@ def _one(name: str, kind: Kind, values: set[Held], dialect: Dialect) -> str:
     listed = None if kind.keys is None else {hold(key, kind) for key in kind.keys} - {None}
     if listed is not None and listed <= values:
         return "" if None in values else f"{name} IS NOT NULL"
-    some = ", ".join(constant_sql(value, dialect) for value in sorted(values, key=repr) if value is not None)
+    some = ", ".join(constant_sql(value, dialect) for value in _sorted(values - {None}))
     among = f"{name} IN ({some})" if some else "FALSE"
     return f"({among} OR {name} IS NULL)" if None in values else among
+
+
+def _sorted(values: Iterable[Held]) -> list[Held]:
+    return sorted(values, key=repr)
 
 
 def _together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: Dialect) -> str:
     """Write a test of whole keys; a key with NULL is tested by itself, since NULL equals nothing."""
     full = sorted((key for key in keys if None not in key), key=repr)
-    tests = [_one_of(full, names, dialect)] if full else []
+    tests = []
+    if full:
+        listed = ", ".join("(" + ", ".join(constant_sql(v, dialect) for v in key) + ")" for key in full)
+        columns = ", ".join(f"k{place}" for place in range(len(names)))
+        tests.append(f"({', '.join(names)}) IN ({select_sql(['*'], f'(VALUES {listed}) AS v({columns})')})")
     for key in sorted((key for key in keys if None in key), key=repr):
         each = (
             f"{name} IS NULL" if value is None else f"{name} = {constant_sql(value, dialect)}"
@@ -53,9 +61,3 @@ def _together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: Dialec
         )
         tests.append("(" + " AND ".join(each) + ")")
     return "(" + " OR ".join(tests) + ")"
-
-
-def _one_of(keys: Sequence[tuple[Held, ...]], names: Sequence[str], dialect: Dialect) -> str:
-    listed = ", ".join("(" + ", ".join(constant_sql(v, dialect) for v in key if v is not None) + ")" for key in keys)
-    columns = ", ".join(f"k{place}" for place in range(len(names)))
-    return f"({', '.join(names)}) IN ({select_sql(['*'], f'(VALUES {listed}) AS v({columns})')})"

@@ -74,7 +74,7 @@ def total_sql(total: Total, times: int, value: str, dialect: Dialect) -> str:
             found = dialect.total(value)
         case "least":
             found = f"min({value})"
-        case _:  # greatest
+        case "greatest":
             found = f"max({value})"
     low, high = total.low // times, -(-total.high // times)
     clipped = clip_sql(found, low, high, f"CAST({found} AS BIGINT)")

@@ -98,7 +98,6 @@ POSTGRES = Dialect(
     days=lambda x: f"CAST({x} - DATE '1970-01-01' AS bigint)",
     seconds=_seconds,
     part=_part,
-    listed=None,
     materialized="AS MATERIALIZED",
     windows=False,
 )

@@ -49,14 +49,16 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
             return _or(moment_sql(column, x, dialect), default, dialect)
         case Boolean():
             return _or(_truth(x), column.default, dialect)
-        case _:  # Text
+        case Text():
             text = _text(x, dialect)
             cut = f"left({text}, {column.max_length})" if x.stored != "boolean" or column.max_length < 5 else text
             return _or(cut, column.default, dialect)
 
 
-def constant_sql(value: Key, dialect: Dialect) -> str:
+def constant_sql(value: Key | None, dialect: Dialect) -> str:
     """Write a public value: a truth, whole steps or text."""
+    if value is None:
+        return "NULL"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     return bigint(value) if isinstance(value, int) else dialect.literal(value)
@@ -98,19 +100,12 @@ def _text(x: StoredColumn, dialect: Dialect) -> str:
 
 def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     """Write the key a value counts as: itself if listed; else the other key if it is there at all; else the default."""
-    if dialect.listed is not None and x.stored == "text" and column.of == "text":
-        key = f"CAST({dialect.listed(x.sql, [str(value) for value in column.values])} AS {dialect.words})"
-        last = "NULL" if column.default is None else constant_sql(column.default, dialect)
-        if column.other is None:
-            return _or(key, column.default, dialect)
-        other = f"CASE WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} ELSE {last} END"
-        return f"COALESCE({key}, {other})"
     match column.of:
         case "text":
             key, sql_type = _text(x, dialect), dialect.words
         case "integer":
             key, sql_type = _key_number(x, dialect), "BIGINT"
-        case _:  # boolean
+        case "boolean":
             key, sql_type = _truth(x), "BOOLEAN"
     values = column.values if column.of != "boolean" else ()
     listed = f"{key} IN ({_listed(values, dialect)})" if values else f"{key} IN ({_flags(column)})"

@@ -88,7 +88,7 @@ def _frame(relation: Relation, needed: Names, writer: Writer) -> Frame:
             return _join_people(relation, needed, writer)
         case Union():
             return _union(relation, needed, writer)
-        case _:  # PerPerson
+        case PerPerson():
             return _per_person(relation, needed, writer)
 
 

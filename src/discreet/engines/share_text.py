@@ -6,8 +6,8 @@ A person's rows or keys are counted by a join with the counts, or by a window wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..query.kind import MOST_STEPS
 from ..query.tally import Free, GroupShare, RowShare, Share
@@ -24,7 +24,6 @@ class Entries:
     """A SELECT of what each row, or each person in a key, contributes: the SQL names of its columns.
 
     `values` holds for each part the column that is added up or, where the part counts, is not NULL; "*" counts rows.
-    `labels` lists the values of those keys that are text and can only be one of a few.
     """
 
     sql: str
@@ -32,7 +31,6 @@ class Entries:
     keys: tuple[str, ...]
     values: tuple[str, ...]
     parts: tuple[Part, ...]
-    labels: Mapping[str, Sequence[str]]
     grouped: bool = False
 
 
@@ -45,7 +43,7 @@ def once_sql(rows: Entries) -> Entries:
         if name != "*"
     }
     sql = select_sql([*groups, *named_cells(cells.items())], f"({rows.sql}) AS t", _group_by(groups))
-    return replace(rows, sql=sql, grouped=True)
+    return Entries(sql, rows.owner, rows.keys, rows.values, rows.parts, grouped=True)
 
 
 def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
@@ -61,8 +59,8 @@ def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
             return select_sql([*rows.keys, *cells], f"({rows.sql}) AS t", _group_by(rows.keys))
         case RowShare(rows=most):
             return _by_rows(rows, most, dialect)
-        case _:  # GroupShare
-            return _by_groups(rows, share, dialect)
+        case GroupShare(groups=groups, rows=most):
+            return _by_groups(rows, groups, most, dialect)
 
 
 def _group_by(names: Sequence[str]) -> str:
@@ -109,27 +107,19 @@ def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
     return first + select_sql([*rows.keys, *outer], f"({counted}) AS t", _group_by(rows.keys))
 
 
-def _compact(rows: Entries, dialect: Dialect) -> str:
-    """Write the rows with keys that are grouped faster than text."""
-    if dialect.listed is None or not rows.labels:
-        return rows.sql
-    keys = [(key, dialect.listed(key, rows.labels[key]) if key in rows.labels else key) for key in rows.keys]
-    values = [value for value in rows.values if value != "*"]
-    return select_sql([*rows.owner, *named_cells(keys), *values], f"({rows.sql}) AS t")
-
-
-def _by_groups(rows: Entries, share: GroupShare, dialect: Dialect) -> str:
+def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
     names = [f"s{place}" for place in range(len(rows.parts))]
-    sums = [_clipped_sum(v, part, share.rows, dialect) for v, part in zip(rows.values, rows.parts, strict=True)]
-    by, source = [*rows.owner, *rows.keys], f"({_compact(rows, dialect)}) AS t"
-    sql = select_sql([*by, *named_cells(zip(names, sums, strict=True))], source, _group_by(by))
+    sums = [_clipped_sum(v, part, most, dialect) for v, part in zip(rows.values, rows.parts, strict=True)]
+    by = [*rows.owner, *rows.keys]
+    sql = select_sql([*by, *named_cells(zip(names, sums, strict=True))], f"({rows.sql}) AS t", _group_by(by))
     if not rows.keys:  # everybody is in one key
         cells = [f"COALESCE({dialect.total(name)}, 0)" for name in names]
         return select_sql(cells, f"({sql}) AS t")
-    first, source = _with_count(replace(rows, sql=sql, grouped=True), dialect)
-    reaches = [share.rows * max(abs(part.term.low), abs(part.term.high)) for part in rows.parts]
-    shares = [_share(name, reach, share.groups, dialect) for name, reach in zip(names, reaches, strict=True)]
-    cells = [f"COALESCE({dialect.total(each)}, 0)" for each in shares]
+    clipped = Entries(sql, rows.owner, rows.keys, tuple(names), rows.parts, grouped=True)
+    first, source = _with_count(clipped, dialect)
+    reaches = [most * max(abs(part.term.low), abs(part.term.high)) for part in rows.parts]
+    shares = [_share(name, reach, groups, dialect) for name, reach in zip(names, reaches, strict=True)]
+    cells = [f"COALESCE({dialect.total(share)}, 0)" for share in shares]
     return first + select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
 
 

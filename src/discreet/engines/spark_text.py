@@ -106,7 +106,6 @@ SPARK = Dialect(
     days=lambda x: f"CAST(unix_date({x}) AS BIGINT)",
     seconds=_seconds,
     part=_part,
-    listed=None,
     materialized="AS",
     windows=True,
 )

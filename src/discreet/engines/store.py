@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..data.schema import Schema
 from ..query.kind import Scalar, kind_of_column
 from ..query.tally import Tally, Totals
-from ..query.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Where
+from ..query.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from .asked import Asked, understand
 from .base import require_columns, require_public, shared_key
 from .dialect import Dialect, StoredTable
@@ -80,6 +80,6 @@ def _public_tables(relation: Relation) -> Iterable[Schema]:
         case JoinPeople(left=left, right=right):
             yield from _public_tables(left)
             yield from _public_tables(right)
-        case _:  # Union
-            for part in relation.parts:
+        case Union(parts=parts):
+            for part in parts:
                 yield from _public_tables(part)

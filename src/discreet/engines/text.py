@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..data.keys import MOST_KEYS
 from ..data.schema import Schema
 from ..data.unit import People
 from ..query.expression import Call, Constant, Expression, Function, fields_of
-from ..query.kind import Whole, Words
+from ..query.kind import Whole
 from ..query.rows import tables_of
 from ..query.tally import Free, Totals
 from .asked import Asked, Part
@@ -72,12 +71,7 @@ def _entries(asked: Asked, writer: Writer) -> Entries:
         test = only_sql(tally.only, tuple(keys), asked.keys, writer.dialect)
         sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
     named = tuple("*" if sql == "*" else name for name, sql in values)
-    labels = {
-        name: [str(key) for key in kind.keys if key is not None]
-        for name, kind in zip(keys, asked.keys, strict=True)
-        if isinstance(kind, Words) and kind.keys is not None and len(kind.keys) <= MOST_KEYS
-    }
-    return Entries(sql, frame.owner, tuple(keys), named, asked.parts, labels)
+    return Entries(sql, frame.owner, tuple(keys), named, asked.parts)
 
 
 def _value(part: Part, scope: Scope) -> str:
