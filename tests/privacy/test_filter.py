@@ -81,6 +81,38 @@ class TestHowOften:
         assert gate.left().squared > 0
 
 
+class TestPrice:
+    """What an event would take: the difference it makes to what was spent, also where it does not fit."""
+
+    @pytest.mark.parametrize(
+        ("budget", "kind", "amount"),
+        [
+            (PureDP(1), "pure", lambda m: m.epsilon),
+            (BUDGET, "approximate", lambda m: m.epsilon),
+            (BUDGET, "zcdp", lambda m: m.rho),
+            (BUDGET, "advanced", lambda m: m.rho),
+            (RenyiDP({2: 1}), "renyi", lambda m: m.orders[0][1]),
+            (BUDGET, "gdp", lambda m: m.squared),
+            (BUDGET, "residue", lambda m: m.squared),
+        ],
+    )
+    def test_it_is_what_after_takes(self, budget, kind, amount):
+        gate = open_filter(budget, kind).after(LAPLACE)
+        price = gate.price(LAPLACE)
+        assert amount(gate.spent()) + amount(price) == amount(gate.after(LAPLACE).spent())
+        assert type(price) is type(gate.left())
+
+    def test_more_than_is_left_still_has_a_price(self):
+        gate = open_filter(PureDP(1))
+        assert gate.price(Repeated(LAPLACE, 1000)) == PureDP(10)
+        assert gate == open_filter(PureDP(1))
+        assert open_filter(BUDGET, "approximate").price(KeySelection(LAPLACE, "1e-7")) == ApproxDP("0.01", "1e-7")
+
+    def test_what_is_not_priced_is_refused(self):
+        with pytest.raises(InvalidArgument, match="pure budget"):
+            open_filter(PureDP(1)).price(GaussianNoise.of(1, 1))
+
+
 class TestCapacity:
     def test_the_converted_rho_fits_and_is_the_largest(self):
         rho = open_filter(BUDGET, "zcdp").capacity[0]

@@ -112,6 +112,20 @@ class Filter:
         amounts, leak = self._price(event)
         return self._fits(amounts) and self.leaked + leak <= self.terms.delta
 
+    def price(self, event: Event) -> Measure:
+        """Give what the event would take now, in the measure this kind of filter counts in; nothing changes.
+
+        It may be more than is left: `admits` compares. A δ of the event's own is in it for kind "approximate" only;
+        the other kinds keep leaks in a purse of their own.
+
+        >>> from discreet.privacy.events import LaplaceNoise
+        >>> open_filter(PureDP(1)).price(LaplaceNoise(1, 2)), open_filter(ZCDP(1)).price(LaplaceNoise(10**6, 1)).rho < 1
+        (PureDP(2), True)
+
+        Refuses the same events as `admits`.
+        """
+        return self._shown(*self._price(event))
+
     def after(self, event: Event) -> Filter:
         """Give the filter after the event was admitted.
 
