@@ -1,63 +1,12 @@
-"""Real stores for the suite: DuckDB in the process, a PostgreSQL server and a Spark session started for it."""
+"""Every store of the suite, loaded with the same tables."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 import warnings
-from pathlib import Path
 
 import pytest
 
 from engines.tables import in_duckdb, in_postgres, in_spark
-
-SETUP = Path(__file__).parent / "setup_postgres.sh"
-
-
-@pytest.fixture(scope="session")
-def postgres_dsn():
-    """A throw-away server on a socket of its own."""
-    if subprocess.run([SETUP, "install"], capture_output=True, check=False).returncode:
-        pytest.skip("there is no PostgreSQL server here, and it could not be installed")
-    home = tempfile.mkdtemp(prefix="pg")
-    started = subprocess.run([SETUP, "start", home], capture_output=True, check=True, text=True)
-    yield started.stdout.strip()
-    subprocess.run([SETUP, "stop", home], capture_output=True, check=True)
-    shutil.rmtree(home, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def spark_session():
-    """A local session, in a time zone that is not UTC, since no answer may depend on it."""
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, and there is none on the path")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Spark's own remarks about the versions beside it
-        from pyspark.sql import SparkSession
-
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.memory": "1g",
-            "spark.sql.session.timeZone": "America/New_York",
-            "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="spark"),
-        }
-        builder = SparkSession.builder.master("local[2]").appName("engines")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session.stop()
-    shutil.rmtree(settings["spark.sql.warehouse.dir"], ignore_errors=True)
 
 
 @pytest.fixture(params=["duckdb", "postgres", "spark"])
@@ -80,11 +29,3 @@ def load(request):
     yield loaded
     for engine in opened:
         engine.close()
-
-
-@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
-def pytest_collection_modifyitems(items):
-    """Keep what needs Spark on one worker: one session is enough, and two would starve each other."""
-    for item in items:
-        if "spark" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("spark"))

@@ -3,6 +3,7 @@
 #   setup_postgres.sh install        install Debian's server if it is missing and we are root
 #   setup_postgres.sh start DIR      prints the connection string
 #   setup_postgres.sh stop DIR
+#   setup_postgres.sh watch DIR      when its input ends, stops the server and removes DIR
 # initdb refuses to run as root, so root becomes the user postgres.
 set -eu
 
@@ -40,8 +41,14 @@ stop)
     cd /
     as_server "$(bin)/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null
     ;;
+watch)
+    cat >/dev/null
+    [ ! -e "$2/data/postmaster.pid" ] || "$0" stop "$2"
+    cd /
+    rm -rf "$2"
+    ;;
 *)
-    echo "usage: $0 install | start DIR | stop DIR" >&2
+    echo "usage: $0 install | start DIR | stop DIR | watch DIR" >&2
     exit 2
     ;;
 esac
