@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias, TypeVar, cast
@@ -24,8 +23,9 @@ from ..data.schema_dict import SHAPES
 from ..data.schema_file import read_schemas, write_toml
 from ..data.sniff import look
 from ..data.unit import People, Period, Rows, Unit
-from ..errors import DiscreetError, InvalidArgument
+from ..errors import InvalidArgument
 from ..privacy.neighbours import ADD_REMOVE, read_neighbours
+from .refusal import refusals
 
 __all__ = ["app"]
 
@@ -43,15 +43,6 @@ QUESTIONS: dict[Kind, str] = {
     "integer": "low:high, or its keys as 1,2,3",
     "timestamp": "low..high",
 }
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    try:
-        yield
-    except DiscreetError as refusal:
-        typer.secho(f"discreet: {refusal}", err=True, fg="red")
-        raise typer.Exit(2) from None
 
 
 @app.command("infer")
@@ -81,7 +72,7 @@ def infer_command(
 
     Example: discreet schema infer people.csv --unit rows --bounds age=0:120 --categories region=N,S --out people.toml
     """
-    with _refusals():
+    with refusals():
         _check_free(out)
         guessed: dict[str, Kind] = {column: seen.kind for column, seen in look(file).columns.items()}
         types = _overruled(guessed, kind or [])
@@ -222,7 +213,7 @@ def check(files: Annotated[list[Path], typer.Argument(help="Schema files.")]) ->
 
     Example: discreet schema check people.toml
     """
-    with _refusals():
+    with refusals():
         for file in files:
             names = ", ".join(schema.name for schema in read_schemas(file))
             typer.echo(f"{file}: ready: {names}")
@@ -237,7 +228,7 @@ def show(
 
     Example: discreet schema show people.toml
     """
-    with _refusals():
+    with refusals():
         schemas = read_schemas(file, draft=True)
     if as_json:
         typer.echo(json.dumps([schema.to_dict() for schema in schemas], ensure_ascii=False, indent=2))

@@ -1,0 +1,72 @@
+"""Where the data lies, in words: a CSV, Parquet or DuckDB file, or a PostgreSQL address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..data.schema import Schema
+from ..errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from ..engines.duckdb import DuckDB
+    from ..engines.postgres import Postgres
+
+__all__ = ["open_source", "table_of"]
+
+_DATABASES = (".duckdb", ".ddb", ".db")
+
+
+def open_source(
+    source: str, schemas: Sequence[Schema], tables: Mapping[str, str] | None = None, *, progress: bool = False
+) -> DuckDB | Postgres:
+    """Open the store of a source; `tables` names further files, as NAME=PATH.
+
+    Refuses a file that is not there, and a file whose table cannot be told from its name and the schemas.
+    """
+    if source.startswith(("postgresql://", "postgres://")):
+        from ..engines.postgres import Postgres
+
+        if tables:
+            raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
+        return Postgres(source)
+    from ..engines.duckdb import DuckDB
+
+    files = {name: _there(path) for name, path in (tables or {}).items()}
+    if Path(source).suffix.lower() in _DATABASES:
+        if tables:
+            raise InvalidArgument("--table names files; a DuckDB file has its own tables")
+        return DuckDB(_there(source), progress=progress)
+    name = table_of(source, schemas)
+    if name in files:
+        raise InvalidArgument(f"--table {name} names the table of {source} again; name each table once")
+    return DuckDB({name: _there(source), **files}, progress=progress)
+
+
+def _there(path: str) -> str:
+    if not Path(path).is_file():
+        raise InvalidArgument(f"{path} is no file; give the path of a CSV, Parquet or DuckDB file that is there")
+    return path
+
+
+def table_of(source: str, schemas: Sequence[Schema]) -> str:
+    """Say which declared table a file holds: the one named like the file, else the only private one.
+
+    >>> from ..data import Boolean, Rows
+    >>> votes = Schema("votes", Rows(), {"yes": Boolean()})
+    >>> table_of("data/votes.csv", [votes]), table_of("march.csv.gz", [votes])
+    ('votes', 'votes')
+
+    Refuses a file that could be several.
+    """
+    stem = Path(source).name.split(".")[0]
+    names = [schema.name for schema in schemas]
+    if stem in names:
+        return stem
+    private = [schema.name for schema in schemas if not schema.public]
+    if len(private) != 1:
+        raise InvalidArgument(
+            f"{source} is named like no table of the schema; the tables are {', '.join(names)}: rename the file"
+        )
+    return private[0]
