@@ -45,6 +45,7 @@ class Answer:
     keys: tuple[Key, ...] = field(repr=False)
     estimates: tuple[dict[str, Estimate], ...] = field(repr=False)
     receipt: object = None
+    caption: str = ""
 
     @classmethod
     def of(cls, plan: Plan, keys: Sequence[Key], estimates: Sequence[dict[str, Estimate]]) -> Answer:
@@ -66,9 +67,9 @@ class Answer:
             tuple(estimates[place] for place in places),
         )
 
-    def with_receipt(self, receipt: object) -> Answer:
-        """Give the same answer with the ledger's receipt."""
-        return replace(self, receipt=receipt)
+    def with_receipt(self, receipt: object, caption: str = "") -> Answer:
+        """Give the same answer with the ledger's receipt; the caption stands below the table wherever it is shown."""
+        return replace(self, receipt=receipt, caption=caption)
 
     @property
     def noisy(self) -> tuple[str, ...]:

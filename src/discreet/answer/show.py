@@ -85,7 +85,7 @@ def answer_text(answer: Answer) -> str:
                 columns.append(["", *(_drawn(one, _span(bars)) for one in bars)])
     wide = [max(map(len, column)) for column in columns]
     lines = ["  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)) for row in zip(*columns, strict=True)]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join([*(line.rstrip() for line in lines), *([answer.caption] if answer.caption else [])])
 
 
 def _drawn(one: tuple[float, float, float] | None, span: tuple[float, float]) -> str:
@@ -105,7 +105,8 @@ def answer_html(answer: Answer) -> str:
             picture = "" if one is None else _svg(one, _span(bars[name]))
             cells.append(f"<td>{escape(cell(value, intervals[place].get(name), sort))}{picture}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    below = f"<caption style='caption-side:bottom'>{escape(answer.caption)}</caption>" if answer.caption else ""
+    return f"<table>{below}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def _svg(one: tuple[float, float, float], span: tuple[float, float]) -> str:

@@ -24,7 +24,7 @@ from ..query.tree import Relation
 from .draw import choose
 from .gather import Store, gather
 
-__all__ = ["Bounds", "suggest_bounds"]
+__all__ = ["Bounds", "BoundsPlan", "plan_bounds", "run_bounds", "suggest_bounds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,24 @@ def suggest_bounds(
 
     Refuses a column that holds no numbers, and a tail outside 0 … 1/2.
     """
+    return run_bounds(plan_bounds(column, rows, spend=spend, tail=tail), engine, bits=bits)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsPlan:
+    """What finding bounds will do: the ends of the octaves, and two choices among them. No data is read."""
+
+    ends: tuple[tuple[Fraction, Fraction], ...]
+    releases: tuple[ChosenRelease, ...]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What a ledger is charged with before anything runs."""
+        return tuple(release.event for release in self.releases)
+
+
+def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Fraction | str = "1/100") -> BoundsPlan:
+    """Plan the search for bounds; refuses what `suggest_bounds` refuses, before anything is touched or spent."""
     at = Fraction(tail)
     if not 0 < at < Fraction(1, 2):
         raise InvalidArgument(f"tail must lie between 0 and 1/2, got {tail}; 1/100 is usual")
@@ -66,10 +84,14 @@ def suggest_bounds(
     tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
     wants = [Choice(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
     plans = [[_chosen(want, part) for want, part in zip(wants, _halves(way), strict=True)] for way in routes(spend)]
-    releases = min(plans, key=lambda plan: plan[0].error())
-    counts = gather(wants, [()], engine)
-    places = [choose(r, c, [()], 0.95, bits=bits)[0] for r, c in zip(releases, counts, strict=True)]
-    return Bounds(ends[min(places)][0], ends[max(places)][1], tuple(release.event for release in releases))
+    return BoundsPlan(tuple(ends), tuple(min(plans, key=lambda plan: plan[0].error())))
+
+
+def run_bounds(plan: BoundsPlan, engine: Store, *, bits: Bits | None = None) -> Bounds:
+    """Run a plan that has been paid for."""
+    counts = gather([release.want for release in plan.releases], [()], engine)
+    places = [choose(r, c, [()], 0.95, bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)]
+    return Bounds(plan.ends[min(places)][0], plan.ends[max(places)][1], plan.events)
 
 
 def _halves(budget: Divisible) -> list[Divisible]:

@@ -1,0 +1,251 @@
+"""Answers as JSON, exactly and for good: what a ledger keeps today is shown again, digit for digit, in thirty years.
+
+An answer is its keys and its estimates; everything shown (values, intervals at any level, tables) is worked out from
+them again. Estimates keep the noisy steps and the mechanism that made them, so no rounding happens on the way. The
+tables below *are* the format: they do not follow the classes by reflection, and lines are only ever added.
+
+    scalars     JSON's own whole numbers, text, truths and null; {"fraction": "1/3"}; {"date": "2024-01-02"};
+                {"time": "2024-01-02T03:04:05"}
+    noisy       [steps, the worth of a step as text, the place of its mechanism in the answer's list]
+    floats      text, their shortest decimal
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from ..errors import InvalidArgument
+from ..plan.plan import Plan
+from ..plan.release import Additive
+from ..privacy.event_json import read_amount, read_list
+from .amount import Amount
+from .answer import Answer
+from .chosen import Place, Vote
+from .estimate import Estimate
+from .mean import Average
+from .noisy import Noisy
+from .pair import Coefficient, Moment
+from .spread import Deviation
+from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
+
+__all__ = ["Json", "answer_from_json", "answer_to_json", "scalar_from_json", "scalar_to_json"]
+
+Json: TypeAlias = dict[str, object]
+Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_write`
+
+VERSION = 1
+
+_TWO: Fields = {"widths": "amounts", "blurs": "amounts"}
+_CROSS: Fields = {"products": "noisy", "x": "noisy", "y": "noisy", "count": "noisy"}
+_ESTIMATES: dict[str, tuple[Callable[..., Estimate], Fields]] = {
+    "amount": (Amount, {"total": "noisy", "low": "amount or null", "high": "amount or null"}),
+    "average": (
+        Average,
+        {"total": "noisy", "count": "noisy", "middle": "amount", "low": "amount", "high": "amount"},
+    ),
+    "deviation": (
+        Deviation,
+        {"squares": "noisy", "total": "noisy", "count": "noisy", "width": "amount", "sample": "truth", "root": "truth"}
+        | {"blur": "amount"},
+    ),
+    "moment": (Moment, _CROSS | _TWO | {"sample": "truth"}),
+    "coefficient": (Coefficient, _CROSS | {"x_squares": "noisy", "y_squares": "noisy"} | _TWO),
+    "place": (Place, {"cell": "scalars", "reach": "scalars", "range": "scalars", "level": "float"}),
+    "vote": (Vote, {"chosen": "scalar", "shortfall": "float"}),
+}
+_NAMES: dict[object, str] = {made: name for name, (made, _) in _ESTIMATES.items()}
+
+
+@dataclass(slots=True)
+class _Mechanisms:
+    """The mechanisms of one answer, each written once; nothing here outlives one call."""
+
+    places: dict[Additive, int] = field(default_factory=dict)
+    listed: list[Additive] = field(default_factory=list)
+
+    def place(self, mechanism: Additive) -> int:
+        if mechanism not in self.places:
+            self.places[mechanism] = len(self.listed)
+            self.listed.append(mechanism)
+        return self.places[mechanism]
+
+
+def answer_to_json(answer: Answer) -> Json:
+    """Write the keys and estimates of an answer as plain JSON types; its question and plan are not written.
+
+    >>> from ..data import Boolean, Rows, Schema
+    >>> from ..plan.plan import plan_question
+    >>> from ..privacy.measures import PureDP
+    >>> from ..query.sql import parse
+    >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}
+    >>> plan = plan_question(parse("SELECT COUNT(*) AS n FROM votes", votes), PureDP(1))
+    >>> from ..mechanisms.geometric import Geometric
+    >>> answer = Answer.of(plan, [()], [{"n": Amount(Noisy(41, Fraction(1), Geometric(1, 1)))}])
+    >>> written = answer_to_json(answer)
+    >>> written["estimates"]
+    [{'n': {'estimate': 'amount', 'total': [41, '1', 0], 'low': None, 'high': None}}]
+    >>> answer_from_json(written, plan) == answer
+    True
+    """
+    mechanisms = _Mechanisms()
+    rows = [{name: _write_estimate(estimate, mechanisms) for name, estimate in row.items()} for row in answer.estimates]
+    return {
+        "answer": VERSION,
+        "keys": [[scalar_to_json(value) for value in key] for key in answer.keys],
+        "estimates": rows,
+        "mechanisms": [mechanism_to_json(mechanism) for mechanism in mechanisms.listed],
+    }
+
+
+def answer_from_json(data: object, plan: Plan) -> Answer:
+    """Read an answer written by `answer_to_json`, as the answer to the plan's question.
+
+    Refuses other versions, unknown fields, and an answer whose keys or statistics are not those of the question.
+    """
+    given = read_object(data, {"answer", "keys", "estimates", "mechanisms"}, "an answer")
+    if given["answer"] != VERSION or type(given["answer"]) is not int:
+        raise InvalidArgument(f"this answer is in an unknown version; this release reads {VERSION}")
+    mechanisms = [mechanism_from_json(one) for one in read_list(given["mechanisms"], "mechanisms")]
+    keys = [tuple(scalar_from_json(v) for v in read_list(key, "keys")) for key in read_list(given["keys"], "keys")]
+    names = {name for name, _ in plan.question.statistics}
+    rows = [read_object(row, names, "a row of estimates") for row in read_list(given["estimates"], "estimates")]
+    if len(rows) != len(keys) or any(len(key) != len(plan.question.keys) for key in keys):
+        raise InvalidArgument("this answer has other keys than its question")
+    order = [name for name, _ in plan.question.statistics]
+    return Answer.of(plan, keys, [{name: _read_estimate(row[name], mechanisms) for name in order} for row in rows])
+
+
+def scalar_to_json(value: object) -> object:
+    """Write one value of a key or cell, exactly.
+
+    >>> scalar_to_json(Fraction(1, 3)), scalar_to_json(date(2024, 1, 2)), scalar_to_json(True), scalar_to_json(None)
+    ({'fraction': '1/3'}, {'date': '2024-01-02'}, True, None)
+    """
+    match value:
+        case None | bool() | str() | int():
+            return value
+        case Fraction():
+            return {"fraction": str(value)}
+        case datetime():
+            return {"time": value.isoformat()}
+        case date():
+            return {"date": value.isoformat()}
+    raise InvalidArgument(f"a {type(value).__name__} is no value of a key")
+
+
+def scalar_from_json(data: object) -> Any:  # noqa: ANN401 any scalar, a day or a time
+    """Read one value written by `scalar_to_json`.
+
+    >>> scalar_from_json({"fraction": "1/3"}), scalar_from_json(7)
+    (Fraction(1, 3), 7)
+    """
+    if data is None or isinstance(data, bool | str | int):
+        return data
+    if isinstance(data, dict) and len(data) == 1:
+        [(tag, text)] = data.items()
+        if tag == "fraction":
+            return read_amount(text, "a key")
+        if tag in ("date", "time") and isinstance(text, str):
+            return _moment(text, date if tag == "date" else datetime)
+    raise InvalidArgument("a key's value is a whole number, text, a truth, null, or a tagged fraction, date or time")
+
+
+def _moment(text: str, kind: type[date]) -> date:
+    try:
+        return kind.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgument("a key's date or time is written as ISO 8601 says") from None
+
+
+def _write_estimate(estimate: Estimate, mechanisms: _Mechanisms) -> Json:
+    name = _NAMES[type(estimate)]
+    fields = _ESTIMATES[name][1]
+    return {"estimate": name, **{f: _write(kind, getattr(estimate, f), mechanisms) for f, kind in fields.items()}}
+
+
+def _read_estimate(data: object, mechanisms: list[Additive]) -> Estimate:
+    name = data.get("estimate") if isinstance(data, dict) else None
+    if not isinstance(name, str) or name not in _ESTIMATES:
+        raise InvalidArgument(f"an estimate is one of {', '.join(_ESTIMATES)}")
+    make, fields = _ESTIMATES[name]
+    given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
+    return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})
+
+
+def _write(kind: str, value: Any, mechanisms: _Mechanisms) -> object:  # noqa: ANN401 the kind says which type
+    match kind:
+        case "noisy":
+            return [value.steps, str(value.unit), mechanisms.place(value.mechanism)]
+        case "amount" | "amount or null":
+            return None if value is None else str(value)
+        case "amounts":
+            return [str(part) for part in value]
+        case "scalars":
+            return [scalar_to_json(part) for part in value]
+        case "scalar":
+            return scalar_to_json(value)
+        case "float":
+            return repr(value)
+    return bool(value)
+
+
+def _read(kind: str, value: object, mechanisms: list[Additive]) -> object:
+    if kind == "noisy":
+        return _read_noisy(value, mechanisms)
+    if kind == "amount or null" and value is None:
+        return None
+    return _READERS[kind](value)
+
+
+def _read_noisy(value: object, mechanisms: list[Additive]) -> Noisy:
+    if not isinstance(value, list) or len(value) != 3 or type(value[0]) is not int or type(value[2]) is not int:
+        raise InvalidArgument("a noisy total is written as [steps, unit, mechanism]")
+    if not 0 <= value[2] < len(mechanisms):
+        raise InvalidArgument("a noisy total names a mechanism that the answer does not list")
+    return Noisy(value[0], read_amount(value[1], "unit"), mechanisms[value[2]])
+
+
+def _pair(read: Callable[[object], object]) -> Callable[[object], object]:
+    def pair(value: object) -> tuple[object, ...]:
+        parts = read_list(value, "a pair")
+        if len(parts) != 2:
+            raise InvalidArgument("a pair has two parts")
+        return tuple(read(part) for part in parts)
+
+    return pair
+
+
+def _float(value: object) -> float:
+    try:
+        found = float(value) if isinstance(value, str) else math.nan
+    except ValueError:
+        found = math.nan
+    if math.isnan(found):
+        raise InvalidArgument("a float is written as text, such as '0.95'")
+    return found
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidArgument("a truth is written as true or false")
+    return value
+
+
+def _amount(value: object) -> Fraction:
+    return read_amount(value, "an estimate")
+
+
+_READERS: Mapping[str, Callable[[object], object]] = {
+    "amount": _amount,
+    "amount or null": _amount,
+    "amounts": _pair(_amount),
+    "scalars": _pair(scalar_from_json),
+    "scalar": scalar_from_json,
+    "float": _float,
+    "truth": _truth,
+}
