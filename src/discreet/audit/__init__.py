@@ -7,11 +7,13 @@ exact(first, second, claim)          two known distributions: no runs, no doubt
 replay(program, inputs=(D, D'))      freeze the noise and compare everything else
 one_run(…)                           many canaries, one run (Steinke, Nasr, Jagielski 2023)
 dkw(first, second, …)                all thresholds at once, without splitting the runs
+sql_run(make_curator, sql, spend=…)  a curator's whole answer as something to audit; command_run(…) a program
 runs_needed(claim, truth)            plan before running
 """
 
 from __future__ import annotations
 
+from .asked import remembered, sql_run
 from .bounds import clopper_pearson_lower, clopper_pearson_upper
 from .command import command_run
 from .dkw import dkw
@@ -42,7 +44,9 @@ __all__ = [
     "guesses_doubt",
     "neighbours",
     "one_run",
+    "remembered",
     "replay",
     "runs_needed",
+    "sql_run",
     "verify",
 ]

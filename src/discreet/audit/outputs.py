@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import flatten
 from .runs import Raised, Raw
 
 __all__ = ["Column", "Outputs", "tabulate"]
@@ -105,7 +106,7 @@ def _kinds_of_floats(values: Values) -> Column:
 def _object_columns(outputs: list[object]) -> dict[str, Column]:
     cells: dict[str, dict[int, object]] = {}
     for row, output in enumerate(outputs):
-        for name, cell in _flatten(output, ""):
+        for name, cell in flatten(output):
             cells.setdefault(name, {})[row] = cell
     columns: dict[str, Column] = {}
     for name, filled in cells.items():
@@ -114,26 +115,6 @@ def _object_columns(outputs: list[object]) -> dict[str, Column]:
 
 
 _MISSING = object()
-
-
-def _flatten(output: object, path: str) -> Iterator[tuple[str, object]]:
-    """Name every scalar inside an output; lengths and keys are outputs as well."""
-    if isinstance(output, np.ndarray):
-        output = output.tolist()
-    for verb in ("to_dicts", "to_pylist"):  # polars and arrow tables
-        if hasattr(output, verb):
-            output = getattr(output, verb)()
-    if isinstance(output, Mapping):
-        yield f"{path}keys", " ".join(sorted(map(repr, output)))
-        yield f"{path}length", len(output)
-        for key, inner in output.items():
-            yield from _flatten(inner, f"{path}[{key!r}]")
-    elif isinstance(output, Sequence) and not isinstance(output, str | bytes):
-        yield f"{path}length", len(output)
-        for i, inner in enumerate(output):
-            yield from _flatten(inner, f"{path}[{i}]")
-    else:
-        yield path or "value", output
 
 
 def _cell_columns(name: str, cells: list[object]) -> dict[str, Column]:

@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 
-__all__ = ["Progress", "Raised", "Raw", "Vector", "collect", "read_vector"]
+__all__ = ["NotARun", "Progress", "Raised", "Raw", "Vector", "collect", "read_vector"]
 
 Vector: TypeAlias = Literal["auto", "size", "array", "no"]
 Progress: TypeAlias = Callable[[int], None]
 Raw: TypeAlias = NDArray[Any] | list[object]
 
 _CHUNK = 1 << 17
+
+
+class NotARun(InvalidArgument):
+    """Raised by a runnable that cannot be run as asked; it ends the audit, where other exceptions are outputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ def _one_by_one(
 def _once(run: Callable[..., object], value: object) -> object:
     try:
         return run(value)
+    except NotARun:
+        raise
     except Exception as error:  # noqa: BLE001 - an exception is an output too: it may leak
         return Raised(type(error).__name__, str(error))
 
