@@ -1,0 +1,124 @@
+"""Charts as SVG, drawn on the server: they need no script, follow the page's colours and say in words what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from .scale import Scale
+
+__all__ = [
+    "HEIGHT",
+    "WIDTH",
+    "Frame",
+    "area",
+    "axes",
+    "circle",
+    "label",
+    "path",
+    "picture",
+    "plain",
+    "segment",
+    "steps",
+]
+
+WIDTH, HEIGHT = 400, 250
+"""One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The two axes of a chart."""
+
+    x: Scale
+    y: Scale
+
+    def at(self, point: Point) -> str:
+        """Write where a point stands."""
+        return f"{self.x.place(point[0]):g} {self.y.place(point[1]):g}"
+
+
+def plain(value: float) -> str:
+    """Write a number for an axis: short, with thin spaces between thousands, powers of ten for the far ones.
+
+    >>> plain(0.5), plain(12000.0), plain(1e-6), plain(3e7), plain(-4.0), plain(0.0)
+    ('0.5', '12\\u202f000', '10⁻⁶', '3 × 10⁷', '−4', '0')
+    """
+    if value and not 1e-3 <= abs(value) < 1e6:
+        digits, power = f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else f"{value:.2e}".split("e")
+        raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        front = f"{float(digits):g}"
+        return f"10{raised}" if front == "1" else f"{front} × 10{raised}".replace("-", "−")
+    return f"{value:,.6g}".replace(",", "\u202f").replace("-", "−")
+
+
+def picture(title: str, described: str, parts: Iterable[Markup], height: int = HEIGHT, kind: str = "") -> Markup:
+    """Frame the parts as one image; `title` and `described` are what people hear who do not see it."""
+    head = Markup('<svg class="chart {}" viewBox="0 0 {} {}" role="img"><title>{}</title><desc>{}</desc>')
+    return head.format(kind, WIDTH, height, title, described) + Markup("").join(parts) + Markup("</svg>")
+
+
+def axes(frame: Frame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Markup:
+    """Draw both axes: hairlines across for y, short marks for x, names at their ends."""
+    x, y = frame.x, frame.y
+    across = [
+        Markup('<path class="grid" d="M{} {}H{}"/><text class="tick" x="{}" y="{}" text-anchor="end">{}</text>').format(
+            x.start, y.place(v), x.end, x.start - 6, y.place(v) + 4, plain(v)
+        )
+        for v in y.ticks(y_ticks)
+    ]
+    along = [
+        Markup(
+            '<path class="mark" d="M{} {}v4"/><text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>'
+        ).format(x.place(v), y.start, x.place(v), y.start + 17, plain(v))
+        for v in x.ticks(x_ticks)
+    ]
+    base = Markup('<path class="axis" d="M{} {}H{}"/>').format(x.start, y.start, x.end)
+    names = Markup(
+        '<text class="name" x="{}" y="{}" text-anchor="end">{}</text><text class="name" x="{}" y="12">{}</text>'
+    ).format(x.end, y.start + 34, x_name, 2, y_name)
+    return Markup("").join([*across, *along, base, names])
+
+
+def path(frame: Frame, points: Sequence[Point], kind: str = "line") -> Markup:
+    """Draw a line through points."""
+    return Markup('<path class="{}" d="M{}"/>').format(kind, "L".join(map(frame.at, points)))
+
+
+def area(frame: Frame, points: Sequence[Point], kind: str = "area") -> Markup:
+    """Fill what lies between points and the lower axis."""
+    ends = ((points[-1][0], frame.y.low), (points[0][0], frame.y.low))
+    return Markup('<path class="{}" d="M{}Z"/>').format(kind, "L".join(map(frame.at, (*points, *ends))))
+
+
+def steps(points: Sequence[Point], end: float) -> list[Point]:
+    """Turn points into the corners of a staircase that holds each value up to the next, the last one up to `end`.
+
+    >>> steps([(0, 1), (2, 3)], 5)
+    [(0, 1), (2, 1), (2, 3), (5, 3)]
+    """
+    after = [x for x, _ in points[1:]] + [end]
+    return [corner for (x, y), to in zip(points, after, strict=True) for corner in ((x, y), (to, y))]
+
+
+def segment(frame: Frame, start: Point, end: Point, kind: str) -> Markup:
+    """Draw one straight line."""
+    return path(frame, (start, end), kind)
+
+
+def circle(frame: Frame, at: Point, kind: str = "dot", radius: float = 4) -> Markup:
+    """Draw a dot."""
+    place = Markup('<circle class="{}" cx="{:g}" cy="{:g}" r="{:g}"/>')
+    return place.format(kind, frame.x.place(at[0]), frame.y.place(at[1]), radius)
+
+
+def label(
+    frame: Frame, at: Point, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
+) -> Markup:
+    """Write words at a point, moved by dx and dy."""
+    x, y = frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy
+    return Markup('<text class="{}" x="{:g}" y="{:g}" text-anchor="{}">{}</text>').format(kind, x, y, anchor, words)

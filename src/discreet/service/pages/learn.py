@@ -1,0 +1,50 @@
+"""The learning corner: open to all, touches no data. Whole page, or one lesson for the script that moves a slider."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...privacy.advise import NOT_PROMISED
+from .lesson_curve import curve_lesson
+from .lesson_noise import noise_lesson
+from .lesson_response import response_lesson
+from .lesson_sum import sum_lesson
+from .render import page, piece
+
+__all__ = ["MISPRINTS", "learn_routes"]
+
+LESSONS = {"noise": noise_lesson, "curve": curve_lesson, "sum": sum_lesson, "response": response_lesson}
+
+MISPRINTS = (
+    ("Gaussian noise of σ = Δ√(2 ln(1.25/δ))/ε for every ε", "proved for ε < 1 only; use the exact curve"),
+    ("advanced composition without kε(eᵋ − 1)", "both terms"),
+    ("a group of K people: δ grows by K e^(Kε)", "by (e^(Kε) − 1)/(eᵋ − 1), far less"),
+    ("disjoint parts cost the maximum", "only for public parts and adding or removing a person"),
+    ("a SUM of values from a to b moves by b", "by max(|a|, |b|), or b − a if a person is replaced"),
+    ("fair-coin randomized response costs ε = 3", "ε = ln 3 ≈ 1.0987"),
+    ("Gaussian noise is always wider than Laplace noise", "not for small ε"),
+)
+"""What lectures and papers print, and what is right."""
+
+
+def learn_routes() -> list[Route]:
+    """Give the routes of the learning corner."""
+    return [Route("/learn", _whole, methods=["GET"]), Route("/learn/{lesson}", _one, methods=["GET"])]
+
+
+def _whole(request: Request) -> Response:
+    """Show all lessons; without a script, the form of one lesson sends its sliders here."""
+    asked = dict(request.query_params)
+    chosen = asked.get("lesson")
+    lessons = {name: make(asked if name == chosen else {}) for name, make in LESSONS.items()}
+    return page("learn.html", here="Learn", lessons=lessons, not_promised=NOT_PROMISED, misprints=MISPRINTS)
+
+
+def _one(request: Request) -> Response:
+    """Show one lesson with its sliders as asked."""
+    make = LESSONS.get(request.path_params["lesson"])
+    if make is None:
+        return page("missing.html", status=404)
+    return piece("piece_lesson.html", lesson=make(dict(request.query_params)))

@@ -1,0 +1,60 @@
+"""From a template to a page: escaped by default, undefined names are errors, headers that allow nothing from elsewhere."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from .chart import plain
+
+__all__ = ["POLICY", "html", "is_piece", "page", "piece"]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("discreet.service", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["plain"] = plain
+    return made
+
+
+def html(template: str, **words: Any) -> Markup:  # noqa: ANN401 - whatever the template names
+    """Fill a template."""
+    return Markup(_environment().get_template(template).render(**words))  # noqa: S704 - escaped by the environment
+
+
+def piece(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # noqa: ANN401
+    """Answer with a part of a page."""
+    return HTMLResponse(html(template, **words), status, headers=HEADERS)
+
+
+def page(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # noqa: ANN401
+    """Answer with a whole page; whoever is not signed in sees only the rooms that are open to all."""
+    known = {"person": None, "csrf": "", "here": "", "rooms": (("Learn", "/learn"),)} | words
+    return HTMLResponse(html(template, **known), status, headers=HEADERS)
+
+
+def is_piece(headers: Any) -> bool:  # noqa: ANN401 - any mapping of headers
+    """Tell whether the script of a page asked, which wants a part of it only."""
+    return headers.get("x-piece") == "1"

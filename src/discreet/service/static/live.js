@@ -1,0 +1,107 @@
+// Small helpers that make server-rendered pages live. Every page also works without them.
+
+const rooms = new WeakMap(); // the request under way of each form, so that a newer one can replace it
+
+/** Ask the server for a piece of a page; a lost session leads to the sign-in page. */
+async function piece(url, options = {}) {
+  const reply = await fetch(url, { ...options, headers: { "X-Piece": "1", ...options.headers }, credentials: "same-origin" });
+  if (reply.redirected && new URL(reply.url).pathname === "/sign-in") {
+    location.assign(reply.url);
+    return null;
+  }
+  return reply.text();
+}
+
+/** Put a piece into its place, and tell whoever depends on it. */
+function put(target, html) {
+  target.innerHTML = html;
+  target.removeAttribute("aria-busy");
+  target.dispatchEvent(new CustomEvent("placed", { bubbles: true }));
+  poll(target);
+}
+
+/** Send a form and place the answer; a newer sending of the same form cancels this one. */
+async function send(form, url, target, method) {
+  rooms.get(form)?.abort();
+  const control = new AbortController();
+  rooms.set(form, control);
+  target.setAttribute("aria-busy", "true");
+  const fields = new URLSearchParams(new FormData(form));
+  try {
+    const html =
+      method === "post"
+        ? await piece(url, { method, body: fields, signal: control.signal })
+        : await piece(`${url}?${fields}`, { signal: control.signal });
+    if (html !== null) put(target, html);
+  } catch (problem) {
+    if (problem.name !== "AbortError") lost(target);
+  }
+}
+
+function lost(target) {
+  target.removeAttribute("aria-busy");
+  target.innerHTML = '<div class="refusal"><p><strong>The server cannot be reached.</strong></p><p>Nothing was sent twice. Try again in a moment.</p></div>';
+}
+
+/** Ask again for every part of a page that says it is not finished. */
+function poll(root) {
+  for (const part of root.querySelectorAll("[data-poll]")) {
+    setTimeout(async () => {
+      if (!part.isConnected) return;
+      try {
+        const html = await piece(part.dataset.poll);
+        if (html !== null && part.isConnected) put(part.parentElement, html);
+      } catch {
+        lost(part.parentElement);
+      }
+    }, Number(part.dataset.wait ?? 400));
+  }
+}
+
+/** Say what a slider stands at. */
+function speak(slider) {
+  const words = slider.dataset.words?.split("|");
+  if (!words) return;
+  const said = words[Number(slider.value)];
+  slider.setAttribute("aria-valuetext", said);
+  const output = slider.form?.querySelector(`output[for="${slider.id}"]`);
+  if (output) output.value = said;
+}
+
+let waiting;
+document.addEventListener("input", (event) => {
+  if (event.target.matches("input[type=range]")) speak(event.target);
+  const form = event.target.form;
+  if (!form?.dataset.live) return;
+  clearTimeout(waiting);
+  const target = document.getElementById(form.dataset.target);
+  waiting = setTimeout(() => send(form, form.dataset.live, target, form.method), Number(form.dataset.wait ?? 90));
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const sure = event.submitter?.dataset.sure ?? form.dataset.sure;
+  if (sure && !confirm(sure)) {
+    event.preventDefault();
+    return;
+  }
+  const into = event.submitter?.dataset.into ?? form.dataset.into;
+  if (!into) return;
+  event.preventDefault();
+  const action = event.submitter?.getAttribute("formaction") ?? form.getAttribute("action");
+  send(form, action, document.getElementById(into), form.method);
+});
+
+document.addEventListener("click", async (event) => {
+  const copy = event.target.closest("[data-copy]");
+  if (copy) {
+    await navigator.clipboard.writeText(document.getElementById(copy.dataset.copy).textContent.trim());
+    copy.textContent = "Copied";
+  }
+});
+
+for (const slider of document.querySelectorAll("input[type=range]")) speak(slider);
+for (const only of document.querySelectorAll("[data-without-script]")) only.remove();
+poll(document);
+
+export { piece, put, send, speak };
