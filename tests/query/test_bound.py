@@ -1,6 +1,6 @@
 from discreet.data import Boolean, Integer, People, Rows, Schema
 from discreet.query import parse
-from discreet.query.bound import FINE, most_groups, people_share, possible_shares, weight_of
+from discreet.query.bound import FINE, MOST_ROWS, most_groups, people_share, possible_shares, weight_of
 from discreet.query.tally import Free, GroupShare, RowShare
 from discreet.query.tree import Scan
 
@@ -47,3 +47,19 @@ def test_one_row_is_left_of_a_person_after_group_by_the_person():
     assert possible_shares(question.rows, keyed=False) == (RowShare(1),)
     assert possible_shares(question.rows, keyed=True) == (RowShare(1), GroupShare(1, 1))
     assert most_groups(question.rows) == 1
+
+
+def test_bounds_of_joined_tables_multiply_and_of_united_ones_add_up():
+    visits = Schema("visits", People("id", max_rows=6, max_groups=2), {"minutes": Integer(0, 60)})
+    users = Schema("users", People("id", max_rows=1), {"age": Integer(0, 120)})
+    schemas = {"visits": visits, "users": users}
+
+    def shares(rows):
+        return possible_shares(parse(f"SELECT COUNT(*) FROM {rows}", schemas).rows, keyed=True)
+
+    assert shares("visits v JOIN users u ON u.id = v.id") == (RowShare(6), GroupShare(2, 3))
+    assert shares("visits a JOIN visits b ON a.id = b.id") == (RowShare(36), GroupShare(4, 9))
+    united = "SELECT id, minutes AS x FROM visits UNION ALL SELECT id, age AS x FROM users"
+    assert shares(f"({united}) t") == (RowShare(7), GroupShare(3, 2))
+    many = " ".join(f"JOIN visits v{i} ON v{i}.id = v.id" for i in range(20))
+    assert shares(f"visits v {many}")[0] == RowShare(MOST_ROWS)

@@ -6,8 +6,10 @@
     People   people            GroupShare(max_groups, 1)    a person counts once in a key
     People   which keys occur  GroupShare(max_groups, 1) in whole people: who is in more keys than that counts nowhere
 
-All of them let at most `max_rows` rows of one person count in an answer. Which of two possible shares has the smaller
-error is the planner's choice; what a share cuts off is not seen by any interval, so it is shown with the plan.
+All of them let at most `max_rows` rows of one person count in an answer. In a join of private tables the rows of one
+pair with those of the other, so that their bounds multiply; in a union they add up; GROUP BY the person leaves one row.
+The same goes for groups. So nothing is cut off that the declared bounds allow. Which of two possible shares has the
+smaller error is the planner's choice; what a share cuts off no interval sees, so it is shown with the plan.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ from __future__ import annotations
 from ..data.unit import People
 from .rows import unit_of
 from .tally import Free, GroupShare, RowShare, Share
-from .totals import person_rows
+from .totals import person_groups, person_rows
 from .tree import Relation
 
-__all__ = ["FINE", "most_groups", "people_share", "possible_shares", "weight_of"]
+__all__ = ["FINE", "MOST_ROWS", "most_groups", "people_share", "possible_shares", "weight_of"]
+
+MOST_ROWS = 1 << 31
+"""As many rows of one person any share can bound."""
 
 FINE = 1 << 20
 """A share of a row is counted in parts of at least this fineness, so that rounding down loses less than 1 in a million
@@ -39,25 +44,28 @@ def possible_shares(rows: Relation, *, keyed: bool) -> tuple[Share, ...]:
     unit = unit_of(rows)
     if not isinstance(unit, People):
         return (Free(),)
-    most = _most_rows(rows, unit)
-    groups = most_groups(rows)
+    most, groups = _most_rows(rows), most_groups(rows)
     if unit.max_groups is None or not keyed:
         return (RowShare(most),)
     return RowShare(most), GroupShare(groups, most // groups)
 
 
-def _most_rows(rows: Relation, unit: People) -> int:
-    """Say how many rows of one person count: those declared, or fewer where GROUP BY the person leaves just one."""
-    return min(unit.max_rows, person_rows(rows))
+def _most_rows(rows: Relation) -> int:
+    return min(MOST_ROWS, person_rows(rows))
 
 
 def most_groups(rows: Relation, *, keyed: bool = True) -> int:
-    """Say in how many keys one person may count: `max_groups`, or as many as rows; without keys there is one."""
-    unit = unit_of(rows)
-    if not isinstance(unit, People) or not keyed:
+    """Say in how many keys one person may count: `max_groups`, or as many as rows; without keys there is one.
+
+    >>> from ..data import Boolean, Schema
+    >>> from .tree import Scan, Union
+    >>> visits = Scan(Schema("visits", People("id", max_rows=12, max_groups=3), {"paid": Boolean()}))
+    >>> most_groups(Union((visits, visits)))
+    6
+    """
+    if not isinstance(unit_of(rows), People) or not keyed:
         return 1
-    most = _most_rows(rows, unit)
-    return most if unit.max_groups is None else min(unit.max_groups, most)
+    return min(_most_rows(rows), person_groups(rows))
 
 
 def people_share(rows: Relation, *, keyed: bool) -> Share:

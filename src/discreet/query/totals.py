@@ -6,6 +6,7 @@ A total beyond its bounds is clipped: the bounds are enforced, not believed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, assert_never
@@ -39,7 +40,7 @@ from .tree import (
     Where,
 )
 
-__all__ = ["Totals", "person_rows"]
+__all__ = ["Totals", "person_groups", "person_rows"]
 
 
 def person_rows(rows: Relation) -> int:
@@ -52,17 +53,26 @@ def person_rows(rows: Relation) -> int:
     >>> person_rows(Union((visits, visits)))
     6
     """
+    return _expected(rows, lambda unit: unit.max_rows)
+
+
+def person_groups(rows: Relation) -> int:
+    """Say in how many keys one person is expected at most, counted as rows are: as declared, or in as many as rows."""
+    return _expected(rows, lambda unit: unit.max_groups or unit.max_rows)
+
+
+def _expected(rows: Relation, most: Callable[[People], int]) -> int:
     match rows:
         case Scan(schema=schema):
-            return schema.unit.max_rows if isinstance(schema.unit, People) else 1
+            return most(schema.unit) if isinstance(schema.unit, People) else 1
         case Where(rows=inner) | Select(rows=inner) | JoinPublic(rows=inner):
-            return person_rows(inner)
+            return _expected(inner, most)
         case JoinPeople(left=left, right=right):
-            return person_rows(left) * person_rows(right)
+            return _expected(left, most) * _expected(right, most)
         case Union(parts=parts):
-            return sum(map(person_rows, parts))
+            return sum(_expected(part, most) for part in parts)
         case PerPerson(rows=inner, keys=keys):
-            return person_rows(inner) if keys else 1
+            return _expected(inner, most) if keys else 1
         case _:
             assert_never(rows)
 
