@@ -1,0 +1,83 @@
+"""The real way from a question to its answer, with every mechanism on a tape: what goes in is measured, what comes out
+is frozen. Nothing but the two functions that add noise is put aside for the recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from discreet.answer import ask, run_plan
+from discreet.answer.draw import draw, inputs, scores, shift_of
+from discreet.engines.memory import Memory
+from discreet.plan.release import ChosenRelease
+from discreet.plan.selection import Selection
+from discreet.query.rows import neighbours_of
+
+
+class Norms(NamedTuple):
+    l1: int
+    squared_l2: int
+    linf: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One release as the recorder wants it: what it declares, and what it does."""
+
+    name: str
+    sensitivity: object
+    do: Callable[[], object] = field(compare=False, repr=False)
+
+    def release(self, _value: object) -> object:
+        return self.do()
+
+
+def combined(want, counts, keys, shift) -> np.ndarray:
+    """Score every combination of choices over the keys by its sum: one choice in all."""
+    each = [np.array(scores(want, counts, key, shift), dtype=object) for key in keys]
+    return reduce(np.add.outer, each).ravel()
+
+
+def recorded_draw(recorder):
+    def drawn(release, counts, keys, level, *, bits=None):
+        def do():
+            return draw(release, counts, keys, level, bits=bits)
+
+        if isinstance(release, ChosenRelease):
+            step = Step("choice", release.mechanism.sensitivity, do)
+            return recorder.release(step, combined(release.want, counts, keys, shift_of(release, level)), norm="linf")
+        step = Step("noise", release.mechanism.sensitivity, do)
+        return recorder.release(step, np.array(inputs(release.want, counts, keys), dtype=object))
+
+    return drawn
+
+
+def recorded_selection(recorder, universe, units):
+    """People per key: one each in at most l0 keys; two units change where one is replaced."""
+    plain = Selection.release
+
+    def release(self, counts, *, bits=None):
+        l0 = units * self.rule.l0
+        step = Step("selection", Norms(l0, l0, 1), lambda: plain(self, counts, bits=bits))
+        return recorder.release(step, [counts.get(key, 0) for key in universe])
+
+    return release
+
+
+def program(plan, universe=(), store=Memory):
+    """Make a program for `replay`: the whole way, and everything an analyst sees of the answer."""
+    units = 1 if neighbours_of(plan.question.rows) == "add-remove" else 2
+
+    def run(rows, recorder):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ask, "draw", recorded_draw(recorder))
+            patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
+            answer = run_plan(plan, store({"visits": rows}), level=0.9)
+        return answer.to_dict(0.9), str(answer), answer.columns, len(answer)
+
+    return run

@@ -1,0 +1,129 @@
+"""The project's own SQL under its own auditor: black box on the worst neighbours, grey box on all of them."""
+
+import pytest
+
+from audit.own_questions import (
+    CASES,
+    COMER,
+    OF_PEOPLE,
+    ONE,
+    PEOPLE,
+    RARE,
+    STATISTICS,
+    UNKNOWN,
+    WHOLE,
+    asked,
+    asking,
+    planned,
+    schema,
+    visit,
+)
+from audit.replayed import program
+from discreet.audit import audit, neighbours, replay
+from discreet.engines import DuckDB
+from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
+
+SQL = {name: f"SELECT {what} AS v FROM visits" for name, what in STATISTICS.items()} | WHOLE
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.name}, {c.neighbours}")
+def test_not_refuted(case):
+    """False-alarm rate: 1e-11 for each of the audits."""
+    how = {"neighbours": case.neighbours, "unit": case.person, "confidence": 1 - 1e-11}
+    report = audit(case.run, case.spend, case.inputs, samples=case.samples, **how)
+    assert report.verdict == "not refuted", report
+
+
+@pytest.mark.statistical
+class TestTheAuditorWouldSee:
+    """What is planned for one promise is refuted for a smaller one; missed with probability below 1e-9."""
+
+    @pytest.mark.parametrize("name", ["count", "sum", "count distinct"])
+    def test_less_noise(self, name):
+        case = asked(name, "rows", "high")
+        assert audit(case.run, PureDP("1/5"), case.inputs, samples=3000, neighbours="add-remove").refuted
+
+    def test_a_person_with_more_rows_than_declared(self):
+        """One row each is declared as a unit, a person has fifty."""
+        run = asking(SQL["sum"], schema("rows"), ONE)
+        report = audit(run, ONE, (PEOPLE, PEOPLE + COMER["heavy"]), samples=300, neighbours="add-remove", unit="id")
+        assert report.refuted
+
+    def test_keys_of_one_person(self):
+        """A key of one person appears with probability of a part of δ = 1/10: caught if 1/1000 is claimed."""
+        run = asking(UNKNOWN["unknown towns"], schema("people"), ApproxDP(1, "1/10"))
+        pair = PEOPLE, PEOPLE + COMER["unknown words"]
+        assert audit(run, ApproxDP(1, "1/1000"), pair, samples=4000).refuted
+        assert not audit(run, ApproxDP(1, "1/10"), pair, samples=2000, confidence=1 - 1e-11).refuted
+
+
+def pairs(unit, relation, third=slice(None)):
+    """Give the comers, and what `neighbours` thinks of near the people, or a third of that."""
+    person = None if unit == "rows" else "id"
+    if relation == "add-remove":
+        known = [(PEOPLE, PEOPLE + rows) for rows in COMER.values() if person or len(rows) == 1]
+        known.append(([], COMER["high"]))
+    else:
+        known = [(PEOPLE + COMER["low"], PEOPLE + rows) for rows in COMER.values() if person or len(rows) == 1][2:]
+    found = list(neighbours(PEOPLE, relation, low=0, high=10, unit=person))[third]
+    return known + [pair[:2] for pair in found if None not in [row["id"] for row in [*pair[0], *pair[1]]]]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("unit", ["rows", "people", "groups"])
+class TestReplay:
+    """With the noise frozen, no input moves further than declared and nothing else moves at all, on every neighbour."""
+
+    @pytest.mark.parametrize("name", SQL)
+    def test_public_keys(self, name, unit, relation):
+        spend = (ONE, ZCDP("1/2"))[list(SQL).index(name) % 2]
+        self.look(planned(SQL[name], schema(unit, relation), spend), unit, relation)
+
+    @pytest.mark.parametrize("name", OF_PEOPLE)
+    def test_people(self, name, unit, relation):
+        if unit != "rows":
+            self.look(planned(OF_PEOPLE[name], schema(unit, relation), ONE), unit, relation)
+
+    @pytest.mark.parametrize("name", UNKNOWN)
+    def test_unknown_keys(self, name, unit, relation):
+        towns = {row["town"] for pair in pairs(unit, relation) for rows in pair for row in rows}
+        universe = [(t,) for t in towns] if name == "unknown towns" else [(t, w) for t in towns for w in "AB"]
+        self.look(planned(UNKNOWN[name], schema(unit, relation), RARE), unit, relation, universe)
+
+    def look(self, plan, unit, relation, universe=()):
+        person = None if unit == "rows" else "id"
+        turn = len(str(plan.question.statistics)) % 3  # all edges are tried, each with a third of the questions
+        for pair in pairs(unit, relation, slice(turn, None, 3)):
+            seen = replay(program(plan, universe), pair, neighbours=relation, unit=person)
+            assert seen.moves
+            seen.require()
+
+
+class TestReplayWouldSee:
+    """The tape catches what breaks a declared sensitivity, or what is shown beside the noise."""
+
+    def test_a_person_with_more_rows_than_declared(self):
+        plan = planned(SQL["sum"], schema("rows"), ONE)
+        assert replay(program(plan), (PEOPLE, PEOPLE + COMER["heavy"]), neighbours="add-remove", unit="id").refuted
+
+    def test_two_people(self):
+        for name in ("count", "sum", "greatest", "mode", "by ward"):
+            plan = planned(SQL[name], schema("rows"), ONE)
+            assert replay(program(plan), (PEOPLE, [*PEOPLE, visit(8, 10, 4.0), visit(9, 10, 4.0)])).refuted, name
+
+
+@pytest.mark.parametrize("name", ["sum", "variance", "median", "by shop", "by two"])
+def test_replay_on_duckdb(name):
+    """The same on a real store, with every comer that it can hold."""
+    import pyarrow as pa
+
+    def store(tables):
+        types = pa.schema([("id", pa.string()), ("x", pa.float64()), ("y", pa.float64()), ("ward", pa.string())])
+        types = types.append(pa.field("shop", pa.string())).append(pa.field("town", pa.string()))
+        plain = [{**row, "id": str(row["id"])} for row in tables["visits"]]
+        return DuckDB({"visits": pa.Table.from_pylist(plain, schema=types)})
+
+    plan = planned(SQL[name], schema("people"), ONE)
+    for comer in COMER.values():
+        replay(program(plan, store=store), (PEOPLE, PEOPLE + comer), neighbours="add-remove", unit="id").require()
