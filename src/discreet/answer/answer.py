@@ -45,7 +45,7 @@ class Answer:
     keys: tuple[Key, ...] = field(repr=False)
     estimates: tuple[dict[str, Estimate], ...] = field(repr=False)
     receipt: object = None
-    caption: str = ""
+    caption: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, plan: Plan, keys: Sequence[Key], estimates: Sequence[dict[str, Estimate]]) -> Answer:

@@ -23,6 +23,8 @@ from ..errors import InvalidArgument
 from ..plan.plan import Plan
 from ..plan.release import Additive
 from ..privacy.event_json import read_amount, read_list
+from ..query.kind import Scalar
+from ..query.tree import Question
 from .amount import Amount
 from .answer import Answer
 from .chosen import Place, Vote
@@ -33,7 +35,7 @@ from .pair import Coefficient, Moment
 from .spread import Deviation
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
 
-__all__ = ["Json", "answer_from_json", "answer_to_json", "scalar_from_json", "scalar_to_json"]
+__all__ = ["Json", "answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
 
 Json: TypeAlias = dict[str, object]
 Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_write`
@@ -107,17 +109,21 @@ def answer_from_json(data: object, plan: Plan) -> Answer:
 
     Refuses other versions, unknown fields, and an answer whose keys or statistics are not those of the question.
     """
+    return Answer.of(plan, *estimates_from_json(data, plan.question))
+
+
+def estimates_from_json(data: object, question: Question) -> tuple[list[tuple[Scalar, ...]], list[dict[str, Estimate]]]:
+    """Read the keys and the estimates of an answer to a question, row by row; refuses as `answer_from_json`."""
     given = read_object(data, {"answer", "keys", "estimates", "mechanisms"}, "an answer")
     if given["answer"] != VERSION or type(given["answer"]) is not int:
         raise InvalidArgument(f"this answer is in an unknown version; this release reads {VERSION}")
     mechanisms = [mechanism_from_json(one) for one in read_list(given["mechanisms"], "mechanisms")]
     keys = [tuple(scalar_from_json(v) for v in read_list(key, "keys")) for key in read_list(given["keys"], "keys")]
-    names = {name for name, _ in plan.question.statistics}
-    rows = [read_object(row, names, "a row of estimates") for row in read_list(given["estimates"], "estimates")]
-    if len(rows) != len(keys) or any(len(key) != len(plan.question.keys) for key in keys):
+    names = [name for name, _ in question.statistics]
+    rows = [read_object(row, set(names), "a row of estimates") for row in read_list(given["estimates"], "estimates")]
+    if len(rows) != len(keys) or any(len(key) != len(question.keys) for key in keys):
         raise InvalidArgument("this answer has other keys than its question")
-    order = [name for name, _ in plan.question.statistics]
-    return Answer.of(plan, keys, [{name: _read_estimate(row[name], mechanisms) for name in order} for row in rows])
+    return keys, [{name: _read_estimate(row[name], mechanisms) for name in names} for row in rows]
 
 
 def scalar_to_json(value: object) -> object:

@@ -21,6 +21,7 @@ from ..query.rows import columns_of, neighbours_of
 from ..query.sensitivity import rank_influence
 from ..query.tally import Tally, Term
 from ..query.tree import Relation
+from ..rational import rational
 from .draw import choose
 from .gather import Store, gather
 
@@ -71,7 +72,7 @@ class BoundsPlan:
 
 def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Fraction | str = "1/100") -> BoundsPlan:
     """Plan the search for bounds; refuses what `suggest_bounds` refuses, before anything is touched or spent."""
-    at = Fraction(tail)
+    at = rational(tail, "tail")
     if not 0 < at < Fraction(1, 2):
         raise InvalidArgument(f"tail must lie between 0 and 1/2, got {tail}; 1/100 is usual")
     kind = kind_of(Field(column), columns_of(rows))
@@ -84,7 +85,8 @@ def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Fraction |
     tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
     wants = [Choice(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
     plans = [[_chosen(want, part) for want, part in zip(wants, _halves(way), strict=True)] for way in routes(spend)]
-    return BoundsPlan(tuple(ends), tuple(min(plans, key=lambda plan: plan[0].error())))
+    best = min(plans, key=lambda plan: plan[0].error())
+    return BoundsPlan(tuple(ends), tuple(best))
 
 
 def run_bounds(plan: BoundsPlan, engine: Store, *, bits: Bits | None = None) -> Bounds:
