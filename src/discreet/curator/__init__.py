@@ -1,0 +1,14 @@
+"""The curator: questions in, private answers with receipts out, every one charged before it is run.
+
+Start at `curator`, then `paid` (the order of effects), `receipt` and `verify`.
+"""
+
+from __future__ import annotations
+
+from .curator import Curator
+from .explanation import Explanation
+from .receipt import Receipt
+from .sign import Signer
+from .verify import verify_receipt
+
+__all__ = ["Curator", "Explanation", "Receipt", "Signer", "verify_receipt"]

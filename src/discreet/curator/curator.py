@@ -1,0 +1,301 @@
+"""The curator: stands between analysts and private data, and knows every room of the house.
+
+question ─► plan ─► price ─► charge ─► run ─► finish ─► answer with a receipt
+└─ public: explain, plan, rehearse ─┘ └─ in this order, or nothing: `paid` ─┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..answer.answer import Answer
+from ..answer.ask import run_plan
+from ..answer.suggest import Bounds
+from ..data.schema import Schema
+from ..engines.base import Engine
+from ..errors import InvalidArgument
+from ..ledger import History, Ledger
+from ..ledger.names import read_who
+from ..plan import Plan, plan_question
+from ..privacy.measures import Measure
+from ..query.build import Table
+from ..query.tree import Question
+from ..rational import Number, whole
+from .bounds import bounds_of
+from .explain import explained
+from .explanation import Explanation
+from .paid import Locks, Order, paid
+from .rehearse import made_up
+from .request import Asked, Errors, Weights, Wish, event_of, key_of, part_of_all, question_of, read_question
+from .sign import Signer
+from .stand import Stand, read_stand
+from .write import answers_of, body_of, given
+
+if TYPE_CHECKING:
+    from ..plan import Third, Workload
+
+__all__ = ["Curator"]
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Curator:
+    """Answer questions about private tables, within a ledger's budget.
+
+    `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts. Every question
+    is charged before it is run. The same question about the same declared version of the data, with the same noise,
+    has the same answer and costs nothing. Curators may be used from many threads.
+
+    >>> from ..data import Category, Integer, Rows
+    >>> from ..engines.memory import Memory
+    >>> from ..ledger import open_ledger
+    >>> from ..privacy.measures import PureDP
+    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
+    >>> store = Memory({"people": [{"age": 37, "region": "N"}] * 500})
+    >>> curator = Curator(store, [people], open_ledger(":memory:", PureDP(3)), who="ana")
+    >>> answer = curator.sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region", spend=PureDP(1))
+    >>> answer.column("region"), abs(answer.column("n")[0] - 500) < 50
+    (['N', 'S'], True)
+    >>> curator.left(), curator.sql("select region, count(*) n from people group by 1", spend=PureDP(1)) == answer
+    (PureDP(2), True)
+
+    Refuses drafts, tables that the store does not have, a ledger under other neighbours.
+    """
+
+    who: str
+    signer: Signer | None
+    stand: Stand
+    locks: Locks = field(compare=False)
+
+    def __init__(
+        self,
+        engine: Engine,
+        schemas: Iterable[Schema] | Mapping[str, Schema],
+        ledger: Ledger,
+        *,
+        who: str = "analyst",
+        signer: Signer | None = None,
+    ) -> None:
+        if signer is not None and not isinstance(signer, Signer):
+            raise InvalidArgument(f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one")
+        _fill(self, who, signer, read_stand(engine, schemas, ledger), Locks())
+
+    def __repr__(self) -> str:
+        return f"<Curator of {', '.join(self.stand.schemas)} for {self.who}>"
+
+    def named(self, who: str) -> Curator:
+        """Give the same curator for another analyst."""
+        twin = object.__new__(Curator)
+        _fill(twin, who, self.signer, self.stand, self.locks)
+        return twin
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger that is charged."""
+        return self.stand.ledger
+
+    def left(self) -> Measure:
+        """Give what this analyst may still spend, in the ledger's measure."""
+        return self.ledger.left(self.who)
+
+    def spent(self) -> Measure:
+        """Give what this analyst has spent, in the ledger's measure."""
+        return self.ledger.spent(self.who)
+
+    def history(self, last: int | None = None) -> History:
+        """List this analyst's entries in the ledger; it shows itself as a table."""
+        return self.ledger.history(self.who, last)
+
+    def table(self, name: str) -> Table:
+        """Give a table to build questions on in Python: `curator.table("people").count(by="region")`."""
+        return Table(self._schema(name), self.stand.public_values)
+
+    def sql(
+        self,
+        text: str,
+        spend: Measure | None = None,
+        *,
+        error: Errors | None = None,
+        weights: Weights | None = None,
+        size: int | None = None,
+        level: float = 0.95,
+        nonnegative: bool = False,
+        why: str = "",
+    ) -> Answer:
+        """Answer one SELECT, spending as said, or as little as keeps every error within `error`.
+
+        `weights` divides the budget among statistics; `size` is the number of rows per key for which errors of means
+        are predicted; `level` is that of `error` and of quantiles' intervals; `nonnegative` moves counts to 0 or above;
+        `why` is kept in the ledger.
+
+        Raises BudgetExceeded if it does not fit: nothing is spent then, and no data touched. A failure of the store
+        after the charge is EngineFailure with one constant message, and the charge stays.
+        """
+        if not isinstance(text, str):
+            raise InvalidArgument(f"sql takes text, got {type(text).__name__}; ask takes questions built in Python")
+        return self.ask(
+            text, spend, error=error, weights=weights, size=size, level=level, nonnegative=nonnegative, why=why
+        )
+
+    def ask(
+        self,
+        question: Asked,
+        spend: Measure | None = None,
+        *,
+        error: Errors | None = None,
+        weights: Weights | None = None,
+        size: int | None = None,
+        level: float = 0.95,
+        nonnegative: bool = False,
+        why: str = "",
+    ) -> Answer:
+        """Answer a question built in Python, or SQL; all else as `sql` does."""
+        wish = Wish(spend, error, weights, size, level, nonnegative)
+        return self._answers({"": self._planned(question, wish)}, wish, why)[""]
+
+    def release(
+        self,
+        questions: Mapping[str, Asked],
+        spend: Measure | None = None,
+        *,
+        error: Errors | None = None,
+        weights: Weights | None = None,
+        size: int | None = None,
+        level: float = 0.95,
+        nonnegative: bool = False,
+        why: str = "",
+    ) -> dict[str, Answer]:
+        """Answer several questions by name, with one charge for all: all are answered, or nothing is spent.
+
+        `weights` divides the spend among the questions.
+        """
+        wish = Wish(spend, error, weights, size, level, nonnegative)
+        return self._answers(dict(self._workload(questions, wish).plans), wish, why)
+
+    def plan(
+        self,
+        question: Asked | Mapping[str, Asked],
+        spend: Measure | None = None,
+        *,
+        error: Errors | None = None,
+        queries: int | None = None,
+        weights: Weights | None = None,
+        size: int | None = None,
+        level: float = 0.95,
+    ) -> Plan | Workload | Third:
+        """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
+        from ..plan import find_third
+
+        wish = Wish(spend, error, weights, size, level)
+        if isinstance(question, Mapping):
+            return self._workload(question, wish)
+        if queries is not None or (spend is not None and error is not None):
+            return find_third(
+                self._read(question), spend=spend, error=error, queries=queries, under=self.ledger.terms.filter
+            )
+        return self._planned(question, wish)
+
+    def explain(
+        self,
+        question: Asked,
+        spend: Measure | None = None,
+        *,
+        error: Errors | None = None,
+        weights: Weights | None = None,
+        size: int | None = None,
+        level: float = 0.95,
+        nonnegative: bool = False,
+    ) -> Explanation:
+        """Show what a question would do, cost and miss, and what the store would be asked.
+
+        No private data is touched, nothing is spent. Refuses what `sql` would refuse, but for the budget: that an
+        answer would not fit is told, not raised.
+        """
+        wish = Wish(spend, error, weights, size, level, nonnegative)
+        return explained(self.stand, self._planned(question, wish), wish, self.who)
+
+    def rehearse(
+        self,
+        question: Asked,
+        spend: Measure | None = None,
+        *,
+        error: Errors | None = None,
+        weights: Weights | None = None,
+        size: int | None = None,
+        level: float = 0.95,
+        nonnegative: bool = False,
+        rows: int = 1_000,
+    ) -> Answer:
+        """Answer from made-up rows of the declared shape, with the noise that the real answer would have. It is free.
+
+        The answer is marked, and says nothing about the data: no private row is read.
+        """
+        wish = Wish(spend, error, weights, size, level, nonnegative)
+        plan, count = self._planned(question, wish), whole(rows, "rows", least=0, most=100_000)
+        store = made_up(self.stand.schemas.values(), count, self.stand.public_values)
+        answer = run_plan(plan, store, level=wish.level, nonnegative=wish.nonnegative)
+        return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
+
+    def suggest_bounds(
+        self, table: str, column: str, spend: Measure, *, tail: Number = "1/100", why: str = "suggest bounds"
+    ) -> Bounds:
+        """Suggest bounds for a column of numbers, privately, to be declared from then on; see `dp.suggest_bounds`."""
+        return bounds_of(
+            self.stand, self._schema(table), column, spend, tail=tail, who=self.who, why=why, locks=self.locks
+        )
+
+    def _read(self, question: object) -> Question:
+        return read_question(question, self.stand.schemas, self.stand.public_values)
+
+    def _schema(self, name: object) -> Schema:
+        for schema in self.stand.schemas.values():
+            if isinstance(name, str) and schema.name.casefold() == name.casefold():
+                return schema
+        raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(self.stand.schemas)}")
+
+    def _planned(self, question: object, wish: Wish) -> Plan:
+        """Plan under the ledger's filter as it was opened: the same question has the same plan on every day."""
+        return plan_question(
+            self._read(question),
+            wish.spend,
+            error=wish.error,
+            weights=wish.weights,
+            size=wish.size,
+            under=self.ledger.terms.filter,
+            public_values=self.stand.public_values,
+            level=wish.level,
+        )
+
+    def _workload(self, questions: Mapping[str, Asked], wish: Wish) -> Workload:
+        from ..plan import plan_workload
+
+        return plan_workload(
+            {name: self._read(question) for name, question in questions.items()},
+            wish.spend,
+            error=wish.error,
+            weights=wish.weights,
+            size=wish.size,
+            under=self.ledger.terms.filter,
+            public_values=self.stand.public_values,
+            level=wish.level,
+        )
+
+    def _answers(self, plans: dict[str, Plan], wish: Wish, why: str) -> dict[str, Answer]:
+        part = part_of_all(plans, self.ledger.terms.parts)
+        order = Order(self.who, why, question_of(plans), key_of(plans, wish), event_of(plans), part)
+
+        def run(price: Measure) -> str:
+            made = {
+                name: run_plan(plan, self.stand.engine, level=wish.level, nonnegative=wish.nonnegative)
+                for name, plan in plans.items()
+            }
+            return body_of(price, answers_of(made))
+
+        found = paid(self.ledger, order, run, self.locks)
+        return given(plans, found, self.ledger.promise(), self.signer)
+
+
+def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:
+    for name, value in (("who", read_who(who)), ("signer", signer), ("stand", stand), ("locks", locks)):
+        object.__setattr__(curator, name, value)

@@ -1,0 +1,54 @@
+"""Explaining a plan: its price in the ledger, and what the store would be asked. No private data is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..answer.gather import gather
+from ..engines.base import Engine
+from ..plan.plan import Plan
+from ..query.show import describe
+from ..query.tally import Tally, Totals
+from .explanation import Explanation
+from .request import Wish, event_of, key_of, part_of_all
+from .stand import Stand
+
+__all__ = ["explained", "store_texts"]
+
+
+def explained(stand: Stand, plan: Plan, wish: Wish, who: str) -> Explanation:
+    """Tell what a plan would do and cost."""
+    ledger, plans = stand.ledger, {"": plan}
+    event, part = event_of(plans), part_of_all(plans, stand.ledger.terms.parts)
+    return Explanation(
+        question=describe(plan.question),
+        plan=plan,
+        price=ledger.price(event, part=part),
+        left=ledger.left(who, part),
+        fits=ledger.admits(event, who=who, part=part),
+        stored=ledger.answer(key_of(plans, wish)) is not None,
+        part=part,
+        texts=store_texts(plan, stand.engine),
+    )
+
+
+@dataclass(slots=True)
+class _Listener:
+    """A store that only listens: it holds nothing and writes down what it is asked."""
+
+    heard: list[Tally]
+
+    def tally(self, tally: Tally) -> Totals:
+        self.heard.append(tally)
+        return {}
+
+
+def store_texts(plan: Plan, engine: Engine) -> tuple[str, ...]:
+    """Show what the engine would run for a plan; unknown keys are those that the first text selects."""
+    listener = _Listener([])
+    gather([release.want for release in plan.releases], plan.keys or [()], listener)
+    tallies: Sequence[Tally] = listener.heard
+    if plan.selection is not None:
+        tallies = [plan.selection.tally, *(replace(tally, only=None) for tally in tallies)]
+    return tuple(engine.explain(tally) for tally in tallies)

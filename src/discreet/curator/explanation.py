@@ -1,0 +1,98 @@
+"""What a question would do, cost and miss, told before anything is touched or spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from ..data.keys import Key
+from ..plan.plan import Plan
+from ..privacy.event_json import measure_to_json
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+
+__all__ = ["Explanation", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The question as it was understood, its plan, its price, and what the store would be asked.
+
+    `price`, `left` and `after` are in the ledger's measure; `after` is None if the price does not fit, or cannot be
+    taken off. `stored` says that the answer is known already: asking again costs nothing.
+    """
+
+    question: str
+    plan: Plan
+    price: Measure
+    left: Measure
+    fits: bool
+    stored: bool
+    part: Key | None
+    texts: tuple[str, ...]
+
+    @property
+    def after(self) -> Measure | None:
+        """What would be left."""
+        if self.stored:
+            return self.left
+        return after(self.left, self.price) if self.fits else None
+
+    def _cost(self) -> str:
+        of = "" if self.part is None else f" in part {self.part}"
+        if self.stored:
+            return f"free: this was answered before{of}; {self.left} left"
+        if not self.fits:
+            return f"costs {self.price}{of}, which is more than {self.left} left"
+        rest = self.after
+        return f"costs {self.price} of {self.left} left{of}" + ("" if rest is None else f"; {rest} would be left")
+
+    def __str__(self) -> str:
+        blocks = [self.question, str(self.plan), self._cost()]
+        shown = [*blocks, *(f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts)]
+        return "\n\n".join([*shown, "Nothing was touched, nothing was spent."])
+
+    def _repr_html_(self) -> str:
+        table = getattr(self.plan, "_repr_html_", None)
+        plan = table() if callable(table) else f"<pre>{escape(str(self.plan))}</pre>"
+        texts = "".join(f"<pre>{escape(text)}</pre>" for text in self.texts)
+        asked = f"<details><summary>What the store is asked</summary>{texts}</details>"
+        return f"<pre>{escape(self.question)}</pre>{plan}<p>{escape(self._cost())}</p>{asked}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Give everything as plain JSON types."""
+        rest = self.after
+        return {
+            "question": self.question,
+            "plan": self.plan.to_dict(),
+            "price": measure_to_json(self.price),
+            "left": measure_to_json(self.left),
+            "after": None if rest is None else measure_to_json(rest),
+            "fits": self.fits,
+            "stored": self.stored,
+            "part": self.part,
+            "texts": list(self.texts),
+        }
+
+
+def _brief(text: str, most: int = 4_000) -> str:
+    """Cut a text that lists thousands of keys; `texts` holds it in full."""
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} more characters)"
+
+
+def after(left: Measure, price: Measure) -> Measure | None:
+    """Take a price off what is left, in one and the same measure; None where there is no such measure.
+
+    >>> after(PureDP(3), PureDP("1/2")), after(PureDP(3), ZCDP(1))
+    (PureDP(2.5), None)
+    """
+    match left, price:
+        case PureDP(epsilon=a), PureDP(epsilon=b) if b <= a:
+            return PureDP(a - b)
+        case ApproxDP(epsilon=a, delta=c), ApproxDP(epsilon=b, delta=d) if b <= a and d <= c:
+            return ApproxDP(a - b, c - d)
+        case ZCDP(rho=a), ZCDP(rho=b) if b <= a:
+            return ZCDP(a - b)
+        case GaussianDP(squared=a), GaussianDP(squared=b) if b <= a:
+            return GaussianDP.of_square(a - b)
+        case _:
+            return None

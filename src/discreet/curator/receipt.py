@@ -1,0 +1,131 @@
+"""Receipts: what was asked, what it cost, where it stands in the ledger, and the hash of what came out.
+
+A receipt is plain JSON in one canonical form: keys in order, no spaces, ASCII. Its hash finds any slip; who can write a
+receipt can also write its hash, so only a signature (`Signer`) or the ledger itself shows that it is genuine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from html import escape
+
+from ..data.keys import Key
+from ..privacy.event_json import Json, measure_to_json, to_json
+from ..privacy.events import Event
+from ..privacy.measures import Measure
+from .sign import Signer
+
+__all__ = ["Asked", "Receipt", "canonical_json", "hash_json"]
+
+VERSION = 1
+
+
+def canonical_json(data: object) -> str:
+    """Write JSON in its one canonical form.
+
+    >>> canonical_json({"b": 1, "a": [None, "x"]})
+    '{"a":[null,"x"],"b":1}'
+    """
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def hash_json(data: object) -> str:
+    """Give the SHA-256 of JSON in its canonical form."""
+    return hashlib.sha256(canonical_json(data).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question of a receipt: its name in a release ("" if alone), its text, its fingerprint, its answer's hash."""
+
+    name: str
+    text: str
+    fingerprint: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the ledger took for an answer, and what for.
+
+    `number`, `charge` and `time` are the ledger's entry, its hash and its time; `event` is what was charged, `price`
+    what it took in the ledger's measure, `promise` the ledger's whole budget; `stored_as` is the ledger's key of the
+    answer; `tables` are the private tables with the versions of their data. `signature` and `key` (the signer's public
+    key) are "" where nobody signed.
+    """
+
+    number: int
+    charge: str
+    time: str
+    who: str
+    why: str
+    part: Key | None
+    stored_as: str
+    event: Event
+    price: Measure
+    promise: Measure
+    neighbours: str
+    tables: tuple[tuple[str, str], ...]
+    asked: tuple[Asked, ...]
+    signature: str = ""
+    key: str = ""
+
+    def facts(self) -> Json:
+        """Give everything but the hash and the signature, as plain JSON types."""
+        return {
+            "receipt": VERSION,
+            "number": self.number,
+            "charge": self.charge,
+            "time": self.time,
+            "who": self.who,
+            "why": self.why,
+            "part": self.part,
+            "stored_as": self.stored_as,
+            "event": to_json(self.event),
+            "price": measure_to_json(self.price),
+            "promise": measure_to_json(self.promise),
+            "neighbours": self.neighbours,
+            "tables": dict(self.tables),
+            "asked": [
+                {"name": one.name, "text": one.text, "fingerprint": one.fingerprint, "answer": one.answer}
+                for one in self.asked
+            ],
+        }
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the facts in canonical form."""
+        return hash_json(self.facts())
+
+    def signed(self, signer: Signer) -> Receipt:
+        """Give the same receipt with a signature."""
+        return replace(self, signature=signer.sign(canonical_json(self.facts()).encode()), key=signer.public)
+
+    def to_json(self) -> str:
+        """Write the receipt as one line of canonical JSON; `verify_receipt` reads it and refuses any changed byte."""
+        return canonical_json({**self.facts(), "hash": self.hash, "signature": self.signature, "key": self.key})
+
+    def _lines(self) -> list[tuple[str, str]]:
+        part = [] if self.part is None else [("part", str(self.part))]
+        return [
+            ("entry", f"{self.number} of the ledger, {self.time}"),
+            ("asked by", self.who + (f", for {self.why}" if self.why else "")),
+            *((f"question {one.name}".strip(), " ".join(one.text.split())) for one in self.asked),
+            ("data", ", ".join(f"{name} version {version}" for name, version in self.tables)),
+            *part,
+            ("price", f"{self.price} of {self.promise}, {self.neighbours} neighbours"),
+            ("charge", self.charge),
+            ("receipt", self.hash),
+            ("signed by", self.key or "nobody"),
+        ]
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        wide = max(len(label) for label, _ in lines)
+        return "\n".join(f"{label.ljust(wide)}  {text}" for label, text in lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in self._lines())
+        return f"<table>{rows}</table>"

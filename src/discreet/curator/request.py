@@ -1,0 +1,146 @@
+"""What is asked of a curator: questions in words or trees, about its own tables, and how exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from ..answer.level import read_level
+from ..data.keys import Key
+from ..data.nulls import flag
+from ..data.schema import Schema
+from ..errors import InvalidArgument, SchemaMismatch
+from ..ledger import Parts
+from ..plan.plan import Plan
+from ..plan.show import share_text
+from ..privacy.event_json import to_json
+from ..privacy.events import Batch, Event
+from ..privacy.measures import Measure
+from ..query.build import Table
+from ..query.keys import PublicValues
+from ..query.show import fingerprint
+from ..query.sql import parse
+from ..query.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..rational import Number
+from .part import part_of
+from .receipt import hash_json
+
+__all__ = [
+    "Asked",
+    "Errors",
+    "Weights",
+    "Wish",
+    "event_of",
+    "key_of",
+    "part_of_all",
+    "question_of",
+    "read_question",
+    "schemas_of",
+]
+
+Asked: TypeAlias = str | Question
+Errors: TypeAlias = Number | Mapping[str, Number]
+Weights: TypeAlias = Mapping[str, Number]
+
+FORMAT = 1
+"""Of the text behind a key; ledgers keep keys, so it changes only with a new number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How exactly, and at what price: `spend` or `error`, and how answers are made from what is released."""
+
+    spend: Measure | None = None
+    error: Errors | None = None
+    weights: Weights | None = None
+    size: int | None = None
+    level: float = 0.95
+    nonnegative: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", read_level(self.level))
+        flag(self.nonnegative, "nonnegative")
+
+
+def read_question(asked: object, schemas: Mapping[str, Schema], public_values: PublicValues) -> Question:
+    """Read SQL, or take a question that was built in Python, about these very schemas.
+
+    Refuses a question about another schema of the same table: it could name another unit, and so protect nobody.
+    """
+    if isinstance(asked, str):
+        return parse(asked, schemas, public_values)
+    if isinstance(asked, Table):
+        raise InvalidArgument("a table is no question yet; end it with count(), mean('age') or aggregate(…)")
+    if not isinstance(asked, Question):
+        raise InvalidArgument(f"a question is SQL text or built from a Table, got {type(asked).__name__}")
+    for schema in schemas_of(asked.rows):
+        if schemas.get(schema.name) != schema:
+            raise SchemaMismatch(
+                f"the question is about a schema of {schema.name} that is not the curator's; build it on "
+                f"curator.table({schema.name!r}), or ask in SQL"
+            )
+    return asked
+
+
+def schemas_of(relation: Relation) -> Iterator[Schema]:
+    """List every table that a relation reads, private or public.
+
+    >>> from ..data import Boolean, Rows
+    >>> [schema.name for schema in schemas_of(Scan(Schema("votes", Rows(), {"yes": Boolean()})))]
+    ['votes']
+    """
+    match relation:
+        case Scan(schema=schema):
+            yield schema
+        case Where(rows=rows) | Select(rows=rows) | PerPerson(rows=rows):
+            yield from schemas_of(rows)
+        case JoinPublic(rows=rows, table=table):
+            yield table
+            yield from schemas_of(rows)
+        case JoinPeople(left=left, right=right):
+            yield from schemas_of(left)
+            yield from schemas_of(right)
+        case Union(parts=parts):
+            for part in parts:
+                yield from schemas_of(part)
+        case _:
+            assert_never(relation)
+
+
+def event_of(plans: Mapping[str, Plan]) -> Event:
+    """Give all that will be done as one event, to be charged at once.
+
+    Refuses plans that release nothing: whatever is shown must have been paid for.
+    """
+    events = [event for plan in plans.values() for event in plan.events]
+    if not events:
+        raise InvalidArgument("there is nothing to release, so there is nothing to pay for; ask for an aggregate")
+    return events[0] if len(events) == 1 else Batch(events)
+
+
+def key_of(plans: Mapping[str, Plan], wish: Wish) -> str:
+    """Name what will come out: equal questions about equal versions, with equal noise, have equal keys."""
+    asked = [
+        {
+            "name": name,
+            "fingerprint": fingerprint(plan.question),
+            "events": [to_json(event) for event in plan.events],
+            "shares": [share_text(release.want.tally.share) for release in plan.releases],
+        }
+        for name, plan in plans.items()
+    ]
+    return hash_json({"key": FORMAT, "asked": asked, "level": repr(wish.level), "nonnegative": wish.nonnegative})
+
+
+def question_of(plans: Mapping[str, Plan]) -> str:
+    """Name what was asked, as the ledger notes it: a question's fingerprint, or one for several by name."""
+    prints = {name: fingerprint(plan.question) for name, plan in plans.items()}
+    return prints[""] if list(prints) == [""] else hash_json(prints)
+
+
+def part_of_all(plans: Mapping[str, Plan], parts: Parts | None) -> Key | None:
+    """Say which part all the questions touch and no other; None if there is no such part."""
+    found = [part_of(plan.question, parts) for plan in plans.values()]
+    same = all(part == found[0] and type(part) is type(found[0]) for part in found)
+    return found[0] if found and same else None

@@ -1,0 +1,106 @@
+"""Signatures on receipts: Ed25519, by the `cryptography` package (extra `sign`)."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64decode, b64encode
+from binascii import Error
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import ClaimRefuted, InvalidArgument
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+__all__ = ["Signer", "check_signature", "read_key"]
+
+_DOMAIN = b"discreet receipt, version 1\n"
+"""Stands before every signed text, so that a signature says what it signs."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Signer:
+    """Sign receipts with a secret key; `public` is what others check them by.
+
+    >>> signer = Signer.create()
+    >>> check_signature(b"facts", signer.sign(b"facts"), signer.public)
+    >>> check_signature(b"other facts", signer.sign(b"facts"), signer.public)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.ClaimRefuted: the signature does not belong to this receipt and this key
+
+    It shows its public key only, and cannot be pickled. Refuses to overwrite a key file.
+    """
+
+    _key: Ed25519PrivateKey
+    public: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "public", b64encode(self._key.public_key().public_bytes_raw()).decode())
+
+    @classmethod
+    def create(cls) -> Signer:
+        """Make a new secret key."""
+        return cls(_ed25519().Ed25519PrivateKey.generate())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Signer:
+        """Read a secret key written by `save`."""
+        made = _ed25519().Ed25519PrivateKey
+        try:
+            return cls(made.from_private_bytes(b64decode(Path(path).read_text(encoding="ascii"), validate=True)))
+        except (OSError, ValueError):
+            raise InvalidArgument(
+                f"{Path(path).name} holds no key of discreet; Signer.create().save(…) makes one"
+            ) from None
+
+    def save(self, path: str | Path) -> None:
+        """Write the secret key to a new file that only its owner may read."""
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError:
+            raise InvalidArgument(f"{Path(path).name} cannot be made, or is there already; name a new file") from None
+        with os.fdopen(handle, "wb") as file:
+            file.write(b64encode(self._key.private_bytes_raw()))
+
+    def sign(self, text: bytes) -> str:
+        """Sign a text; the same text always has the same signature."""
+        return b64encode(self._key.sign(_DOMAIN + text)).decode()
+
+    def __repr__(self) -> str:
+        return f"<Signer {self.public}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise InvalidArgument("a secret key is not pickled; save it to a file and load it there")
+
+
+def check_signature(text: bytes, signature: str, public: str) -> None:
+    """Refuse a signature that was not made for this text by the owner of this public key."""
+    from cryptography.exceptions import InvalidSignature
+
+    key = _ed25519().Ed25519PublicKey.from_public_bytes(read_key(public))
+    try:
+        key.verify(b64decode(signature, validate=True), _DOMAIN + text)
+    except (InvalidSignature, ValueError):
+        raise ClaimRefuted("the signature does not belong to this receipt and this key") from None
+
+
+def read_key(public: object) -> bytes:
+    """Read a public key, 32 bytes in base 64."""
+    try:
+        raw = b64decode(public, validate=True) if isinstance(public, str) else b""
+    except (Error, ValueError):
+        raw = b""
+    if len(raw) != 32:
+        raise InvalidArgument("a public key is text of 44 characters, as Signer.public gives it")
+    return raw
+
+
+def _ed25519():  # type: ignore[no-untyped-def]  # noqa: ANN202 a module
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise InvalidArgument("signatures need the cryptography package: pip install 'discreet[sign]'") from None
+    return ed25519

@@ -1,0 +1,90 @@
+"""What a curator stands on: a store, the declared tables in it, and a ledger, checked to fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ..data.schema import Schema
+from ..engines.base import Engine
+from ..errors import InvalidArgument, SchemaMismatch
+from ..ledger import Ledger
+from ..privacy.neighbours import Neighbours
+
+__all__ = ["Stand", "read_stand"]
+
+_ENGINE = ("tally", "explain", "check", "public_values")
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A store, its tables by name, and a ledger. Public values are read once: a version is the steward's word."""
+
+    engine: Engine
+    schemas: dict[str, Schema]
+    ledger: Ledger
+    known: dict[tuple[str, str], tuple[object, ...]] = field(default_factory=dict)
+
+    def public_values(self, table: str, column: str) -> tuple[object, ...]:
+        """List the distinct values of a public table's column."""
+        if (table, column) not in self.known:
+            self.known[table, column] = tuple(self.engine.public_values(self.schemas[table], column))
+        return self.known[table, column]
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation that all private tables declare."""
+        return next(schema.neighbours for schema in self.schemas.values() if not schema.public)
+
+
+def read_stand(engine: object, schemas: object, ledger: object) -> Stand:
+    """Check that a store, tables and a ledger fit together.
+
+    Refuses drafts, tables or columns that the store does not have, neighbours that differ among the tables or from the
+    ledger's, and a ledger whose parts are of no such table.
+    """
+    if not all(callable(getattr(engine, name, None)) for name in _ENGINE):
+        raise InvalidArgument(f"a curator needs an engine such as DuckDB(…), got {type(engine).__name__}")
+    if not isinstance(ledger, Ledger):
+        raise InvalidArgument(f"a curator needs a ledger, as open_ledger(…) gives it, got {type(ledger).__name__}")
+    stand = Stand(engine, _schemas(schemas), ledger)  # type: ignore[arg-type]
+    _check_neighbours(stand)
+    _check_parts(stand)
+    for schema in stand.schemas.values():
+        stand.engine.check(schema)
+    return stand
+
+
+def _schemas(schemas: object) -> dict[str, Schema]:
+    given = schemas.values() if isinstance(schemas, Mapping) else schemas
+    listed = [given] if isinstance(given, Schema) else list(given) if isinstance(given, Iterable) else []
+    if not listed or not all(isinstance(schema, Schema) for schema in listed):
+        raise InvalidArgument("a curator needs a list of Schema, one for each table")
+    names = [schema.name.casefold() for schema in listed]
+    if len(set(names)) < len(names):
+        raise InvalidArgument("two schemas have the same name; a table is declared once")
+    if all(schema.public for schema in listed):
+        raise InvalidArgument("all tables are public, so their answers need no noise; ask the store itself")
+    return {schema.name: schema.ready() for schema in listed}
+
+
+def _check_neighbours(stand: Stand) -> None:
+    declared = {schema.neighbours for schema in stand.schemas.values() if not schema.public}
+    if len(declared) > 1:
+        raise SchemaMismatch("the tables declare different neighbour relations; one budget needs one for all")
+    promised = stand.ledger.terms.neighbours
+    if promised not in (None, *declared):
+        raise SchemaMismatch(
+            f"the ledger promises under {promised!r} neighbours, the tables declare {stand.neighbours!r}; "
+            "declare the same, or open another ledger"
+        )
+
+
+def _check_parts(stand: Stand) -> None:
+    parts = stand.ledger.terms.parts
+    if parts is None:
+        return
+    schema = stand.schemas.get(parts.table)
+    if schema is None or schema.public:
+        raise SchemaMismatch(f"the ledger has parts of {parts.table}, which is none of the private tables here")
+    schema.column(parts.column)
