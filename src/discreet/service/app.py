@@ -1,0 +1,122 @@
+"""The application: from a configuration to something that uvicorn can serve.
+
+guard ─► session and token (door) ─► route ─► handler in a thread, or job and grid ─► response
+  └── host, size, headers            └── refusals become JSON; what breaks becomes one constant word
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from ..errors import DiscreetError
+from ..wire.reply import refusal_to_json, status_of
+from .api import api_routes, send
+from .call import Reply
+from .config import Config, read_config
+from .door import NoEntry
+from .guard import guarded
+from .limits import TooMany
+from .state import State, open_state
+
+__all__ = ["CONFIG_VARIABLE", "build_app", "from_environment"]
+
+CONFIG_VARIABLE = "DISCREET_CONFIG"
+
+
+def from_environment() -> ASGIApp:
+    """Build the application of the configuration that the environment names; for uvicorn's workers."""
+    return build_app(read_config(os.environ[CONFIG_VARIABLE]))
+
+
+def build_app(config: Config, state: State | None = None) -> ASGIApp:
+    """Build the application; everything that can be missing is opened, and refused, here and not at a request."""
+    held = open_state(config) if state is None else state
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        held.jobs.start()
+        try:
+            yield
+        finally:
+            await run_in_threadpool(held.close)
+
+    app = Starlette(
+        routes=[*api_routes(held), *_pages(held)],
+        lifespan=life,
+        exception_handlers={
+            DiscreetError: _refused(held),
+            TooMany: _too_many,
+            HTTPException: _http,
+            Exception: _broken(held),
+        },
+    )
+    app.router.redirect_slashes = False
+    return guarded(app, config, held.metrics)
+
+
+def _pages(state: State) -> Sequence[BaseRoute]:
+    """Find the pages for people, if they are installed."""
+    if find_spec("discreet.service.pages.routes") is None:
+        return ()
+    routes: Sequence[BaseRoute] = import_module("discreet.service.pages.routes").routes(state)
+    return routes
+
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
+
+def _refused(state: State) -> Handler:
+    async def refused(request: Request, raised: Exception) -> Response:
+        refusal = raised if isinstance(raised, DiscreetError) else DiscreetError()
+        status = 401 if isinstance(refusal, NoEntry) else status_of(refusal)
+        _note(state, request, status)
+        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+        headers |= {"Retry-After": "1"} if status == 503 else {}
+        return send(Reply(refusal_to_json(refusal), status, headers))
+
+    return refused
+
+
+async def _too_many(_request: Request, refusal: Exception) -> Response:
+    seconds = refusal.seconds if isinstance(refusal, TooMany) else 1
+    body = {"error": {"kind": "NotAllowed", "message": str(refusal)}}
+    return send(Reply(body, 429, {"Retry-After": str(seconds)}))
+
+
+async def _http(_request: Request, refusal: Exception) -> Response:
+    status = refusal.status_code if isinstance(refusal, HTTPException) else 400
+    words = {404: "there is nothing here", 405: "this path is not used with this method"}
+    message = words.get(status, "the request is not understood")
+    body = {"error": {"kind": "InvalidArgument", "message": f"{message}; see /api/v1/openapi.json"}}
+    return send(Reply(body, status, dict(getattr(refusal, "headers", None) or {})))
+
+
+def _broken(state: State) -> Handler:
+    async def broken(request: Request, problem: Exception) -> Response:
+        _note(state, request, 500, f"error {type(problem).__name__}")
+        return send(Reply(refusal_to_json(None), 500))
+
+    return broken
+
+
+def _note(state: State, request: Request, status: int, verb: str = "") -> None:
+    """Write a refusal to the audit log: who, what way, which data set; never what was sent."""
+    known = request.state
+    state.log.write(
+        verb or getattr(known, "verb", "enter"),
+        who=getattr(known, "person", ""),
+        dataset=getattr(known, "dataset", ""),
+        status=status,
+    )

@@ -1,0 +1,221 @@
+"""What a steward writes in `curator.toml`, read strictly: unknown keys are refused by their path."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ..errors import InvalidArgument
+from ..privacy.measures import Measure
+from ..rational import positive, whole
+from ..wire.measure import budget_from_json
+
+__all__ = ["Bounds", "Config", "DataSet", "Source", "read_config"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one person may ask for, and how large a request may be; every number is public."""
+
+    requests_per_minute: int = 120
+    failures_per_minute: int = 20
+    body_bytes: int = 65_536
+    query_seconds: int = 60
+    cells: int = 100_000
+    jobs_per_person: int = 16
+    threads: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the rows are: an engine by name, and what it is opened with."""
+
+    engine: str
+    tables: Mapping[str, str] | str
+    places: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One data set: its public facts, its ledger and its store."""
+
+    name: str
+    schema: Path
+    ledger: str
+    source: Source
+    terms: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything a worker needs to start."""
+
+    url: str
+    store: str
+    datasets: Mapping[str, DataSet]
+    grid: float = 0.25
+    lease: float = 15.0
+    session_hours: float = 12.0
+    drain_seconds: float = 20.0
+    log: str = ""
+    signing_key: str = ""
+    proxies: tuple[str, ...] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+
+    @property
+    def secure(self) -> bool:
+        """Whether people reach the service by https."""
+        return self.url.startswith("https://")
+
+    @property
+    def host(self) -> str:
+        """The name, with its port if it has one, under which people reach the service."""
+        return urlsplit(self.url).netloc
+
+
+_SERVICE = ("url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies")
+_TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
+_ENGINES = ("duckdb", "postgres", "spark")
+_DATASET = ("schema", "ledger", "tables", *_TERMS, *_ENGINES)
+
+
+def read_config(path: str | Path) -> Config:
+    """Read a configuration; relative paths are read from the file's own folder.
+
+    Refuses a file that is not there or no TOML, keys it does not know, values out of range: by path and key.
+    """
+    place = Path(path)
+    try:
+        facts = tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, UnicodeDecodeError):
+        raise InvalidArgument(f"{place} cannot be read; give the path of a curator.toml") from None
+    except tomllib.TOMLDecodeError as refusal:
+        raise InvalidArgument(f"{place} is no TOML: {refusal}") from None
+    return _config(facts, place.resolve().parent)
+
+
+def _config(facts: Mapping[str, object], folder: Path) -> Config:
+    _known(facts, ("service", "limits", "datasets"), "")
+    service = _table(facts.get("service", {}), "service")
+    _known(service, _SERVICE, "service")
+    tables = _table(facts.get("datasets", {}), "datasets")
+    if not tables:
+        raise InvalidArgument("datasets is empty; write [datasets.people] with schema, ledger and duckdb")
+    seconds = {
+        name: float(positive(service[name], f"service.{name}"))
+        for name in ("grid", "lease", "session_hours", "drain_seconds")
+        if name in service
+    }
+    return Config(
+        url=_url(service.get("url", "http://127.0.0.1:8000")),
+        store=_place(service.get("store", "service.db"), "service.store", folder),
+        datasets={name: _dataset(name, found, folder) for name, found in tables.items()},
+        log=_place(service["log"], "service.log", folder) if "log" in service else "",
+        signing_key=_place(service["signing_key"], "service.signing_key", folder) if "signing_key" in service else "",
+        proxies=_texts(service.get("proxies", []), "service.proxies"),
+        bounds=_bounds(_table(facts.get("limits", {}), "limits")),
+        **seconds,
+    )
+
+
+def _bounds(facts: Mapping[str, object]) -> Bounds:
+    _known(facts, Bounds.__slots__, "limits")
+    return Bounds(**{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()})
+
+
+def _dataset(name: str, value: object, folder: Path) -> DataSet:
+    where = f"datasets.{name}"
+    if not name.isidentifier() or not name.isascii() or len(name) > 63:
+        raise InvalidArgument(f"{where}: a data set's name must be an identifier of at most 63 letters")
+    facts = _table(value, where)
+    _known(facts, _DATASET, where)
+    return DataSet(
+        name,
+        folder / _text(facts.get("schema"), f"{where}.schema"),
+        _place(facts.get("ledger"), f"{where}.ledger", folder),
+        _source(facts, where, folder),
+        {key: _term(key, facts[key], where) for key in _TERMS if key in facts},
+    )
+
+
+def _term(key: str, value: object, where: str) -> object:
+    if key == "budget":
+        return budget_from_json(value, f"{where}.budget")
+    if key == "allowances":
+        return _allowances(_table(value, f"{where}.allowances"), where)
+    return value if key == "delta" else _text(value, f"{where}.{key}")
+
+
+def _allowances(facts: Mapping[str, object], where: str) -> dict[str, Measure]:
+    return {who: budget_from_json(budget, f"{where}.allowances.{who}") for who, budget in facts.items()}
+
+
+def _source(facts: Mapping[str, object], where: str, folder: Path) -> Source:
+    engines = [engine for engine in _ENGINES if engine in facts]
+    if len(engines) != 1:
+        raise InvalidArgument(
+            f"{where} needs one store: {', '.join(_ENGINES)}, such as duckdb = {{ people = 'people.csv' }}"
+        )
+    engine, given = engines[0], facts[engines[0]]
+    places = _table(facts.get("tables", {}), f"{where}.tables")
+    if engine == "postgres":
+        named = {table: _text(place, f"{where}.tables.{table}") for table, place in places.items()}
+        return Source(engine, _text(given, f"{where}.postgres"), named)
+    if places:
+        raise InvalidArgument(f"{where}.tables belongs to postgres; {engine} names its tables itself")
+    if isinstance(given, str):
+        return Source(engine, str(folder / given))
+    files = _table(given, f"{where}.{engine}")
+    return Source(engine, {table: _file(file, f"{where}.{engine}.{table}", folder) for table, file in files.items()})
+
+
+def _file(value: object, where: str, folder: Path) -> str:
+    return str(folder / _text(value, where))
+
+
+def _place(value: object, where: str, folder: Path) -> str:
+    """Read a path beside the configuration, or a PostgreSQL connection string as it stands."""
+    text = _text(value, where)
+    return text if text.startswith(("postgresql://", "postgres://")) or text == ":memory:" else str(folder / text)
+
+
+def _url(value: object) -> str:
+    url = urlsplit(_text(value, "service.url"))
+    if (
+        url.scheme not in ("http", "https")
+        or not url.netloc
+        or url.path not in ("", "/")
+        or url.query
+        or "@" in url.netloc
+    ):
+        raise InvalidArgument('service.url must be such as "https://curator.example" or "http://127.0.0.1:8000"')
+    return f"{url.scheme}://{url.netloc}"
+
+
+def _table(value: object, where: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(f"{where} must be a table of names and values")
+    return value
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise InvalidArgument(f"{where} must be a list of texts")
+    return tuple(_text(one, where) for one in value)
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument(f"{where} is missing or no text; write it in quotes")
+    return value
+
+
+def _known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
+    for key in facts:
+        if key not in names:
+            path = f"{where}.{key}" if where else key
+            raise InvalidArgument(f"{path} is not known here; what may stand here: {', '.join(names)}")

@@ -1,0 +1,56 @@
+"""A job: one charged request of one person, kept in the store until its answer has been fetched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+__all__ = ["COLUMNS", "OPEN", "Job", "State", "read_job"]
+
+State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
+"""`refused` spent nothing and may be tried again; `failed` was charged: the store broke after the charge."""
+
+OPEN = ("waiting", "running")
+COLUMNS = (
+    "id, person, mark, dataset, verb, body, state, cancel, owner, lease, created, started, finished, status, reply"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The row of a job; times are seconds since 1970, UTC."""
+
+    id: str
+    person: str
+    mark: str
+    dataset: str
+    verb: str
+    body: str
+    state: State
+    cancel: int
+    owner: str
+    lease: float
+    created: float
+    started: float
+    finished: float | None
+    status: int | None
+    reply: str | None
+
+    @property
+    def open(self) -> bool:
+        """Whether the job is still to be answered."""
+        return self.state in OPEN
+
+    def to_json(self, *, shown: bool, next_tick: float, now: float) -> dict[str, object]:
+        """Give what its person may see; before its tick a finished job still looks as if it ran."""
+        state = self.state if shown or self.state == "waiting" else "running"
+        seen: dict[str, object] = {"id": self.id, "dataset": self.dataset, "verb": self.verb, "state": state}
+        if shown and self.reply is not None:
+            return seen | {"status": self.status, "reply": json.loads(self.reply)}
+        return seen | {"seconds": round(max(0.0, now - self.started), 3), "again_in": round(next_tick - now, 3)}
+
+
+def read_job(row: tuple[object, ...]) -> Job:
+    """Read a job from its row, in the order of `COLUMNS`."""
+    return Job(*cast("tuple[Any, ...]", row))

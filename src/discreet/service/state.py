@@ -1,0 +1,66 @@
+"""What one worker holds: made once when it starts, read by every request, never changed.
+
+Everything here is safe to use from several threads, and everything that asks the store, the ledger or an engine blocks:
+an async route calls it by `starlette.concurrency.run_in_threadpool`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .config import Config
+from .datasets import DataSets
+from .grid import Grid
+from .jobs import Jobs
+from .limits import Limits
+from .log import Log
+from .metrics import Metrics
+from .people import People
+from .receipts import Receipts
+from .session import Sessions
+from .store import Store, open_store
+
+__all__ = ["State", "open_state"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The parts of a running worker."""
+
+    config: Config
+    store: Store
+    datasets: DataSets
+    people: People
+    sessions: Sessions
+    limits: Limits
+    log: Log
+    grid: Grid
+    jobs: Jobs
+    receipts: Receipts
+    metrics: Metrics
+
+    def close(self) -> None:
+        """Finish or release the running jobs, then close what is open."""
+        self.jobs.stop(self.config.drain_seconds)
+        self.datasets.close()
+        self.store.close()
+
+
+def open_state(config: Config) -> State:
+    """Open everything a configuration names; refuses what is missing before the first request comes in."""
+    datasets = DataSets(config)
+    store = open_store(config.store)
+    people, log, grid, receipts = People(store), Log(config.log), Grid(config.grid), Receipts(store)
+    return State(
+        config=config,
+        store=store,
+        datasets=datasets,
+        people=people,
+        sessions=Sessions(store, people, config.session_hours),
+        limits=Limits(config.bounds),
+        log=log,
+        grid=grid,
+        jobs=Jobs(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),
+        receipts=receipts,
+        metrics=Metrics(),
+    )

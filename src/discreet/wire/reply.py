@@ -1,0 +1,208 @@
+"""What is said back: answers, plans, prices and refusals as plain JSON; amounts are exact text.
+
+Everything in a reply is public already or was released privately: a reply's length and shape follow from the schema,
+the question, the ledger and the released numbers, never from a row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ..answer.export import plain
+from ..answer.stored import answer_to_json
+from ..engines.base import failure
+from ..errors import (
+    BudgetExceeded,
+    ClaimRefuted,
+    DiscreetError,
+    EngineFailure,
+    InvalidArgument,
+    LedgerConflict,
+    LedgerCorrupt,
+    NotAllowed,
+    SchemaMismatch,
+    UnboundedSensitivity,
+    UnsupportedQuery,
+)
+from ..privacy.measures import Measure
+from .measure import budget_to_json
+
+if TYPE_CHECKING:
+    from ..answer.answer import Answer, Interval
+    from ..curator.explanation import Explanation
+    from ..ledger.entry import Entry
+
+__all__ = [
+    "answer_reply",
+    "entry_to_json",
+    "explanation_reply",
+    "measure_or_text",
+    "plan_reply",
+    "refusal_from_json",
+    "refusal_to_json",
+    "status_of",
+]
+
+BROKEN = "something broke inside the service; what it said is not shown, since it may tell about the data"
+_STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
+    (BudgetExceeded, 409),
+    (NotAllowed, 403),
+    (LedgerConflict, 503),
+    (EngineFailure, 502),
+    (LedgerCorrupt, 500),
+    (ClaimRefuted, 422),
+    (DiscreetError, 422),
+)
+_KINDS: dict[str, type[DiscreetError]] = {
+    kind.__name__: kind
+    for kind in (
+        ClaimRefuted,
+        EngineFailure,
+        InvalidArgument,
+        LedgerConflict,
+        LedgerCorrupt,
+        NotAllowed,
+        SchemaMismatch,
+        UnboundedSensitivity,
+        UnsupportedQuery,
+    )
+}
+
+
+def status_of(refusal: DiscreetError) -> int:
+    """Give the HTTP status of a refusal.
+
+    >>> status_of(InvalidArgument("no")), status_of(NotAllowed("no")), status_of(LedgerConflict("busy"))
+    (422, 403, 503)
+    """
+    return next(status for kind, status in _STATUS if isinstance(refusal, kind))
+
+
+def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
+    """Write a refusal: its kind, its words, and for a budget what was asked and what is left; None: something broke.
+
+    >>> refusal_to_json(NotAllowed("this is for stewards"))
+    {'error': {'kind': 'NotAllowed', 'message': 'this is for stewards'}}
+    """
+    if refusal is None:
+        return {"error": {"kind": "EngineFailure", "message": BROKEN}}
+    if isinstance(refusal, EngineFailure):
+        refusal = failure()  # one constant message, whatever raised it
+    kind = next(name for cls in type(refusal).__mro__ if (name := cls.__name__) in _KINDS or cls is BudgetExceeded)
+    error: dict[str, object] = {"kind": kind, "message": str(refusal)}
+    if isinstance(refusal, BudgetExceeded):
+        error |= {"asked": measure_or_text(refusal.asked), "left": measure_or_text(refusal.left)}
+    return {"error": error}
+
+
+def refusal_from_json(data: object) -> DiscreetError:
+    """Read a refusal back as the library's own error."""
+    from .measure import budget_from_json
+
+    error = data.get("error") if isinstance(data, dict) else None
+    if not isinstance(error, dict):
+        return EngineFailure("the service answered in words that this client does not know")
+    message = str(error.get("message", ""))
+    if error.get("kind") == "BudgetExceeded":
+        asked, left = (
+            budget_from_json(found) if isinstance(found := error.get(name), dict) else found
+            for name in ("asked", "left")
+        )
+        return BudgetExceeded(message, asked=asked, left=left)
+    return _KINDS.get(str(error.get("kind")), EngineFailure)(message)
+
+
+def measure_or_text(value: object) -> object:
+    """Write a measure in words, anything else as text."""
+    return budget_to_json(value) if isinstance(value, Measure) else str(value)
+
+
+def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
+    """Write an answer: a table, intervals at a level, the receipt, and the exact parts to make an `Answer` of again."""
+    intervals = answer.interval(level)
+    return {
+        "columns": [
+            {"name": name, "noisy": name in answer.noisy, "sort": sort}
+            for name, sort in zip(answer.columns, answer.sorts, strict=True)
+        ],
+        "rows": [_row(row, answer) for row in answer.rows],
+        "level": repr(level),
+        "intervals": [[_ends(found.get(name), answer, name) for name in answer.columns] for found in intervals],
+        "note": str(getattr(answer, "note", "") or ""),
+        "receipt": _receipt(answer.receipt),
+        "exact": answer_to_json(answer),
+    }
+
+
+def _row(row: Sequence[object], answer: Answer) -> list[object]:
+    return [_word(plain(value, sort)) for value, sort in zip(row, answer.sorts, strict=True)]  # type: ignore[arg-type]
+
+
+def _ends(interval: Interval, answer: Answer, name: str) -> list[object] | None:
+    sort = answer.sorts[answer.columns.index(name)]
+    return None if interval is None else [_word(plain(end, sort)) for end in interval]
+
+
+def _word(value: object) -> object:
+    """Write a value for JSON: times in ISO form, no bound as null."""
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    if isinstance(value, Fraction):
+        return float(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _receipt(receipt: object) -> object:
+    """Give a receipt as its one canonical text; JSON that is read and written again would not be the same bytes."""
+    return None if receipt is None else receipt.to_json()  # type: ignore[attr-defined]
+
+
+def explanation_reply(explanation: Explanation) -> dict[str, object]:
+    """Write what a question would do, cost and miss."""
+    return {
+        "question": explanation.question,
+        "plan": _plain(explanation.plan.to_dict()),
+        "price": budget_to_json(explanation.price),
+        "left": budget_to_json(explanation.left),
+        "after": None if explanation.after is None else budget_to_json(explanation.after),
+        "fits": explanation.fits,
+        "stored": explanation.stored,
+        "part": explanation.part,
+        "texts": list(explanation.texts),
+        "text": str(explanation),
+    }
+
+
+def entry_to_json(entry: Entry) -> dict[str, object]:
+    """Write one line of the ledger as people see it: no hash but its own, no books."""
+    return {
+        "number": entry.number,
+        "kind": entry.kind,
+        "time": entry.time,
+        "who": entry.who,
+        "why": entry.why,
+        "question": entry.question,
+        "part": entry.part,
+        "refers": entry.refers,
+        "hash": entry.hash,
+    }
+
+
+def _plain(value: object) -> object:
+    """Make sure that what a room wrote is plain JSON: exact amounts as text, no NaN."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Measure):
+        return budget_to_json(value)
+    return str(value) if isinstance(value, Fraction) else _word(value)
+
+
+def plan_reply(plan: object) -> dict[str, object]:
+    """Write a plan, a workload or what was found of three: its facts and its table."""
+    return {"plan": _plain(plan.to_dict()), "text": str(plan)}  # type: ignore[attr-defined]
