@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 from .audit import audit
+from .ledger import app as ledger_app
+from .question import explain, plan, query, rehearse
+from .receipt import verify_receipt
+from .release import release
 from .schema import app as schema_app
 
 __all__ = ["app"]
@@ -37,6 +41,10 @@ def main(
 
 
 app.add_typer(schema_app)
+for command in (query, explain, plan, rehearse, release):
+    app.command()(command)
+app.add_typer(ledger_app)
+app.command("verify-receipt")(verify_receipt)
 app.command()(audit)
 
 

@@ -1,0 +1,117 @@
+"""What every question on the command line says: where the data and the ledger are, and what may be spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..data.schema_file import read_schemas
+from ..errors import InvalidArgument
+from ..ledger import Ledger, open_ledger
+from ..privacy.measures import ApproxDP, Measure, PureDP
+from .budget import measure_of, measure_of_words, pairs
+from .flags import Delta, Epsilon, Error, LedgerAt, Level, Mu, Rho, SchemaAt, Size, Tables, Weight, Who
+from .source import open_source
+
+if TYPE_CHECKING:
+    from ..curator import Curator
+
+__all__ = ["Place", "Price", "opened"]
+
+_PLENTY = 10**6
+"""What a plan without a ledger and without a budget may cost: it only says how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What may be spent, or how wrong the answer may be."""
+
+    epsilon: Epsilon = None
+    delta: Delta = None
+    rho: Rho = None
+    mu: Mu = None
+    error: Error = None
+    weight: Weight = None
+    size: Size = None
+    level: Level = 0.95
+
+    @property
+    def spend(self) -> Measure | None:
+        """The budget, if one is said."""
+        return measure_of(self.epsilon, self.delta, self.rho, self.mu)
+
+    @property
+    def errors(self) -> str | dict[str, str] | None:
+        """The asked errors: one for all, or by name."""
+        said = self.error or []
+        return said[0].strip() if len(said) == 1 and "=" not in said[0] else pairs(said, "--error") or None
+
+    def words(self) -> dict[str, Any]:
+        """Give the library's keyword arguments."""
+        return {
+            "spend": self.spend,
+            "error": self.errors,
+            "weights": pairs(self.weight, "--weight") or None,
+            "size": self.size,
+            "level": self.level,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the facts and the ledger are, and who asks."""
+
+    schema: SchemaAt
+    ledger: LedgerAt | None = None
+    table: Tables = None
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="The budget of a new ledger: epsilon=3 or epsilon=3,delta=1e-6."),
+    ] = None
+    who: Who = "analyst"
+
+
+@contextmanager
+def opened(source: str, place: Place, price: Price, *, spends: bool, quiet: bool) -> Iterator[Curator]:
+    """Open the curator of a source and close it after.
+
+    A command that spends needs a ledger. One that is new gets the budget that is said; without one it gets just what
+    this question spends, so that nothing more is ever promised away by accident. One that only plans needs none.
+    """
+    from ..curator import Curator
+
+    schemas = read_schemas(place.schema)
+    engine = open_source(source, schemas, pairs(place.table, "--table"), progress=not quiet)
+    try:
+        with _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger:
+            yield Curator(engine, schemas, ledger, who=place.who)
+    finally:
+        engine.close()
+
+
+def _ledger(place: Place, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
+    budget = None if place.budget is None else measure_of_words(place.budget, "--budget")
+    if place.ledger is None and spends:
+        raise InvalidArgument("what is spent must be kept: give --ledger FILE, and --budget if it is new")
+    if place.ledger is not None and ("://" in place.ledger or Path(place.ledger).exists()):
+        return open_ledger(place.ledger, budget)
+    if place.ledger is None or not spends:
+        return _just(":memory:", budget, spend or PureDP(_PLENTY))
+    if budget is None and spend is None:
+        raise InvalidArgument(f"{place.ledger} is not there yet; to make it say its --budget, such as epsilon=3")
+    if budget is None and not quiet:
+        said = f"{place.ledger} is new; its budget is what this question spends, {spend} (--budget gives it another)"
+        typer.secho(said, err=True, fg="yellow")
+    return _just(place.ledger, budget, spend)
+
+
+def _just(where: str, budget: Measure | None, spend: Measure | None) -> Ledger:
+    """Make a ledger; of what one question spends it adds up ε and δ, so that just that question fits."""
+    if budget is None and isinstance(spend, ApproxDP):
+        return open_ledger(where, spend, kind="approximate")
+    return open_ledger(where, budget or spend)
