@@ -70,3 +70,56 @@ def test_different_shapes_are_not_forced_together():
 @pytest.mark.parametrize("raw", [[1, 2.5], [np.zeros(2), np.zeros(3)]])
 def test_mixed_lists(raw):
     assert tabulate(raw, raw)[0].size == 2
+
+
+class Answered:
+    """What an answer looks like from outside: columns, which of them are noisy, values."""
+
+    noisy = ("n",)
+
+    def __init__(self, **columns):
+        self.columns, self.values = tuple(columns), columns
+
+    def to_dict(self):
+        return self.values
+
+
+class TestTables:
+    """The row of a key is compared with the row of the same key, wherever it stands."""
+
+    def test_rows_are_named_by_their_words(self):
+        found = columns([{"region": ["N", "S"], "n": [1, 2]}], [[{"region": "S", "n": 5}]])
+        assert found["('N',)['n']"][0] == [1]
+        assert found["('S',)['n']"][0] == [2]
+        assert found["rows"][1] == ("('N',) ('S',)", "('S',)")
+        assert found["length"] == ([2], None)
+
+    def test_an_answer_says_which_columns_name_its_rows(self):
+        found = columns([Answered(ward=[3, 4], n=[7, 8])], [Answered(ward=[4], n=[9])])
+        assert found["(3,)['n']"][0] == [7]
+        assert found["(4,)['n']"] == ([8], None)
+
+    def test_totals_have_no_rows_to_tell_apart(self):
+        found = columns([Answered(n=[7])], [Answered(n=[8])])
+        assert found["['n']"] == ([7], None)
+        assert not any("[0]" in name for name in found)
+
+    def test_no_rows_at_all(self):
+        found = columns([Answered(ward=[], n=[])], [Answered(ward=[1], n=[2])])
+        assert found["length"] == ([0], None)
+
+    def test_rows_that_cannot_be_told_apart_are_counted(self):
+        twice = [{"region": "N", "n": 1}, {"region": "N", "n": 2}]
+        assert columns([twice], [twice])["[1]['n']"] == ([2], None)
+        assert columns([[{"n": 1}, {"n": 2}]], [[{"n": 3}]])["[0]['n']"] == ([1], None)
+        assert "[1]['m']" in columns([[{"n": 1}, {"m": 2}]], [[{"n": 3}]])
+
+    @pytest.mark.parametrize("frame", ["polars", "pandas", "pyarrow"])
+    def test_frames(self, frame):
+        library = pytest.importorskip(frame)
+        make = library.table if frame == "pyarrow" else library.DataFrame
+        table = make({"region": ["N", "S"], "n": [1, 2]})
+        assert columns([table], [table])["('S',)['n']"] == ([2], None)
+
+    def test_numbers_of_numpy_inside(self):
+        assert columns([{"n": np.int64(3)}], [{"n": np.float64(2.5)}])["['n']"] == ([3.0], None)

@@ -8,6 +8,7 @@ import pytest
 
 from discreet.audit import audit
 from discreet.audit.outputs import tabulate
+from discreet.audit.page import _short
 from discreet.audit.report import _down
 from discreet.audit.sketch import draw
 from discreet.audit.views import View
@@ -56,13 +57,27 @@ def test_json(refuted, untested):
 def test_html(refuted, untested, tmp_path):
     page = refuted.html(tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 2
-    assert 'class="refuted"' in page
-    assert "no proof" in page
+    assert 'class="verdict refuted"' in page
     assert refuted._repr_html_() in page
+    assert "The claim is false" in page
     other = untested._repr_html_()
-    assert other.count("<svg") == 1
+    assert "<svg" not in other
+    assert "every output was the same" in other
     assert "&lt;a&gt;" in other
     assert "<a>" not in other
+
+
+def test_html_of_a_long_event(tmp_path):
+    """Whole numbers have a bar each; the sentence stays short where the event is long; the rest is said below."""
+    rng = np.random.default_rng(3)
+    wide = audit(lambda x, size: rng.integers(x, 40, (size, 3)), PureDP(0.1), inputs=(0, 3), samples=4000)
+    assert wide.refuted
+    page = wide._repr_html_()
+    assert page.count("<figure>") == 2
+    kept = audit(lambda x, size: rng.integers(0, 2, size), PureDP(1), inputs=(0, 1), samples=2000, confidence=1 - 1e-9)
+    assert "That is no proof" in kept._repr_html_()
+    assert _short("x" * 200) == "x" * 99 + "…"
+    assert _short("x") == "x"
 
 
 def test_plot(refuted, untested):

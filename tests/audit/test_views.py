@@ -52,7 +52,7 @@ def test_vector_views():
     assert found["how many are repeated"].of(first).tolist() == [1, 1]
     codes = found["the whole output"].of(first)
     assert codes[0] != codes[1]
-    assert found["the whole output"].word(codes[0]) == "([0]: 1, [1]: 1, [2]: 5)"
+    assert found["the whole output"].word(codes[0]) == "(1, 1, 5)"
 
 
 def test_wide_vectors_compare_neighbours_only():
@@ -67,6 +67,8 @@ def test_patterns():
     within = found["['a'] when the kinds are pattern 1"].of(first)
     assert [None if math.isnan(v) else v for v in within] == [1, None, 4, 5]
     assert found["keys"].word(0) == repr("'a'")
+    whole = found["the whole output"]
+    assert whole.word(whole.of(first)[0]).startswith("(keys: 'a', length: 1, ['a']: 1")
     only_words, _ = named(["x", "y"], [("x", "y"), ("y",)])
     assert not any("pattern" in name for name in only_words if "length" not in name)
 

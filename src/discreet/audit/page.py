@@ -10,28 +10,69 @@ from .report import Report
 __all__ = ["body", "page"]
 
 _STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
-    "th{text-align:left;vertical-align:top;padding-right:1.5rem;font-weight:600}td,th{padding-bottom:.3rem}"
-    ".refuted{color:#b3261e}.not-refuted{color:#2e7d32}.not-tested{color:#8a6d00}"
-    "svg{max-width:100%;height:auto;margin:.5rem}"
+    ".audit{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1rem;color:#222;background:#fff}"
+    ".audit h1{font-size:1rem;font-weight:600;color:#666;margin:1rem 0 .5rem}"
+    ".audit .verdict{border-left:.4rem solid;padding:.6rem 1.2rem;margin:0 0 1.5rem;background:#f7f7f7}"
+    ".audit .verdict h2{margin:0;font-size:1.8rem}.audit .verdict p{margin:.3rem 0 0;color:#222}"
+    ".audit .refuted{color:#b3261e}.audit .not-refuted{color:#2e7d32}.audit .not-tested{color:#8a6d00}"
+    ".audit .pictures{display:flex;flex-wrap:wrap;gap:1.5rem}"
+    ".audit figure{flex:1 1 24rem;margin:0}.audit figcaption{font-size:.9rem;color:#444}"
+    ".audit svg{width:100%;height:auto}.audit h3{font-size:1.05rem;margin:1.5rem 0 .4rem}"
+    ".audit table{border-collapse:collapse}.audit td,.audit th{padding:.25rem 1.5rem .25rem 0;vertical-align:top}"
+    ".audit th{text-align:left;font-weight:600;white-space:nowrap}.audit ul{margin:.2rem 0;padding-left:1.2rem}"
 )
 
 
 def body(report: Report) -> str:
-    """Give the verdict, the table and the pictures."""
+    """Give the verdict, the pictures, the table and what was not tested, with its style."""
     kind = report.verdict.replace(" ", "-")
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in report.lines())
-    pictures = "" if report.sketch is None else histogram(report.sketch)
-    return f'<h2 class="{kind}">{escape(report.verdict)}</h2><table>{rows}</table>{pictures}{trade_off(report)}'
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in report.facts())
+    gaps = "".join(f"<li>{escape(what)}</li>" for what in report.not_tested)
+    return (
+        f'<style>{_STYLE}</style><div class="audit"><h1>Privacy audit of the claim {escape(str(report.claim))}</h1>'
+        f'<div class="verdict {kind}"><h2>{escape(report.verdict.capitalize())}</h2><p>{escape(sentence(report))}</p>'
+        f'</div><div class="pictures">{_pictures(report)}</div>'
+        f"<h3>What was seen</h3><table>{rows}</table><h3>What was not tested</h3><ul>{gaps}</ul></div>"
+    )
+
+
+def sentence(report: Report) -> str:
+    """Say in one or two sentences what the verdict means: "not refuted" is no proof, and the page says so."""
+    if report.refuted:
+        chance = f"{100 * (1 - report.confidence):.3g} %"
+        return (
+            f"The claim is false: if it were true, what was seen would happen in at most {chance} of all audits. "
+            f"An event that is likelier on the {report.direction} input shows it: {_short(report.event)}."
+        )
+    if not report.tested:
+        return f"Nothing can be said about the claim: {report.reason}."
+    return "Nothing that was seen contradicts the claim. That is no proof: only these inputs were tried, only so often."
+
+
+def _short(words: str, most: int = 100) -> str:
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def _pictures(report: Report) -> str:
+    drawn = []
+    if report.sketch is not None:
+        drawn.append((histogram(report.sketch), "How often each value was seen on the two inputs. Shaded: the event."))
+    if report.best is not None:
+        where = "above" if report.refuted else "not proved to be above"
+        drawn.append(
+            (
+                trade_off(report),
+                f"The event is {where} the line, which is the most that the claim allows. The box is where its two "
+                "probabilities lie.",
+            )
+        )
+    return "".join(f"<figure>{svg}<figcaption>{escape(words)}</figcaption></figure>" for svg, words in drawn)
 
 
 def page(report: Report) -> str:
-    """Give a whole page that needs nothing else.
-
-    "Not refuted" is no proof: the page says so under every verdict.
-    """
-    foot = "A refutation holds with the stated confidence. Not being refuted is no proof: only what was run was tested."
+    """Give a whole page that needs nothing else."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(report.verdict)}</title>'
-        f"<style>{_STYLE}</style></head><body><h1>Privacy audit</h1>{body(report)}<p>{foot}</p></body></html>"
+        '<meta name="viewport" content="width=device-width, initial-scale=1"></head>'
+        f'<body style="margin:0;background:#fff">{body(report)}</body></html>'
     )

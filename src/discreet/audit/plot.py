@@ -10,7 +10,7 @@ from .report import Report
 __all__ = ["figure"]
 
 
-def figure(report: Report) -> Any:  # noqa: ANN401 - matplotlib is optional  # noqa: ANN401 - matplotlib is optional
+def figure(report: Report) -> Any:  # noqa: ANN401 - matplotlib is optional
     """Draw the runs through the event's view, and the event against the claim.
 
     Refuses where matplotlib is not installed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,15 @@ class Report:
 
     def lines(self) -> list[tuple[str, str]]:
         """The report as pairs of a heading and a sentence."""
+        return self.facts() + [("not tested", what) for what in self.not_tested]
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What was claimed, run and seen, as pairs of a heading and a sentence."""
         rows = [("claim", str(self.claim)), ("confidence", f"{100 * self.confidence:.10g} %")]
-        rows += [("inputs", " | ".join(self.inputs)), ("runs", f"{self.samples} on each input, {self.judged} judged")]
+        rows += [
+            ("inputs", " | ".join(self.inputs)),
+            ("runs", f"{self.samples:,} on each input, {self.judged:,} judged"),
+        ]
         if self.reason:
             rows.append(("reason", self.reason))
         if self.best is not None:
@@ -127,13 +135,14 @@ class Report:
             rows.append(
                 (
                     "seen",
-                    f"{e.hits} of {e.runs} on the {self.direction}, {e.false_hits} of {e.false_runs} on the {other}",
+                    f"{e.hits:,} of {e.runs:,} on the {self.direction} input, "
+                    f"{e.false_hits:,} of {e.false_runs:,} on the {other}",
                 )
             )
             rows.append(("bounds", self._bounds()))
         if self.assume:
             rows.append(("assuming", f"{self.assume} noise, on your word; the bounds hold only then"))
-        return rows + [("not tested", what) for what in self.not_tested]
+        return rows
 
     def _bounds(self) -> str:
         text = (
@@ -174,7 +183,7 @@ class Report:
 
         return body(self)
 
-    def plot(self) -> Any:  # noqa: ANN401 - matplotlib is optional  # noqa: ANN401 - matplotlib is optional
+    def plot(self) -> Any:  # noqa: ANN401 - matplotlib is optional
         """Draw both pictures with matplotlib (install discreet[plot]); returns the figure."""
         from .plot import figure
 
@@ -183,8 +192,9 @@ class Report:
 
 def _down(value: float) -> str:
     """Print a lower bound in four digits, never larger than it is."""
-    text = f"{value:.4g}"
-    return text if float(text) <= value else f"{value * (1 - 1e-3):.4g}" if value > 0 else text
+    exact = Decimal(value)
+    with localcontext(prec=4, rounding=ROUND_FLOOR):
+        return f"{float(+exact):.4g}"
 
 
 def _finite(value: float) -> float | None:

@@ -105,7 +105,7 @@ def _same(x: object, y: object) -> bool:
 
 
 def _not_tested(neighbours: str | None, judged: int) -> tuple[str, ...]:
-    rare = f"events rarer than about {10 / judged:.0e}: they are hardly seen in {judged} runs"
+    rare = f"events rarer than about {10 / judged:.1g}: they are hardly seen in {judged:,} runs"
     listed = ["inputs other than these two", rare, "time, memory, logs and other side channels"]
     listed.append("whether the runs are independent of each other: the auditor relies on it")
     if neighbours is None:

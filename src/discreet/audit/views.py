@@ -124,8 +124,12 @@ def _whole_view(train: Outputs) -> View:
 
 
 def _row(train: Outputs, row: int) -> str:
-    cells = ((name, c.values[row], c.words) for name, c in list(train.columns.items())[:12])
-    return "(" + ", ".join(f"{name}: {words[int(v)] if words else format(v, 'g')}" for name, v, words in cells) + ")"
+    """Print an output: a vector by its numbers, anything else by the names of its parts."""
+    some = list(train.columns.items())[:12]
+    cells = [c.words[int(c.values[row])] if c.words else format(c.values[row], "g") for _, c in some]
+    if all(name == f"[{i}]" for i, (name, _) in enumerate(some)):
+        return f"({', '.join(cells)})"
+    return "(" + ", ".join(f"{name}: {cell}" for (name, _), cell in zip(some, cells, strict=True)) + ")"
 
 
 def _pattern(outputs: Outputs) -> Values:
