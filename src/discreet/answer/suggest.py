@@ -21,7 +21,7 @@ from ..query.rows import columns_of, neighbours_of
 from ..query.sensitivity import rank_influence
 from ..query.tally import Tally, Term
 from ..query.tree import Relation
-from ..rational import rational
+from ..rational import Number, rational
 from .draw import choose
 from .gather import Store, gather
 
@@ -43,7 +43,7 @@ def suggest_bounds(
     engine: Store,
     *,
     spend: Measure,
-    tail: Fraction | str = "1/100",
+    tail: Number = "1/100",
     bits: Bits | None = None,
 ) -> Bounds:
     """Suggest bounds outside of which about a share `tail` of the rows lies on either side.
@@ -70,7 +70,7 @@ class BoundsPlan:
         return tuple(release.event for release in self.releases)
 
 
-def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Fraction | str = "1/100") -> BoundsPlan:
+def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Number = "1/100") -> BoundsPlan:
     """Plan the search for bounds; refuses what `suggest_bounds` refuses, before anything is touched or spent."""
     at = rational(tail, "tail")
     if not 0 < at < Fraction(1, 2):
