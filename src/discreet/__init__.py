@@ -68,6 +68,9 @@ if TYPE_CHECKING:
     from .engines import (
         DuckDB as DuckDB, Memory as Memory, Postgres as Postgres, Spark as Spark
     )
+    from .ledger import (
+        Entry as Entry, Ledger as Ledger, Parts as Parts, open_ledger as open_ledger
+    )
     from .samples import (
         sample as sample
     )
@@ -110,6 +113,9 @@ _HOMES = {
     """,
     "engines": """
         DuckDB Memory Postgres Spark
+    """,
+    "ledger": """
+        Entry Ledger Parts open_ledger
     """,
     "samples": """
         sample

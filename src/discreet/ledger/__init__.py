@@ -1,0 +1,24 @@
+"""What has been spent, for good: a chain of entries, and the books that it adds up to.
+
+Start at `books`, the whole decision as a frozen value; `store` is what it needs of memory, a file or a server.
+
+>>> from ..privacy.measures import PureDP
+>>> from ..privacy.events import LaplaceNoise
+>>> with open_ledger(":memory:", PureDP(1), allowances={"ann": PureDP("1/2")}) as ledger:
+...     entry = ledger.charge(LaplaceNoise(scale=4, sensitivity=1), who="ann", why="a first look")
+...     print(ledger.left("ann"), ledger.left(), sep=", ")
+ε = 0.25, ε = 0.75
+"""
+
+from __future__ import annotations
+
+from .entry import Entry
+from .export import verify_export
+from .history import History
+from .ledger import Ledger
+from .open import open_ledger
+from .parts import Parts
+from .terms import Terms
+from .verdict import Verdict
+
+__all__ = ["Entry", "History", "Ledger", "Parts", "Terms", "Verdict", "open_ledger", "verify_export"]

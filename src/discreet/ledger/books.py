@@ -1,0 +1,166 @@
+"""The books: the whole decision of a ledger, as a frozen value and plain functions of it; no store, no clock.
+
+`after(entry)` gives the books after an entry, or refuses it. The ledger decides by it before it writes, and whoever
+verifies a chain decides by it again, entry by entry.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt, NotAllowed
+from ..privacy.event_json import Json, from_json
+from ..privacy.events import Event
+from ..privacy.filter import Filter
+from .account import Account, fresh_account, read_account
+from .entry import Entry, digest, plain_json
+from .parts import label
+from .terms import EVERYONE, Terms, read_terms
+
+__all__ = ["Books", "Shares", "open_books", "read_books", "read_shares", "share_terms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The allowances in force: a filter each, None for one that was withdrawn."""
+
+    named: tuple[tuple[str, Filter | None], ...]
+    anyone: bool
+    """Whether who is not named may spend up to the budget."""
+
+    def of(self, who: str, budget: Filter) -> tuple[Filter, bool]:
+        """Give the filter somebody stands under, and whether it is a limit of their own.
+
+        Raises NotAllowed for one who has no allowance.
+        """
+        known = dict(self.named)
+        share = known.get(who, known.get(EVERYONE))
+        if share is not None:
+            return share, True
+        if self.anyone and who not in known and EVERYONE not in known:
+            return budget, False
+        raise NotAllowed(f"{who} has no allowance in this ledger; ask its steward for one: ledger.allow({who!r}, …)")
+
+    def text(self) -> str:
+        """Write the allowances as one text, exactly."""
+        named = {who: None if share is None else share.to_json() for who, share in self.named}
+        return plain_json({"named": named, "anyone": self.anyone})
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """What was promised and what has been spent, by everyone and by one person."""
+
+    terms: Terms
+    shares: Shares
+    everyone: Account
+    who: str
+    own: Account
+
+    def after(self, entry: Entry) -> Books:
+        """Give the books after an entry of this person.
+
+        Raises BudgetExceeded, NotAllowed or InvalidArgument for what cannot be granted; nothing changes then.
+        """
+        if entry.kind == "charge":
+            return self._charged(from_json(entry.event), entry)
+        if entry.kind == "allow":
+            return replace(self, shares=self._shared(entry.who, entry.terms))
+        return self
+
+    def at(self, time: str) -> Books:
+        """Give the books as they stand at a time: a new window begins with nothing spent."""
+        window = self.terms.window
+        return replace(self, everyone=self.everyone.at(time, window), own=self.own.at(time, window))
+
+    def digest(self) -> str:
+        """Give the hash by which an entry vouches for the books after it."""
+        return digest(self.terms.text(), self.shares.text(), self.everyone.text())
+
+    def filter(self, part: str | None) -> Filter:
+        """Give the budget's filter as it stands."""
+        return self.everyone.under(self.terms.filter, part)
+
+    def own_filter(self, part: str | None) -> Filter:
+        """Give the filter of this person's allowance as it stands."""
+        return self.own.under(self.shares.of(self.who, self.terms.filter)[0], part)
+
+    def _charged(self, event: Event, entry: Entry) -> Books:
+        now, part = self.at(entry.time), self.part(entry.part)
+        share, limited = self.shares.of(self.who, self.terms.filter)
+        place = "" if part is None else f" on part {entry.part!r}"
+        everyone = _after(now.everyone, self.terms.filter, event, part, f"the budget{place}")
+        if limited:
+            own = _after(now.own, share, event, part, f"the allowance of {self.who}{place}")
+        else:
+            own = now.own.noted(share, event, part)
+        return replace(now, everyone=everyone, own=own)
+
+    def part(self, part: object) -> str | None:
+        """Name a part in the books; None is all the data.
+
+        Refuses parts that the terms do not list.
+        """
+        if part is None:
+            return None
+        if self.terms.parts is None:
+            raise InvalidArgument(f"this ledger has no parts, got part={part!r}; leave it out, or open one with parts=")
+        return label(self.terms.parts.check(part))
+
+    def _shared(self, who: str, terms: Json | None) -> Shares:
+        given = None if terms is None else terms.get("allowance")
+        share = None if given is None else Filter.from_json(given)
+        named = dict(self.shares.named) | {who: share}
+        return replace(self.shares, named=tuple(sorted(named.items(), key=lambda item: item[0])))
+
+
+def _after(account: Account, filter: Filter, event: Event, part: str | None, whose: str) -> Account:  # noqa: A002
+    try:
+        return account.after(filter, event, part)
+    except BudgetExceeded as refusal:
+        raise BudgetExceeded(f"{whose} has no room: {refusal}", asked=refusal.asked, left=refusal.left) from None
+
+
+def share_terms(share: Filter | None) -> Json:
+    """Write what an `allow` entry states."""
+    return {"allowance": None if share is None else share.to_json()}
+
+
+def open_books(terms: Terms, who: str) -> Books:
+    """Give the books of a new ledger."""
+    named = () if terms.allowances is None else terms.allowances
+    account = fresh_account(terms.filter, "")
+    return Books(terms, Shares(named, terms.allowances is None), account, who, account)
+
+
+def read_books(terms: str, shares: str, everyone: str, who: str, own: str | None) -> Books:
+    """Read the books of one person from the texts a store keeps.
+
+    Refuses texts that were torn or changed into something else, and amounts of another measure.
+    """
+    read = read_terms(terms)
+    mine = fresh_account(read.filter, "") if own is None else read_account(own)
+    books = Books(read, read_shares(shares), read_account(everyone), who, mine)
+    wide = len(read.filter.capacity)
+    for account in (books.everyone, books.own):
+        rows = (account.common, *(used for _, used in account.parts))
+        if any(len(used.amounts) != wide for used in rows):
+            raise LedgerCorrupt("an account of this ledger counts in another measure than its budget: it was changed")
+    return books
+
+
+@lru_cache(maxsize=64)
+def read_shares(text: str) -> Shares:
+    """Read the allowances in force from their text, exactly.
+
+    >>> read_shares(Shares((), True).text())
+    Shares(named=(), anyone=True)
+    """
+    try:
+        data = json.loads(text)
+        named = ((who, None if s is None else Filter.from_json(s)) for who, s in data["named"].items())
+        return Shares(tuple(sorted(named, key=lambda item: item[0])), data["anyone"] is True)
+    except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
+        raise LedgerCorrupt("the allowances of this ledger cannot be read: they were torn or changed") from None

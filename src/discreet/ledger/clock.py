@@ -1,0 +1,62 @@
+"""What time it is: UTC, to the microsecond, and never earlier than the last entry.
+
+A window of a budget begins by the clock, so a clock that goes back must not open an old window again, and one that
+steps back a little (a correction by the time service) must not stop the work.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ..errors import LedgerConflict
+
+__all__ = ["now", "read_time", "stamp", "write_time"]
+
+SMALL_STEP = 5.0
+"""Seconds a clock may be behind the last entry; the entry then takes the last one's time."""
+
+
+def now() -> datetime:
+    """Give the time of this machine."""
+    return datetime.now(UTC)
+
+
+def write_time(time: datetime) -> str:
+    """Write a time so that later ones sort later.
+
+    >>> write_time(datetime(2026, 5, 1, 9, 30, tzinfo=UTC))
+    '2026-05-01T09:30:00.000000Z'
+    """
+    return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def read_time(text: str) -> datetime:
+    """Read what `write_time` wrote, and nothing else.
+
+    >>> read_time("2026-05-01T09:30:00.000000Z")
+    datetime.datetime(2026, 5, 1, 9, 30, tzinfo=datetime.timezone.utc)
+    """
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+
+
+def stamp(time: datetime, last: str) -> str:
+    """Give the time of the next entry, at least that of the last one.
+
+    >>> stamp(datetime(2026, 5, 1, tzinfo=UTC), "2026-05-01T00:00:02.000000Z")
+    '2026-05-01T00:00:02.000000Z'
+
+    Refuses a clock that is more than five seconds behind.
+
+    >>> stamp(datetime(2026, 5, 1, tzinfo=UTC), "2026-05-02T00:00:00.000000Z")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.LedgerConflict: the clock says 2026-05-01T00:00:00.000000Z, but the last entry is of ...
+    """
+    given = write_time(time)
+    if given >= last:
+        return given
+    if (read_time(last) - time).total_seconds() > SMALL_STEP:
+        raise LedgerConflict(
+            f"the clock says {given}, but the last entry is of {last}; nothing was written. Set the clock right"
+        )
+    return last

@@ -1,0 +1,288 @@
+"""The ledger: what has been spent, for good. Reserve, run, release: charge first, then answer, then finish.
+
+A charge is one conditional durable write. A crash before it costs nothing, a crash after it may waste budget, and no
+crash, race or full disk lets an answer out without its charge.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Self
+
+from ..data.keys import Key
+from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
+from ..privacy.event_json import to_json
+from ..privacy.events import Event
+from ..privacy.filter import Filter
+from ..privacy.measures import Measure
+from . import steps
+from .account import counted
+from .books import Books, share_terms
+from .clock import stamp
+from .entry import Entry, EntryKind, digest
+from .history import History
+from .names import read_text, read_who
+from .reading import asked, books_at, closing_of, last_of, names_for, next_page
+from .store import Page, Snapshot, Store, step_of
+from .terms import EVERYONE, Terms, allowance
+from .verdict import Checkpoint, Verdict
+
+__all__ = ["Ledger"]
+
+Progress = Callable[[int, int], object]
+_NOBODY = "nobody"
+
+
+class Ledger:
+    """What was promised and what has been spent; made by `open_ledger`.
+
+    >>> import discreet as dp
+    >>> ledger = dp.open_ledger(":memory:", dp.PureDP(1))
+    >>> entry = ledger.charge(dp.Laplace(scale=4, sensitivity=1).event, who="ann", why="a first look")
+    >>> entry.number, ledger.spent(), ledger.left()
+    (2, PureDP(0.25), PureDP(0.75))
+    """
+
+    def __init__(self, store: Store, terms: Terms) -> None:
+        self._store = store
+        self.terms = terms
+
+    def price(self, event: Event, *, part: Key | None = None) -> Measure:
+        """Give what the budget's filter would take for an event now, in its own measure; changes nothing.
+
+        >>> import discreet as dp
+        >>> dp.open_ledger(":memory:", dp.ZCDP(1)).price(dp.Gaussian(scale=10, sensitivity=1).event)
+        ZCDP(0.005)
+
+        Refuses events without a finite price in it, and parts that are not listed.
+        """
+        books = self._present(_NOBODY)[0]
+        place = books.part(part)
+        before = books.filter(place)
+        try:
+            after = before.after(event if place is None else counted(event))
+        except BudgetExceeded as refusal:
+            return refusal.asked  # type: ignore[return-value]
+        used = tuple(b - a for a, b in zip(before.used, after.used, strict=True))
+        return replace(after, used=used, leaked=after.leaked - before.leaked).spent()
+
+    def filter(self, who: str | None = None, part: Key | None = None) -> Filter:
+        """Give the filter that would decide now, as a frozen value: the budget's, or that of somebody's allowance.
+
+        A planner asks it what fits; only `charge` decides.
+        """
+        books = self._present(_NOBODY if who is None else read_who(who))[0]
+        place = books.part(part)
+        return books.filter(place) if who is None else books.own_filter(place)
+
+    def admits(self, event: Event, *, who: str, part: Key | None = None) -> bool:
+        """Tell whether a charge would be granted now; by the time it is made somebody else may have spent."""
+        books, time = self._present(read_who(who))
+        probe = Entry(1, "charge", time, who=who, part=part, event=to_json(event))
+        try:
+            books.after(probe)
+        except (BudgetExceeded, NotAllowed):
+            return False
+        return True
+
+    def charge(
+        self, event: Event, *, who: str, why: str = "", question: str = "", key: str = "", part: Key | None = None
+    ) -> Entry:
+        """Reserve: charge an event before it is run, in one conditional durable write, and give its entry.
+
+        `question` is its fingerprint, `key` the name under which the answer is to be found again.
+
+        Raises BudgetExceeded (with what was asked and what is left; its message says whose) and NotAllowed; refuses
+        what the filter cannot price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
+        """
+        entry = Entry(
+            0,
+            "charge",
+            "",
+            who=read_who(who),
+            why=read_text(why, "why"),
+            question=read_text(question, "question"),
+            key=read_text(key, "key"),
+            part=part,
+            event=to_json(event),
+        )
+        return self._append(entry)
+
+    def finish(self, charge: Entry, body: str) -> Entry:
+        """Release: store the answer of a charge durably, and give its entry. The first answer wins.
+
+        If a charge has an answer already, nothing is written and the entry of that one is returned. The caller must
+        then give out *that* answer, `body(charge)`, and forget its own: one charge pays for one answer.
+
+        Refuses an entry that is no charge of this ledger.
+        """
+        if not isinstance(body, str):
+            raise InvalidArgument(f"the body of an answer is JSON text, got {type(body).__name__}")
+        return self._close(charge, "answer", body)
+
+    def fail(self, charge: Entry) -> Entry:
+        """Note that the run failed after the charge; the charge stays, since what a failure shows was paid for."""
+        return self._close(charge, "fail", None)
+
+    def answer(self, key: str) -> tuple[Entry, str] | None:
+        """Give the stored answer of a key: the entry of its charge, and the body."""
+        entries = self._find(key)
+        charges = {entry.number: entry for entry, _ in entries if entry.kind == "charge"}
+        for entry, body in entries:
+            if entry.kind == "answer":
+                if body is None or digest(body) != entry.body_hash or entry.refers not in charges:
+                    raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
+                return charges[entry.refers], body
+        return None
+
+    def body(self, charge: Entry) -> str | None:
+        """Give the answer that was stored under a charge, if there is one."""
+        end = closing_of(charge.number, self._find(charge.key))
+        return None if end is None else end[1]
+
+    def pending(self, key: str, who: str) -> Entry | None:
+        """Give a charge of this key and person that was neither answered nor failed: its process died, or still runs.
+
+        Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out.
+        """
+        entries = self._find(key)
+        for entry, _ in entries:
+            if entry.kind == "charge" and entry.who == who and closing_of(entry.number, entries) is None:
+                return entry
+        return None
+
+    def allow(self, who: str, budget: Measure | None) -> Entry:
+        """Give somebody a new, a larger or a smaller allowance; None withdraws it. "*" is everyone who is not named.
+
+        What was spent before stays spent. An allowance limits a share; the promise is the budget's alone.
+
+        Refuses measures that the ledger does not count in.
+        """
+        name = who if who == EVERYONE else read_who(who)
+        share = None if budget is None else allowance(self.terms.filter, budget)
+        return self._append(Entry(0, "allow", "", who=name, terms=share_terms(share)))
+
+    def left(self, who: str | None = None, part: Key | None = None) -> Measure:
+        """Give what is left for everyone, or for somebody: never more than there is for everyone.
+
+        Without a part it is what is left for a question about all the data, in the worst part.
+        """
+        budget = self.filter(None, part)
+        return (budget if who is None else _narrower(budget, self.filter(who, part))).left()
+
+    def spent(self, who: str | None = None, part: Key | None = None) -> Measure:
+        """Give what was spent, in the filter's measure and in the present window: book-keeping, not a guarantee."""
+        return self.filter(who, part).spent()
+
+    def promise(self) -> Measure:
+        """Give what holds for everything that is ever released (in every window, if there is one): the budget."""
+        return self.terms.budget
+
+    def history(self, who: str | None = None, last: int | None = None) -> History:
+        """List the entries, oldest first: all, or those of somebody, or the last few."""
+        from .history import read_history
+
+        return read_history(self._store, self.filter(), who, last)
+
+    def verify(self, progress: Progress | None = None, *, checkpoint: Checkpoint | None = None) -> Verdict:
+        """Walk the chain: check every hash, re-price every charge through fresh filters, compare with the books.
+
+        `checkpoint` is a `(number, hash)` that was noted earlier, from `Verdict.checkpoint`: a ledger that was restored
+        from an older copy, or written anew, does not contain it.
+
+        Raises LedgerCorrupt, saying which entry.
+        """
+        from .verify import verify_store
+
+        return verify_store(self._store, progress, checkpoint)
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write all entries as lines of JSON to a new file, for `verify_export`; give their number."""
+        from .export import export_lines
+
+        return export_lines(self._store, path)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy a SQLite ledger to a new file while it is in use.
+
+        A copy is older than the ledger as soon as something is charged: putting it back forgets that. Keep a
+        checkpoint, and verify against it after a restore.
+
+        Refuses other stores: they have their own means, and `export` works for all.
+        """
+        from .export import backup_file
+
+        backup_file(self._store, path)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _present(self, who: str) -> tuple[Books, str]:
+        """Read the books of somebody as they stand now, and what time it is."""
+        snapshot = self._store.read(names_for(who))
+        last = last_of(snapshot)
+        time = stamp(snapshot.now, last.time)
+        return books_at(snapshot, who, last).at(time), time
+
+    def _append(self, entry: Entry) -> Entry:
+        def decide(snapshot: Snapshot) -> Page:
+            last = last_of(snapshot)
+            return next_page(snapshot, books_at(snapshot, entry.who, last), last, entry)
+
+        step = step_of(entry)
+        steps.passed(f"{step}:before")
+        page = self._store.append(names_for(entry.who), None, decide)
+        steps.passed(f"{step}:after")
+        return _written(page)
+
+    def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:
+        """End a charge; the first answer wins, and a failure ends only what has no answer."""
+        entry = Entry(0, kind, "", who=charge.who, question=charge.question, key=charge.key, refers=charge.number)
+        ended: list[Entry] = []
+
+        def decide(snapshot: Snapshot) -> Page | None:
+            entries = asked(snapshot.found)
+            if not any(known.hash == charge.hash for known, _ in entries):
+                raise InvalidArgument(f"entry {charge.number} is no charge of this ledger; give what `charge` returned")
+            end = closing_of(charge.number, entries)
+            if end is not None and (end[0].kind == "answer" or kind == "fail"):
+                ended.append(end[0])
+                return None
+            last = last_of(snapshot)
+            hashed = entry if body is None else replace(entry, body_hash=digest(body))
+            return next_page(snapshot, books_at(snapshot, charge.who, last), last, hashed, body)
+
+        step = step_of(entry)
+        steps.passed(f"{step}:before")
+        page = self._store.append(names_for(charge.who), charge.key, decide)
+        steps.passed(f"{step}:after")
+        return ended[0] if ended else _written(page)
+
+    def _find(self, key: str) -> list[tuple[Entry, str | None]]:
+        return asked(self._store.read((), read_text(key, "key")).found)
+
+    def __repr__(self) -> str:
+        return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
+
+
+def _written(page: Page | None) -> Entry:
+    if page is None:
+        raise LedgerCorrupt("the store wrote nothing; nothing was spent")
+    return page.entry
+
+
+def _narrower(budget: Filter, own: Filter) -> Filter:
+    """Give the budget's filter with no more left than an allowance has."""
+    room = zip(budget.capacity, budget.used, own.capacity, own.used, strict=True)
+    used = tuple(max(bu, bc - (oc - ou)) for bc, bu, oc, ou in room)
+    leak = min(budget.terms.delta - budget.leaked, own.terms.delta - own.leaked)
+    return replace(budget, used=used, leaked=budget.terms.delta - leak)

@@ -1,0 +1,50 @@
+"""Who asks, and why: short printable text that every store can hold."""
+
+from __future__ import annotations
+
+from ..errors import InvalidArgument
+
+__all__ = ["read_text", "read_who"]
+
+LONGEST_WHO = 200
+LONGEST_TEXT = 2000
+
+
+def read_who(value: object) -> str:
+    """Check the name of a person.
+
+    >>> read_who("ann@example.org")
+    'ann@example.org'
+    >>> read_who("*")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: who must be a printable name of at most 200 characters, and not '*'; got '*'
+
+    Refuses the empty name, surrounding spaces and control characters.
+    """
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= LONGEST_WHO:
+        right = False
+    else:
+        right = value == value.strip() and value != "*"
+    if not right or not isinstance(value, str):
+        shown = repr(value)[:60]
+        raise InvalidArgument(
+            f"who must be a printable name of at most {LONGEST_WHO} characters, and not '*'; got {shown}"
+        )
+    return value
+
+
+def read_text(value: object, name: str) -> str:
+    r"""Check a text that is only kept.
+
+    >>> read_text("weekly report,\nsecond try", "why")
+    'weekly report,\nsecond try'
+
+    Refuses other types, more than 2000 characters, and characters that no store can hold.
+    """
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        kind = f"{len(value)} characters" if isinstance(value, str) else type(value).__name__
+        raise InvalidArgument(f"{name} must be text of at most {LONGEST_TEXT} characters, got {kind}")
+    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value):
+        raise InvalidArgument(f"{name} holds a character that no store can hold; leave it out")
+    return value

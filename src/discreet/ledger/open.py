@@ -1,0 +1,162 @@
+"""Open a ledger: a file, a server or memory; make it if it is not there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypedDict
+
+from ..errors import InvalidArgument
+from ..privacy.filter import Kind
+from ..privacy.measures import Measure
+from ..privacy.neighbours import Neighbours
+from ..rational import Number, rational
+from .books import open_books
+from .clock import write_time
+from .entry import Entry, sealed
+from .ledger import Ledger
+from .names import read_who
+from .parts import Parts
+from .reading import books_at, last_of, names_for
+from .store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, Store
+from .terms import Terms, Window, make_terms
+
+__all__ = ["open_ledger"]
+
+_SERVER = re.compile(r"\s*(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)")
+WAIT = 60.0
+"""Seconds to wait for somebody else's turn before LedgerConflict."""
+
+
+class _Wanted(TypedDict):
+    kind: Kind | None
+    delta: Number | None
+    orders: Number | Iterable[Number] | None
+    neighbours: Neighbours | None
+    allowances: Mapping[str, Measure] | None
+    window: Window | None
+    parts: Parts | None
+
+
+def open_ledger(
+    where: str | os.PathLike[str],
+    budget: Measure | None = None,
+    *,
+    kind: Kind | None = None,
+    delta: Number | None = None,
+    orders: Number | Iterable[Number] | None = None,
+    neighbours: Neighbours | None = None,
+    allowances: Mapping[str, Measure] | None = None,
+    window: Window | None = None,
+    parts: Parts | None = None,
+    name: str = "main",
+    wait: Number = WAIT,
+) -> Ledger:
+    """Open a ledger, or make a new one: a path (SQLite), "postgresql://…" (several machines), or ":memory:".
+
+    A new ledger needs a budget; its terms are fixed then. `kind`, `delta`, `orders` and `neighbours` are those of
+    `open_filter`; `allowances` gives each named person a share ("*" is everyone else, None lets everyone spend up to
+    the budget); with a `window` the budget begins anew each calendar day, week, month, quarter or year, in UTC; `parts`
+    are charged in parallel. For one that exists, what is given must be what was fixed. `name` tells ledgers in one
+    PostgreSQL database apart; `wait` is how many seconds somebody else's turn may take.
+
+    >>> from ..privacy.measures import PureDP
+    >>> open_ledger(":memory:", PureDP(3), window="month").left()
+    PureDP(3)
+
+    Refuses other terms than those it was opened with; a file that is no ledger is LedgerCorrupt. Nothing changes then.
+    """
+    wanted = _Wanted(
+        kind=kind,
+        delta=delta,
+        orders=orders,
+        neighbours=neighbours,
+        allowances=allowances,
+        window=window,
+        parts=parts,
+    )
+    store = _store(where, read_who(name), float(rational(wait, "wait")))
+    try:
+        return Ledger(store, _terms(store, budget, wanted))
+    except BaseException:
+        store.close()
+        raise
+
+
+def _store(where: object, name: str, wait: float) -> Store:
+    if not isinstance(where, str | os.PathLike) or not str(where):
+        raise InvalidArgument('a ledger is opened at a path, at "postgresql://…" or at ":memory:"')
+    if where == ":memory:":
+        from .memory import MemoryStore
+
+        return MemoryStore()
+    if isinstance(where, str) and _SERVER.match(where):
+        try:
+            from .postgres import PostgresStore
+        except ImportError:
+            raise InvalidArgument("a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'") from None
+        return PostgresStore(where, name=name, timeout=wait)
+    from .sqlite import SqliteStore
+
+    return SqliteStore(where, timeout=wait)
+
+
+def _terms(store: Store, budget: Measure | None, wanted: _Wanted) -> Terms:
+    """Give the terms of the ledger that is there, or write those of a new one."""
+    names = names_for("nobody")
+    found = store.read(names)
+    if not found.number:
+        if budget is None:
+            raise InvalidArgument("there is no ledger here yet; a new one needs a budget, such as PureDP(1)")
+        terms = make_terms(budget, **wanted)
+        page = store.append(names, None, lambda there: None if there.number else first_page(terms, there))
+        found = found if page is not None else store.read(names)
+        if page is not None:
+            return terms
+    stored = books_at(found, "nobody", last_of(found)).terms
+    _compare(stored, budget, wanted)
+    return stored
+
+
+def first_page(terms: Terms, snapshot: Snapshot) -> Page:
+    """Give the page that opens a ledger."""
+    books = open_books(terms, "nobody")
+    entry = Entry(1, "open", write_time(snapshot.now), terms=terms.to_json(), books=books.digest())
+    texts = {TERMS: terms.text(), ALLOWANCES: books.shares.text(), EVERYONE: books.everyone.text()}
+    return Page(sealed(entry), texts)
+
+
+def _compare(stored: Terms, budget: Measure | None, wanted: _Wanted) -> None:
+    """Refuse terms that differ from those the ledger was opened with; what is not given does not count."""
+    rules = stored.filter.terms
+    pairs: list[tuple[str, object, object]] = [
+        ("budget", budget, rules.budget),
+        ("kind", wanted["kind"], stored.kind),
+        ("delta", None if wanted["delta"] is None else rational(wanted["delta"], "delta"), rules.delta),
+        ("orders", _orders(wanted["orders"]), rules.orders),
+        ("neighbours", wanted["neighbours"], stored.neighbours),
+        ("allowances", _shares(wanted["allowances"]), _budgets(stored)),
+        ("window", wanted["window"], stored.window),
+        ("parts", wanted["parts"], stored.parts),
+    ]
+    for name, given, fixed in pairs:
+        if given is not None and given != fixed:
+            raise InvalidArgument(
+                f"this ledger was opened with {name} = {fixed!r}, got {given!r}; leave it out, or open another ledger"
+            )
+
+
+def _orders(orders: Number | Iterable[Number] | None) -> object:
+    if orders is None:
+        return None
+    listed = (orders,) if isinstance(orders, Number) else tuple(orders)
+    return tuple(rational(a, "orders") for a in listed)
+
+
+def _shares(allowances: Mapping[str, Measure] | None) -> object:
+    return None if allowances is None else dict(allowances)
+
+
+def _budgets(stored: Terms) -> object:
+    return None if stored.allowances is None else {who: share.terms.budget for who, share in stored.allowances}

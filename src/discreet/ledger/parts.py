@@ -1,0 +1,81 @@
+"""Parts: a public partition of one table's rows, charged in parallel.
+
+**Why sound, add-remove.** Let D and D' differ in one unit, whose rows all lie in one part p (or in none that is
+listed). Given the transcript so far, an answer about another part has the same law under D and D': it adds nothing to
+the loss. What remains is the sequence of common events and those of p, and the account of p has admitted exactly that
+sequence, chosen adaptively; so the promise of its filter holds, for every kind of filter. The worst part is the price.
+
+**Why sound, replace.** A unit may leave part p and enter part q, so events of both parts and the common ones add to
+the loss, of amounts C, P and Q. Each part's events are counted twice: the filters keep C + 2P ≤ B and C + 2Q ≤ B on
+every path; the mean of the two is C + P + Q ≤ B. This needs prices that add whatever was spent before: not `residue`.
+
+"All rows of a unit lie in one part" is a fact about the schema: a row lies in one part, a person may not. `Parts.find`
+checks it, and that a question reads nothing but its part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..data.keys import Key, listed
+from ..data.unit import read_name
+from ..errors import InvalidArgument, LedgerCorrupt
+from ..privacy.event_json import Json
+from .entry import plain_json
+
+__all__ = ["Parts", "label"]
+
+
+def label(part: Key) -> str:
+    """Name a part in the books: True, 1 and "1" are three parts.
+
+    >>> label(True), label(1), label("1")
+    ('true', '1', '"1"')
+    """
+    return plain_json(part)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Parts:
+    """The parts of one table, by the values of one column; rows with another value belong to no part.
+
+    >>> Parts("visits", "month", ["2026-04", "2026-05"]).values
+    ('2026-04', '2026-05')
+
+    Refuses values of mixed kinds or listed twice.
+    """
+
+    table: str
+    column: str
+    values: tuple[Key, ...]
+
+    def __init__(self, table: str, column: str, values: Iterable[Key]) -> None:
+        object.__setattr__(self, "table", read_name(table, "the table of the parts"))
+        object.__setattr__(self, "column", read_name(column, "the column of the parts"))
+        object.__setattr__(self, "values", listed(values)[0])
+
+    def check(self, part: object) -> Key:
+        """Give the part if it is one of the listed ones.
+
+        >>> Parts("visits", "month", ["2026-04"]).check("2026-06")
+        Traceback (most recent call last):
+        ...
+        discreet.errors.InvalidArgument: '2026-06' is no part of visits by month; the parts are '2026-04'
+        """
+        for value in self.values:
+            if value == part and type(value) is type(part):
+                return value
+        shown = ", ".join(map(repr, self.values[:8])) + (", …" if len(self.values) > 8 else "")
+        raise InvalidArgument(f"{part!r} is no part of {self.table} by {self.column}; the parts are {shown}")
+
+    def to_json(self) -> Json:
+        """Write the parts as plain JSON types."""
+        return {"table": self.table, "column": self.column, "values": list(self.values)}
+
+    @staticmethod
+    def from_json(data: object) -> Parts:
+        """Read parts written by `to_json`."""
+        if not isinstance(data, dict) or data.keys() != {"table", "column", "values"}:
+            raise LedgerCorrupt("the parts of this ledger cannot be read")
+        return Parts(data["table"], data["column"], data["values"])

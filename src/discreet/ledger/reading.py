@@ -1,0 +1,78 @@
+"""What a snapshot of a store means: the last entry, the books that it vouches for, and what became of a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import LedgerCorrupt
+from .books import Books, read_books
+from .clock import stamp
+from .entry import Entry, read_line, sealed
+from .store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, account_name
+
+__all__ = ["asked", "books_at", "closing_of", "last_of", "names_for", "next_page"]
+
+
+def names_for(who: str) -> tuple[str, ...]:
+    """Name the texts that a decision about somebody needs."""
+    return TERMS, ALLOWANCES, EVERYONE, account_name(who)
+
+
+def last_of(snapshot: Snapshot) -> Entry:
+    """Read the last entry; it must be the one its number says.
+
+    Refuses a store without a ledger, and a last line that was torn or changed.
+    """
+    if not snapshot.number:
+        raise LedgerCorrupt("there is no ledger here any more: it was removed while it was open")
+    entry = read_line(snapshot.last)
+    if entry.number != snapshot.number:
+        raise LedgerCorrupt(f"entry {snapshot.number} says that it is entry {entry.number}: the ledger was changed")
+    return entry
+
+
+def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:
+    """Read the books of somebody as they were written; the last entry must vouch for them.
+
+    Refuses books that do not belong to the last entry: they were changed, or the last entries were cut off.
+    """
+    texts = snapshot.texts
+    missing = [name for name in (TERMS, ALLOWANCES, EVERYONE) if name not in texts]
+    if missing:
+        raise LedgerCorrupt(f"the ledger has lost its {', '.join(missing)}; restore it from a copy")
+    books = read_books(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], who, texts.get(account_name(who)))
+    if books.digest() != last.books:
+        raise LedgerCorrupt(
+            f"the books are not those after entry {last.number}: they were changed, or entries were lost"
+        )
+    return books
+
+
+def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body: str | None = None) -> Page:
+    """Give the page of the next entry: its number, time and place in the chain, and the books after it.
+
+    Raises what the books raise for an entry that they do not grant.
+    """
+    number = last.number + 1
+    key = entry.key or (f"#{number}" if entry.kind == "charge" else "")
+    placed = replace(entry, number=number, time=stamp(snapshot.now, last.time), key=key, previous=last.hash)
+    after = books.after(placed)
+    texts = {}
+    if after.shares is not books.shares:
+        texts[ALLOWANCES] = after.shares.text()
+    if after.everyone is not books.everyone:
+        texts |= {EVERYONE: after.everyone.text(), account_name(books.who): after.own.text()}
+    return Page(sealed(replace(placed, books=after.digest())), texts, body)
+
+
+def asked(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str | None]]:
+    """Read the entries of one key, in order, with their bodies."""
+    return [(read_line(line), body) for line, body in found]
+
+
+def closing_of(number: int, entries: Sequence[tuple[Entry, str | None]]) -> tuple[Entry, str | None] | None:
+    """Give the answer of a charge, or its failure if it has no answer; None while it is pending."""
+    ends = [(entry, body) for entry, body in entries if entry.refers == number]
+    answers = [end for end in ends if end[0].kind == "answer"]
+    return next(iter(answers or ends), None)
