@@ -9,10 +9,12 @@ import typer
 
 from .audit import audit
 from .ledger import app as ledger_app
+from .people import app as people_app
 from .question import explain, plan, query, rehearse
 from .receipt import verify_receipt
 from .release import release
 from .schema import app as schema_app
+from .serve import serve
 
 __all__ = ["app"]
 
@@ -46,6 +48,8 @@ for command in (query, explain, plan, rehearse, release):
 app.add_typer(ledger_app)
 app.command("verify-receipt")(verify_receipt)
 app.command()(audit)
+app.command()(serve)
+app.add_typer(people_app)
 
 
 @app.command()

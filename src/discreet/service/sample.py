@@ -1,0 +1,61 @@
+"""A service on bundled data, to try things on: a folder with a configuration, a schema, a ledger and two people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..samples import sample
+from .config import read_config
+from .people import People
+from .store import open_store
+
+__all__ = ["Sample", "make_sample"]
+
+_SCHEMA = """format = 1
+
+[tables.people]
+size = 1000
+unit = { kind = "rows" }
+
+[tables.people.columns]
+age = { type = "integer", low = 0, high = 120 }
+sex = { type = "category", values = ["0", "1"] }
+educ = { type = "integer", low = 1, high = 16 }
+income = { type = "real", low = 0, high = 250000 }
+married = { type = "category", values = ["0", "1"] }
+"""
+_CONFIG = """[service]
+url = "{url}"
+store = "service.db"
+log = "audit.log"
+
+[datasets.census]
+schema = "census.toml"
+ledger = "census.ledger"
+budget = {{ epsilon = "3" }}
+duckdb = {{ people = "{csv}" }}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Where the service is set up, and the tokens of its two people, which are shown once."""
+
+    config: Path
+    steward: str
+    analyst: str
+
+
+def make_sample(folder: Path, url: str = "http://127.0.0.1:8000") -> Sample:
+    """Set up a service on the bundled census in an empty folder."""
+    csv = Path(sample("pums.csv")).as_posix()
+    (folder / "census.toml").write_text(_SCHEMA, encoding="utf-8")
+    (folder / "curator.toml").write_text(_CONFIG.format(url=url, csv=csv), encoding="utf-8")
+    config = read_config(folder / "curator.toml")
+    store = open_store(config.store)
+    people = People(store)
+    _, steward = people.add("stella", "steward", ["*"])
+    _, analyst = people.add("ana", "analyst", ["census"])
+    store.close()
+    return Sample(folder / "curator.toml", steward, analyst)
