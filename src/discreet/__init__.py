@@ -77,6 +77,10 @@ if TYPE_CHECKING:
     from .answer import (
         Answer as Answer, answer_question as answer_question, suggest_bounds as suggest_bounds
     )
+    from .curator import (
+        Curator as Curator, Explanation as Explanation, Receipt as Receipt, Signer as Signer, verify_receipt as
+        verify_receipt
+    )
 
 _ROOMS = {
     "audit": "audit", "bounds": "mechanisms.bounds", "data": "data", "engines": "engines", "events":
@@ -122,6 +126,9 @@ _HOMES = {
     """,
     "answer": """
         Answer answer_question suggest_bounds
+    """,
+    "curator": """
+        Curator Explanation Receipt Signer verify_receipt
     """,
 }
 # isort: on
