@@ -1,4 +1,4 @@
-"""Charts as SVG, drawn on the server: they need no script, follow the page's colours and say in words what they show."""
+"""Charts as SVG, drawn on the server: no script, the colours of the page, and words that say what they show."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ __all__ = [
     "HEIGHT",
     "WIDTH",
     "Frame",
+    "along",
     "area",
     "axes",
     "circle",
@@ -43,10 +44,10 @@ class Frame:
 
 
 def plain(value: float) -> str:
-    """Write a number for an axis: short, with thin spaces between thousands, powers of ten for the far ones.
+    r"""Write a number for an axis: short, with thin spaces between thousands, powers of ten for the far ones.
 
     >>> plain(0.5), plain(12000.0), plain(1e-6), plain(3e7), plain(-4.0), plain(0.0)
-    ('0.5', '12\\u202f000', '10⁻⁶', '3 × 10⁷', '−4', '0')
+    ('0.5', '12\u202f000', '10⁻⁶', '3 × 10⁷', '−4', '0')
     """
     if value and not 1e-3 <= abs(value) < 1e6:
         digits, power = f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else f"{value:.2e}".split("e")
@@ -65,23 +66,19 @@ def picture(title: str, described: str, parts: Iterable[Markup], height: int = H
 def axes(frame: Frame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Markup:
     """Draw both axes: hairlines across for y, short marks for x, names at their ends."""
     x, y = frame.x, frame.y
-    across = [
-        Markup('<path class="grid" d="M{} {}H{}"/><text class="tick" x="{}" y="{}" text-anchor="end">{}</text>').format(
-            x.start, y.place(v), x.end, x.start - 6, y.place(v) + 4, plain(v)
-        )
-        for v in y.ticks(y_ticks)
-    ]
-    along = [
-        Markup(
-            '<path class="mark" d="M{} {}v4"/><text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>'
-        ).format(x.place(v), y.start, x.place(v), y.start + 17, plain(v))
-        for v in x.ticks(x_ticks)
-    ]
-    base = Markup('<path class="axis" d="M{} {}H{}"/>').format(x.start, y.start, x.end)
-    names = Markup(
-        '<text class="name" x="{}" y="{}" text-anchor="end">{}</text><text class="name" x="{}" y="12">{}</text>'
-    ).format(x.end, y.start + 34, x_name, 2, y_name)
-    return Markup("").join([*across, *along, base, names])
+    across = Markup('<path class="grid" d="M{} {}H{}"/><text class="tick" x="{}" y="{}" text-anchor="end">{}</text>')
+    lines = [across.format(x.start, y.place(v), x.end, x.start - 6, y.place(v) + 4, plain(v)) for v in y.ticks(y_ticks)]
+    name = Markup('<text class="name" x="2" y="12">{}</text>').format(y_name)
+    return Markup("").join([*lines, along(x, y.start, x_name, x_ticks), name])
+
+
+def along(x: Scale, height: float, name: str = "", ticks: int = 6) -> Markup:
+    """Draw a horizontal axis at a height: a line, short marks, round numbers, its name at the end."""
+    mark = Markup('<path class="mark" d="M{} {}v4"/><text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>')
+    marks = [mark.format(x.place(v), height, x.place(v), height + 17, plain(v)) for v in x.ticks(ticks)]
+    base = Markup('<path class="axis" d="M{} {}H{}"/>').format(x.start, height, x.end)
+    word = Markup('<text class="name" x="{}" y="{}" text-anchor="end">{}</text>').format(x.end, height + 34, name)
+    return Markup("").join([base, *marks, word if name else ""])
 
 
 def path(frame: Frame, points: Sequence[Point], kind: str = "line") -> Markup:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ...privacy.advise import NOT_PROMISED
+from ..state import State
 from .lesson_curve import curve_lesson
 from .lesson_noise import noise_lesson
 from .lesson_response import response_lesson
 from .lesson_sum import sum_lesson
-from .render import page, piece
+from .visit import Visit, for_all
 
 __all__ = ["MISPRINTS", "learn_routes"]
 
@@ -29,22 +29,25 @@ MISPRINTS = (
 """What lectures and papers print, and what is right."""
 
 
-def learn_routes() -> list[Route]:
+def learn_routes(state: State) -> list[Route]:
     """Give the routes of the learning corner."""
-    return [Route("/learn", _whole, methods=["GET"]), Route("/learn/{lesson}", _one, methods=["GET"])]
+    return [
+        Route("/learn", for_all(state, _whole), methods=["GET"]),
+        Route("/learn/{lesson}", for_all(state, _one), methods=["GET"]),
+    ]
 
 
-def _whole(request: Request) -> Response:
+def _whole(visit: Visit) -> Response:
     """Show all lessons; without a script, the form of one lesson sends its sliders here."""
-    asked = dict(request.query_params)
+    asked = dict(visit.request.query_params)
     chosen = asked.get("lesson")
     lessons = {name: make(asked if name == chosen else {}) for name, make in LESSONS.items()}
-    return page("learn.html", here="Learn", lessons=lessons, not_promised=NOT_PROMISED, misprints=MISPRINTS)
+    return visit.show("learn.html", here="Learn", lessons=lessons, not_promised=NOT_PROMISED, misprints=MISPRINTS)
 
 
-def _one(request: Request) -> Response:
+def _one(visit: Visit) -> Response:
     """Show one lesson with its sliders as asked."""
-    make = LESSONS.get(request.path_params["lesson"])
+    make = LESSONS.get(visit.request.path_params["lesson"])
     if make is None:
-        return page("missing.html", status=404)
-    return piece("piece_lesson.html", lesson=make(dict(request.query_params)))
+        return visit.show("missing.html", status=404)
+    return visit.part("piece_lesson.html", lesson=make(dict(visit.request.query_params)))

@@ -62,10 +62,12 @@ def _interval(found: Frequencies) -> Markup:
     frame = Frame(Scale(0, 1, 18, WIDTH - 18), Scale(0, 1, 178, 150))
     low, high = found.interval(0.05)[1]
     value = float(found.values[1])
-    marks = [segment(frame, (0, 0), (1, 0), "axis")]
-    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-        marks.append(label(frame, (tick, 0), f"{plain(100 * tick)} %", kind="tick", anchor="middle", dy=16))
+    marks = [
+        label(frame, (tick, 0), f"{plain(100 * tick)} %", kind="tick", anchor="middle", dy=16)
+        for tick in (0.0, 0.25, 0.5, 0.75, 1.0)
+    ]
     marks += [
+        segment(frame, (0, 0), (1, 0), "axis"),
         segment(frame, (SHARE, 0), (SHARE, 1), "truth"),
         label(frame, (SHARE, 1), "truth", kind="word other", anchor="middle", dy=-4),
         segment(frame, (low, 0.4), (high, 0.4), "bar"),

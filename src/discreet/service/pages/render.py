@@ -1,4 +1,4 @@
-"""From a template to a page: escaped by default, undefined names are errors, headers that allow nothing from elsewhere."""
+"""From a template to a page: escaped by default, undefined names are errors, nothing from elsewhere is allowed."""
 
 from __future__ import annotations
 
@@ -57,4 +57,4 @@ def page(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # 
 
 def is_piece(headers: Any) -> bool:  # noqa: ANN401 - any mapping of headers
     """Tell whether the script of a page asked, which wants a part of it only."""
-    return headers.get("x-piece") == "1"
+    return bool(headers.get("x-piece") == "1")

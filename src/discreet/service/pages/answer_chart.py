@@ -1,0 +1,49 @@
+"""An answer as a chart: a dot for each value, a bar for where the exact value lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from .chart import WIDTH, Frame, along, circle, label, picture, segment
+from .scale import Scale, linear
+
+__all__ = ["Bar", "answer_chart"]
+
+MOST, ROOM = 40, 22
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One value with its interval, and the key it belongs to."""
+
+    key: str
+    value: float
+    low: float
+    high: float
+
+
+def answer_chart(name: str, bars: Sequence[Bar], level: float) -> Markup:
+    """Draw the first forty values of one column below each other."""
+    drawn = bars[:MOST]
+    bottom = ROOM * len(drawn) + 14
+    wide = min(120, max(30, 12 + 6.4 * max(len(_short(bar.key)) for bar in drawn)))
+    x = linear(min(bar.low for bar in drawn), max(bar.high for bar in drawn), wide, WIDTH - 14)
+    frame = Frame(x, Scale(0, len(drawn), 8, bottom - 6))
+    parts = [segment(frame, (v, 0), (v, len(drawn)), "grid") for v in x.ticks(4)]
+    for place, bar in enumerate(drawn):
+        at = place + 0.5
+        parts += [
+            label(frame, (x.low, at), _short(bar.key), kind="row-name", anchor="end", dx=-8, dy=4),
+            segment(frame, (bar.low, at), (bar.high, at), "bar"),
+            circle(frame, (bar.value, at), "dot", 4.5),
+        ]
+    parts.append(along(x, bottom, ticks=4))
+    words = f"{len(drawn)} values of {name} with bars that hold with {100 * level:g} % each."
+    return picture(name, words, parts, height=bottom + 24, kind="answer")
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= 16 else key[:15] + "…"

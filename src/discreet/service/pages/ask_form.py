@@ -1,0 +1,146 @@
+"""The form of the workbench: from its fields to a question with its terms, in the words of the ledger's measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ...data.columns import Category, Integer, Real
+from ...data.schema import Schema
+from ...errors import InvalidArgument
+from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+from ...wire.measure import read_number
+from ...wire.request import Ask, Errors, Terms, read_ask
+
+__all__ = ["Fields", "Unit", "ask_of", "examples_of", "read_fields", "unit_of"]
+
+DIGITS = ("1", "1.5", "2", "3", "5", "7")
+STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for digit in DIGITS)
+"""Round amounts from 0.0001 to 700."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The measure people spend in, and the steps of its slider; `delta` if a δ may be spent too."""
+
+    symbol: str
+    steps: tuple[str, ...]
+    place: int
+    delta: bool
+
+    def measure(self, amount: Fraction, delta: Fraction) -> Measure:
+        """Give an amount of this unit as a measure."""
+        match self.symbol:
+            case "ρ":
+                return ZCDP(amount)
+            case "μ":
+                return GaussianDP(amount)
+            case _:
+                return ApproxDP(amount, delta) if delta else PureDP(amount)
+
+
+def unit_of(budget: Measure) -> Unit:
+    """Choose the unit of a ledger's budget, and steps from small to all of it; the slider starts near a tenth.
+
+    >>> unit_of(PureDP(3)).steps[-1], unit_of(ZCDP("1/2")).symbol
+    ('3', 'ρ')
+    """
+    match budget:
+        case ZCDP(rho=amount):
+            symbol, whole = "ρ", float(amount)
+        case GaussianDP():
+            symbol, whole = "μ", budget.mu
+        case PureDP(epsilon=amount) | ApproxDP(epsilon=amount):
+            symbol, whole = "ε", float(amount)
+        case _:
+            symbol, whole = "ε", max(float(epsilon) for _, epsilon in budget.orders)
+    steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole) or (str(budget),)
+    near = min(range(len(steps)), key=lambda place: abs(float(steps[place]) - whole / 10))
+    return Unit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What stands in the form, as text; `mode` is `spend` or `error`."""
+
+    sql: str
+    mode: str
+    spend: str
+    delta: str
+    error: str
+    why: str
+    nonnegative: bool
+
+
+def read_fields(form: Mapping[str, str], unit: Unit, sql: str = "") -> Fields:
+    """Read the fields, with defaults for those that are missing."""
+    return Fields(
+        sql=form.get("sql", sql).replace("\r\n", "\n"),
+        mode="error" if form.get("mode") == "error" else "spend",
+        spend=form.get("spend", unit.steps[unit.place]).strip(),
+        delta=form.get("delta", "0").strip(),
+        error=form.get("error", "").strip(),
+        why=form.get("why", "").strip(),
+        nonnegative=form.get("nonnegative") == "1",
+    )
+
+
+def ask_of(fields: Fields, unit: Unit) -> Ask:
+    """Read the question with its terms.
+
+    >>> unit = unit_of(PureDP(3))
+    >>> ask_of(read_fields({"sql": "SELECT 1", "spend": "1/2"}, unit), unit).terms.spend
+    PureDP(0.5)
+
+    Refuses numbers that are none, an empty question, no budget or error.
+    """
+    spend: Measure | None = None
+    error: Errors | None = None
+    if fields.mode == "spend":
+        delta = read_number(fields.delta or "0", "δ to spend") if unit.delta else Fraction()
+        spend = unit.measure(_positive(fields.spend, f"{unit.symbol} to spend"), delta)
+    else:
+        error = _errors(fields.error)
+    terms = Terms(spend=spend, error=error, nonnegative=fields.nonnegative)
+    return read_ask(Ask(fields.sql, terms, fields.why).to_json())
+
+
+def _positive(text: str, name: str) -> Fraction:
+    found = read_number(text or "0", name)
+    if found <= 0:
+        raise InvalidArgument(f"{name} must be above 0; write 0.5 or 1/20")
+    return found
+
+
+def _errors(text: str) -> Errors:
+    """Read one number, or several by name.
+
+    >>> _errors("50"), _errors("n = 50, income: 1/2")
+    (Fraction(50, 1), {'n': Fraction(50, 1), 'income': Fraction(1, 2)})
+    """
+    if not text:
+        raise InvalidArgument("say how far off it may be; write 50, or n = 50, income = 500")
+    pairs = [part.replace(":", "=").partition("=") for part in text.split(",") if part.strip()]
+    if len(pairs) == 1 and not pairs[0][1]:
+        return _positive(pairs[0][0].strip(), "the error")
+    return {name.strip(): _positive(value.strip(), f"the error of {name.strip()}") for name, _, value in pairs}
+
+
+def examples_of(schemas: tuple[Schema, ...]) -> tuple[tuple[str, str], ...]:
+    """Write a few questions that the first private table can answer; the first one stands in the editor."""
+    table = next((schema for schema in schemas if not schema.public), schemas[0])
+    keys = [name for name, column in table.declared if isinstance(column, Category)]
+    numbers = [name for name, column in table.declared if isinstance(column, Integer | Real)]
+    by, name = keys[0] if keys else None, table.name
+    found = [("How many there are", f"SELECT COUNT(*) AS n\nFROM {name}")]
+    if by:
+        counted = f"SELECT {by}, COUNT(*) AS n\nFROM {name}\nGROUP BY {by}"
+        found = [(f"How many, by {by}", counted), *found]
+    if numbers:
+        found.append((f"Median {numbers[0]}", f"SELECT MEDIAN({numbers[0]}) AS median\nFROM {name}"))
+    if numbers and by:
+        column = numbers[-1]
+        mean = f"SELECT {by}, COUNT(*) AS n, AVG({column}) AS mean\nFROM {name}\nGROUP BY {by}\nORDER BY mean DESC"
+        found.insert(1, (f"Mean {column}, by {by}", mean))
+    return tuple(found)

@@ -1,0 +1,118 @@
+"""The people of a service as a steward sees them: take in, renew, revoke; a token is shown once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...errors import DiscreetError
+from ...wire.reply import status_of
+from ...wire.text import write_json
+from .. import crew
+from ..call import Call
+from ..people import EVERYTHING, Person
+from ..state import State
+from .clause import Refusal, refused
+from .visit import Visit, for_stewards, to
+
+__all__ = ["crowd_routes"]
+
+
+def crowd_routes(state: State) -> list[Route]:
+    """Give the routes of the people's page."""
+    return [
+        Route("/people", for_stewards(state, _all), methods=["GET"]),
+        Route("/people", for_stewards(state, _add), methods=["POST"]),
+        Route("/people/{person}/renew", for_stewards(state, _renew), methods=["POST"]),
+        Route("/people/{person}/revoke", for_stewards(state, _revoke), methods=["POST"]),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One person in the list."""
+
+    name: str
+    role: str
+    reach: str
+    since: str
+    until: str
+    state: str
+
+
+def _all(visit: Visit) -> Response:
+    return _page(visit)
+
+
+def _page(
+    visit: Visit, *, status: int = 200, token: str = "", name: str = "", refusal: Refusal | None = None
+) -> Response:
+    seen = [one for one in visit.state.people.all() if visit.person.over(one)]
+    return visit.show(
+        "people.html",
+        status=status,
+        here="People",
+        members=[_member(one) for one in seen],
+        datasets=visit.state.datasets.allowed(visit.person),
+        everything=EVERYTHING in visit.person.datasets,
+        token=token,
+        name=name,
+        refusal=refusal,
+        entered=visit.form,
+    )
+
+
+def _member(person: Person) -> Member:
+    state = "revoked" if person.revoked else "active" if person.active(time.time()) else "expired"
+    reach = "all data sets" if EVERYTHING in person.datasets else ", ".join(person.datasets)
+    until = "no end" if person.expires is None else _day(person.expires)
+    return Member(person.name, person.role, reach, _day(person.created), until, state)
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def _call(visit: Visit, fields: dict[str, object]) -> Call:
+    """Word a form as the API's own request, so that its checks are the only ones."""
+    return Call(visit.person, dict(visit.request.path_params), {}, write_json(fields).encode())
+
+
+def _add(visit: Visit) -> Response:
+    form = visit.form
+    reach = [name for name in form if name.startswith("dataset-")]
+    fields: dict[str, object] = {
+        "name": form.get("name", "").strip(),
+        "role": form.get("role", "analyst"),
+        "datasets": [name.removeprefix("dataset-") for name in reach],
+        "days": form.get("days", "").strip() or None,
+    }
+    try:
+        made = crew.add(visit.state, _call(visit, fields)).body
+    except DiscreetError as refusal:
+        words = refused(type(refusal).__name__, str(refusal))
+        return _page(visit, status=status_of(refusal), refusal=words)
+    visit.state.log.write("people add", who=visit.person.name, status=201)
+    return _shown(visit, made)
+
+
+def _renew(visit: Visit) -> Response:
+    made = crew.renew(visit.state, _call(visit, {})).body
+    visit.state.log.write("people renew", who=visit.person.name, status=201)
+    return _shown(visit, made)
+
+
+def _shown(visit: Visit, made: object) -> Response:
+    """Show the token this once: it stands in this page only, and is kept nowhere."""
+    fields = made if isinstance(made, dict) else {}
+    return _page(visit, token=str(fields["token"]), name=str(fields["name"]))
+
+
+def _revoke(visit: Visit) -> Response:
+    crew.revoke(visit.state, _call(visit, {}))
+    visit.state.log.write("people revoke", who=visit.person.name, status=200)
+    return to("/people")

@@ -1,0 +1,51 @@
+"""All pages, as routes that the application takes up after those of the API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from ..state import State
+from .answers import answer_routes
+from .crowd import crowd_routes
+from .learn import learn_routes
+from .sign import sign_routes
+from .steward import steward_routes
+from .visit import Visit, for_all
+from .workbench import workbench_routes
+
+__all__ = ["routes"]
+
+STATIC = Path(__file__).parent.parent / "static"
+MACHINES = ("/api/", "/metrics")
+
+
+def routes(state: State) -> list[BaseRoute]:
+    """Give the routes of all pages, and of what they are made with."""
+    return [
+        *sign_routes(state),
+        *learn_routes(state),
+        *workbench_routes(state),
+        *answer_routes(state),
+        *steward_routes(state),
+        *crowd_routes(state),
+        Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        _Elsewhere("/{rest:path}", for_all(state, _missing), methods=["GET"]),
+    ]
+
+
+class _Elsewhere(Route):
+    """Every other path that a browser may ask for; programs get their own words for what is not there."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] == "http" and scope["path"].startswith(MACHINES):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
+def _missing(visit: Visit) -> Response:
+    return visit.show("missing.html", status=404)

@@ -1,0 +1,161 @@
+"""The steward's room: what is spent, by whom and when; what runs; whether the ledger holds; who may spend how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...data.display import facts, heading
+from ...errors import LedgerCorrupt, NotAllowed
+from ...ledger import Ledger
+from ...ledger.entry import Entry
+from ...wire.measure import budget_to_json
+from ...wire.text import write_json
+from .. import budget
+from ..call import Call
+from ..state import State
+from .amount import Purse, left_bar
+from .ask_form import Fields, Unit, ask_of, unit_of
+from .clause import refused
+from .event_words import event_words
+from .spending import price_of, spending_chart, spent_over_time
+from .visit import Visit, for_stewards, to
+from .words import value_words
+from .workbench import dataset_of
+
+__all__ = ["steward_routes"]
+
+LAST = 25
+EVERYONE = "*"
+
+
+def steward_routes(state: State) -> list[Route]:
+    """Give the routes of the steward's room."""
+    room = "/steward/{dataset}"
+    return [
+        Route("/steward", for_stewards(state, _all), methods=["GET"]),
+        Route(room, for_stewards(state, _one), methods=["GET"]),
+        Route(f"{room}/verify", for_stewards(state, _verify), methods=["POST"]),
+        Route(f"{room}/allow", for_stewards(state, _allow), methods=["POST"]),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How somebody stands in a ledger; without an allowance, `purse` is None."""
+
+    name: str
+    purse: Purse | None
+    bar: Markup
+    limited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry of the ledger, in words."""
+
+    number: int
+    time: str
+    kind: str
+    who: str
+    what: str
+    price: str
+
+
+def _all(visit: Visit) -> Response:
+    mine = visit.state.datasets.allowed(visit.person)
+    sets = [(name, _purse(visit.state.datasets.ledger(name))) for name in mine]
+    shown = [(name, purse, left_bar(purse), visit.state.datasets.schemas(name)) for name, purse in sets]
+    return visit.show("steward_all.html", here="Steward’s room", sets=shown)
+
+
+def _purse(ledger: Ledger) -> Purse:
+    return Purse(ledger.spent(), ledger.left())
+
+
+def _one(visit: Visit) -> Response:
+    dataset, state = dataset_of(visit), visit.state
+    ledger = state.datasets.ledger(dataset)
+    purse, unit = _purse(ledger), unit_of(ledger.promise())
+    people = [one.name for one in state.people.all() if one.may(dataset) and visit.person.over(one) and not one.revoked]
+    return visit.show(
+        "steward.html",
+        here="Steward’s room",
+        dataset=dataset,
+        ledger=ledger,
+        purse=purse,
+        unit=unit,
+        bar=left_bar(purse),
+        chart=spending_chart(spent_over_time(ledger), float(purse.whole), _symbol(ledger, unit)),
+        standings=_standings(ledger, people),
+        lines=[_line(entry, ledger) for entry in reversed(ledger.history(last=LAST))],
+        running=[job for job in state.jobs.shelf.pending() if job.dataset == dataset],
+        schemas=[(heading(one), facts(one)) for one in state.datasets.schemas(dataset)],
+    )
+
+
+def _symbol(ledger: Ledger, unit: Unit) -> str:
+    """Name the amount that adds up: the measure of the filter, not always that of the budget."""
+    words = str(ledger.left())
+    return "μ²" if words.startswith("μ") else words.partition(" ")[0] or unit.symbol
+
+
+def _standings(ledger: Ledger, people: list[str]) -> list[Standing]:
+    asked = {entry.who for entry in ledger.history(last=1000) if entry.kind == "charge"}
+    return [_standing(ledger, name) for name in sorted({*people, *asked})]
+
+
+def _standing(ledger: Ledger, name: str) -> Standing:
+    try:
+        purse = Purse(ledger.spent(name), ledger.left(name))
+    except NotAllowed:
+        return Standing(name, None, Markup(""), limited=True)
+    limited = ledger.filter(name).terms != ledger.terms.filter.terms
+    whole = Purse(purse.spent, purse.left) if limited else Purse(purse.spent, ledger.left())
+    return Standing(name, purse, left_bar(whole), limited)
+
+
+def _line(entry: Entry, ledger: Ledger) -> Line:
+    price = price_of(entry, ledger.terms.filter)
+    what = event_words(entry.event) if entry.event is not None else ""
+    what = what or (f"of {entry.refers}" if entry.refers is not None else "")
+    why = f"{what}: {entry.why}" if entry.why and what else entry.why or what
+    moment = entry.time[:16].replace("T", " ")
+    return Line(entry.number, moment, entry.kind, entry.who, why, "" if price is None else value_words(float(price)))
+
+
+def _verify(visit: Visit) -> Response:
+    """Walk the whole chain, with one click; a broken one says where."""
+    dataset = dataset_of(visit)
+    visit.state.limits.request(visit.person.name)
+    words: dict[str, Any] = {"refusal": None, "verdict": None}
+    try:
+        words["verdict"] = visit.state.datasets.ledger(dataset).verify()
+    except LedgerCorrupt as broken:
+        words["refusal"] = refused("LedgerCorrupt", str(broken))
+    visit.state.log.write("verify", who=visit.person.name, dataset=dataset, status=200)
+    if visit.wants_part:
+        return visit.part("piece_verdict.html", **words)
+    return visit.show("verdict.html", here="Steward’s room", dataset=dataset, **words)
+
+
+def _allow(visit: Visit) -> Response:
+    """Set or withdraw an allowance, by the same way and the same checks as the API."""
+    dataset = dataset_of(visit)
+    who = visit.form.get("who", "").strip()
+    share: object = None
+    if visit.form.get("action") != "withdraw":
+        unit = unit_of(visit.state.datasets.ledger(dataset).promise())
+        asked = Fields(
+            "-", "spend", visit.form.get("amount", ""), visit.form.get("delta", "0"), "", "", nonnegative=False
+        )
+        measure = ask_of(asked, unit).terms.spend
+        share = None if measure is None else budget_to_json(measure)
+    body = write_json({"who": who, "budget": share}).encode()
+    budget.allow(visit.state, Call(visit.person, {"name": dataset}, {}, body))
+    visit.state.log.write("allow", who=visit.person.name, dataset=dataset, status=201)
+    return to(f"/steward/{dataset}")

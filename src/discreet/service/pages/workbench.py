@@ -1,0 +1,178 @@
+"""The analyst's workbench: write a question, see what it costs and misses, run it, or rehearse it for nothing."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from markupsafe import Markup
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...data.display import facts, heading
+from ...errors import BudgetExceeded, DiscreetError
+from ...privacy.measures import Measure
+from ...wire.reply import status_of
+from ...wire.request import Ask
+from ...wire.text import write_json
+from ..state import State
+from ..verbs import check_ask, rehearse
+from .amount import Purse, left_bar
+from .answer_view import answer_view
+from .ask_form import Fields, Unit, ask_of, examples_of, read_fields, unit_of
+from .clause import refused
+from .explained import explained_of
+from .past import past_of
+from .tradeoff import tradeoff
+from .visit import Visit, for_analysts, to
+
+__all__ = ["fresh_mark", "workbench_routes"]
+
+RECENT = 6
+
+
+def workbench_routes(state: State) -> list[Route]:
+    """Give the routes of the workbench."""
+    room = "/workbench/{dataset}"
+    return [
+        Route("/workbench", for_analysts(state, _first), methods=["GET"]),
+        Route(room, for_analysts(state, _show), methods=["GET", "POST"]),
+        Route(f"{room}/explain", for_analysts(state, _explain), methods=["POST"]),
+        Route(f"{room}/rehearse", for_analysts(state, _rehearse), methods=["POST"]),
+        Route(f"{room}/run", for_analysts(state, _run), methods=["POST"]),
+    ]
+
+
+def fresh_mark() -> str:
+    """Make the mark of the next run: sent twice, it is charged once."""
+    return secrets.token_urlsafe(16)
+
+
+def dataset_of(visit: Visit) -> str:
+    """Read which data set is meant; refuses what is not the visitor's."""
+    name: str = visit.request.path_params["dataset"]
+    visit.state.datasets.check(visit.person, name)
+    return name
+
+
+def _first(visit: Visit) -> Response:
+    mine = visit.state.datasets.allowed(visit.person)
+    return to(f"/workbench/{mine[0]}") if mine else visit.show("empty.html", here="Workbench")
+
+
+def _show(visit: Visit) -> Response:
+    """Show the room; a form sent here without a script is explained on the page."""
+    dataset = dataset_of(visit)
+    schemas = visit.state.datasets.schemas(dataset)
+    examples, unit = examples_of(schemas), _unit(visit, dataset)
+    fields = read_fields(visit.form or dict(visit.request.query_params), unit, examples[0][1])
+    tables = [
+        {"name": one.name, "unit": heading(one).partition(": ")[2], "columns": _columns(facts(one))} for one in schemas
+    ]
+    return visit.show(
+        "workbench.html",
+        here="Workbench",
+        dataset=dataset,
+        datasets=visit.state.datasets.allowed(visit.person),
+        fields=fields,
+        unit=unit,
+        mark=fresh_mark(),
+        tables=tables,
+        examples=examples,
+        past=past_of(visit.state, visit.person.name, most=RECENT, dataset=dataset),
+        **_explanation(visit, dataset, fields, unit),
+    )
+
+
+def _columns(lines: list[tuple[str, str, str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "kind": kind, "values": values} for name, kind, values, _ in lines]
+
+
+def _unit(visit: Visit, dataset: str) -> Unit:
+    return unit_of(visit.state.datasets.ledger(dataset).promise())
+
+
+def _explain(visit: Visit) -> Response:
+    dataset = dataset_of(visit)
+    visit.state.limits.request(visit.person.name)
+    unit = _unit(visit, dataset)
+    return visit.part("piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit))
+
+
+def _explanation(visit: Visit, dataset: str, fields: Fields, unit: Unit) -> dict[str, Any]:
+    """Explain what stands in the form, or say what is wrong with it; what is left is shown in any case."""
+    curator = visit.state.datasets.curator(dataset, visit.person.name)
+    purse: Purse | None = None
+    try:
+        purse = Purse(curator.spent(), curator.left())
+        ask = ask_of(fields, unit)
+        found = curator.explain(ask.sql, ask.terms.spend, error=ask.terms.error, nonnegative=ask.terms.nonnegative)
+    except DiscreetError as refusal:
+        words = refused(type(refusal).__name__, str(refusal), fields.sql)
+        return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}
+    over = None if found.fits or found.stored else refused("BudgetExceeded", _too_much(found.price, purse.left))
+    purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
+    curve = tradeoff(curator, ask, unit)
+    return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
+
+
+def _too_much(price: Measure, left: Measure) -> str:
+    return f"it costs {price}, and {left} is left; spend less, allow more error, or ask your steward for more"
+
+
+def _rehearse(visit: Visit) -> Response:
+    """Answer from made-up rows: free, and it says nothing about the data."""
+    dataset = dataset_of(visit)
+    visit.state.limits.request(visit.person.name)
+    unit = _unit(visit, dataset)
+    fields = read_fields(visit.form, unit)
+    try:
+        reply = rehearse(visit.state.datasets.curator(dataset, visit.person.name), ask_of(fields, unit))
+    except DiscreetError as refusal:
+        return _refused(visit, dataset, refusal, fields.sql)
+    view = answer_view(reply, fields.sql, rehearsal=True)
+    return _answered(visit, dataset, "piece_answer.html", answer=view, job=None)
+
+
+def _run(visit: Visit) -> Response:
+    """Put the question up as a job, unless it can be refused now; sent twice with one mark it is one job."""
+    dataset = dataset_of(visit)
+    visit.state.limits.request(visit.person.name)
+    unit = _unit(visit, dataset)
+    fields = read_fields(visit.form, unit)
+    try:
+        ask = ask_of(fields, unit)
+        _check(visit, dataset, ask)
+        body = write_json(ask.to_json())
+        job = visit.state.jobs.put(visit.person.name, dataset, "sql", body, visit.form.get("mark", "")[:64])
+    except DiscreetError as refusal:
+        return _refused(visit, dataset, refusal, fields.sql)
+    visit.state.log.write("sql", who=visit.person.name, dataset=dataset, status=202)
+    if not visit.wants_part:
+        return to(f"/answers/{job.id}")
+    wait, seen = 30, visit.state.jobs.view(job)[1]
+    return visit.part("piece_job.html", job=job, wait=wait, seconds=seen.get("seconds", 0), mark=fresh_mark())
+
+
+def _check(visit: Visit, dataset: str, ask: Ask) -> None:
+    """Refuse before anything is written what public facts and the ledger refuse already."""
+    curator = visit.state.datasets.curator(dataset, visit.person.name)
+    check_ask(curator, ask, visit.state.config.bounds.cells)
+    found = curator.explain(ask.sql, ask.terms.spend, error=ask.terms.error, nonnegative=ask.terms.nonnegative)
+    if not found.fits and not found.stored:
+        raise BudgetExceeded(_too_much(found.price, found.left), asked=found.price, left=found.left)
+
+
+def _refused(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Response:
+    words = refused(type(refusal).__name__, str(refusal), sql)
+    return _answered(visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words)
+
+
+def _answered(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
+    """Give a part to the script of the page, or a page around it."""
+    from .render import html
+
+    if visit.wants_part:
+        return visit.part(template, status=status, mark=fresh_mark(), **words)
+    shown: Markup = html(template, mark="", csrf="", **words)
+    return visit.show("answer.html", status=status, here="Workbench", dataset=dataset, shown=shown)
