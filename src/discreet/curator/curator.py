@@ -28,7 +28,18 @@ from .explain import explained
 from .explanation import Explanation
 from .paid import Locks, Order, paid
 from .rehearse import made_up
-from .request import Asked, Errors, Weights, Wish, event_of, key_of, part_of_all, question_of, read_question
+from .request import (
+    Asked,
+    Errors,
+    Weights,
+    Wish,
+    event_of,
+    key_of,
+    named_questions,
+    part_of_all,
+    question_of,
+    read_question,
+)
 from .sign import Signer
 from .stand import Stand, read_stand
 from .write import answers_of, body_of, given
@@ -241,9 +252,9 @@ class Curator:
         self, table: str, column: str, spend: Measure, *, tail: Number = "1/100", why: str = "suggest bounds"
     ) -> Bounds:
         """Suggest bounds for a column of numbers, privately, to be declared from then on; see `dp.suggest_bounds`."""
-        return bounds_of(
-            self.stand, self._schema(table), column, spend, tail=tail, who=self.who, why=why, locks=self.locks
-        )
+        self.table(table)  # refuses a public one
+        schema = self._schema(table)
+        return bounds_of(self.stand, schema, column, spend, tail=tail, who=self.who, why=why, locks=self.locks)
 
     def _read(self, question: object) -> Question:
         return read_question(question, self.stand.schemas, self.stand.public_values)
@@ -271,7 +282,7 @@ class Curator:
         from ..plan import plan_workload
 
         return plan_workload(
-            {name: self._read(question) for name, question in questions.items()},
+            {name: self._read(question) for name, question in named_questions(questions).items()},
             wish.spend,
             error=wish.error,
             weights=wish.weights,

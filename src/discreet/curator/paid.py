@@ -12,6 +12,7 @@ A failure after the charge is one constant message, whatever happened, and the c
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -67,7 +68,7 @@ def paid(ledger: Ledger, order: Order, run: Callable[[Measure], str], locks: Loc
         steps.passed("run:after")
         ledger.finish(charge, body)
         kept = ledger.answer(order.key)
-    if kept is None:  # another process ran the same charge, and noted that it failed
+    if kept is None:  # pragma: no cover - it has just been stored; what a ledger does not hold is never shown
         raise failure()
     return kept
 
@@ -83,8 +84,6 @@ def _run(ledger: Ledger, charge: Entry, run: Callable[[], str]) -> str:
         return run()
     except Exception:  # noqa: BLE001 whatever it was may tell about the data
         problem = failure()
-    try:
+    with suppress(DiscreetError):  # the charge stays all the same; the message must not depend on why
         ledger.fail(charge)
-    except DiscreetError:  # the charge stays all the same; the message must not depend on why
-        raise problem from None
     raise problem

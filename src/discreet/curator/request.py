@@ -83,6 +83,15 @@ def read_question(asked: object, schemas: Mapping[str, Schema], public_values: P
     return asked
 
 
+def named_questions(questions: object) -> Mapping[str, object]:
+    """Check that questions are given by name; a release has at least one."""
+    if not isinstance(questions, Mapping) or not questions:
+        raise InvalidArgument('several questions are given by name: {"regions": "SELECT …", "ages": "SELECT …"}')
+    if not all(isinstance(name, str) and name.isidentifier() for name in questions):
+        raise InvalidArgument("the name of a question is an identifier, such as regions or by_age")
+    return questions
+
+
 def schemas_of(relation: Relation) -> Iterator[Schema]:
     """List every table that a relation reads, private or public.
 

@@ -96,7 +96,7 @@ def read_receipt(text: str) -> Receipt:
         data = json.loads(text)
         receipt = _receipt(data)
         same = text == canonical_json(data) == receipt.to_json()
-    except (ValueError, KeyError, TypeError, RecursionError, DiscreetError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, DiscreetError):
         same = False
     if not same:
         raise ClaimRefuted("this is no receipt of discreet, or it was changed")
@@ -109,8 +109,10 @@ def read_receipt(text: str) -> Receipt:
 
 def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
     """Read the fields; anything of a wrong kind does not come out as the same text, or raises."""
-    if data.keys() != _FIELDS or data["receipt"] != VERSION or not all(isinstance(data[name], str) for name in _TEXTS):
-        raise ValueError(data)
+    if not isinstance(data, dict) or data.keys() != _FIELDS or data["receipt"] != VERSION:
+        raise ValueError
+    if not all(isinstance(data[name], str) for name in _TEXTS):
+        raise ValueError
     text: Callable[[str], str] = data.__getitem__
     return Receipt(
         number=int(data["number"]),
