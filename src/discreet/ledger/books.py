@@ -7,6 +7,7 @@ verifies a chain decides by it again, entry by entry.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,9 +18,10 @@ from ..privacy.filter import Filter
 from .account import Account, fresh_account, read_account
 from .entry import Entry, digest, plain_json
 from .parts import label
-from .terms import EVERYONE, Terms, read_terms
+from .store import ALLOWANCES, EVERYONE, TERMS, account_name
+from .terms import OTHERS, Terms, read_terms
 
-__all__ = ["Books", "Shares", "open_books", "read_books", "read_shares", "share_terms"]
+__all__ = ["Books", "Shares", "open_books", "read_books", "read_shares", "share_terms", "vouch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,10 @@ class Shares:
         Raises NotAllowed for one who has no allowance.
         """
         known = dict(self.named)
-        share = known.get(who, known.get(EVERYONE))
+        share = known.get(who, known.get(OTHERS))
         if share is not None:
             return share, True
-        if self.anyone and who not in known and EVERYONE not in known:
+        if self.anyone and who not in known and OTHERS not in known:
             return budget, False
         raise NotAllowed(f"{who} has no allowance in this ledger; ask its steward for one: ledger.allow({who!r}, …)")
 
@@ -65,7 +67,7 @@ class Books:
         Raises BudgetExceeded, NotAllowed or InvalidArgument for what cannot be granted; nothing changes then.
         """
         if entry.kind == "charge":
-            return self._charged(from_json(entry.event), entry)
+            return self._charged(read_event(plain_json(entry.event)), entry)
         if entry.kind == "allow":
             return replace(self, shares=self._shared(entry.who, entry.terms))
         return self
@@ -75,9 +77,14 @@ class Books:
         window = self.terms.window
         return replace(self, everyone=self.everyone.at(time, window), own=self.own.at(time, window))
 
-    def digest(self) -> str:
-        """Give the hash by which an entry vouches for the books after it."""
-        return digest(self.terms.text(), self.shares.text(), self.everyone.text())
+    def texts(self) -> dict[str, str]:
+        """Write the books as the texts a store keeps; the account of this person is the last of them."""
+        return {
+            TERMS: self.terms.text(),
+            ALLOWANCES: self.shares.text(),
+            EVERYONE: self.everyone.text(),
+            account_name(self.who): self.own.text(),
+        }
 
     def filter(self, part: str | None) -> Filter:
         """Give the budget's filter as it stands."""
@@ -123,9 +130,20 @@ def _after(account: Account, filter: Filter, event: Event, part: str | None, who
         raise BudgetExceeded(f"{whose} has no room: {refusal}", asked=refusal.asked, left=refusal.left) from None
 
 
+@lru_cache(maxsize=1024)
+def read_event(text: str) -> Event:
+    """Read an event from its text; the same few are charged again and again."""
+    return from_json(json.loads(text))
+
+
 def share_terms(share: Filter | None) -> Json:
     """Write what an `allow` entry states."""
     return {"allowance": None if share is None else share.to_json()}
+
+
+def vouch(texts: Mapping[str, str]) -> str:
+    """Give the hash by which an entry vouches for the books after it: terms, allowances and everyone's account."""
+    return digest(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE])
 
 
 def open_books(terms: Terms, who: str) -> Books:

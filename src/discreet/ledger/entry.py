@@ -48,6 +48,7 @@ class Entry:
     hash: str = ""
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 _NAMES = tuple(f.name for f in fields(Entry))
 _TYPES: dict[str, tuple[type, ...]] = {
     "number": (int,),
@@ -75,7 +76,7 @@ def plain_json(data: object) -> str:
     >>> plain_json({"b": 1, "a": "x"})
     '{"a":"x","b":1}'
     """
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _ENCODER.encode(data)
 
 
 def digest(*texts: str) -> str:
@@ -84,8 +85,9 @@ def digest(*texts: str) -> str:
     >>> digest("ab", "c") == digest("a", "bc")
     False
     """
-    joined = texts[0] if len(texts) == 1 else plain_json(texts)
-    return hashlib.sha256(joined.encode("utf-8")).hexdigest()
+    if len(texts) == 1:
+        return hashlib.sha256(texts[0].encode("utf-8")).hexdigest()
+    return digest("".join(map(digest, texts)))
 
 
 def sealed(entry: Entry) -> Entry:

@@ -18,7 +18,7 @@ from ..privacy.events import Event
 from ..privacy.filter import Filter
 from ..privacy.measures import Measure
 from . import steps
-from .account import counted
+from .account import counted, window_of
 from .books import Books, share_terms
 from .clock import stamp
 from .entry import Entry, EntryKind, digest
@@ -26,7 +26,7 @@ from .history import History
 from .names import read_text, read_who
 from .reading import asked, books_at, closing_of, last_of, names_for, next_page
 from .store import Page, Snapshot, Store, step_of
-from .terms import EVERYONE, Terms, allowance
+from .terms import OTHERS, Terms, allowance
 from .verdict import Checkpoint, Verdict
 
 __all__ = ["Ledger"]
@@ -145,11 +145,14 @@ class Ledger:
     def pending(self, key: str, who: str) -> Entry | None:
         """Give a charge of this key and person that was neither answered nor failed: its process died, or still runs.
 
-        Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out.
+        Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out. A
+        charge of an earlier window is left alone: what goes out now is paid for now.
         """
-        entries = self._find(key)
+        snapshot = self._store.read((), read_text(key, "key"))
+        entries, window = asked(snapshot.found), self.terms.window
         for entry, _ in entries:
-            if entry.kind == "charge" and entry.who == who and closing_of(entry.number, entries) is None:
+            mine = entry.kind == "charge" and entry.who == who and closing_of(entry.number, entries) is None
+            if mine and window_of(entry.time, window) == window_of(stamp(snapshot.now, entry.time), window):
                 return entry
         return None
 
@@ -160,7 +163,7 @@ class Ledger:
 
         Refuses measures that the ledger does not count in.
         """
-        name = who if who == EVERYONE else read_who(who)
+        name = who if who == OTHERS else read_who(who)
         share = None if budget is None else allowance(self.terms.filter, budget)
         return self._append(Entry(0, "allow", "", who=name, terms=share_terms(share)))
 

@@ -12,14 +12,14 @@ from ..privacy.filter import Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
 from ..rational import Number, rational
-from .books import open_books
+from .books import open_books, vouch
 from .clock import write_time
 from .entry import Entry, sealed
 from .ledger import Ledger
 from .names import read_who
 from .parts import Parts
 from .reading import books_at, last_of, names_for
-from .store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, Store
+from .store import Page, Snapshot, Store, account_name
 from .terms import Terms, Window, make_terms
 
 __all__ = ["open_ledger"]
@@ -121,9 +121,9 @@ def _terms(store: Store, budget: Measure | None, wanted: _Wanted) -> Terms:
 
 def first_page(terms: Terms, snapshot: Snapshot) -> Page:
     """Give the page that opens a ledger."""
-    books = open_books(terms, "nobody")
-    entry = Entry(1, "open", write_time(snapshot.now), terms=terms.to_json(), books=books.digest())
-    texts = {TERMS: terms.text(), ALLOWANCES: books.shares.text(), EVERYONE: books.everyone.text()}
+    texts = open_books(terms, "nobody").texts()
+    del texts[account_name("nobody")]
+    entry = Entry(1, "open", write_time(snapshot.now), terms=terms.to_json(), books=vouch(texts))
     return Page(sealed(entry), texts)
 
 

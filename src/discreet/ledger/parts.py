@@ -9,8 +9,8 @@ sequence, chosen adaptively; so the promise of its filter holds, for every kind 
 the loss, of amounts C, P and Q. Each part's events are counted twice: the filters keep C + 2P ≤ B and C + 2Q ≤ B on
 every path; the mean of the two is C + P + Q ≤ B. This needs prices that add whatever was spent before: not `residue`.
 
-"All rows of a unit lie in one part" is a fact about the schema: a row lies in one part, a person may not. `Parts.find`
-checks it, and that a question reads nothing but its part.
+"All rows of a unit lie in one part" is a fact about the schema: a row lies in one part, a person may not. Whoever names
+a part in a charge must have checked that, and that the question reads nothing else; the curator does (`part_of`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import LedgerCorrupt
-from .books import Books, read_books
+from .books import Books, read_books, vouch
 from .clock import stamp
 from .entry import Entry, read_line, sealed
 from .store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, account_name
@@ -42,7 +42,7 @@ def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:
     if missing:
         raise LedgerCorrupt(f"the ledger has lost its {', '.join(missing)}; restore it from a copy")
     books = read_books(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], who, texts.get(account_name(who)))
-    if books.digest() != last.books:
+    if vouch(texts) != last.books:
         raise LedgerCorrupt(
             f"the books are not those after entry {last.number}: they were changed, or entries were lost"
         )
@@ -58,12 +58,12 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
     key = entry.key or (f"#{number}" if entry.kind == "charge" else "")
     placed = replace(entry, number=number, time=stamp(snapshot.now, last.time), key=key, previous=last.hash)
     after = books.after(placed)
-    texts = {}
+    changed = {}
     if after.shares is not books.shares:
-        texts[ALLOWANCES] = after.shares.text()
+        changed[ALLOWANCES] = after.shares.text()
     if after.everyone is not books.everyone:
-        texts |= {EVERYONE: after.everyone.text(), account_name(books.who): after.own.text()}
-    return Page(sealed(replace(placed, books=after.digest())), texts, body)
+        changed |= {EVERYONE: after.everyone.text(), account_name(books.who): after.own.text()}
+    return Page(sealed(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
 
 
 def asked(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str | None]]:

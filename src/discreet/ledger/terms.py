@@ -22,10 +22,10 @@ from .entry import plain_json
 from .names import read_who
 from .parts import Parts
 
-__all__ = ["EVERYONE", "Terms", "Window", "allowance", "make_terms", "read_terms"]
+__all__ = ["OTHERS", "Terms", "Window", "allowance", "make_terms", "read_terms"]
 
 Window: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
-EVERYONE = "*"
+OTHERS = "*"
 """The name under `allowances` that stands for everyone who is not named."""
 _FIELDS = {"filter", "allowances", "window", "parts"}
 
@@ -119,7 +119,7 @@ def allowance(opened: Filter, share: Measure) -> Filter:
 
 
 def _name(who: str) -> str:
-    return EVERYONE if who == EVERYONE else read_who(who)
+    return OTHERS if who == OTHERS else read_who(who)
 
 
 def _check_parts(parts: object, opened: Filter) -> None:

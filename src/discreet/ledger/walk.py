@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ..errors import BudgetExceeded, DiscreetError, LedgerCorrupt
 from .account import Account, fresh_account
-from .books import Books, Shares, open_books
+from .books import Books, Shares, open_books, vouch
 from .entry import Entry, digest, plain_json, read_line, write_line
 from .terms import Terms, read_terms
 
@@ -53,7 +53,7 @@ class Walk:
         self.terms, self.shares, self.everyone = books.terms, books.shares, books.everyone
         if entry.kind == "charge":
             self.owners[entry.who] = books.own
-        self.exact = self.exact and books.digest() == entry.books
+        self.exact = self.exact and vouch(books.texts()) == entry.books
         self.last = entry
         return entry
 
