@@ -51,11 +51,11 @@ class TestTheAuditorWouldSee:
         assert report.refuted
 
     def test_keys_of_one_person(self):
-        """A key of one person appears with probability of a part of δ = 1/10: caught if 1/1000 is claimed."""
-        run = asking(UNKNOWN["unknown towns"], schema("people"), ApproxDP(1, "1/10"))
+        """A key of one person appears with probability 0.05 of δ = 1/5: caught if 1/1000 is claimed."""
+        run = asking(UNKNOWN["unknown towns"], schema("people"), ApproxDP(1, "1/5"))
         pair = PEOPLE, PEOPLE + COMER["unknown words"]
-        assert audit(run, ApproxDP(1, "1/1000"), pair, samples=4000).refuted
-        assert not audit(run, ApproxDP(1, "1/10"), pair, samples=2000, confidence=1 - 1e-11).refuted
+        assert audit(run, ApproxDP("1/10", "1/1000"), pair, samples=3000).refuted
+        assert not audit(run, ApproxDP(1, "1/5"), pair, samples=1000, confidence=1 - 1e-11).refuted
 
 
 def pairs(unit, relation, third=slice(None)):

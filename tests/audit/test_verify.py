@@ -90,11 +90,11 @@ class TestVerdicts:
         plain = audit(run, ApproxDP(20, 1e-5), inputs=(0.0, 1.0), samples=4000)
         assert plain.verdict == "not tested"
         assert "too few runs" in plain.reason
-        report = audit(run, ApproxDP(17, 1e-5), inputs=(0.0, 1.0), samples=20_000, assume="gaussian")
+        report = audit(run, ApproxDP(17, 1e-5), inputs=(0.0, 1.0), samples=5000, assume="gaussian")
         assert report.refuted
         assert "on your word" in str(report)
         assert not audit(
-            run, GaussianDP(4), inputs=(0.0, 1.0), samples=20_000, assume="gaussian", confidence=SURE
+            run, GaussianDP(4), inputs=(0.0, 1.0), samples=5000, assume="gaussian", confidence=SURE
         ).refuted
 
 
