@@ -28,6 +28,7 @@ from .config import Config, read_config
 from .door import NoEntry
 from .guard import guarded
 from .limits import TooMany
+from .log import place_of
 from .state import State, open_state
 
 __all__ = ["CONFIG_VARIABLE", "build_app", "from_environment"]
@@ -105,7 +106,7 @@ async def _http(_request: Request, refusal: Exception) -> Response:
 
 def _broken(state: State) -> Handler:
     async def broken(request: Request, problem: Exception) -> Response:
-        _note(state, request, 500, f"error {type(problem).__name__}")
+        _note(state, request, 500, f"error {place_of(problem)}")
         return send(Reply(refusal_to_json(None), 500))
 
     return broken

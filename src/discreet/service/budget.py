@@ -44,8 +44,8 @@ def history(state: State, call: Call) -> Reply:
     state.datasets.check(call.person, call.dataset)
     who = None if call.person.role == "steward" else call.person.name
     last = call.number("last", MOST_ENTRIES) or 100
-    entries = state.datasets.ledger(call.dataset).history(who, last)
-    return Reply({"entries": [entry_to_json(entry) for entry in entries]})
+    found = state.datasets.ledger(call.dataset).history(who, last)
+    return Reply({"entries": [entry_to_json(entry) for entry in found], "filter": found.filter.to_json()})
 
 
 def receipt(state: State, call: Call) -> Reply:

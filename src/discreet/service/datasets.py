@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from ..curator import Curator
     from ..ledger import Ledger
 
-__all__ = ["DataSets", "Hired"]
+__all__ = ["DataSets", "Hired", "open_engine"]
+
+WAIT = 10
+"""Seconds that a charge waits for another before it says so; the job then tries again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class DataSets:
         schemas = read_schemas(config.schema)
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
-        ledger = open_ledger(config.ledger, budget, **terms)
+        ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
         return _Opened(config, schemas, ledger, self._hire(config.source, schemas, ledger))
 
     def _hire(self, source: Source, schemas: tuple[Schema, ...], ledger: Ledger) -> Hired:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..wire.reply import BROKEN
 from ..wire.text import write_json
 from .config import Config
 from .metrics import Metrics
@@ -63,6 +64,9 @@ def guarded(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
         except _TooLarge:
             if not started:
                 await _refuse(sending, 413, _large(most))
+        except Exception:  # noqa: BLE001 it was answered and noted; the server must not print it, it may hold data
+            if not started:  # pragma: no cover the application answers whatever breaks
+                await _refuse(sending, 500, BROKEN)
 
     return guard
 

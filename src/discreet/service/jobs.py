@@ -23,7 +23,7 @@ from .datasets import DataSets, Hired
 from .grid import Grid
 from .job import Job
 from .limits import TooMany
-from .log import Log
+from .log import Log, place_of
 from .receipts import Receipts
 from .shelf import Shelf
 from .store import PATIENCE, Store
@@ -167,7 +167,7 @@ class Jobs:
         except DiscreetError as refusal:
             return Outcome("refused", status_of(refusal), refusal_to_json(refusal))
         except Exception as broken:  # noqa: BLE001 whatever it says may tell about data
-            self._log.write(f"error {type(broken).__name__}", who=job.person, dataset=job.dataset, status=500)
+            self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
             return Outcome("failed", 500, refusal_to_json(None))
         finally:
             with self._lock:  # from here on nobody may interrupt: the engine goes on to the next job

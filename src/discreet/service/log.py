@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import traceback
 from datetime import UTC, datetime
 
 from ..wire.text import write_json
 
-__all__ = ["Log"]
+__all__ = ["Log", "place_of"]
 
 
 class Log:
@@ -40,3 +41,17 @@ class Log:
             os.write(handle, line)
         finally:
             os.close(handle)
+
+
+def place_of(problem: BaseException) -> str:
+    """Say what broke and where in the program, never what it said: `KeyError at plan.py:12 < ask.py:40`.
+
+    >>> try:
+    ...     {}["secret"]
+    ... except KeyError as problem:
+    ...     place_of(problem).startswith("KeyError at ")
+    True
+    """
+    steps = traceback.extract_tb(problem.__traceback__)[-6:]
+    where = " < ".join(f"{os.path.basename(step.filename)}:{step.lineno}" for step in reversed(steps))
+    return f"{type(problem).__name__} at {where}"

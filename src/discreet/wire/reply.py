@@ -6,6 +6,7 @@ the question, the ledger and the released numbers, never from a row.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -28,16 +29,17 @@ from ..errors import (
     UnboundedSensitivity,
     UnsupportedQuery,
 )
+from ..ledger.entry import Entry, plain_json, read_line, write_line
 from ..privacy.measures import Measure
 from .measure import budget_to_json
 
 if TYPE_CHECKING:
     from ..answer.answer import Answer, Interval
     from ..curator.explanation import Explanation
-    from ..ledger.entry import Entry
 
 __all__ = [
     "answer_reply",
+    "entry_from_json",
     "entry_to_json",
     "explanation_reply",
     "measure_or_text",
@@ -92,7 +94,8 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
         return {"error": {"kind": "EngineFailure", "message": BROKEN}}
     if isinstance(refusal, EngineFailure):
         refusal = failure()  # one constant message, whatever raised it
-    kind = next(name for cls in type(refusal).__mro__ if (name := cls.__name__) in _KINDS or cls is BudgetExceeded)
+    kinds = (cls.__name__ for cls in type(refusal).__mro__ if cls.__name__ in _KINDS or cls is BudgetExceeded)
+    kind = next(kinds, "InvalidArgument")
     error: dict[str, object] = {"kind": kind, "message": str(refusal)}
     if isinstance(refusal, BudgetExceeded):
         error |= {"asked": measure_or_text(refusal.asked), "left": measure_or_text(refusal.left)}
@@ -132,7 +135,7 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
         "rows": [_row(row, answer) for row in answer.rows],
         "level": repr(level),
         "intervals": [[_ends(found.get(name), answer, name) for name in answer.columns] for found in intervals],
-        "note": str(getattr(answer, "note", "") or ""),
+        "caption": answer.caption,
         "receipt": _receipt(answer.receipt),
         "exact": answer_to_json(answer),
     }
@@ -178,18 +181,14 @@ def explanation_reply(explanation: Explanation) -> dict[str, object]:
 
 
 def entry_to_json(entry: Entry) -> dict[str, object]:
-    """Write one line of the ledger as people see it: no hash but its own, no books."""
-    return {
-        "number": entry.number,
-        "kind": entry.kind,
-        "time": entry.time,
-        "who": entry.who,
-        "why": entry.why,
-        "question": entry.question,
-        "part": entry.part,
-        "refers": entry.refers,
-        "hash": entry.hash,
-    }
+    """Write one line of the ledger, whole: whoever reads it can check its hash."""
+    line: dict[str, object] = json.loads(write_line(entry))
+    return line
+
+
+def entry_from_json(data: object) -> Entry:
+    """Read a line of the ledger and check its hash."""
+    return read_line(plain_json(data))
 
 
 def _plain(value: object) -> object:

@@ -1,0 +1,127 @@
+"""Requests are strict: what is not understood is refused, by name."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.errors import InvalidArgument
+from discreet.wire.request import Ask, Planned, Release, Terms, read_ask, read_planned, read_release
+from discreet.wire.text import read_json, write_json
+
+SQL = "SELECT COUNT(*) AS n FROM people"
+SPEND = {"epsilon": "1"}
+
+numbers = st.fractions(0, 1000, max_denominator=1000)
+names = st.text("abcxyz", min_size=1, max_size=8)
+terms = st.builds(
+    Terms,
+    spend=st.just(dp.PureDP("1/3")),
+    error=st.none(),
+    weights=st.none() | st.dictionaries(names, numbers, min_size=1, max_size=3),
+    size=st.none() | st.integers(1, 10**9),
+    level=st.sampled_from([0.5, 0.9, 0.95, 0.999]),
+    nonnegative=st.booleans(),
+) | st.builds(
+    Terms, error=numbers | st.dictionaries(names, numbers, min_size=1, max_size=3), level=st.sampled_from([0.5, 0.95])
+)
+
+
+class TestWhatIsWrittenIsReadBack:
+    @given(st.builds(Ask, sql=st.just(SQL), terms=terms, why=st.text("abc ε\n", max_size=20)))
+    def test_one_question(self, ask):
+        assert read_ask(read_json(write_json(ask.to_json()))) == ask
+
+    def test_a_rehearsal(self):
+        ask = Ask(SQL, Terms(spend=dp.ZCDP(1)), rows=10)
+        assert read_ask(ask.to_json(), rehearsal=True) == ask
+
+    @given(st.builds(Release, questions=st.dictionaries(names, st.just(SQL), min_size=1, max_size=3), terms=terms))
+    def test_several_questions(self, release):
+        assert read_release(read_json(write_json(release.to_json()))) == release
+
+    @given(st.builds(Planned, questions=st.just(SQL) | st.just({"a": SQL}), terms=terms, queries=st.none()))
+    def test_a_plan(self, planned):
+        assert read_planned(read_json(write_json(planned.to_json()))) == planned
+
+    def test_two_of_three(self):
+        planned = Planned(SQL, Terms(spend=dp.PureDP(1), error=Fraction(5)), 7)
+        assert read_planned(planned.to_json()) == planned
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["sql", "spend", "error", "level", "epsilon", "questions"]), inner, max_size=4),
+        max_leaves=8,
+    )
+)
+def test_any_json_is_read_or_refused_by_all_readers(body):
+    for read in (read_ask, read_release, read_planned):
+        try:
+            read(body)
+        except InvalidArgument as refusal:
+            assert str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"sql": None}, "sql must be text"),
+        ({"sql": ["SELECT"]}, "sql must be text"),
+        ({"sql": " \n"}, "empty"),
+        ({"sql": "x" * 20_001}, "characters"),
+        ({"sql": "SELECT '\x00'"}, "NUL"),
+        ({"sql": "SELECT '\ud800'"}, "halves"),
+        ({"error": 1}, "one of the two"),
+        ({"spend": None}, "one of the two"),
+        ({"spend": None, "error": {}}, "error must map"),
+        ({"weights": []}, "weights must map"),
+        ({"weights": {"n": "x"}}, "weights.n"),
+        ({"weights": {str(k): 1 for k in range(65)}}, "weights must map"),
+        ({"size": 0}, "size must be a whole number"),
+        ({"size": Decimal("1.5")}, "size must be a whole number"),
+        ({"level": 1}, "level must lie between"),
+        ({"level": "0"}, "level must lie between"),
+        ({"level": "high"}, "level must be a finite number"),
+        ({"nonnegative": 1}, "true or false"),
+        ({"why": 3}, "why must be text"),
+        ({"why": "y" * 501}, "characters"),
+        ({"rows": 5}, "'rows' is not known"),
+        ({"who": "somebody else"}, "'who' is not known"),
+    ],
+)
+def test_refusals_name_the_field(change, word):
+    with pytest.raises(InvalidArgument, match=word):
+        read_ask({"sql": SQL, "spend": SPEND} | change)
+
+
+@pytest.mark.parametrize("body", [None, [], "x", 1, True])
+def test_a_request_is_an_object(body):
+    with pytest.raises(InvalidArgument, match="JSON object"):
+        read_ask(body)
+
+
+@pytest.mark.parametrize("questions", [None, [], {}, {"a": 1}, {"a" * 101: SQL}, {str(k): SQL for k in range(65)}])
+def test_questions_are_named_sql(questions):
+    with pytest.raises(InvalidArgument):
+        read_release({"questions": questions, "spend": SPEND})
+
+
+def test_a_plan_is_for_one_question_or_for_several():
+    with pytest.raises(InvalidArgument, match="one of the two"):
+        read_planned({"sql": SQL, "questions": {"a": SQL}, "spend": SPEND})
+    with pytest.raises(InvalidArgument, match="one of the two"):
+        read_planned({"spend": SPEND})
+
+
+def test_null_is_the_same_as_nothing():
+    assert read_ask({"sql": SQL, "spend": SPEND, "error": None, "weights": None, "size": None}) == read_ask(
+        {"sql": SQL, "spend": SPEND}
+    )
