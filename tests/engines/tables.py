@@ -85,6 +85,10 @@ def pg_type(stored: str) -> str:
 
 
 def in_spark(tables: Mapping[str, Table], session) -> Spark:
+    return Spark(session, spark_frames(tables, session))
+
+
+def spark_frames(tables: Mapping[str, Table], session):
     frames = {}
     for name, table in tables.items():
         columns = ", ".join(
@@ -92,7 +96,7 @@ def in_spark(tables: Mapping[str, Table], session) -> Spark:
             for column, stored in table.types.items()
         )
         frames[name] = session.createDataFrame([tuple(map(plain, row)) for row in table.rows], columns)
-    return Spark(session, frames)
+    return frames
 
 
 def same_totals(found, wanted) -> None:

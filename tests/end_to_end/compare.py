@@ -1,0 +1,81 @@
+"""Our answer beside plain SQL's: the same rows, every value within its tolerance and inside its interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from discreet.answer import answer_question
+from discreet.answer.answer import Answer
+from discreet.privacy.measures import ApproxDP, Measure, PureDP
+from discreet.query import parse
+from end_to_end.stores import Beside, number, translated
+
+EXACT = PureDP(10**18)
+"""Beyond all noise: every mechanism's chance to move by one step is below e^-1000."""
+EXACT_KEYS = ApproxDP(10**18, "1e-12")
+"""The same for keys that are not public; a key of one person alone would still be hidden."""
+FLOAT = 1e-9
+"""What stores lose by adding up floats, relative to the value."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, the plain SQL that says the same (our own text if none), and how far apart they may be, and why."""
+
+    name: str
+    sql: str
+    plain: str | None = None
+    within: float = 0.0
+    why: str = ""
+    ordered: bool = False
+    spend: Measure = EXACT
+    own: dict[str, str] = field(default_factory=dict)
+
+    def plain_for(self, store: str) -> str:
+        return self.own.get(store) or translated(self.plain or self.sql, store)
+
+
+def ask(sql: str, beside: Beside, schemas, spend: Measure = EXACT, **options) -> Answer:
+    def values(table, column):
+        return beside.engine.public_values(schemas[table], column)
+
+    return answer_question(parse(sql, schemas, values), beside.engine, spend, public_values=values, **options)
+
+
+def rows_of(answer: Answer) -> list[tuple[object, ...]]:
+    columns = answer.to_dict()
+    return [tuple(map(number, row)) for row in zip(*columns.values(), strict=True)]
+
+
+def check(case: Case, beside: Beside, schemas) -> None:
+    """Compare an answer at a budget beyond all noise with plain SQL on the same store."""
+    answer = ask(case.sql, beside, schemas, case.spend)
+    wanted = beside.plain(case.plain_for(beside.name))
+    exact = [i for i, name in enumerate(answer.columns) if name not in answer.noisy]
+
+    def key(row):
+        return tuple(str(row[i]) for i in exact)
+
+    mine, ends = rows_of(answer), answer.interval(0.999)
+    order = range(len(mine)) if case.ordered else sorted(range(len(mine)), key=lambda i: key(mine[i]))
+    theirs = wanted if case.ordered else sorted(wanted, key=key)
+    assert [key(mine[i]) for i in order] == [key(row) for row in theirs], case.name
+    for i, row in zip(order, theirs, strict=True):
+        for name, ours, plain in zip(answer.columns, mine[i], row, strict=True):
+            assert near(ours, plain, case.within), f"{case.name}.{name}: {ours} is not {plain}"
+            assert inside(plain, ends[i].get(name), case.within), f"{case.name}.{name}: {plain} is outside {ends[i]}"
+
+
+def near(ours: object, plain: object, within: float) -> bool:
+    if isinstance(plain, float) and isinstance(ours, float):
+        return math.isclose(ours, plain, rel_tol=FLOAT, abs_tol=max(within, FLOAT))
+    return ours == plain
+
+
+def inside(plain: object, ends, within: float) -> bool:
+    if ends is None or not isinstance(plain, float):
+        return True
+    low, high = (number(end) for end in ends)
+    slack = FLOAT * max(1.0, abs(plain))
+    return low - slack <= plain <= high + slack

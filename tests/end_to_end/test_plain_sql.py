@@ -1,0 +1,82 @@
+"""With a budget beyond all noise every question equals plain SQL on that same store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from end_to_end.cases import KEYS, RELATIONS, STATISTICS
+from end_to_end.compare import check
+from end_to_end.functions import FUNCTIONS
+from end_to_end.stores import duckdb_beside, memory_beside, postgres_beside, spark_beside
+from end_to_end.world import SCHEMAS, world
+
+CASES = [*STATISTICS, *KEYS, *RELATIONS, *FUNCTIONS]
+BY_NAME = {case.name: case for case in CASES}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return world()
+
+
+@pytest.fixture(scope="module")
+def duckdb(tables):
+    with closing(duckdb_beside(tables)) as beside:
+        yield beside
+
+
+@pytest.fixture(scope="module")
+def memory(tables):
+    with closing(memory_beside(tables)) as beside:
+        yield beside
+
+
+@pytest.fixture(scope="module")
+def postgres(tables, postgres_dsn):
+    with closing(postgres_beside(tables, postgres_dsn)) as beside:
+        yield beside
+
+
+@pytest.fixture(scope="module")
+def spark(tables, spark_session):
+    """Spark without the compiling that pays off on large data only: four times as fast on these."""
+    quick = {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+    }
+    before = {name: spark_session.conf.get(name) for name in quick}
+    for name, value in quick.items():
+        spark_session.conf.set(name, value)
+    yield spark_beside(tables, spark_session)
+    for name, value in before.items():
+        spark_session.conf.set(name, value)
+
+
+def test_names_are_unique_and_every_tolerance_has_its_reason():
+    assert len(BY_NAME) == len(CASES) >= 90
+    assert all(bool(case.within) == bool(case.why) for case in CASES)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_duckdb(name, duckdb):
+    check(BY_NAME[name], duckdb, SCHEMAS)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_memory(name, memory):
+    check(BY_NAME[name], memory, SCHEMAS)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_postgres(name, postgres):
+    check(BY_NAME[name], postgres, SCHEMAS)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", BY_NAME)
+def test_spark(name, spark):
+    check(BY_NAME[name], spark, SCHEMAS)
