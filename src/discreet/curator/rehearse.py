@@ -70,8 +70,13 @@ def _cell(column: Column, random: Random) -> object:
             assert_never(column)
 
 
-def _at(column: Integer | Real | Date | Timestamp, steps: int) -> int | Fraction | date | datetime:
-    return steps * column.step if isinstance(column, Integer | Real) else column.at(steps)
+def _at(column: Integer | Real | Date | Timestamp, steps: int) -> int | float | date | datetime:
+    return _number(steps * column.step) if isinstance(column, Integer | Real) else column.at(steps)
+
+
+def _number(exact: Fraction) -> int | float:
+    """Give a number as stores hold it; what is read from it is the same step of the grid."""
+    return int(exact) if exact.denominator == 1 else float(exact)
 
 
 def _public(schema: Schema, random: Random, public_values: Values | None) -> list[Row]:
@@ -105,5 +110,7 @@ def _pool(schema: Schema, name: str, public_values: Values | None) -> list[Any]:
 
 
 def _shown(column: Column, value: object) -> object:
-    """Turn days and seconds back into dates and times, so that they are read again as they were."""
+    """Turn days, seconds and fractions back into what a store holds, so that they are read again as they were."""
+    if isinstance(value, Fraction):
+        return _number(value)
     return column.at(value) if isinstance(column, Date | Timestamp) and isinstance(value, int) else value
