@@ -53,6 +53,16 @@ class Purse:
         """
         return float(min(Fraction(1), amount(part) / self.whole)) if self.whole else 0.0
 
+    def words(self, part: Measure) -> str:
+        """Say a part; amounts that do not add up as they are written, as a share of the whole too.
+
+        >>> Purse(PureDP(1), PureDP(3)).words(PureDP(1)), Purse(GaussianDP(1), GaussianDP(2)).words(GaussianDP(1))
+        ('ε = 1', '20 % (μ = 1)')
+        """
+        if not isinstance(part, GaussianDP):
+            return str(part)
+        return f"{100 * self.share(part):.3g} % ({part})"
+
     @property
     def over(self) -> bool:
         """Whether the answer would take more than is left."""

@@ -38,7 +38,8 @@ def answer_chart(name: str, bars: Sequence[Bar], level: float) -> Markup:
         parts += [
             label(frame, (x.low, at), _short(bar.key), kind="row-name", anchor="end", dx=-8, dy=4),
             segment(frame, (bar.low, at), (bar.high, at), "bar"),
-            circle(frame, (bar.value, at), "dot", 4.5),
+            *(segment(frame, (end, at - 0.22), (end, at + 0.22), "cap") for end in (bar.low, bar.high)),
+            circle(frame, (bar.value, at), "dot", 3.5),
         ]
     parts.append(along(x, bottom, ticks=4))
     words = f"{len(drawn)} values of {name} with bars that hold with {100 * level:g} % each."

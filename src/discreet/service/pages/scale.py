@@ -36,6 +36,8 @@ class Scale:
         >>> Scale(0, 12, 0, 1).ticks(), Scale(1e-6, 1, 0, 1, log=True).ticks(4)
         ((0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0), (1e-06, 0.0001, 0.01, 1.0))
         """
+        if not most:
+            return ()
         return _powers(self.low, self.high, most) if self.log else _multiples(self.low, self.high, most)
 
 

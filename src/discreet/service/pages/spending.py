@@ -96,7 +96,7 @@ def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: date
 def _dates(frame: Frame, end: datetime) -> Iterable[Markup]:
     x = frame.x
     span = x.high - x.low
-    form = "%H:%M" if span < 36 * 3600 else "%d %b" if span < 300 * 86_400 else "%b %Y"
+    form = "%H:%M:%S" if span < 600 else "%H:%M" if span < 36 * 3600 else "%d %b" if span < 300 * 86_400 else "%b %Y"
     for part, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         at = x.low + part * span
         words = datetime.fromtimestamp(at, UTC).strftime(form)

@@ -81,6 +81,7 @@ def _one(visit: Visit) -> Response:
     dataset, state = dataset_of(visit), visit.state
     ledger = state.datasets.ledger(dataset)
     purse, unit = _purse(ledger), unit_of(ledger.promise())
+    symbol = _symbol(ledger, unit)
     people = [one.name for one in state.people.all() if one.may(dataset) and visit.person.over(one) and not one.revoked]
     return visit.show(
         "steward.html",
@@ -90,7 +91,8 @@ def _one(visit: Visit) -> Response:
         purse=purse,
         unit=unit,
         bar=left_bar(purse),
-        chart=spending_chart(spent_over_time(ledger), float(purse.whole), _symbol(ledger, unit)),
+        chart=spending_chart(spent_over_time(ledger), float(purse.whole), symbol),
+        symbol=symbol,
         standings=_standings(ledger, people),
         lines=[_line(entry, ledger) for entry in reversed(ledger.history(last=LAST))],
         running=[job for job in state.jobs.shelf.pending() if job.dataset == dataset],
