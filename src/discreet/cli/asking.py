@@ -53,6 +53,8 @@ class Price:
 
     def words(self) -> dict[str, Any]:
         """Give the library's keyword arguments."""
+        if self.spend is None and not self.error:
+            raise InvalidArgument("say what to spend, --epsilon, --rho or --mu, or how wrong it may be, --error")
         return {
             "spend": self.spend,
             "error": self.errors,
@@ -74,6 +76,11 @@ class Place:
         typer.Option("--budget", help="The budget of a new ledger: epsilon=3 or epsilon=3,delta=1e-6."),
     ] = None
     who: Who = "analyst"
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the ledger is a file that is not there yet."""
+        return self.ledger is not None and "://" not in self.ledger and not Path(self.ledger).exists()
 
 
 @contextmanager
@@ -98,7 +105,7 @@ def _ledger(place: Place, spend: Measure | None, *, spends: bool, quiet: bool) -
     budget = None if place.budget is None else measure_of_words(place.budget, "--budget")
     if place.ledger is None and spends:
         raise InvalidArgument("what is spent must be kept: give --ledger FILE, and --budget if it is new")
-    if place.ledger is not None and ("://" in place.ledger or Path(place.ledger).exists()):
+    if place.ledger is not None and not place.fresh:
         return open_ledger(place.ledger, budget)
     if place.ledger is None or not spends:
         return _just(":memory:", budget, spend or PureDP(_PLENTY))

@@ -1,122 +1,102 @@
-"""The main job on bundled data: private answers with error bars, and what they cost."""
+"""A day of a steward and an analyst on bundled data: declare, explain, ask by budget, by error, run out, look back."""
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
-from dataclasses import dataclass
-from importlib.resources import files
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.text import Text
 
-from ..mechanisms.geometric import Geometric
-from ..mechanisms.laplace import Laplace
-from ..mechanisms.sensitivity import count, histogram, sum_of
-from ..privacy.compose import compose
-from ..privacy.events import Event
+from ..answer.answer import Answer
+from ..curator import Curator
+from ..data.columns import Category, Integer, Real
+from ..data.schema import Schema
+from ..data.unit import Rows
+from ..engines.duckdb import DuckDB
+from ..errors import BudgetExceeded
+from ..ledger import open_ledger
 from ..privacy.measures import PureDP
-from ..privacy.rounding import shown
 from ..rational import positive
-from .bars import bar
+from ..samples import sample
+from .write import can_draw, write_picture
 
-__all__ = ["show"]
+__all__ = ["PICTURE", "show"]
 
-DECADES = tuple(range(0, 100, 10))
-INCOME_BOUND = 100_000
-BETA = 0.05
-DAYS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One released number and how far off it may be."""
-
-    label: str
-    value: float
-    error: float
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """What one question gave: its lines, its mechanism in words, and its event."""
-
-    question: str
-    mechanism: str
-    spent: PureDP
-    event: Event
-    lines: tuple[Line, ...]
+PICTURE = "discreet-demo.png"
+PEOPLE = Schema(
+    "people",
+    Rows(),
+    {
+        "age": Integer(0, 120),
+        "sex": Category([0, 1]),
+        "educ": Integer(0, 20),
+        "income": Real(0, 150_000, step=1),
+        "married": Category([0, 1]),
+    },
+)
+BY_AGE = """SELECT FLOOR(age / 10) * 10 AS decade, COUNT(*) AS people, AVG(income) AS income
+FROM people WHERE age BETWEEN 20 AND 79 GROUP BY decade"""
+MARRIED = "SELECT COUNT(*) AS married FROM people WHERE married = 1"
+MEDIAN = "SELECT MEDIAN(income) AS median_income FROM people"
 
 
-def _people() -> list[dict[str, str]]:
-    text = files("discreet.samples").joinpath("pums.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+def show(epsilon: str, console: Console | None = None, folder: Path | None = None) -> None:
+    """Live through the day under one pure budget, in a folder that is removed after; the picture stays in `folder`."""
+    budget = PureDP(positive(epsilon, "epsilon"))
+    screen = console or Console()
+    with tempfile.TemporaryDirectory() as home, open_ledger(Path(home) / "people.ledger", budget) as ledger:
+        store = DuckDB({"people": sample("pums.csv")})
+        try:
+            _day(Curator(store, [PEOPLE], ledger, who="ana"), budget, screen, folder or Path.cwd())
+        finally:
+            store.close()
 
 
-def _ages(people: list[dict[str, str]], spend: PureDP) -> Release:
-    noise = Geometric.spending(spend, sensitivity=histogram())
-    true = Counter(min(int(p["age"]), 99) // 10 * 10 for p in people)
-    error = float(noise.error(BETA, cells=len(DECADES)))
-    lines = tuple(Line(f"{d}-{d + 9}" if d < 90 else "90+", noise.release(true[d]), error) for d in DECADES)
-    return Release("people by age", "Geometric, one histogram", spend, noise.event, lines)
+def _day(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> None:
+    half, step = PureDP(budget.epsilon / 2), _steps(screen)
+    step("The steward declares public facts, and a budget that is never exceeded", f"{PEOPLE}\nbudget: {budget}")
+    step("Ana asks what it would cost and miss; nothing is touched, nothing is spent", BY_AGE)
+    screen.print(Text(str(curator.plan(BY_AGE, spend=half))))
+    step(f"She asks by budget: {half}", None)
+    answer = curator.sql(BY_AGE, spend=half, why="income by age")
+    screen.print(Text(str(answer)))
+    step("She asks by error: ± 20 is enough, the planner finds the price", MARRIED)
+    screen.print(Text(str(curator.sql(MARRIED, error=20, why="a rough count"))))
+    step("She asks the first question again: the same answer, for free", None)
+    again = curator.sql(BY_AGE, spend=half)
+    screen.print(f"the same numbers: {again.rows == answer.rows}; {curator.left()} is left")
+    step("She asks for more than is left", MEDIAN)
+    try:
+        curator.sql(MEDIAN, spend=budget)
+    except BudgetExceeded as refusal:
+        screen.print(f"[red]refused:[/red] {refusal}")
+    step("The steward looks into the ledger, and proves that it holds", None)
+    screen.print(Text(str(curator.ledger.history())))
+    screen.print(Text(f"\n{curator.ledger.verify()}\n"))
+    _picture(answer, screen, folder)
 
 
-def _counts(people: list[dict[str, str]], spend: PureDP) -> Release:
-    noise = Geometric.spending(spend, sensitivity=count())
-    true = sum(p["married"] == "1" for p in people)
-    lines = (Line("married", noise.release(true), float(noise.error(BETA))),)
-    return Release("married people", "Geometric, one count", spend, noise.event, lines)
+def _steps(screen: Console) -> Callable[[str, str | None], None]:
+    count = iter(range(1, 100))
+
+    def step(title: str, body: str | None) -> None:
+        screen.print(f"\n[bold cyan]{next(count)}[/bold cyan] [bold]{title}[/bold]")
+        if body is not None and body.startswith("SELECT"):
+            screen.print(Panel(Syntax(body, "sql", background_color="default"), expand=False, border_style="dim"))
+        elif body is not None:
+            screen.print(Text(body))
+
+    return step
 
 
-def _income(people: list[dict[str, str]], spend: PureDP) -> Release:
-    noise = Laplace.spending(spend, sensitivity=sum_of(0, INCOME_BOUND))
-    true = sum(min(max(float(p["income"]), 0.0), INCOME_BOUND) for p in people)
-    lines = (Line("total income", noise.release(true), float(noise.error(BETA))),)
-    return Release(f"total income, each clipped to 0..{INCOME_BOUND:,}", "Laplace, one sum", spend, noise.event, lines)
-
-
-def show(epsilon: str, console: Console | None = None) -> None:
-    """Release three answers under one pure budget and print them with their error bars and their cost.
-
-    The budget is split half to the histogram and a quarter to each of the others.
-    """
-    total = positive(epsilon, "epsilon")
-    people = _people()
-    console = console or Console()
-    console.print(
-        "\n[bold]discreet[/bold] answers questions about 1,000 people of a US census sample; one person is one row."
-        f"\nThe budget is [bold]ε = {total}[/bold] in all. Each ± holds with 95 % (jointly over the ten ages).\n"
-    )
-    shares = (_ages, total / 2), (_counts, total / 4), (_income, total / 4)
-    releases = [ask(people, PureDP(share)) for ask, share in shares]
-    for release in releases:
-        console.print(_table(release))
-    console.print(_cost(releases, PureDP(total)))
-
-
-def _table(release: Release) -> Table:
-    table = Table(title=release.question, title_justify="left", title_style="bold", show_header=False, box=None)
-    most = max(line.value + line.error for line in release.lines)
-    for line in release.lines:
-        drawn = bar(line.value, line.error, most, width=36)
-        table.add_row(line.label, drawn, f"{line.value:,.0f}", f"± {line.error:,.0f}")
-    table.caption = f"{release.mechanism}; cost {release.spent}\n"
-    table.caption_justify = "left"
-    return table
-
-
-def _cost(releases: list[Release], budget: PureDP) -> Table:
-    table = Table(title="What it cost", title_justify="left", title_style="bold")
-    for heading in ("question", "mechanism", "spent"):
-        table.add_column(heading)
-    for release in releases:
-        table.add_row(release.question, release.mechanism, str(release.spent))
-    curve = compose([release.event for release in releases])
-    month = compose([release.event for release in releases] * DAYS)
-    table.add_section()
-    table.add_row("all three", "sum (δ = 0)", f"ε = {shown(curve.epsilon(delta=0))}")
-    table.add_row("left of the budget", "", f"ε = {shown(float(budget.epsilon) - curve.epsilon(delta=0))}")
-    table.add_section()
-    table.add_row(f"the same on {DAYS} days", "sum (δ = 0)", f"ε = {shown(month.epsilon(delta=0))}")
-    table.add_row("", "tightest price (δ = 1e-6)", f"ε = {shown(month.epsilon(delta=1e-6))}")
-    return table
+def _picture(answer: Answer, screen: Console, folder: Path) -> None:
+    if not can_draw():
+        screen.print("A picture of the answer needs matplotlib: pip install 'discreet[plot]'")
+        return
+    path = folder / PICTURE
+    write_picture(answer, path, title="People by age, with 95 % intervals")
+    screen.print(f"A picture of the first answer is in [bold]{path.name}[/bold].")

@@ -41,6 +41,9 @@ def query(
 
     with refusals(as_json=as_json):
         check_picture(plot)
+        if place.fresh:  # a ledger is for good: make it only for a question that can be answered
+            with opened(source, place, price, spends=False, quiet=True) as curator:
+                curator.explain(sql, **price.words(), nonnegative=nonnegative)
         with opened(source, place, price, spends=True, quiet=as_json) as curator:
             answer = curator.sql(sql, **price.words(), nonnegative=nonnegative, why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

@@ -47,8 +47,9 @@ def release(
             raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
         schemas = read_schemas(asked.schema)
         engine = open_source(asked.source, schemas, asked.tables, progress=not as_json)
+        where = ":memory:" if plan and "://" not in asked.ledger and not Path(asked.ledger).exists() else asked.ledger
         try:
-            with open_ledger(asked.ledger, asked.budget) as ledger:
+            with open_ledger(where, asked.budget) as ledger:
                 curator = Curator(engine, schemas, ledger, who=asked.who)
                 if plan:
                     found = curator.plan(_questions(asked), **_price(asked), level=asked.level)

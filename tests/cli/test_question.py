@@ -1,0 +1,164 @@
+"""query, explain, plan and rehearse say the library's words, spend what they are told, and refuse with exit codes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import discreet as dp
+
+BY_REGION = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
+AT = ("--schema", "people.toml", "--ledger", "people.ledger")
+
+
+def test_one_command_gives_a_private_mean_by_group_with_error_bars(run):
+    done = run("query", "people.csv", BY_REGION, *AT, "--budget", "epsilon=3", "--epsilon", "1")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.count("±") == 4
+    assert "entry 2 of the ledger" in done.stdout
+    with dp.open_ledger("people.ledger") as ledger:
+        assert (ledger.spent(), ledger.promise()) == (dp.PureDP(1), dp.PureDP(3))
+
+
+def test_a_new_ledger_without_a_budget_promises_just_what_is_spent(run):
+    done = run("query", "people.csv", BY_REGION, *AT, "--epsilon", "1/2")
+    assert done.exit_code == 0
+    assert "its budget is what this question spends" in done.stderr
+    more = run("query", "people.csv", "SELECT COUNT(*) AS n FROM people", *AT, "--epsilon", "1/2")
+    assert more.exit_code == 3
+    assert "left" in more.stderr
+    with dp.open_ledger("people.ledger") as ledger:
+        assert ledger.promise() == dp.PureDP("1/2")
+
+
+def test_a_new_ledger_of_epsilon_and_delta_admits_the_question_it_is_made_for(run):
+    done = run("query", "people.csv", BY_REGION, *AT, "--epsilon", "1", "--delta", "1e-6")
+    assert done.exit_code == 0, done.stderr
+
+
+def test_the_same_question_again_is_the_same_and_free(run):
+    words = ("query", "people.csv", BY_REGION, *AT, "--epsilon", "1", "--json")
+    first, second = run(*words), run(*words)
+    assert json.loads(first.stdout) == json.loads(second.stdout)
+    assert len(json.loads(first.stdout)["rows"]) == 2
+
+
+def test_asking_by_error(run):
+    words = ("query", "people.csv", BY_REGION, *AT, "--budget", "epsilon=9", "--error", "n=20", "--error", "income=40")
+    done = run(*words, "--size", "500")
+    assert done.exit_code == 0, done.stderr
+    with dp.open_ledger("people.ledger") as ledger:
+        assert dp.PureDP(0) != ledger.spent() != dp.PureDP(9)
+
+
+def test_what_is_also_written(run, home):
+    more = ("--out", "n.csv", "--receipt", "receipt.json", "--plot", "n.svg", "--why", "a first look", "--who", "ana")
+    done = run("query", "people.csv", BY_REGION, *AT, "--epsilon", "1", *more)
+    assert done.exit_code == 0, done.stderr
+    assert (home / "n.csv").read_text().startswith("region,n,n_low,n_high,income,income_low,income_high\n")
+    assert "<svg" in (home / "n.svg").read_text()
+    receipt = json.loads((home / "receipt.json").read_text())
+    assert (receipt["who"], receipt["why"]) == ("ana", "a first look")
+    good = run("verify-receipt", "receipt.json", "--ledger", "people.ledger")
+    assert good.exit_code == 0 and "the receipt holds" in good.stdout
+    (home / "receipt.json").write_text(json.dumps(receipt | {"who": "bob"}))
+    bad = run("verify-receipt", "receipt.json")
+    assert bad.exit_code == 1 and "changed" in bad.stderr
+
+
+def test_explain_shows_cost_and_error_and_touches_nothing(run, home):
+    done = run("explain", "people.csv", BY_REGION, *AT, "--epsilon", "1")
+    assert done.exit_code == 0, done.stderr
+    assert "Nothing was touched, nothing was spent." in done.stdout
+    assert not (home / "people.ledger").exists()
+    shown = json.loads(
+        run("explain", "people.csv", BY_REGION, "--schema", "people.toml", "--rho", "1/8", "--json").stdout
+    )
+    assert (shown["price"], shown["fits"]) == ({"rho": "1/8"}, True)
+
+
+def test_plan_finds_the_third_of_spend_error_and_queries(run):
+    count = ("plan", "people.csv", "SELECT COUNT(*) AS n FROM people", "--schema", "people.toml")
+    done = run(*count, "--epsilon", "1", "--error", "30", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert run(*count, "--error", "30", "--queries", "10").exit_code == 0
+    assert run(*count, "--epsilon", "1", "--queries", "10").exit_code == 0
+    assert run(*count, "--epsilon", "1").exit_code == 0
+
+
+def test_a_rehearsal_is_free_and_marked(run, home):
+    done = run("rehearse", "people.csv", BY_REGION, *AT, "--epsilon", "1", "--rows", "50")
+    assert done.exit_code == 0, done.stderr
+    assert "made-up data" in done.stdout
+    assert not (home / "people.ledger").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "spend"),
+        (("--epsilon", "1", "--rho", "1"), "one budget"),
+        (("--delta", "1e-6"), "--delta belongs to --epsilon"),
+        (("--epsilon", "lots"), "epsilon"),
+        (("--epsilon", "0"), "budget"),
+        (("--epsilon", "1", "--budget", "rub=1"), "--budget"),
+        (("--epsilon", "1", "--budget", "delta=1e-6"), "delta"),
+        (("--error", "n"), "error"),
+        (("--error", "n=5", "--error", "n=6"), "twice"),
+        (("--epsilon", "1", "--weight", "n"), "NAME=VALUE"),
+        (("--epsilon", "1", "--plot", "n.txt"), "picture"),
+        (("--epsilon", "1", "--table", "people=people.csv"), "again"),
+        (("--epsilon", "1", "--table", "other=other.csv"), "no file"),
+    ],
+)
+def test_bad_flags_are_refused_before_anything_is_made(run, home, words, says):
+    done = run("query", "people.csv", BY_REGION, *AT, *words)
+    assert done.exit_code == 2, (done.stdout, done.stderr)
+    assert says in done.stderr
+    assert not (home / "people.ledger").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("people.csv", "DROP TABLE people"), "SELECT"),
+        (("people.csv", "SELECT * FROM people"), "aggregate"),
+        (("nobody.csv", BY_REGION), "no file"),
+        (("people.toml", BY_REGION), "no file this engine reads"),
+    ],
+)
+def test_bad_questions_and_sources_are_refused(run, words, says):
+    done = run("query", *words, *AT, "--epsilon", "1")
+    assert done.exit_code == 2
+    assert says in done.stderr
+
+
+def test_a_refusal_as_json(run):
+    done = run("query", "people.csv", "SELECT * FROM people", *AT, "--epsilon", "1", "--json")
+    assert done.exit_code == 2
+    assert json.loads(done.stderr)["error"]["kind"] == "UnsupportedQuery"
+
+
+def test_what_is_spent_must_be_kept(run):
+    done = run("query", "people.csv", BY_REGION, "--schema", "people.toml", "--epsilon", "1")
+    assert done.exit_code == 2 and "--ledger" in done.stderr
+    unsaid = run("query", "people.csv", BY_REGION, *AT, "--error", "20")
+    assert unsaid.exit_code == 2 and "--budget" in unsaid.stderr
+
+
+def test_a_file_of_another_name_is_the_only_private_table(run, home):
+    (home / "people.csv").rename(home / "march.csv")
+    assert run("query", "march.csv", BY_REGION, *AT, "--epsilon", "1").exit_code == 0
+
+
+def test_a_database_has_its_own_tables(run, home):
+    import duckdb
+
+    with duckdb.connect(str(home / "store.duckdb")) as store:
+        store.execute("CREATE TABLE people AS SELECT * FROM read_csv('people.csv')")
+    assert run("query", "store.duckdb", BY_REGION, *AT, "--epsilon", "1").exit_code == 0
+    done = run("query", "store.duckdb", BY_REGION, *AT, "--epsilon", "1", "--table", "a=people.csv")
+    assert done.exit_code == 2 and "its own tables" in done.stderr
+    far = run("query", "postgresql://127.0.0.1:1/x", BY_REGION, *AT, "--epsilon", "1", "--table", "a=people.csv")
+    assert far.exit_code == 2 and "its own tables" in far.stderr

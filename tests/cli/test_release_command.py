@@ -1,0 +1,101 @@
+"""A release: one charge, all tables or none, a page that says how far off they are; again for free."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import discreet as dp
+
+FILE = """title = "Incomes"
+source = "people.csv"
+schema = "people.toml"
+ledger = "people.ledger"
+budget = { epsilon = "3" }
+spend = { epsilon = "1" }
+
+[questions.income]
+title = "Mean income by region"
+sql = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
+weight = 2
+
+[questions.ages]
+sql = "SELECT AVG(age) AS age FROM people"
+"""
+
+
+@pytest.fixture
+def file(home):
+    (home / "release.toml").write_text(FILE)
+    return home / "release.toml"
+
+
+def test_a_release_is_a_folder_of_tables_with_a_page(run, home, file):
+    done = run("release", "release.toml", "--out", "out")
+    assert done.exit_code == 0, done.stderr
+    assert sorted(path.name for path in (home / "out").iterdir()) == [
+        "README.md", "ages.csv", "ages.svg", "income.csv", "income.svg", "receipt.json",
+    ]  # fmt: skip
+    page = (home / "out" / "README.md").read_text()
+    for words in ("# Incomes", "## Mean income by region", "ε = 1 was spent", "one row", "`_low`", "95 %"):
+        assert words in page
+    assert run("verify-receipt", "out/receipt.json", "--ledger", "people.ledger").exit_code == 0
+
+
+def test_the_same_release_again_is_free_and_the_same(run, home, file):
+    run("release", "release.toml", "--out", "out")
+    assert run("release", "release.toml", "--out", "out").exit_code == 2
+    assert run("release", "release.toml", "--out", "two").exit_code == 0
+    assert (home / "out" / "income.csv").read_text() == (home / "two" / "income.csv").read_text()
+    with dp.open_ledger("people.ledger") as ledger:
+        assert ledger.spent() == dp.PureDP(1)
+
+
+def test_a_release_by_error_and_its_plan(run, home, file):
+    text = FILE.replace('spend = { epsilon = "1" }\n', "").replace("weight = 2", "error = { n = 20, income = 60 }")
+    file.write_text(text.replace('sql = "SELECT AVG(age)', 'error = 5\nsql = "SELECT AVG(age)'))
+    planned = run("release", "release.toml", "--out", "out", "--plan", "--json")
+    assert planned.exit_code == 0, planned.stderr
+    assert json.loads(planned.stdout)
+    assert not (home / "out").exists()
+    assert run("release", "release.toml", "--out", "out").exit_code == 0
+
+
+def test_a_place_that_cannot_be_written_costs_nothing_more(run, home, file):
+    (home / "wall").write_text("")
+    done = run("release", "release.toml", "--out", "wall/out")
+    assert done.exit_code == 2 and "paid for" in done.stderr
+    assert run("release", "release.toml", "--out", "out").exit_code == 0
+    with dp.open_ledger("people.ledger") as ledger:
+        assert ledger.spent() == dp.PureDP(1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('title = "Incomes"', "title = 3", "title must be text"),
+        ('title = "Incomes"', "titel = 3", "unknown titel"),
+        ('source = "people.csv"', "", "lacks source"),
+        ("[questions.ages]", "[questions.'a/b']", "cannot name a file"),
+        ('spend = { epsilon = "1" }', "", "neither spend nor an error"),
+        ("weight = 2", "error = 5", "one of the two"),
+        ("weight = 2", "wait = 2", "unknown wait"),
+        ('spend = { epsilon = "1" }', 'spend = { mu = "1", rho = "1" }', "one budget"),
+        ('spend = { epsilon = "1" }', "spend = 1 2", "no TOML"),
+        ('sql = "SELECT AVG(age) AS age FROM people"', "", "needs sql"),
+        ('"SELECT AVG(age) AS age FROM people"', '"SELECT age FROM people"', "aggregate"),
+    ],
+)
+def test_a_file_that_will_not_do_is_refused_and_nothing_is_spent(run, file, old, new, says):
+    file.write_text(FILE.replace(old, new))
+    done = run("release", "release.toml", "--out", "out")
+    assert done.exit_code == 2, done.stdout
+    assert says in done.stderr
+    assert not (file.parent / "out").exists()
+
+
+def test_no_file_and_no_questions(run, home, file):
+    assert run("release", "nothing.toml", "--out", "out").exit_code == 2
+    file.write_text(FILE.split("[questions", maxsplit=1)[0])
+    assert "asks nothing" in run("release", "release.toml", "--out", "out").stderr
