@@ -1,0 +1,42 @@
+"""Services for tests: one in this process, for speed; one in a process of its own, for truth."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.service.app import build_app
+from discreet.service.config import read_config
+from service.house import build, free_port, start
+from service.inside import inside
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("house"), service='grid = "0.05"')
+
+
+@pytest.fixture(scope="module")
+def client(house):
+    """The application without a network."""
+    with inside(build_app(read_config(house.config)), house.url) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def as_who(house, client):
+    """Send a request as somebody: as_who("ana", "GET", "/me")."""
+
+    def send(who, method, path, body=None, **headers):
+        auth = {"Authorization": f"Bearer {house.tokens[who]}"} if who else {}
+        marks = {name.replace("_", "-"): text for name, text in headers.items()}
+        return client.request(method, "/api/v1" + path, json=body, headers=auth | marks)
+
+    return send
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A real server, one worker."""
+    running = start(build(tmp_path_factory.mktemp("server"), port=free_port(), service='grid = "0.1"\nlease = "2"'))
+    yield running
+    assert running.stop() == 0

@@ -1,0 +1,112 @@
+"""Grid, limits, log, metrics: the small parts by themselves."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.service import limits as limits_room
+from discreet.service.config import Bounds
+from discreet.service.grid import Grid
+from discreet.service.limits import Buckets, Limits, TooMany
+from discreet.service.log import Log, place_of
+from discreet.service.metrics import Metrics
+
+seconds = st.floats(0, 10_000)
+
+
+class TestGrid:
+    """A query that starts at t shows what came of it at t + g·2^j, whichever comes first after it is done."""
+
+    @given(st.sampled_from([0.05, 0.25, 1.0]), seconds)
+    def test_the_tick_is_the_first_power_of_two_that_is_late_enough(self, base, taken):
+        tick = Grid(base).tick(0.0, taken)
+        ticks = [base * 2**j for j in range(40)]
+        assert tick == next(t for t in ticks if t >= taken - 1e-9 * taken)
+
+    @given(seconds, seconds)
+    def test_between_two_ticks_all_times_look_the_same(self, one, other):
+        grid = Grid(0.25)
+        if grid.tick(0.0, one) == grid.tick(0.0, other):
+            for now in (0.1, 0.25, 1.0, 4096.0, 1e6):
+                assert grid.shows(0.0, one, now) == grid.shows(0.0, other, now)
+
+    def test_what_is_not_finished_is_not_shown(self):
+        assert not Grid(0.25).shows(0.0, None, 1e9)
+
+    def test_it_waits_for_the_moment(self):
+        started = time.time()
+        anyio.run(Grid(0.05).until, started + 0.05)
+        assert time.time() >= started + 0.049
+        anyio.run(Grid(0.05).until, started)
+
+
+class TestLimits:
+    def test_a_bucket_refills_steadily(self):
+        now = [0.0]
+        bucket = Buckets(60, clock=lambda: now[0])
+        assert all(bucket.wait("a") == 0 for _ in range(60))
+        assert bucket.wait("a") == pytest.approx(1.0)
+        assert bucket.wait("b") == 0
+        now[0] = 1.0
+        assert bucket.wait("a") == 0
+        assert bucket.wait("a") > 0
+
+    def test_the_longest_unused_are_forgotten(self, monkeypatch):
+        monkeypatch.setattr(limits_room, "MOST_KEYS", 2)
+        bucket = Buckets(1)
+        for key in ("a", "b", "c"):
+            bucket.wait(key)
+        assert bucket.wait("b") > 0
+        assert bucket.wait("a") == 0
+
+    def test_a_person_who_asks_too_often_must_wait(self):
+        limits = Limits(Bounds(requests_per_minute=2))
+        limits.request("ana")
+        limits.request("ana")
+        with pytest.raises(TooMany) as refused:
+            limits.request("ana")
+        assert 1 <= refused.value.seconds <= 30
+        limits.request("bob")
+
+    def test_an_address_that_fails_too_often_must_wait(self):
+        limits = Limits(Bounds(failures_per_minute=1))
+        limits.knock("here")
+        limits.failure("here")
+        with pytest.raises(TooMany):
+            limits.knock("here")
+        limits.knock("there")
+
+
+class TestLog:
+    def test_a_line_says_who_did_what(self, tmp_path):
+        log = Log(str(tmp_path / "audit.log"))
+        log.write("sql done", who="ana", dataset="census", question="ab12", status=200)
+        log.write("enter", status=401)
+        first, second = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
+        assert (first["who"], first["verb"], first["question"], first["status"]) == ("ana", "sql done", "ab12", 200)
+        assert set(second) == {"time", "verb", "status"}
+        assert (tmp_path / "audit.log").stat().st_mode & 0o077 == 0
+
+    def test_without_a_file_it_goes_to_the_standard_error(self, capsys):
+        Log().write("enter", status=401)
+        assert json.loads(capsys.readouterr().err)["status"] == 401
+
+    def test_what_broke_is_named_without_what_it_said(self):
+        with pytest.raises(KeyError) as raised:
+            {}["Ada Lovelace, 36"]
+        assert place_of(raised.value).startswith("KeyError at test_parts.py:")
+        assert "Ada" not in place_of(raised.value)
+
+
+def test_metrics_count_classes_of_status_only():
+    metrics = Metrics()
+    for status in (200, 201, 404, 502):
+        metrics.count(status)
+    assert 'status="2xx"} 2' in metrics.text()
+    assert 'status="5xx"} 1' in metrics.text()
