@@ -37,6 +37,7 @@ OWN = {
         "ROUND(spent / 9) = 4": "FLOOR(spent / 9 + 0.5) = 4",
         "CAST(paid AS INTEGER) = 1": "paid::int = 1",
         "QUARTER(day) = 2": "EXTRACT(QUARTER FROM day) = 2",
+        "HOUR(seen) < 6": "EXTRACT(HOUR FROM seen) < 6",
     },
     "spark": {"EXTRACT(ISODOW FROM day) = 7": "WEEKDAY(day) = 6", "EXTRACT(DOW FROM day) = 0": "DAYOFWEEK(day) = 1"},
 }

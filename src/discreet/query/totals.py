@@ -46,7 +46,9 @@ __all__ = ["Totals", "person_groups", "person_rows"]
 def person_rows(rows: Relation) -> int:
     """Say how many rows of one person are expected at most: those of each table, paired by joins, added by unions.
 
-    A join with a public table is taken to add none. This only chooses where totals are clipped; no promise rests on it.
+    A join on the person alone pairs every row with every other; one on a further column, such as an order's number, is
+    taken to add none, and so is a join with a public table. This only chooses where totals are clipped and shares
+    begin; no promise rests on it.
 
     >>> from ..data import Boolean, Schema
     >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"paid": Boolean()}))
@@ -67,8 +69,9 @@ def _expected(rows: Relation, most: Callable[[People], int]) -> int:
             return most(schema.unit) if isinstance(schema.unit, People) else 1
         case Where(rows=inner) | Select(rows=inner) | JoinPublic(rows=inner):
             return _expected(inner, most)
-        case JoinPeople(left=left, right=right):
-            return _expected(left, most) * _expected(right, most)
+        case JoinPeople(left=left, right=right, on=on):
+            sides = _expected(left, most), _expected(right, most)
+            return max(sides) if on else sides[0] * sides[1]
         case Union(parts=parts):
             return sum(_expected(part, most) for part in parts)
         case PerPerson(rows=inner, keys=keys):
