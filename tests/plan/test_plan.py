@@ -198,10 +198,11 @@ class TestText:
         asked = {"n": Count(), "median": Quantile(X, Fraction(1, 2))}
         lines = str(plan_question(question(relation(), asked), PureDP(2))).splitlines()
         assert lines[0].split("  ")[0] == "statistic"
-        assert lines[1].split() == ["n", "Geometric", "every", "row", "±", "3"]
+        assert lines[1].split() == ["n", "Geometric", "1", "50", "%", "every", "row", "±", "3", "ε", "=", "1"]
         assert lines[2].startswith("median")
         assert lines[2].endswith("rows")
-        assert len(lines) == 5
+        assert len(lines) == 7
+        assert lines[-1].endswith("without looking at any data")
 
     @pytest.mark.parametrize(("unit", "says"), [("people", "3 rows a person"), ("groups", "2 rows in each of 2 keys")])
     def test_shares_and_selected_keys(self, unit, says):

@@ -1,41 +1,42 @@
-"""A plan: for a question and a budget, the releases that answer it, chosen by predicted error. No data is read."""
+"""A plan: for a question and a budget, or an error, the releases that answer it. No data is read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from ..errors import InvalidArgument, UnsupportedQuery
-from ..mechanisms.budget import read_budget
-from ..privacy.events import Event
-from ..privacy.measures import ApproxDP, Measure
-from ..query.bound import possible_shares
+from ..errors import InvalidArgument
+from ..mechanisms.law import read_beta
+from ..privacy.events import Batch, Event
+from ..privacy.filter import Filter
+from ..privacy.measures import Measure
 from ..query.check import checked
 from ..query.keys import PublicValues
 from ..query.kind import Scalar
 from ..query.tally import Share
 from ..query.tree import Question
-from ..rational import Number, positive
-from .release import Release, Want, release_of
-from .selection import Selection, selection_of
-from .split import Divisible, routes, split
-from .wants import wants_of
+from ..rational import Number
+from .asked import Errors, read_asked
+from .model import Model
+from .noise_sum import noise_of
+from .release import NoisyRelease, Release
+from .selection import Selection
 
 __all__ = ["Keys", "Plan", "plan_question", "public_tuples"]
 
 Keys = tuple[tuple[Scalar, ...], ...]
-KEY_SHARE = Fraction(1, 4)
-"""The part of ε that selecting unknown keys gets; of δ it gets half, or all if the rest is pure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 
-    `keys` are the public keys; None if they are selected first, by `selection`.
+    `keys` are the public keys; None if they are selected first, by `selection`. `models` says how noise moves each
+    statistic, `shares` what part of the budget each release gets, `size` at how many rows per key errors are predicted.
+    Everything here is public, and equal for equal questions.
     """
 
     question: Question
@@ -45,12 +46,26 @@ class Plan:
     selection: Selection | None
     releases: tuple[Release, ...]
     uses: tuple[tuple[str, tuple[int, ...]], ...]
+    models: tuple[Model, ...]
+    shares: tuple[Fraction, ...]
+    size: int
+    size_from: str
+    level: Fraction
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What will be done: what a ledger is charged with before anything runs."""
         first = () if self.selection is None else (self.selection.event,)
         return (*first, *(release.event for release in self.releases))
+
+    @property
+    def event(self) -> Event:
+        """All of it as one event: a batch, asked before any answer is seen."""
+        return Batch(self.events)
+
+    def price(self, under: Filter) -> Measure:
+        """Give what a filter would take for it now, in the filter's own measure; nothing is spent."""
+        return under.price(self.event)
 
     def errors(self, beta: float = 0.05) -> dict[str, tuple[float, ...]]:
         """Predict how far off the parts of each statistic are in one key, but for a chance β each.
@@ -59,27 +74,62 @@ class Plan:
         """
         return {name: tuple(self.releases[place].error(beta) for place in places) for name, places in self.uses}
 
-    @property
-    def loss(self) -> float:
-        """Sum up the predicted errors on a scale that no unit changes; only differences between plans mean anything."""
-        return sum(math.log(max(release.error(), 1e-300)) for release in self.releases)
+    def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
+        """Predict how far off each statistic is in a key of `size` rows, but for a chance β (1 − level unless said).
+
+        In its own unit; quantiles and modes in rows. For the worst data, and never flattering (see `predict`).
+        """
+        chance = float(1 - self.level) if beta is None else read_beta(beta)
+        pairs = zip(self.uses, self.models, strict=True)
+        return {name: self._error(places, model, chance) for (name, places), model in pairs}
+
+    def _error(self, places: Sequence[int], model: Model, beta: float) -> float:
+        parts = [self.releases[place] for place in places]
+        noises = [noise_of(one.mechanism, float(one.unit)) for one in parts if isinstance(one, NoisyRelease)]
+        if len(noises) < 2:
+            return parts[0].error(beta)
+        return model.error(noises, self.size, beta)
+
+    def loss(self, weights: Sequence[Fraction]) -> float:
+        """Sum up the logarithms of the predicted errors; only differences between plans mean anything."""
+        errors = self.statistic_errors().values()
+        return sum(float(w) * math.log(max(error, 1e-300)) for w, error in zip(weights, errors, strict=True))
 
     def __str__(self) -> str:
         from .show import plan_text
 
         return plan_text(self)
 
+    def _repr_html_(self) -> str:
+        from .show import plan_html
+
+        return plan_html(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give what the table shows as plain values for JSON."""
+        from .show import plan_dict
+
+        return plan_dict(self)
+
 
 def plan_question(
     question: Question,
-    spend: Measure,
+    spend: Measure | None = None,
     *,
+    error: Errors | None = None,
     weights: Mapping[str, Number] | None = None,
+    size: int | None = None,
+    under: Filter | None = None,
     public_values: PublicValues | None = None,
+    level: Number = 0.95,
 ) -> Plan:
-    """Plan the answer with the least predicted error, among the possible shares and ways to spend.
+    """Plan the answer of least predicted error for a spend, or of least price for an error. No data is touched.
 
-    `weights` says how the budget is divided among statistics, 1 each unless said.
+    `error` is one number for every statistic or one for each, by name, in the statistic's own unit (quantiles and modes
+    in rows), exceeded in one key with a chance of at most 1 − level. `weights` says how a spend is divided among
+    statistics, 1 each unless said. `size` is the rows per key for which errors of means and the like are predicted; by
+    default the schema's size over the number of keys, else 1,000. `under` is the filter that will be charged: only what
+    it can price is considered. `choose` has the decision table.
 
     >>> from ..data import Category, Rows, Schema
     >>> from ..privacy.measures import PureDP
@@ -89,34 +139,21 @@ def plan_question(
     >>> region = Field("region")
     >>> finish = Finish((("region", region), ("n", Field("n"))))
     >>> question = Question(people, (Key("region", region, ("N", "S")),), (("n", Count()),), finish)
-    >>> plan_question(question, PureDP(1)).errors()
-    {'n': (3.0,)}
+    >>> plan_question(question, PureDP(1)).statistic_errors()
+    {'n': 3.0}
+    >>> plan_question(question, error={"n": 30}).spend <= PureDP("1/10")
+    True
 
-    Refuses what has no bound, unknown keys without a δ, weights of no statistic.
+    Refuses what has no bound, unknown keys without a δ, names of no statistic, errors that are not above 0 or that
+    need no answer, and both or neither of spend and error.
     """
+    from .choose import choose
+
     checked(question, public_values)
-    keys, parts = public_tuples(question), _weights(question, weights or {})
-    plans: list[Plan] = []
-    refused: UnsupportedQuery | None = None
-    for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        for way in _ways(question, spend, keys):
-            try:
-                plan = _planned(question, spend, share, keys=keys, way=way, weights=parts, public_values=public_values)
-                plans.append(plan)
-            except UnsupportedQuery as error:  # another share or way may do
-                refused = error
-    if refused is not None and not plans:
-        raise refused
-    return min(plans, key=lambda plan: plan.loss)
-
-
-def _weights(question: Question, weights: Mapping[str, Number]) -> dict[str, Fraction]:
-    """Read how the budget is divided: 1 for every statistic, unless said."""
-    names = [name for name, _ in question.statistics]
-    unknown = sorted(set(weights) - set(names))
-    if unknown:
-        raise InvalidArgument(f"weights name no statistic: {', '.join(unknown)}; there are {', '.join(names)}")
-    return {name: positive(weights.get(name, 1), f"the weight of {name}") for name in names}
+    asked = read_asked(
+        question, spend, error, weights=weights, size=size, under=under, public_values=public_values, level=level
+    )
+    return choose(question, asked)
 
 
 def public_tuples(question: Question) -> Keys | None:
@@ -131,47 +168,3 @@ def public_tuples(question: Question) -> Keys | None:
     if math.prod(map(len, known)) > 100_000:
         raise InvalidArgument("GROUP BY has more than 100,000 combinations of public keys; use fewer or wider keys")
     return tuple(product(*known))
-
-
-def _ways(question: Question, spend: Measure, keys: Keys | None) -> Iterable[tuple[Selection | None, Divisible]]:
-    if keys is not None:
-        return [(None, route) for route in routes(spend)]
-    budget = read_budget(spend)
-    if not isinstance(budget, ApproxDP) or not budget.epsilon:
-        names = ", ".join(key.name for key in question.keys if key.values is None)
-        raise InvalidArgument(
-            f"the keys of {names} are not public, and selecting them needs a δ: spend ApproxDP(1, 1e-6), "
-            "or list the keys"
-        )
-    part, rest, half = budget.epsilon * KEY_SHARE, budget.epsilon * (1 - KEY_SHARE), budget.delta / 2
-    pure, gaussian = routes(ApproxDP(rest, half))
-    return [
-        (selection_of(question, ApproxDP(part, budget.delta)), pure),
-        (selection_of(question, ApproxDP(part, half)), gaussian),
-    ]
-
-
-def _planned(
-    question: Question,
-    spend: Measure,
-    share: Share,
-    *,
-    keys: Keys | None,
-    way: tuple[Selection | None, Divisible],
-    weights: dict[str, Fraction],
-    public_values: PublicValues | None,
-) -> Plan:
-    selection, budget = way
-    wanted: dict[Want, Fraction] = {}
-    uses: list[tuple[str, list[Want]]] = []
-    for name, statistic in question.statistics:
-        own = wants_of(statistic, question, share, None if keys is None else len(keys), public_values)
-        for want, part in own:
-            wanted[want] = wanted.get(want, Fraction()) + part * weights[name]
-        uses.append((name, [want for want, _ in own]))
-    parts = split(budget, list(wanted.values()))
-    releases = tuple(release_of(want, part) for want, part in zip(wanted, parts, strict=True))
-    places = {want: place for place, want in enumerate(wanted)}
-    return Plan(
-        question, spend, share, keys, selection, releases, tuple((n, tuple(places[w] for w in ws)) for n, ws in uses)
-    )

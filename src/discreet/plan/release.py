@@ -101,6 +101,11 @@ class NoisyRelease:
         """What one whole step is worth."""
         return self.want.unit if isinstance(self.want, Total) else Fraction(1)
 
+    @property
+    def scale(self) -> float:
+        """The scale of the noise, in the unit of the total."""
+        return at_least(self.mechanism.scale * self.unit)
+
     def error(self, beta: float = 0.05) -> float:
         """Bound the miss in one key, but for a chance β, in the unit of the total."""
         return at_least(self.mechanism.error(beta) * self.unit)
@@ -117,6 +122,11 @@ class ChosenRelease:
     def event(self) -> Event:
         """What is done, to be priced: one choice among all combinations over the keys."""
         return self.mechanism.event
+
+    @property
+    def scale(self) -> float:
+        """How many rows worse a choice must be to be e times less likely."""
+        return at_least(1 / (self.mechanism.rate * steps_per_row(self.want)))
 
     def error(self, beta: float = 0.05) -> float:
         """Bound the miss in one key, but for a chance β, in rows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ..data.unit import People
 from ..mechanisms.discrete_gaussian import DiscreteGaussian
@@ -25,8 +26,10 @@ from ..query.tally import Tally, Term
 from ..query.tree import Question
 from .split import routes
 
-__all__ = ["Selection", "selection_of"]
+__all__ = ["KEY_SHARE", "Selection", "selection_of"]
 
+KEY_SHARE = Fraction(1, 4)
+"""The part of ε that selecting unknown keys gets; of δ it gets half, or all if the rest is pure."""
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold
 

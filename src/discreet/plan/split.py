@@ -1,4 +1,4 @@
-"""How one budget is split over several releases, in exact parts that add up to no more than the whole."""
+"""How one budget is divided in proportion to shares, in exact parts that add up to the whole."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..privacy.rounding import down, fraction_down
 
 __all__ = ["Divisible", "routes", "split"]
+
 
 Divisible = PureDP | ZCDP | GaussianDP
 """Measures whose amounts add up exactly, also when later questions depend on earlier answers."""

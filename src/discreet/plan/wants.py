@@ -1,8 +1,6 @@
-"""What a statistic wants released, with its sensitivity, and how its part of the budget is divided."""
+"""What a statistic wants released, with its sensitivity."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 from ..query.bound import people_share, weight_of
 from ..query.cells import Cells
@@ -31,23 +29,18 @@ def cells_for(keys: int | None) -> int:
 
 def wants_of(
     statistic: Statistic, question: Question, share: Share, keys: int | None, public_values: PublicValues | None
-) -> list[tuple[Want, Fraction]]:
-    """List what a statistic wants, each with its part of the statistic's budget; the parts add up to 1."""
+) -> list[Want]:
+    """List what a statistic wants; a quantile: the answer, then the two ends of its interval."""
     need = needs(statistic, question.rows, most_cells=cells_for(keys), public_values=public_values)
     if isinstance(need, Sums):
-        even = Fraction(1, len(need.parts))
-        return [(_total(part, need.people, question, share, keys), even) for part in need.parts]
+        return [_total(part, need.people, question, share, keys) for part in need.parts]
     if isinstance(statistic, CountDistinct):
-        return [(_distinct(need, question, keys), Fraction(1))]
+        return [_distinct(need, question, keys)]
     tally = _cell_tally(need, question, share)
     if not isinstance(statistic, Quantile):
-        return [(Choice(tally, need, vote_influence(tally), None), Fraction(1))]
+        return [Choice(tally, need, vote_influence(tally), None)]
     moved = 2 * rank_influence(tally, statistic.at, keys)  # ranks are scored in halves
-    # half for the answer, a quarter for each end of its interval
-    return [
-        (Choice(tally, need, moved, statistic.at, side), Fraction(1, 2) if side == 0 else Fraction(1, 4))
-        for side in (0, -1, 1)
-    ]
+    return [Choice(tally, need, moved, statistic.at, side) for side in (0, -1, 1)]
 
 
 def _total(part: Part, people: bool, question: Question, share: Share, keys: int | None) -> Total:

@@ -1,0 +1,139 @@
+"""What is asked of a plan, read and checked: spend or error, weights, rows per key, level. All of it is public."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+from ..mechanisms.budget import read_budget
+from ..privacy.filter import Filter
+from ..privacy.measures import Measure
+from ..query.expression import Field
+from ..query.keys import PublicValues
+from ..query.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..rational import Number, positive, rational, whole
+
+__all__ = ["USUAL_SIZE", "Asked", "Errors", "read_asked", "read_errors"]
+
+Errors = Number | Mapping[str, Number]
+USUAL_SIZE = 1000
+"""Rows per key that errors of means and the like are predicted for, where nothing is declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Either a spend or an error for every statistic; the weights, in the order of the statistics."""
+
+    spend: Measure | None
+    errors: tuple[Fraction, ...] | None
+    weights: tuple[Fraction, ...]
+    size: int
+    size_from: str
+    level: Fraction
+    under: Filter | None
+    public_values: PublicValues | None
+
+    @property
+    def beta(self) -> float:
+        """The chance that an error is exceeded."""
+        return float(1 - self.level)
+
+
+def read_asked(
+    question: Question,
+    spend: Measure | None,
+    error: Errors | None,
+    *,
+    weights: Mapping[str, Number] | None,
+    size: int | None,
+    under: Filter | None,
+    public_values: PublicValues | None,
+    level: Number,
+) -> Asked:
+    """Check what is asked of a plan.
+
+    Refuses both or neither of spend and error, weights beside errors, names that are no statistic, a level outside 0…1.
+    """
+    if (spend is None) == (error is None):
+        raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
+    if error is not None and weights:
+        raise InvalidArgument("weights divide a spend; with error= every statistic has its own, so leave weights out")
+    if under is not None and not isinstance(under, Filter):
+        raise InvalidArgument(f"under= takes a Filter, as open_filter gives; got {type(under).__name__}")
+    exact = rational(level, "level")
+    if not 0 < exact < 1:
+        raise InvalidArgument(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
+    rows, source = _size(question, size)
+    return Asked(
+        None if spend is None else read_budget(spend),
+        None if error is None else read_errors(question, error),
+        tuple(_weights(question, weights or {})),
+        rows,
+        source,
+        exact,
+        under,
+        public_values,
+    )
+
+
+def _weights(question: Question, weights: Mapping[str, Number]) -> list[Fraction]:
+    """Read how the budget is divided: 1 for every statistic, unless said."""
+    named = _named(question, weights, "weights")
+    return [positive(named.get(name, 1), f"the weight of {name}") for name, _ in question.statistics]
+
+
+def read_errors(question: Question, error: Errors) -> tuple[Fraction, ...]:
+    """Read the error of every statistic: one number for all, or one for each by its name or its column's.
+
+    Refuses names that are no statistic, statistics without an error, and errors that are not above 0.
+    """
+    names = [name for name, _ in question.statistics]
+    if not isinstance(error, Mapping):
+        return tuple(positive(error, "error") for _ in names)
+    named = _named(question, error, "error")
+    missing = [name for name in names if name not in named]
+    if missing:
+        raise InvalidArgument(
+            f"error says nothing about {', '.join(missing)}; give each statistic its own, or one for all"
+        )
+    return tuple(positive(named[name], f"the error of {name}") for name in names)
+
+
+def _named(question: Question, given: Mapping[str, Number], what: str) -> dict[str, Number]:
+    """Translate names of columns that show one statistic into names of statistics."""
+    names = [name for name, _ in question.statistics]
+    shown = {column: made.name for column, made in question.finish.columns if isinstance(made, Field)}
+    known = {name: name for name in names} | {c: name for c, name in shown.items() if name in names}
+    unknown = sorted(str(name) for name in given if name not in known)
+    if unknown:
+        raise InvalidArgument(
+            f"{what} name{'s' if what == 'error' else ''} no statistic: {', '.join(unknown)}; "
+            f"there are {', '.join(names)}"
+        )
+    return {known[name]: value for name, value in given.items()}
+
+
+def _size(question: Question, size: int | None) -> tuple[int, str]:
+    """Read rows per key: as given, or as declared and divided evenly over public keys, or 1,000."""
+    if size is not None:
+        return whole(size, "size", least=1), "given"
+    declared = _declared(question.rows)
+    if declared is None or any(key.values is None for key in question.keys):
+        return USUAL_SIZE, "assumed"
+    keys = 1
+    for key in question.keys:
+        keys *= max(1, len(key.values or ()))
+    return max(1, declared // keys), "declared"
+
+
+def _declared(rows: Relation) -> int | None:
+    """Find the public number of units of the one private table that is read, if it is declared."""
+    match rows:
+        case Scan(schema=schema):
+            return schema.size
+        case Select(rows=inner) | JoinPublic(rows=inner) | PerPerson(rows=inner):
+            return _declared(inner)
+        case Where() | JoinPeople() | Union():  # nobody said how many rows are left
+            return None

@@ -1,0 +1,146 @@
+"""Which of the possible plans is taken.
+
+What is tried, all of it from public facts:
+
+    keys       budget given        ways to spend it
+    public     PureDP              geometric noise, ε divided
+               ZCDP, GaussianDP    discrete Gaussian noise, ρ or μ² divided
+               ApproxDP            either: pure ε, or the largest μ under (ε, δ)
+    unknown    ApproxDP            a quarter of ε selects the keys; the rest as above, δ for the keys or halved with the noise
+               others              refused: selecting unknown keys needs a δ
+
+    keys       error given         ways to meet it
+    public     no filter           geometric noise, least Σε
+               a filter            geometric or discrete Gaussian noise: what the filter prices lower
+    unknown    any                 refused: no error says how many keys may be missed
+
+    unit       share
+    Rows       every row
+    People     so many rows a person; or, by key, so many rows in each of so many keys, if both bounds are declared
+
+    statistic                               mechanism
+    counts, sums, means, (co)variances …    integer noise on each total, shared totals once
+    quantiles, modes                        the exponential mechanism, once for all keys
+
+Of all shares and ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
+the one with the least price. Under a filter only what it can price is considered. The first of equals is taken, so the
+same question always has the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import assert_never
+
+from ..errors import InvalidArgument, UnsupportedQuery
+from ..privacy.filter import open_filter
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..privacy.pure import price_pure
+from ..privacy.zcdp import price_zcdp
+from ..query.bound import possible_shares
+from ..query.tree import Question
+from .asked import Asked
+from .layout import Layout, layout_of
+from .plan import Keys, Plan, public_tuples
+from .release import Release, release_of
+from .selection import KEY_SHARE, Selection, selection_of
+from .shares import shares
+from .split import Divisible, routes, split
+from .target import meet
+
+__all__ = ["amount_of", "choose"]
+
+Way = tuple[Selection | None, Divisible] | bool
+"""A selection of keys and a budget to divide; or, where errors are to be met, whether noise is geometric."""
+
+
+def choose(question: Question, asked: Asked) -> Plan:
+    """Make every possible plan and take the best, by the table above.
+
+    Refuses, with the last reason, if none is possible.
+    """
+    keys = public_tuples(question)
+    ways = _ways(question, asked, keys)
+    plans: list[Plan] = []
+    refused: Exception | None = None
+    for share in possible_shares(question.rows, keyed=bool(question.keys)):
+        layout = layout_of(question, share, None if keys is None else len(keys), asked.public_values)
+        for way in ways:
+            try:
+                plans.append(_made(question, asked, keys, layout, way))
+            except (InvalidArgument, UnsupportedQuery) as error:  # another share or way may do
+                refused = error
+    if refused is not None and not plans:
+        raise refused
+    if asked.spend is None:
+        return min(plans, key=lambda plan: amount_of(plan.spend))
+    return min(plans, key=lambda plan: plan.loss(asked.weights))
+
+
+def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
+    spend = asked.spend
+    if spend is None:
+        if keys is None:
+            raise _unknown(question, "no error says how many of them may be missed: give spend=ApproxDP(1, 1e-6)")
+        return (True,) if asked.under is None else (False, True)
+    if keys is not None:
+        return [(None, route) for route in routes(spend)]
+    if not isinstance(spend, ApproxDP) or not spend.epsilon:
+        raise _unknown(question, "selecting them needs a δ: spend ApproxDP(1, 1e-6)")
+    part, rest, half = spend.epsilon * KEY_SHARE, spend.epsilon * (1 - KEY_SHARE), spend.delta / 2
+    pure, gaussian = routes(ApproxDP(rest, half))
+    return [
+        (selection_of(question, ApproxDP(part, spend.delta)), pure),
+        (selection_of(question, ApproxDP(part, half)), gaussian),
+    ]
+
+
+def _unknown(question: Question, why: str) -> InvalidArgument:
+    names = ", ".join(key.name for key in question.keys if key.values is None)
+    return InvalidArgument(f"the keys of {names} are not public, and {why}, or list the keys")
+
+
+def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, way: Way) -> Plan:
+    """Make one plan, and see that the filter can price it."""
+    if isinstance(way, bool):
+        releases, selection = meet(layout, asked.errors or (), asked.size, asked.beta, laplace=way), None
+        parts = _parts(releases)
+    else:
+        selection, budget = way
+        parts = shares(layout, asked.weights, laplace=isinstance(budget, PureDP))
+        pairs = zip(layout.wants, split(budget, parts), strict=True)
+        releases = tuple(release_of(want, part) for want, part in pairs)
+    uses = tuple((use.name, use.places) for use in layout.uses)
+    models = tuple(use.model for use in layout.uses)
+    facts = (asked.size, asked.size_from, asked.level)
+    spend = asked.spend or PureDP(0)
+    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, models, parts, *facts)
+    price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
+    return plan if asked.spend else replace(plan, spend=price)
+
+
+def _parts(releases: Sequence[Release]) -> tuple[Fraction, ...]:
+    """Say which part of the whole each release spends, in ε if all of them have one, else in ρ."""
+    for one in (price_pure, price_zcdp):
+        prices = [one(release.event) for release in releases]
+        known = [price for price in prices if price is not None]
+        if len(known) == len(prices):
+            return tuple(price / sum(known) for price in known)
+    raise UnsupportedQuery("this noise has no price")
+
+
+def amount_of(price: Measure) -> Fraction:
+    """Give the amount that prices of one kind are compared by.
+
+    >>> amount_of(PureDP(2)), amount_of(GaussianDP(3))
+    (Fraction(2, 1), Fraction(9, 1))
+    """
+    match price:
+        case PureDP(epsilon=amount) | ApproxDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
+            return amount
+        case RenyiDP(orders=orders):
+            return sum((epsilon for _, epsilon in orders), Fraction())
+        case _:
+            assert_never(price)

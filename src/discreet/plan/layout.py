@@ -1,0 +1,55 @@
+"""What a question wants released under one share: the distinct totals and choices, and which of them make a statistic."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..query.keys import PublicValues
+from ..query.rows import columns_of
+from ..query.tally import Share
+from ..query.tree import Question
+from .model import Model, model_of
+from .release import Choice, Total, Want
+from .wants import wants_of
+
+__all__ = ["Layout", "Use", "layout_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A statistic by its name, the places of what it is made from, and how noise on these moves it."""
+
+    name: str
+    places: tuple[int, ...]
+    model: Model
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Everything wanted, each once however many statistics share it, and the statistics made from that."""
+
+    share: Share
+    wants: tuple[Want, ...]
+    uses: tuple[Use, ...]
+
+    def force(self, place: int, *, laplace: bool) -> float:
+        """Give what one unit can change, Δ1 or Δ2, in the unit of the total: noise is this over √(its price)."""
+        want = self.wants[place]
+        if isinstance(want, Choice):
+            return 1.0
+        length = float(want.sensitivity.l1) if laplace else math.sqrt(want.sensitivity.squared_l2)
+        return length * float(want.unit if isinstance(want, Total) else 1)
+
+
+def layout_of(question: Question, share: Share, keys: int | None, public_values: PublicValues | None) -> Layout:
+    """List what a question wants under a share; the same total of two statistics is one.
+
+    Refuses what has no bound under this share.
+    """
+    columns, places, uses = columns_of(question.rows), dict[Want, int](), list[Use]()
+    for name, statistic in question.statistics:
+        own = wants_of(statistic, question, share, keys, public_values)
+        found = tuple(places.setdefault(want, len(places)) for want in own)
+        uses.append(Use(name, found, model_of(statistic, columns)))
+    return Layout(share, tuple(places), tuple(uses))

@@ -1,0 +1,97 @@
+"""Which share of a budget each release gets.
+
+The split makes Σ wᵢ·ln(errorᵢ) least: scale-free, so no unit of a column matters, and a statistic of weight 2 may cost the
+others twice as much as one of weight 1 to become 1 % better.
+
+**One total each.** An error is a constant over ε, or over √ρ or μ, in the limit of fine steps. Σ wᵢ·ln(cᵢ/εᵢ) under
+Σεᵢ = ε is least where wᵢ/εᵢ is the same for all (Lagrange; the sum is convex): **shares are proportional to weights**, for
+ε, ρ and μ² alike, and no constant cᵢ matters.
+
+**Several totals, some of them shared.** Let error² = Σ_r A_ir·s_r^−p, with s_r the share of total r (p = 2 for ε, 1 for ρ
+and μ²). In σ = ln s the objective is a sum of logarithms of sums of exponentials, so convex, and so is Σe^σ ≤ 1: there
+is one optimum, s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the part of errorᵢ² that is due to total r. `shares` iterates just that, in
+geometric means with the last step, which for one statistic arrives at once. A quantile's three choices are half for the
+answer and a quarter for each end of its interval, always: its ends are there for the interval, not for the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+from .layout import Layout, Use
+
+__all__ = ["shares"]
+
+Amount = TypeVar("Amount", float, Fraction)
+_FINE = 10**6
+_HALVES = (0.5, 0.25, 0.25)
+
+
+def shares(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tuple[Fraction, ...]:
+    """Find the share of each release that makes the weighted sum of log errors least; they add up to 1.
+
+    Exactly proportional to weights where no statistic has more than one total; else to six digits.
+    """
+    parts = [_powers(layout, use, laplace=laplace) for use in layout.uses]
+    count, power = len(layout.wants), 2 if laplace else 1
+    if all(fixed for _, fixed in parts):
+        return _normal(_pulls([[Fraction(g) for g in gamma] for gamma, _ in parts], weights, layout, count))
+    plain = [float(weight / sum(weights)) for weight in weights]
+    now = [1.0 / count] * count
+    for _ in range(60):
+        gammas = [g if fixed else _due(g, [now[r] for r in use.places], power) for (g, fixed), use in
+                  zip(parts, layout.uses, strict=True)]  # fmt: skip
+        pulls = _pulls(gammas, plain, layout, count)
+        after = [(s**power * g) ** (1 / (power + 1)) for s, g in zip(now, pulls, strict=True)]
+        after = [s / sum(after) for s in after]
+        done = max(abs(a - b) for a, b in zip(now, after, strict=True)) < 1e-9
+        now = after
+        if done:
+            break
+    return _exact(layout, parts, weights, now)
+
+
+def _exact(
+    layout: Layout, parts: Sequence[tuple[list[float], bool]], weights: Sequence[Fraction], found: Sequence[float]
+) -> tuple[Fraction, ...]:
+    """Round to six digits what was searched; what only statistics of one total use is a matter of weights, exactly."""
+    kept: dict[int, Fraction] = {}
+    searched = {place for (_, fixed), use in zip(parts, layout.uses, strict=True) if not fixed for place in use.places}
+    for (gamma, fixed), use, weight in zip(parts, layout.uses, weights, strict=True):
+        for part, place in zip(gamma, use.places, strict=False):
+            if fixed and place not in searched:
+                kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(weights)
+    rounded = {place: Fraction(max(1, round(found[place] * _FINE))) for place in searched}
+    scale = (1 - sum(kept.values())) / sum(rounded.values())
+    return tuple(kept[place] if place in kept else rounded[place] * scale for place in range(len(found)))
+
+
+def _powers(layout: Layout, use: Use, *, laplace: bool) -> tuple[list[float], bool]:
+    """Give A_ir of one statistic; or the parts themselves, and True, where no split changes them."""
+    if use.model.form == "quantile":
+        return list(_HALVES), True
+    if len(set(use.places)) == 1:
+        return [1.0], True
+    coefficients = zip(use.model.coefficients, use.places, strict=True)
+    return [(c * layout.force(r, laplace=laplace)) ** 2 for c, r in coefficients], False
+
+
+def _due(squares: Sequence[float], own: Sequence[float], power: int) -> list[float]:
+    """Give the part of a statistic's squared error that is due to each of its totals."""
+    each = [square / share**power for square, share in zip(squares, own, strict=True)]
+    return [one / sum(each) for one in each]
+
+
+def _pulls(gammas: Sequence[Sequence[Amount]], weights: Sequence[Amount], layout: Layout, count: int) -> list[Amount]:
+    found: list[Amount] = [weights[0] * 0] * count
+    for gamma, weight, use in zip(gammas, weights, layout.uses, strict=True):
+        for part, place in zip(gamma, use.places, strict=False):
+            found[place] = found[place] + weight * part
+    return found
+
+
+def _normal(parts: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    whole = sum(parts)
+    return tuple(part / whole for part in parts)
