@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from ..errors import InvalidArgument
 from . import asking, budget, crew
-from .call import Call, Reply, Way
+from .call import Call, Handler, Reply, Way
 from .door import enter, require_steward
 from .openapi import document
 from .people import Person
@@ -101,12 +101,19 @@ def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]
         call = await _call(request, person)
         request.state.dataset = call.path.get("name", "")
         if way.waiter is not None:
-            return send(await way.waiter(state, call))
-        if way.handler is None:  # pragma: no cover the table gives every way one of the two
-            raise InvalidArgument("this way leads nowhere")
-        return send(await run_in_threadpool(way.handler, state, call))
+            reply = await way.waiter(state, call)
+        else:
+            reply = await run_in_threadpool(_handler(way), state, call)
+        state.log.write(request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status)
+        return send(reply)
 
     return endpoint
+
+
+def _handler(way: Way) -> Handler:
+    if way.handler is None:  # pragma: no cover the table gives every way a handler or a waiter
+        raise InvalidArgument("this way leads nowhere")
+    return way.handler
 
 
 def _entered(state: State, request: Request, way: Way) -> Person:

@@ -13,6 +13,7 @@ from ..errors import InvalidArgument
 from ..privacy.measures import Measure
 from ..rational import positive, whole
 from ..wire.measure import budget_from_json
+from .store import is_server
 
 __all__ = ["Bounds", "Config", "DataSet", "Source", "read_config"]
 
@@ -180,7 +181,7 @@ def _file(value: object, where: str, folder: Path) -> str:
 def _place(value: object, where: str, folder: Path) -> str:
     """Read a path beside the configuration, or a PostgreSQL connection string as it stands."""
     text = _text(value, where)
-    return text if text.startswith(("postgresql://", "postgres://")) or text == ":memory:" else str(folder / text)
+    return text if is_server(text) or text == ":memory:" else str(folder / text)
 
 
 def _url(value: object) -> str:

@@ -24,7 +24,7 @@ from .grid import Grid
 from .job import Job
 from .limits import TooMany
 from .log import Log, place_of
-from .receipts import Receipts
+from .receipts import Receipts, fingerprints
 from .shelf import Shelf
 from .store import PATIENCE, Store
 from .verbs import CHARGED
@@ -150,7 +150,13 @@ class Jobs:
     def _run(self, job: Job) -> None:
         outcome = self._answered(job) if self.shelf.begin(job) else Outcome("cancelled", 409, _cancelled())
         self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply))
-        self._log.write(f"{job.verb} {outcome.state}", who=job.person, dataset=job.dataset, status=outcome.status)
+        self._log.write(
+            f"{job.verb} {outcome.state}",
+            who=job.person,
+            dataset=job.dataset,
+            question=fingerprints(outcome.reply),
+            status=outcome.status,
+        )
 
     def _answered(self, job: Job) -> Outcome:
         hired = self._datasets.hired(job.dataset)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from .store import Store
 
-__all__ = ["Receipts"]
+__all__ = ["Receipts", "fingerprints"]
 
 
 class Receipts:
@@ -18,8 +18,7 @@ class Receipts:
 
     def keep(self, dataset: str, reply: Mapping[str, object]) -> None:
         """Keep the receipt of a reply to `sql` or `release`; one charge has one receipt."""
-        answers = reply.get("answers", {"": reply})
-        text = str(next(iter(answers.values()))["receipt"])  # type: ignore[attr-defined]
+        text = _text(reply)
         facts = json.loads(text)
         self._store.ask(
             "INSERT INTO discreet_receipts (dataset, number, person, receipt) VALUES (?, ?, ?, ?) "
@@ -36,3 +35,16 @@ class Receipts:
             "SELECT person, receipt FROM discreet_receipts WHERE dataset = ? AND number = ?", dataset, number
         )
         return (str(rows[0][0]), str(rows[0][1])) if rows else None
+
+
+def fingerprints(reply: Mapping[str, object]) -> str:
+    """Name what was asked without its words, for the log; nothing for a refusal."""
+    if "error" in reply:
+        return ""
+    return " ".join(str(one["fingerprint"]) for one in json.loads(_text(reply))["asked"])
+
+
+def _text(reply: Mapping[str, object]) -> str:
+    """Find the receipt in a reply to `sql` or `release`; the answers of one release share it."""
+    answers = reply.get("answers", {"": reply})
+    return str(next(iter(answers.values()))["receipt"])  # type: ignore[attr-defined]

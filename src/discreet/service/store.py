@@ -6,6 +6,7 @@ done what it was told and before it could say so. What privacy rests on is not h
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 import time
@@ -18,7 +19,7 @@ from ..errors import LedgerConflict
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresStore", "SqliteStore", "Store", "Value", "open_store"]
+__all__ = ["PostgresStore", "SqliteStore", "Store", "Value", "is_server", "open_store"]
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[object, ...]
@@ -57,9 +58,18 @@ class Store(Protocol):
         ...
 
 
+def is_server(where: str) -> bool:
+    """Tell a PostgreSQL connection string from a path.
+
+    >>> is_server("postgresql://db/curator"), is_server("host=db dbname=curator"), is_server("service.db")
+    (True, True, False)
+    """
+    return re.match(r"(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)", where) is not None
+
+
 def open_store(where: str) -> Store:
-    """Open a store and make its tables if they are missing: a path, or postgresql://…"""
-    store: Store = PostgresStore(where) if where.startswith(("postgresql://", "postgres://")) else SqliteStore(where)
+    """Open a store and make its tables if they are missing: a path, or a PostgreSQL connection string."""
+    store: Store = PostgresStore(where) if is_server(where) else SqliteStore(where)
     for table in TABLES:
         store.ask(table)
     return store

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 import uvicorn
 
 from discreet.service.app import build_app
@@ -31,6 +32,14 @@ age = { type = "integer", low = 0, high = 110 }
 income = { type = "real", low = 0, high = 150000 }
 household = { type = "integer", low = 1, high = 9 }
 street = { type = "text", max_length = 20 }
+"""
+COUNTRY = """format = 1
+
+[tables.people]
+unit = { kind = "rows" }
+
+[tables.people.columns]
+age = { type = "integer", low = 0, high = 110 }
 """
 CONFIG = """[service]
 url = "{url}"
@@ -55,6 +64,12 @@ schema = "town.toml"
 ledger = "archive.ledger"
 budget = {{ epsilon = "1", delta = "1e-6" }}
 duckdb = {{ people = "people.csv" }}
+
+[datasets.country]
+schema = "country.toml"
+ledger = "country.ledger"
+budget = {{ rho = "1/2" }}
+duckdb = "country.duckdb"
 """
 
 
@@ -82,6 +97,12 @@ def write_people(path: Path, rows: int = 6000) -> None:
             writer.writerow((DISTRICTS[place], age, income, min(9, 1 + int(chance.expovariate(0.7))), f"Lane {place}"))
 
 
+def write_country(path: Path) -> None:
+    """Make a table so long that a question about it runs until it is stopped; it takes no room, being a view."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE VIEW people AS SELECT (i % 100)::INTEGER AS age FROM range(100000000000) t(i)")
+
+
 @contextmanager
 def running(folder: Path, hours: str = "12"):
     """Serve the town on a free port of this machine until the block ends."""
@@ -90,12 +111,17 @@ def running(folder: Path, hours: str = "12"):
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     write_people(folder / "people.csv")
+    write_country(folder / "country.duckdb")
     (folder / "town.toml").write_text(SCHEMA, encoding="utf-8")
+    (folder / "country.toml").write_text(COUNTRY, encoding="utf-8")
     (folder / "curator.toml").write_text(CONFIG.format(url=url, hours=hours), encoding="utf-8")
     config = read_config(folder / "curator.toml")
     state = open_state(config)
     people = People(state.store)
-    steward, analyst = people.add("stella", "steward", ["*"])[1], people.add("ana", "analyst", ["town", "archive"])[1]
+    steward, analyst = (
+        people.add("stella", "steward", ["*"])[1],
+        people.add("ana", "analyst", ["town", "archive", "country"])[1],
+    )
     server = uvicorn.Server(uvicorn.Config(build_app(config, state), port=port, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
