@@ -101,9 +101,12 @@ def _once(run: Callable[..., object], value: object) -> object:
 def _many(run: Callable[..., object], value: object, many: int, mode: Vector) -> Raw:
     try:
         drawn = run(value, size=many) if mode == "size" else run(np.full(many, value))
+    except NotARun:
+        raise
     except Exception as error:
+        words = f"asking for {many} runs at once raised {type(error).__name__}: {error}"[:300]
         raise InvalidArgument(
-            f"asking for {many} runs at once raised {type(error).__name__}; vector='no' judges exceptions as outputs"
+            f"{words}; ask for one run at a time (vector='no'), and exceptions are outputs"
         ) from error
     if not isinstance(drawn, Sequence | np.ndarray) or isinstance(drawn, str) or len(drawn) != many:
         raise InvalidArgument(f"asked for {many} runs at once, something else came back; use vector='no'")
