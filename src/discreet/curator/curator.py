@@ -196,12 +196,12 @@ class Curator:
         level: float = 0.95,
     ) -> Plan | Workload | Third:
         """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
-        from ..plan import find_third
-
         wish = Wish(spend, error, weights, size, level)
         if isinstance(question, Mapping):
             return self._workload(question, wish)
         if queries is not None or (spend is not None and error is not None):
+            from ..plan import find_third
+
             return find_third(
                 self._read(question), spend=spend, error=error, queries=queries, under=self.ledger.terms.filter
             )
