@@ -74,6 +74,10 @@ if TYPE_CHECKING:
     from .samples import (
         sample as sample
     )
+    from .plan import (
+        Plan as Plan, Third as Third, Workload as Workload, find_third as find_third, plan_question as
+        plan_question, plan_workload as plan_workload
+    )
     from .answer import (
         Answer as Answer, answer_question as answer_question, suggest_bounds as suggest_bounds
     )
@@ -123,6 +127,9 @@ _HOMES = {
     """,
     "samples": """
         sample
+    """,
+    "plan": """
+        Plan Third Workload find_third plan_question plan_workload
     """,
     "answer": """
         Answer answer_question suggest_bounds

@@ -9,6 +9,8 @@ from .plan import Plan, plan_question
 from .release import Choice, ChosenRelease, Distinct, NoisyRelease, Release, Total, Want
 from .selection import Selection
 from .split import routes, split
+from .third import Third, find_third
+from .workload import Workload, plan_workload
 
 __all__ = [
     "Choice",
@@ -18,9 +20,13 @@ __all__ = [
     "Plan",
     "Release",
     "Selection",
+    "Third",
     "Total",
     "Want",
+    "Workload",
+    "find_third",
     "plan_question",
+    "plan_workload",
     "routes",
     "split",
 ]

@@ -1,0 +1,190 @@
+"""Three axes, privacy, error and number of queries: given two of them, the third.
+
+    spend, queries    the error of each of so many equal questions within one budget
+    spend, error      how many such questions fit the budget
+    error, queries    what so many of them cost
+
+Without a filter the questions are taken to be fixed beforehand, and the tightest price of all of them together counts.
+With `under`, questions may be chosen after seeing answers: then the arithmetic of a fresh filter of that kind counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypedDict, assert_never
+
+from ..errors import InvalidArgument, UnsupportedQuery
+from ..mechanisms.budget import read_budget
+from ..privacy.calibrate import most_queries
+from ..privacy.events import Event, Repeated
+from ..privacy.filter import Filter, open_filter
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..query.keys import PublicValues
+from ..query.tree import Question
+from ..rational import Number, whole
+from .asked import Errors
+from .plan import Plan, plan_question
+from .split import routes
+
+__all__ = ["Third", "find_third"]
+
+_MOST = 2**60
+
+
+class _Options(TypedDict):
+    weights: Mapping[str, Number] | None
+    size: int | None
+    public_values: PublicValues | None
+    level: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Third:
+    """The plan of one question, how many such questions there are, what they spend together, and which was found."""
+
+    found: Literal["error", "queries", "spend"]
+    plan: Plan
+    queries: int
+    spend: Measure
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The predicted error of each statistic of one question."""
+        return self.plan.statistic_errors()
+
+    def __str__(self) -> str:
+        misses = ", ".join(f"{name} ± {error:.6g}" for name, error in self.errors.items())
+        return f"{self.queries} such questions within {self.spend}, each with {misses} (found: {self.found})\n{self.plan}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Give it as plain values for JSON."""
+        plain = {"found": self.found, "queries": self.queries, "spend": str(self.spend), "errors": self.errors}
+        return plain | {"plan": self.plan.to_dict()}
+
+
+def find_third(
+    question: Question,
+    *,
+    spend: Measure | None = None,
+    error: Errors | None = None,
+    queries: int | None = None,
+    under: Filter | None = None,
+    weights: Mapping[str, Number] | None = None,
+    size: int | None = None,
+    public_values: PublicValues | None = None,
+    level: Number = 0.95,
+) -> Third:
+    """Find the third of spend, error and number of queries, given two. No data is touched, nothing is spent.
+
+    >>> import discreet as dp
+    >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
+    >>> count = dp.parse("SELECT COUNT(*) AS n FROM votes", votes)
+    >>> find_third(count, spend=PureDP(1), queries=10).errors
+    {'n': 30.0}
+    >>> find_third(count, spend=PureDP(1), error=30).queries, find_third(count, error=30, queries=10).spend <= PureDP(1)
+    (10, True)
+
+    Refuses all three or fewer than two, fewer than one query, and what `plan_question` refuses.
+    """
+    if sum(given is None for given in (spend, error, queries)) != 1:
+        raise InvalidArgument("give exactly two of spend=, error= and queries=: the third is found")
+    options = _Options(weights=weights, size=size, public_values=public_values, level=level)
+    count = None if queries is None else whole(queries, "queries", least=1)
+    if error is None and spend is not None and count is not None:
+        return _error(question, read_budget(spend), count, under, options)
+    if count is None and spend is not None and error is not None:
+        return _queries(question, read_budget(spend), error, under, options)
+    plan = plan_question(question, error=error, under=under, **options)
+    event = Repeated(plan.event, count or 1)
+    price = (under or open_filter(PureDP(1))).price(event)
+    return Third("spend", plan, count or 1, price)
+
+
+def _error(question: Question, spend: Measure, count: int, under: Filter | None, options: _Options) -> Third:
+    """Divide the budget evenly over so many questions, by each of its routes, and take the least error."""
+    if under is None:
+        fresh, pieces = None, [_nth(route, count) for route in routes(spend)]
+        if isinstance(spend, ApproxDP):
+            pieces.append(_nth(spend, count))
+    else:
+        fresh = _fresh(under, spend)
+        pieces = [_nth(_whole(fresh), count)]
+    plans: list[Plan] = []
+    refused: Exception | None = None
+    for piece in pieces:
+        try:
+            plans.append(plan_question(question, piece, under=fresh, **options))
+        except (InvalidArgument, UnsupportedQuery) as why:  # another route may do
+            refused = why
+    if refused is not None and not plans:
+        raise refused
+    even = [Fraction(1)] * len(question.statistics)
+    return Third("error", min(plans, key=lambda plan: plan.loss(even)), count, spend)
+
+
+def _queries(question: Question, spend: Measure, error: Errors, under: Filter | None, options: _Options) -> Third:
+    """Count how often the plan that meets the error fits: in a fresh filter, or by the tightest price of all."""
+    if under is not None:
+        fresh = _fresh(under, spend)
+        plan = plan_question(question, error=error, under=fresh, **options)
+        return Third("queries", plan, _admitted(fresh, plan.event), spend)
+    gates = [None] if isinstance(spend, PureDP) else [None, open_filter(_gaussian(spend))]
+    found = []
+    for gate in gates:
+        plan = plan_question(question, error=error, under=gate, **options)
+        found.append(Third("queries", plan, most_queries(plan.event, spend), spend))
+    return max(found, key=lambda third: third.queries)
+
+
+def _gaussian(spend: Measure) -> Measure:
+    """Give the route of a budget that allows Gaussian noise."""
+    return spend if isinstance(spend, RenyiDP) else routes(spend)[-1]
+
+
+def _fresh(under: Filter, spend: Measure) -> Filter:
+    """Open a filter of the same kind for this budget; a part of its δ is kept for leaks in the same proportion."""
+    budget, kept = under.terms.budget, under.terms.delta
+    delta = None
+    if kept and under.kind != "approximate" and isinstance(budget, ApproxDP) and isinstance(spend, ApproxDP):
+        delta = spend.delta * kept / budget.delta
+    return open_filter(spend, under.kind, delta=delta, neighbours=under.neighbours)
+
+
+def _whole(fresh: Filter) -> Measure:
+    """Give all that a fresh filter has to spend, in a measure that a plan can divide."""
+    left = fresh.left()
+    if isinstance(left, RenyiDP):
+        return ZCDP(min(epsilon / alpha for alpha, epsilon in left.orders))
+    return left
+
+
+def _nth(budget: Measure, count: int) -> Measure:
+    """Give one of so many equal parts of a budget."""
+    match budget:
+        case PureDP(epsilon=amount):
+            return PureDP(amount / count)
+        case ZCDP(rho=amount):
+            return ZCDP(amount / count)
+        case GaussianDP(squared=amount):
+            return GaussianDP.of_square(amount / count)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return ApproxDP(epsilon / count, delta / count)
+        case RenyiDP():
+            raise InvalidArgument("a Rényi budget is stated at a few orders only and cannot be divided; restate it")
+        case _:
+            assert_never(budget)
+
+
+def _admitted(fresh: Filter, event: Event) -> int:
+    """Count how many such events a filter admits one after the other, by doubling and halving."""
+    low, high = 0, 1
+    while fresh.admits(Repeated(event, high)):
+        low, high = high, 2 * high
+        if high > _MOST:
+            raise InvalidArgument("the question costs nothing in this filter, so there is no largest number of them")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fresh.admits(Repeated(event, middle)) else (low, middle)
+    return low

@@ -1,0 +1,165 @@
+"""Several questions planned together: one budget, one charge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidArgument, UnsupportedQuery
+from ..mechanisms.budget import read_budget
+from ..privacy.events import Batch, Event
+from ..privacy.filter import Filter, open_filter
+from ..privacy.measures import ApproxDP, Measure, PureDP
+from ..query.keys import PublicValues
+from ..query.tree import Question
+from ..rational import Number, positive
+from .asked import Errors
+from .plan import Plan, plan_question
+from .split import routes, split
+
+__all__ = ["Workload", "plan_workload"]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Plans by the names of their questions, to be charged as one event and run one after the other."""
+
+    plans: tuple[tuple[str, Plan], ...]
+    spend: Measure
+
+    def __getitem__(self, name: str) -> Plan:
+        return dict(self.plans)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(name for name, _ in self.plans)
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What will be done, for all questions."""
+        return tuple(event for _, plan in self.plans for event in plan.events)
+
+    @property
+    def event(self) -> Event:
+        """All of it as one event: a batch, asked before any answer is seen."""
+        return Batch(self.events)
+
+    def price(self, under: Filter) -> Measure:
+        """Give what a filter would take for all of it now, in its own measure; nothing is spent."""
+        return under.price(self.event)
+
+    def statistic_errors(self, beta: Number | None = None) -> dict[str, dict[str, float]]:
+        """Predict how far off each statistic of each question is, as `Plan.statistic_errors`."""
+        return {name: plan.statistic_errors(beta) for name, plan in self.plans}
+
+    def __str__(self) -> str:
+        from .show_many import workload_text
+
+        return workload_text(self)
+
+    def _repr_html_(self) -> str:
+        from .show_many import workload_html
+
+        return workload_html(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give what the tables show as plain values for JSON."""
+        return {"spend": str(self.spend), "plans": {name: plan.to_dict() for name, plan in self.plans}}
+
+
+def plan_workload(
+    questions: Mapping[str, Question],
+    spend: Measure | None = None,
+    *,
+    error: Errors | Mapping[str, Errors] | None = None,
+    weights: Mapping[str, Number] | None = None,
+    size: int | None = None,
+    under: Filter | None = None,
+    public_values: PublicValues | None = None,
+    level: Number = 0.95,
+) -> Workload:
+    """Plan several questions as one charge: a spend divided by weights, or an error for each.
+
+    A spend is divided in proportion to the weights of the questions, 1 each unless said, which makes the weighted sum of
+    the logarithms of their errors least (see `shares`). `error` is one number for all, or by question what
+    `plan_question` takes. All else is as there.
+
+    >>> import discreet as dp
+    >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean(), "age": dp.Integer(18, 120)})}
+    >>> asked = {"n": dp.parse("SELECT COUNT(*) AS n FROM votes", votes),
+    ...          "age": dp.parse("SELECT SUM(age) AS age FROM votes", votes)}
+    >>> both = plan_workload(asked, PureDP(1), weights={"n": 3})
+    >>> [str(plan.spend) for _, plan in both.plans], len(both.events)
+    (['ε = 0.75', 'ε = 0.25'], 2)
+
+    Refuses no questions, weights or errors of none of them, and what `plan_question` refuses.
+    """
+    names = _names(questions)
+    if (spend is None) == (error is None):
+        raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
+    options = {"size": size, "under": under, "public_values": public_values, "level": level}
+    if error is not None:
+        if weights:
+            raise InvalidArgument("weights divide a spend; with error= every question has its own, so leave them out")
+        each = _errors(names, error)
+        plans = [(name, plan_question(questions[name], error=each[name], **options)) for name in names]  # type: ignore[arg-type]
+        batch = Batch([event for _, plan in plans for event in plan.events])
+        return Workload(tuple(plans), (under or open_filter(PureDP(1))).price(batch))
+    parts = _weights(names, weights or {})
+    made: list[tuple[float, Workload]] = []
+    refused: Exception | None = None
+    for pieces in _divided(read_budget(spend), list(parts.values())):
+        try:
+            plans = [(n, plan_question(questions[n], piece, **options)) for n, piece in zip(names, pieces, strict=True)]  # type: ignore[arg-type]
+            made.append((_loss(plans, parts), Workload(tuple(plans), read_budget(spend))))
+        except (InvalidArgument, UnsupportedQuery) as why:  # another way to divide may do
+            refused = why
+    if refused is not None and not made:
+        raise refused
+    return min(made, key=lambda pair: pair[0])[1]
+
+
+def _names(questions: object) -> list[str]:
+    if not isinstance(questions, Mapping) or not questions:
+        raise InvalidArgument("a workload is a mapping of names to questions, at least one")
+    return list(questions)
+
+
+def _divided(spend: Measure, weights: Sequence[Fraction]) -> list[list[Measure]]:
+    """List the ways to divide a spend: by each of its routes, and an (ε, δ) also as boxes, which unknown keys need."""
+    ways: list[list[Measure]] = [list(split(route, weights)) for route in routes(spend)]
+    if isinstance(spend, ApproxDP):
+        shares = [weight / sum(weights) for weight in weights]
+        ways.append([ApproxDP(spend.epsilon * share, spend.delta * share) for share in shares])
+    return ways
+
+
+def _weights(names: Sequence[str], weights: Mapping[str, Number]) -> dict[str, Fraction]:
+    _known(names, weights, "weights")
+    return {name: positive(weights.get(name, 1), f"the weight of {name}") for name in names}
+
+
+def _errors(names: Sequence[str], error: Errors | Mapping[str, Errors]) -> dict[str, Errors]:
+    if not isinstance(error, Mapping):
+        return dict.fromkeys(names, error)
+    _known(names, error, "error")
+    missing = [name for name in names if name not in error]
+    if missing:
+        raise InvalidArgument(f"error says nothing about {', '.join(missing)}; give each question its own")
+    return dict(error)
+
+
+def _known(names: Sequence[str], given: Mapping[str, object], what: str) -> None:
+    unknown = sorted(str(name) for name in given if name not in names)
+    if unknown:
+        raise InvalidArgument(f"{what}: there is no question {', '.join(unknown)}; there are {', '.join(names)}")
+
+
+def _loss(plans: Sequence[tuple[str, Plan]], weights: Mapping[str, Fraction]) -> float:
+    """Add up the mean log errors of the questions by their weights."""
+    return sum(
+        float(weights[name]) * plan.loss([Fraction(1, len(plan.uses))] * len(plan.uses)) for name, plan in plans
+    )
