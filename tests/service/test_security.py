@@ -140,7 +140,7 @@ class TestStewards:
 
     def test_a_steward_sees_only_people_within_own_data_sets(self, as_who):
         names = {person["name"] for person in as_who("sid", "GET", "/people").json()["people"]}
-        assert names == {"sid"}
+        assert "sid" in names and not names & {"stella", "ana", "bob"}
         assert {"ana", "bob", "sid"} <= {p["name"] for p in as_who("stella", "GET", "/people").json()["people"]}
 
     def test_no_list_holds_a_token(self, as_who, house):
@@ -154,17 +154,19 @@ class TestStewards:
         assert as_who("stella", "POST", "/people", body).status_code == 422
 
 
+@pytest.fixture(scope="module")
+def session(house):
+    kept = open_store(read_config(house.config).store)
+    yield Sessions(kept, People(kept), 1).open(house.tokens["stella"])
+    kept.close()
+
+
+@pytest.fixture(scope="module")
+def cookie(house, session):
+    return {"Cookie": f"{cookie_name(read_config(house.config))}={session.id}"}
+
+
 class TestSessionsAndForgery:
-    @pytest.fixture(scope="class")
-    def session(self, house):
-        kept = open_store(read_config(house.config).store)
-        yield Sessions(kept, People(kept), 1).open(house.tokens["stella"])
-        kept.close()
-
-    @pytest.fixture(scope="class")
-    def cookie(self, house, session):
-        return {"Cookie": f"{cookie_name(read_config(house.config))}={session.id}"}
-
     def test_a_session_may_read(self, client, cookie):
         assert client.request("GET", ROOT + "/me", headers=cookie).json()["name"] == "stella"
 
@@ -237,7 +239,7 @@ class TestOddRequests:
             ("POST", "/datasets/people/explain", {"sql": COUNT, "error": {text: 1}}),
         ]:
             response = as_who("stella", method, path, body)
-            assert response.status_code in (403, 404, 422), (path, response.text)
+            assert response.status_code in (400, 403, 404, 422), (path, response.text)
         assert as_who("ana", "GET", "/me").status_code == 200
 
     @pytest.mark.parametrize(

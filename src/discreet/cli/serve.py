@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,6 +41,7 @@ def serve(
         if config is not None:
             _run(config, host, port, workers)
             return
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the folder goes away however it is stopped
         with tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
             _run(_demo(Path(folder), host, port), host, port, workers)
 

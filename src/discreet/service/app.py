@@ -98,7 +98,7 @@ async def _too_many(_request: Request, refusal: Exception) -> Response:
 
 async def _http(_request: Request, refusal: Exception) -> Response:
     status = refusal.status_code if isinstance(refusal, HTTPException) else 400
-    words = {404: "there is nothing here", 405: "this path is not used with this method"}
+    words = {404: "there is nothing here", 405: "this path is not used with this method", 413: "the body is too large"}
     message = words.get(status, "the request is not understood")
     body = {"error": {"kind": "InvalidArgument", "message": f"{message}; see /api/v1/openapi.json"}}
     return send(Reply(body, status, dict(getattr(refusal, "headers", None) or {})))

@@ -13,6 +13,7 @@ from ..data.schema_file import read_schemas
 from ..errors import NotAllowed
 from .config import Config, DataSet, Source
 from .people import Person
+from .reticent import reticent
 
 if TYPE_CHECKING:
     from ..curator import Curator
@@ -115,7 +116,7 @@ class DataSets:
         engine = open_engine(source)
         with self._lock:
             self._engines.append(engine)
-        return Hired(Curator(engine, schemas, ledger, signer=self._signer), engine)
+        return Hired(Curator(reticent(engine, source), schemas, ledger, signer=self._signer), engine)
 
 
 def open_engine(source: Source) -> Any:  # noqa: ANN401

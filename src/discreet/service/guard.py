@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..wire.reply import BROKEN
@@ -28,10 +29,6 @@ _ALWAYS: dict[str, str] = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _HSTS = {"strict-transport-security": "max-age=31536000"}
-
-
-class _TooLarge(Exception):
-    """More bytes came than were announced or allowed."""
 
 
 def guarded(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
@@ -61,9 +58,6 @@ def guarded(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
             return
         try:
             await app(scope, _counted(receive, most), sending)
-        except _TooLarge:
-            if not started:
-                await _refuse(sending, 413, _large(most))
         except Exception:  # noqa: BLE001 it was answered and noted; the server must not print it, it may hold data
             if not started:  # pragma: no cover the application answers whatever breaks
                 await _refuse(sending, 500, BROKEN)
@@ -104,7 +98,7 @@ def _counted(receive: Receive, most: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > most:
-            raise _TooLarge
+            raise HTTPException(413)
         return message
 
     return counting

@@ -25,8 +25,6 @@ def plan(curator: Curator, planned: Planned) -> dict[str, object]:
     """Plan one question or several, or find the third of spend, error and queries."""
     terms = _terms(planned.terms)
     del terms["nonnegative"]
-    if not isinstance(planned.questions, str):
-        del terms["size"]
     if planned.queries is not None:
         terms["queries"] = planned.queries
     return plan_reply(curator.plan(planned.questions, **terms))
@@ -47,7 +45,7 @@ def check_ask(curator: Curator, ask: Ask, cells: int) -> None:
 def check_release(curator: Curator, release: Release, cells: int) -> None:
     """Refuse several questions as `check_ask` does one."""
     terms = _terms(release.terms)
-    del terms["nonnegative"], terms["size"]
+    del terms["nonnegative"]
     found: Any = curator.plan(release.questions, **terms)
     _check_cells(dict(found.plans), cells)
 
@@ -66,9 +64,7 @@ def _sql(curator: Curator, body: object) -> dict[str, object]:
 
 def _release(curator: Curator, body: object) -> dict[str, object]:
     asked = read_release(body)
-    terms = _terms(asked.terms)
-    del terms["size"]
-    found = curator.release(asked.questions, **terms, why=asked.why)
+    found = curator.release(asked.questions, **_terms(asked.terms), why=asked.why)
     return {"answers": {name: answer_reply(answer, asked.terms.level) for name, answer in found.items()}}
 
 
