@@ -17,7 +17,7 @@ from ..errors import InvalidArgument
 from ..noise.bits import Bits
 from ..noise.geometric import MOST_SCALE
 from ..privacy.events import DiscreteGaussianNoise
-from ..privacy.measures import ZCDP, Measure
+from ..privacy.measures import ZCDP, GaussianDP, Measure
 from ..privacy.neighbours import Neighbours
 from ..privacy.rounding import up
 from ..rational import Number as Real
@@ -96,7 +96,8 @@ class DiscreteGaussian:
         square = Fraction(make(Fraction(1)).event.squared_sensitivity)
         if isinstance(budget, ZCDP):
             return make(root_up(square / (2 * budget.rho)))
-        return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(square)))
+        near = square / budget.squared if isinstance(budget, GaussianDP) else square  # on fine grids this is it
+        return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(near)))
 
     @classmethod
     def for_error(

@@ -1,4 +1,4 @@
-"""What a question wants released under one share: the distinct totals and choices, and which of them make a statistic."""
+"""What a question wants released under one share, each thing once, and which of them make a statistic."""
 
 from __future__ import annotations
 
@@ -47,9 +47,16 @@ def layout_of(question: Question, share: Share, keys: int | None, public_values:
 
     Refuses what has no bound under this share.
     """
-    columns, places, uses = columns_of(question.rows), dict[Want, int](), list[Use]()
+    columns, places, wants = columns_of(question.rows), dict[object, int](), list[Want]()
+    uses: list[Use] = []
     for name, statistic in question.statistics:
-        own = wants_of(statistic, question, share, keys, public_values)
-        found = tuple(places.setdefault(want, len(places)) for want in own)
-        uses.append(Use(name, found, model_of(statistic, columns)))
-    return Layout(share, tuple(places), tuple(uses))
+        found: list[int] = []
+        for number, want in enumerate(wants_of(statistic, question, share, keys, public_values)):
+            # a choice belongs to its statistic alone, and a thousand cells take long to compare
+            mark = (statistic, number) if isinstance(want, Choice) else want
+            if mark not in places:
+                places[mark] = len(wants)
+                wants.append(want)
+            found.append(places[mark])
+        uses.append(Use(name, tuple(found), model_of(statistic, columns)))
+    return Layout(share, tuple(wants), tuple(uses))

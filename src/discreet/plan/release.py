@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from ..errors import InvalidArgument, UnsupportedQuery
@@ -21,6 +22,7 @@ from ..mechanisms.geometric import Geometric
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.events import Event
 from ..privacy.measures import PureDP
+from ..privacy.neighbours import ADD_REMOVE, Neighbours
 from ..query.cells import Cells
 from ..query.rows import neighbours_of
 from ..query.tally import Tally
@@ -166,15 +168,25 @@ def release_of(want: Want, budget: Divisible) -> Release:
     """
     if isinstance(want, Choice):
         near = neighbours_of(want.tally.rows)
-        monotone = want.at is None and near == "add-remove"
-        return ChosenRelease(
-            want, Exponential.spending(budget, sensitivity=want.sensitivity, monotone=monotone, neighbours=near)
-        )
+        return ChosenRelease(want, _chosen(budget, want.sensitivity, want.at is None and near == ADD_REMOVE, near))
     try:
-        if isinstance(budget, PureDP):
-            return NoisyRelease(want, Geometric.spending(budget, want.sensitivity))
-        return NoisyRelease(want, DiscreteGaussian.spending(budget, want.sensitivity))
+        return NoisyRelease(want, _noise(budget, want.sensitivity))
     except InvalidArgument:
         raise UnsupportedQuery(
             "the noise would exceed 2^50 steps of the grid: declare a coarser step or tighter bounds, or spend more"
         ) from None
+
+
+# Calibration is a search; the same part of a budget and the same sensitivity come back in plan after plan.
+
+
+@lru_cache(maxsize=4096)
+def _chosen(budget: Divisible, sensitivity: int, monotone: bool, near: Neighbours) -> Exponential:
+    return Exponential.spending(budget, sensitivity=sensitivity, monotone=monotone, neighbours=near)
+
+
+@lru_cache(maxsize=4096)
+def _noise(budget: Divisible, sensitivity: Sensitivity) -> Additive:
+    if isinstance(budget, PureDP):
+        return Geometric.spending(budget, sensitivity)
+    return DiscreteGaussian.spending(budget, sensitivity)

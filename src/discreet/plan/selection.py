@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ..data.unit import People
 from ..mechanisms.discrete_gaussian import DiscreteGaussian
@@ -81,6 +82,7 @@ def _half(budget: ApproxDP) -> ApproxDP:
     return ApproxDP(part, budget.delta * fraction_down(1 / (1 + math.exp(float(part)))))
 
 
+@lru_cache(maxsize=256)
 def _rule(budget: ApproxDP, groups: int) -> KeyRule:
     """Choose the rule that shows a key from the fewest people on, but for a chance of 5 %.
 

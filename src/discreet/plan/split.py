@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 from ..errors import InvalidArgument
@@ -43,6 +44,7 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
             raise InvalidArgument("a question spends PureDP, ApproxDP, ZCDP or GaussianDP; restate the Rényi budget")
 
 
+@lru_cache(maxsize=1024)
 def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     from ..privacy.gdp import mu
 

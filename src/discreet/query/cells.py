@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from fractions import Fraction
+from functools import lru_cache
 
 from ..errors import UnsupportedQuery
 from .expression import Call, Constant, Expression, Function
@@ -67,10 +69,14 @@ def _numbers(of: Expression, kind: Whole, most: int) -> Cells:
     place = Call(
         Function.FLOOR, (Call(Function.DIVIDE, (Call(Function.SUBTRACT, (of, Constant(base))), Constant(wide))),)
     )
-    count = (kind.high - kind.low) // width + 1
-    top = kind.high * kind.step
-    ends = tuple((base + i * wide, min(top, base + (i + 1) * wide - kind.step)) for i in range(count))
-    return Cells((place,), tuple((i,) for i in range(count)), ends)
+    ends = _spans(kind.low, kind.high, width, kind.step)
+    return Cells((place,), tuple((i,) for i in range(len(ends))), ends)
+
+
+@lru_cache(maxsize=256)
+def _spans(low: int, high: int, width: int, step: Fraction) -> tuple[tuple[Scalar, Scalar], ...]:
+    """Give the ends of cells of so many steps; kept, since a thousand exact fractions take longer than a whole plan."""
+    return tuple((first * step, min(first + width - 1, high) * step) for first in range(low, high + 1, width))
 
 
 def _days(of: Expression, low: int, high: int, most: int) -> Cells:
