@@ -378,7 +378,7 @@ class TestTheKey:
             key_of({"": plans[0]}, Wish(nonnegative=True)),
         ]
         assert len(set(keys)) == 5 and all(len(key) == 64 for key in keys)
-        assert keys[0] == key_of({"": asked.plan(COUNT.lower(), spend=dp.PureDP(1))}, Wish(spend=dp.PureDP(7)))
+        assert keys[0] == key_of({"": asked.plan(COUNT.lower(), spend=dp.PureDP(1))}, Wish(weights={"n": 2}))
 
     def test_json_of_everything_that_is_shown(self):
         asked = curator()

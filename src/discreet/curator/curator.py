@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import cast
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plan
@@ -18,7 +18,7 @@ from ..engines.base import Engine
 from ..errors import InvalidArgument
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
-from ..plan import Plan, plan_question
+from ..plan import Plan, Third, Workload, find_third, plan_question, plan_workload
 from ..privacy.measures import Measure
 from ..query.build import Table
 from ..query.tree import Question
@@ -31,6 +31,8 @@ from .rehearse import made_up
 from .request import (
     Asked,
     Errors,
+    ManyErrors,
+    Public,
     Weights,
     Wish,
     event_of,
@@ -43,9 +45,6 @@ from .request import (
 from .sign import Signer
 from .stand import Stand, read_stand
 from .write import answers_of, body_of, given
-
-if TYPE_CHECKING:
-    from ..plan import Third, Workload
 
 __all__ = ["Curator"]
 
@@ -162,15 +161,15 @@ class Curator:
         why: str = "",
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
-        wish = Wish(spend, error, weights, size, level, nonnegative)
-        return self._answers({"": self._planned(question, wish)}, wish, why)[""]
+        wish = Wish(weights, size, level, nonnegative)
+        return self._answers({"": self._planned(question, spend, error, wish)}, wish, why)[""]
 
     def release(
         self,
         questions: Mapping[str, Asked],
         spend: Measure | None = None,
         *,
-        error: Errors | None = None,
+        error: ManyErrors | None = None,
         weights: Weights | None = None,
         size: int | None = None,
         level: float = 0.95,
@@ -181,31 +180,28 @@ class Curator:
 
         `weights` divides the spend among the questions.
         """
-        wish = Wish(spend, error, weights, size, level, nonnegative)
-        return self._answers(dict(self._workload(questions, wish).plans), wish, why)
+        wish = Wish(weights, size, level, nonnegative)
+        return self._answers(dict(self._workload(questions, spend, error, wish).plans), wish, why)
 
     def plan(
         self,
         question: Asked | Mapping[str, Asked],
         spend: Measure | None = None,
         *,
-        error: Errors | None = None,
+        error: ManyErrors | None = None,
         queries: int | None = None,
         weights: Weights | None = None,
         size: int | None = None,
         level: float = 0.95,
     ) -> Plan | Workload | Third:
         """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
-        wish = Wish(spend, error, weights, size, level)
+        wish = Wish(weights, size, level)
         if isinstance(question, Mapping):
-            return self._workload(question, wish)
+            return self._workload(question, spend, error, wish)
+        one = cast("Errors | None", error)  # of one question; the planner refuses anything else
         if queries is not None or (spend is not None and error is not None):
-            from ..plan import find_third
-
-            return find_third(
-                self._read(question), spend=spend, error=error, queries=queries, under=self.ledger.terms.filter
-            )
-        return self._planned(question, wish)
+            return find_third(self._read(question), spend=spend, error=one, queries=queries, **self._public(wish))
+        return self._planned(question, spend, one, wish)
 
     def explain(
         self,
@@ -223,8 +219,8 @@ class Curator:
         No private data is touched, nothing is spent. Refuses what `sql` would refuse, but for the budget: that an
         answer would not fit is told, not raised.
         """
-        wish = Wish(spend, error, weights, size, level, nonnegative)
-        return explained(self.stand, self._planned(question, wish), wish, self.who)
+        wish = Wish(weights, size, level, nonnegative)
+        return explained(self.stand, self._planned(question, spend, error, wish), wish, self.who)
 
     def rehearse(
         self,
@@ -242,8 +238,8 @@ class Curator:
 
         The answer is marked, and says nothing about the data: no private row is read.
         """
-        wish = Wish(spend, error, weights, size, level, nonnegative)
-        plan, count = self._planned(question, wish), whole(rows, "rows", least=0, most=100_000)
+        wish = Wish(weights, size, level, nonnegative)
+        plan, count = self._planned(question, spend, error, wish), whole(rows, "rows", least=0, most=100_000)
         store = made_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=wish.level, nonnegative=wish.nonnegative)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
@@ -265,12 +261,9 @@ class Curator:
                 return schema
         raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(self.stand.schemas)}")
 
-    def _planned(self, question: object, wish: Wish) -> Plan:
-        """Plan under the ledger's filter as it was opened: the same question has the same plan on every day."""
-        return plan_question(
-            self._read(question),
-            wish.spend,
-            error=wish.error,
+    def _public(self, wish: Wish) -> Public:
+        """Give what every plan needs: the ledger's filter as it was opened, so that no plan changes with the day."""
+        return Public(
             weights=wish.weights,
             size=wish.size,
             under=self.ledger.terms.filter,
@@ -278,19 +271,12 @@ class Curator:
             level=wish.level,
         )
 
-    def _workload(self, questions: Mapping[str, Asked], wish: Wish) -> Workload:
-        from ..plan import plan_workload
+    def _planned(self, question: object, spend: Measure | None, error: Errors | None, wish: Wish) -> Plan:
+        return plan_question(self._read(question), spend, error=error, **self._public(wish))
 
-        return plan_workload(
-            {name: self._read(question) for name, question in named_questions(questions).items()},
-            wish.spend,
-            error=wish.error,
-            weights=wish.weights,
-            size=wish.size,
-            under=self.ledger.terms.filter,
-            public_values=self.stand.public_values,
-            level=wish.level,
-        )
+    def _workload(self, questions: object, spend: Measure | None, error: ManyErrors | None, wish: Wish) -> Workload:
+        read = {name: self._read(question) for name, question in named_questions(questions).items()}
+        return plan_workload(read, spend, error=error, **self._public(wish))
 
     def _answers(self, plans: dict[str, Plan], wish: Wish, why: str) -> dict[str, Answer]:
         part = part_of_all(plans, self.ledger.terms.parts)

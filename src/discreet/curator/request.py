@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypedDict, assert_never
 
 from ..answer.level import read_level
 from ..data.keys import Key
@@ -16,7 +16,7 @@ from ..plan.plan import Plan
 from ..plan.show import share_text
 from ..privacy.event_json import to_json
 from ..privacy.events import Batch, Event
-from ..privacy.measures import Measure
+from ..privacy.filter import Filter
 from ..query.build import Table
 from ..query.keys import PublicValues
 from ..query.show import fingerprint
@@ -41,6 +41,7 @@ __all__ = [
 
 Asked: TypeAlias = str | Question
 Errors: TypeAlias = Number | Mapping[str, Number]
+ManyErrors: TypeAlias = Errors | Mapping[str, Errors]
 Weights: TypeAlias = Mapping[str, Number]
 
 FORMAT = 1
@@ -49,10 +50,8 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How exactly, and at what price: `spend` or `error`, and how answers are made from what is released."""
+    """How a spend is divided, for how many rows errors are predicted, and how answers are made from releases."""
 
-    spend: Measure | None = None
-    error: Errors | None = None
     weights: Weights | None = None
     size: int | None = None
     level: float = 0.95
@@ -61,6 +60,16 @@ class Wish:
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", read_level(self.level))
         flag(self.nonnegative, "nonnegative")
+
+
+class Public(TypedDict):
+    """What the planner is told beside the question and its price."""
+
+    weights: Weights | None
+    size: int | None
+    under: Filter
+    public_values: PublicValues
+    level: float
 
 
 def read_question(asked: object, schemas: Mapping[str, Schema], public_values: PublicValues) -> Question:

@@ -1,0 +1,52 @@
+"""Planning through the curator: one question, several, or the third of spend, error and queries."""
+
+from __future__ import annotations
+
+import pytest
+
+import discreet as dp
+from curator.cases import COUNT, MEAN, curator, opened
+
+
+class TestAPlan:
+    def test_of_one_question_is_what_will_be_charged(self):
+        asked = curator()
+        plan = asked.plan(MEAN, spend=dp.PureDP(1))
+        assert asked.sql(MEAN, spend=dp.PureDP(1)).plan == plan and asked.ledger.price(plan.event) == dp.PureDP(1)
+
+    def test_of_several_is_one_event(self):
+        work = curator().plan({"a": COUNT, "b": MEAN}, spend=dp.PureDP(1), weights={"b": 3})
+        assert list(work) == ["a", "b"] and work["a"].spend == dp.PureDP("1/4")
+
+    def test_finds_the_third(self):
+        asked = curator(opened(dp.PureDP(1)))
+        assert asked.plan(COUNT, spend=dp.PureDP(1), error=30).queries == 10
+        assert asked.plan(COUNT, spend=dp.PureDP(1), queries=10).errors == {"n": 30.0}
+        assert asked.plan(COUNT, error=30, queries=10).spend <= dp.PureDP(1)
+
+    def test_is_the_same_whatever_was_spent_before(self):
+        """Plans are made under the ledger's filter as it was opened: a stored answer stays findable."""
+        asked = curator(opened(dp.ApproxDP(1, 1e-6), kind="residue"))
+        first = asked.sql(COUNT, error=100)
+        asked.sql(MEAN, spend=dp.ZCDP("1/1000"))
+        left = asked.left()
+        assert asked.sql(COUNT, error=100) == first and asked.left() == left
+
+    @pytest.mark.parametrize("budget", [dp.ZCDP(1), dp.GaussianDP(1), dp.ApproxDP(2, 1e-6), dp.PureDP(9)], ids=range(4))
+    def test_under_every_kind_of_ledger(self, budget):
+        asked = curator(opened(budget))
+        answer = asked.sql(MEAN, error={"n": 60, "income": 300})
+        assert answer.receipt.promise == budget and str(answer.receipt.price) in answer.caption
+        asked.ledger.verify()
+
+    def test_a_release_by_errors(self):
+        asked = curator()
+        answers = asked.release({"a": COUNT, "b": MEAN}, error={"a": 30, "b": {"n": 60, "income": 300}})
+        assert all(len(answer) == 3 for answer in answers.values())
+
+    def test_size_and_weights_reach_the_planner(self):
+        asked = curator()
+        small, large = (asked.plan(MEAN, error=100, size=size).spend for size in (100, 10_000))
+        assert large.epsilon < small.epsilon
+        plan = asked.plan(MEAN, spend=dp.PureDP(1), weights={"n": 9})
+        assert plan.statistic_errors()["n"] < asked.plan(MEAN, spend=dp.PureDP(1)).statistic_errors()["n"]
