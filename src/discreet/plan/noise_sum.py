@@ -31,6 +31,7 @@ __all__ = ["Noise", "noise_of", "sum_tail"]
 _TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
+_LEAST = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
 _RATES = np.linspace(0.02, 0.98, 49)
 
 
@@ -60,7 +61,7 @@ def noise_of(mechanism: Additive, unit: float) -> Noise:
     >>> noise_of(Geometric(scale=2, sensitivity=1), 0.5)
     Noise(laplace=True, scale=2.0, worth=0.5)
     """
-    return Noise(isinstance(mechanism, Geometric), float(mechanism.scale), unit)
+    return Noise(isinstance(mechanism, Geometric), max(float(mechanism.scale), _LEAST), unit)
 
 
 def sum_tail(noises: Sequence[Noise], s: float) -> float:

@@ -31,6 +31,7 @@ __all__ = ["correlation_error", "mean_error", "mean_miss", "moment_error", "mome
 _ASIDE = 0.02  # the part of β for products of two noises, which are small beside the rest
 _CLOSE = 2.0**-17
 _STRIDE = 1.25
+_NOTHING = 1e-3
 
 
 def mean_miss(total: Noise, count: Noise, reach: float, size: int, t: float) -> float:
@@ -67,6 +68,8 @@ def _least(miss: Callable[[float], float], beta: float, guess: float, most: floa
 
     low, high = guess, guess
     while excess(low) <= 0:
+        if low < guess * _NOTHING:  # the noise is mostly 0: nothing is missed
+            return low
         low, high = low / _STRIDE, low
     while low == high or excess(high) > 0:
         if high >= most:
