@@ -85,6 +85,9 @@ if TYPE_CHECKING:
         Curator as Curator, Explanation as Explanation, Receipt as Receipt, Signer as Signer, verify_receipt as
         verify_receipt
     )
+    from .client import (
+        Remote as Remote, connect as connect
+    )
 
 _ROOMS = {
     "audit": "audit", "bounds": "mechanisms.bounds", "data": "data", "engines": "engines", "events":
@@ -136,6 +139,9 @@ _HOMES = {
     """,
     "curator": """
         Curator Explanation Receipt Signer verify_receipt
+    """,
+    "client": """
+        Remote connect
     """,
 }
 # isort: on

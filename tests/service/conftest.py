@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
+
 import pytest
 
 from discreet.service.app import build_app
@@ -12,7 +15,7 @@ from service.inside import inside
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("house"), service='grid = "0.05"')
+    return build(tmp_path_factory.mktemp("house"), service='grid = "0.1"')
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +34,7 @@ def as_who(house, client):
         marks = {name.replace("_", "-"): text for name, text in headers.items()}
         return client.request(method, "/api/v1" + path, json=body, headers=auth | marks)
 
+    send.tokens = house.tokens
     return send
 
 
@@ -40,3 +44,30 @@ def server(tmp_path_factory):
     running = start(build(tmp_path_factory.mktemp("server"), port=free_port(), service='grid = "0.1"\nlease = "2"'))
     yield running
     assert running.stop() == 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a charged request, whether at once or as a job that was followed."""
+
+    status: int
+    reply: dict
+    place: str
+
+
+@pytest.fixture(scope="module")
+def ask(as_who):
+    """Send a charged request as somebody and follow its job to the end."""
+
+    def send(who, path, body, **headers):
+        response = as_who(who, "POST", path, body, **headers)
+        place = response.headers.get("Location", "").removeprefix("/api/v1")
+        if response.status_code != 202:
+            return Outcome(response.status_code, response.json(), place)
+        seen = response.json()
+        while "reply" not in seen:
+            time.sleep(max(0.01, seen["again_in"]))
+            seen = as_who(who, "GET", place).json()
+        return Outcome(seen["status"], seen["reply"], place)
+
+    return send

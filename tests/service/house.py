@@ -144,8 +144,8 @@ def start(house: House, *, workers: int = 1, environment: dict[str, str] | None 
         "--workers",
         str(workers),
     ]
-    log = (house.folder / "server.txt").open("ab")
-    process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | (environment or {}))
+    with (house.folder / "server.txt").open("ab") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | (environment or {}))
     end = time.monotonic() + 60
     while time.monotonic() < end:
         try:

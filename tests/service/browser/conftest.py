@@ -10,10 +10,15 @@ import pytest
 
 from . import town as towns
 
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "
-    "--no-first-run"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
 SCREENS = Path(__file__).parents[3] / "out" / "screens"
 SIZES = {"desktop": {"width": 1280, "height": 860}, "phone": {"width": 375, "height": 812}}
 

@@ -84,7 +84,7 @@ class TestQuestions:
             ("SELECT district, AVG(incme) AS i\nFROM people\nGROUP BY district", "incme", "did you mean income?"),
             ("SELECT * FROM people", "SELECT *", "aggregates"),
             ("SELECT COUNT(*) AS n\nFROM people\nOFFSET 3", "OFFSET", "not supported"),
-            ("SELECT COUNT(* FROM people", "people", "brackets"),
+            ("SELECT COUNT(* FROM people", "FROM", "brackets"),
             ("SELECT street, COUNT(*) AS n\nFROM people\nGROUP BY street", "street", "not public"),
         ],
         ids=["column", "rows", "clause", "syntax", "keys"],

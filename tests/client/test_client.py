@@ -1,0 +1,253 @@
+"""`dp.connect` against a real server: the same verbs, the same answers, the same errors as a curator at hand."""
+
+from __future__ import annotations
+
+import pytest
+
+import discreet as dp
+from discreet.client.line import Line
+from discreet.plan import Plan
+from service.house import COUNT, GROUPED, build, free_port, start
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = start(build(tmp_path_factory.mktemp("client"), port=free_port(), service='grid = "0.1"'))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def ana(server):
+    with dp.connect(server.house.url, token=server.house.tokens["ana"]) as remote:
+        yield remote
+
+
+@pytest.fixture(scope="module")
+def at_hand(server):
+    """A curator of the same data with a ledger of its own, to compare with."""
+    folder = server.house.folder
+    engine = dp.DuckDB({"people": str(folder / "people.csv"), "wards": str(folder / "wards.csv")})
+    ledger = dp.open_ledger(":memory:", dp.PureDP(100))
+    return dp.Curator(engine, dp.read_schemas(folder / "people.toml"), ledger, who="ana")
+
+
+class TestConnecting:
+    def test_it_knows_who_and_what(self, ana):
+        assert (ana.who, ana.dataset) == ("ana", "people")
+        assert list(ana.schemas) == ["people", "wards"]
+        assert "dsc_" not in repr(ana)
+
+    def test_one_of_several_data_sets_must_be_named(self, server):
+        house = server.house
+        with pytest.raises(dp.InvalidArgument, match="people, other"):
+            dp.connect(house.url, token=house.tokens["bob"])
+        with dp.connect(house.url, token=house.tokens["bob"], dataset="other") as remote:
+            assert remote.left() == dp.PureDP(1)
+        with pytest.raises(dp.InvalidArgument, match="not among your data sets"):
+            dp.connect(house.url, token=house.tokens["ana"], dataset="other")
+
+    def test_a_wrong_token_is_not_allowed(self, server):
+        with pytest.raises(dp.NotAllowed, match="no entry"):
+            dp.connect(server.house.url, token="dsc_wrong")
+
+    @pytest.mark.parametrize("url", ["curator.example", "ftp://x", 3, ""])
+    def test_what_is_no_address_is_refused(self, url):
+        with pytest.raises(dp.InvalidArgument, match="address"):
+            dp.connect(url, token="dsc_x")
+
+    @pytest.mark.parametrize("token", [None, "dsc_é", "dsc_\n"])
+    def test_what_is_no_token_is_refused(self, server, token):
+        with pytest.raises(dp.InvalidArgument, match="a token is text"):
+            dp.connect(server.house.url, token=token)
+
+    def test_nobody_there_is_a_conflict_after_some_patience(self):
+        with pytest.raises(dp.LedgerConflict, match="cannot be reached"):
+            dp.connect(f"http://127.0.0.1:{free_port()}", token="dsc_x", patience="0.1")
+
+    def test_something_else_there_is_said_so(self):
+        import http.server
+        import threading
+
+        class Hello(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(403 if self.path.endswith("me") and self.server.shut else 200)
+                self.end_headers()
+                self.wfile.write(b"hello")
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Hello) as other:
+            threading.Thread(target=other.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{other.server_port}"
+            for shut, kind in ((False, dp.EngineFailure), (True, dp.NotAllowed)):
+                other.shut = shut
+                with pytest.raises(kind):
+                    dp.connect(url, token="dsc_x")
+            other.shutdown()
+
+
+class TestAsking:
+    def test_an_answer_is_an_answer(self, ana):
+        answer = ana.sql(GROUPED, spend=dp.PureDP(10), why="first look")
+        assert isinstance(answer, dp.Answer)
+        assert answer.column("region") == ["N", "S", "E", "W"]
+        assert all(abs(n - 100) < 30 for n in answer.column("n"))
+        assert answer.interval(0.99)[0]["n"][0] <= answer.column("n")[0]
+        assert isinstance(answer.receipt, dp.Receipt)
+        assert (answer.receipt.who, answer.receipt.why, answer.receipt.price) == ("ana", "first look", dp.PureDP(10))
+        assert dp.verify_receipt(answer.receipt, answer=answer) == answer.receipt
+        assert "entry" in str(answer)
+        assert answer.to_polars().shape == (4, 3)
+
+    def test_the_same_question_is_the_same_answer_and_free(self, ana):
+        first = ana.sql(COUNT, spend=dp.PureDP("1/2"))
+        left = ana.left()
+        assert ana.ask(COUNT, dp.PureDP("1/2")) == first
+        assert ana.left() == left
+
+    def test_by_error(self, ana):
+        answer = ana.sql(COUNT + " WHERE age < 40", error=5)
+        low, high = answer.interval(0.95)[0]["n"]
+        assert high - low <= 10
+        by_name = ana.sql(GROUPED, error={"n": 20, "income": 20_000}, weights=None)
+        assert len(by_name) == 4
+
+    def test_weights_level_and_nonnegative(self, ana):
+        answer = ana.sql(
+            "SELECT COUNT(*) AS n, SUM(income) AS s FROM people WHERE age > 200",
+            spend=dp.PureDP("1/10"),
+            weights={"n": 3, "s": "1/2"},
+            level=0.9,
+            nonnegative=True,
+        )
+        assert answer.column("n")[0] >= 0
+
+    def test_several_at_once(self, ana):
+        answers = ana.release({"a": COUNT + " WHERE age < 33", "b": GROUPED}, spend=dp.PureDP(1), why="both")
+        assert list(answers) == ["a", "b"]
+        assert answers["a"].receipt == answers["b"].receipt
+        assert len(answers["b"]) == 4
+
+    def test_a_join_with_a_public_table_whose_values_are_asked_for(self, ana):
+        sql = "SELECT city, COUNT(*) AS n FROM people JOIN wards ON people.age = wards.ward GROUP BY city"
+        answer = ana.sql(sql, spend=dp.PureDP(5))
+        assert sorted(answer.column("city")) == ["Bergen", "Oslo"]
+
+    def test_explain_plan_and_rehearse_agree_with_a_curator_at_hand(self, ana, at_hand):
+        spend = dp.PureDP("3/4")
+        sql = COUNT + " WHERE age < 77"
+        here, there = at_hand.explain(sql, spend), ana.explain(sql, spend)
+        assert (there.question, there.plan, there.price) == (here.question, here.plan, here.price)
+        assert str(there.plan) == str(here.plan)
+        assert ana.plan(sql, spend) == at_hand.plan(sql, spend)
+        assert isinstance(ana.plan(sql, error=5), Plan)
+        assert str(ana.plan({"a": sql, "b": COUNT}, spend)) == str(at_hand.plan({"a": sql, "b": COUNT}, spend))
+        assert str(ana.plan(sql, spend, error=50)) == str(at_hand.plan(sql, spend, error=50))
+        rehearsed = ana.rehearse(sql, spend, rows=20)
+        assert "made-up" in rehearsed.caption
+        assert rehearsed.receipt is None
+
+    def test_left_spent_history_receipt(self, ana):
+        answer = ana.sql(COUNT + " WHERE age < 55", spend=dp.PureDP("1/7"))
+        assert isinstance(ana.left(), dp.PureDP)
+        assert ana.spent().epsilon >= dp.PureDP("1/7").epsilon
+        history = ana.history()
+        assert {entry.who for entry in history} == {"ana"}
+        assert "charge" in str(history)
+        assert ana.receipt(answer.receipt.number) == answer.receipt
+
+    def test_one_key_is_one_request(self, ana):
+        first = ana.sql(COUNT + " WHERE age < 66", spend=dp.PureDP("1/7"), key="mine")
+        assert ana.sql(COUNT + " WHERE age < 66", spend=dp.PureDP("1/7"), key="mine") == first
+        with pytest.raises(dp.InvalidArgument, match="another request"):
+            ana.sql(COUNT + " WHERE age < 67", spend=dp.PureDP("1/7"), key="mine")
+
+
+class TestRefusals:
+    def test_the_budget(self, server):
+        with dp.connect(server.house.url, token=server.house.tokens["bob"], dataset="other") as bob:
+            with pytest.raises(dp.BudgetExceeded) as refused:
+                bob.sql(COUNT, spend=dp.PureDP(2))
+            assert (refused.value.asked, refused.value.left) == (dp.PureDP(2), dp.PureDP(1))
+
+    @pytest.mark.parametrize(
+        ("sql", "kind"),
+        [
+            ("SELECT * FROM people", dp.UnsupportedQuery),
+            ("SELECT COUNT(*) AS n FROM people WHERE agee > 3", dp.SchemaMismatch),
+            ("", dp.UnsupportedQuery),
+            (3, dp.InvalidArgument),
+        ],
+    )
+    def test_the_question(self, ana, sql, kind):
+        for verb in (ana.sql, ana.plan, ana.rehearse):
+            with pytest.raises(kind):
+                verb(sql, dp.PureDP(1))
+
+    def test_the_terms(self, ana):
+        with pytest.raises(dp.InvalidArgument):
+            ana.sql(COUNT)
+        with pytest.raises(dp.InvalidArgument):
+            ana.sql(COUNT, spend=dp.PureDP(1), error=5)
+        with pytest.raises(dp.InvalidArgument):
+            ana.sql(COUNT, error="much")
+
+    def test_a_receipt_of_somebody_else(self, ana):
+        with pytest.raises(dp.NotAllowed):
+            ana.receipt(1)
+
+
+class TestTheLine:
+    """What an odd server could send back."""
+
+    @pytest.fixture
+    def line(self):
+        import httpx
+
+        def line_to(*responses):
+            left = list(responses)
+
+            def answer(_request):
+                found = left.pop(0) if len(left) > 1 else left[0]
+                if isinstance(found, Exception):
+                    raise found
+                return httpx.Response(found[0], json=found[1], headers=found[2] if len(found) > 2 else {})
+
+            return Line(httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0)
+
+        return line_to
+
+    def test_busy_is_tried_again(self, line):
+        busy = {"error": {"kind": "LedgerConflict", "message": "busy"}}
+        made = line((503, busy, {"Retry-After": "0"}), (429, busy, {"Retry-After": "0"}), (200, {"n": 1}))
+        assert made.get("/x") == {"n": 1}
+
+    def test_busy_for_too_long_is_raised(self, line):
+        made = line((503, {"error": {"kind": "LedgerConflict", "message": "busy"}}, {"Retry-After": "0"}))
+        with pytest.raises(dp.LedgerConflict, match="busy"):
+            Line(made.http, 0.0).get("/x")
+
+    def test_a_lost_connection_is_tried_again(self, line):
+        import httpx
+
+        assert line(httpx.ConnectError("gone"), (200, {"n": 1})).post("/x", {}) == {"n": 1}
+
+    def test_a_job_is_followed(self, line):
+        waiting = {"id": "j", "state": "running", "again_in": 0.0}
+        done = waiting | {"state": "done", "status": 200, "reply": {"n": 2}}
+        assert line((202, waiting), (200, waiting), (200, done)).charged("/x", {}) == {"n": 2}
+
+    def test_a_job_that_was_refused_raises(self, line):
+        waiting = {"id": "j", "state": "running", "again_in": 0.0}
+        refused = {"error": {"kind": "EngineFailure", "message": "the query was cancelled before it was answered"}}
+        with pytest.raises(dp.EngineFailure, match="cancelled"):
+            line((202, waiting), (200, waiting | {"status": 409, "reply": refused})).charged("/x", {})
+
+    def test_a_deletion_is_confirmed(self, line):
+        assert line((200, {"gone": True})).delete("/x") == {"gone": True}
+
+    def test_a_path_that_is_none_is_refused(self, line):
+        with pytest.raises(dp.InvalidArgument, match="no path"):
+            line((200, {})).get("/x\x00")
