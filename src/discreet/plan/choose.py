@@ -6,7 +6,7 @@ What is tried, all of it from public facts:
     public     PureDP              geometric noise, ε divided
                ZCDP, GaussianDP    discrete Gaussian noise, ρ or μ² divided
                ApproxDP            either: pure ε, or the largest μ under (ε, δ)
-    unknown    ApproxDP            a quarter of ε selects the keys; the rest as above, δ for the keys or halved with the noise
+    unknown    ApproxDP            a quarter of ε selects the keys, with δ or half of it; the rest either way, as above
                others              refused: selecting unknown keys needs a δ
 
     keys       error given         ways to meet it

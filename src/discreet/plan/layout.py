@@ -33,13 +33,21 @@ class Layout:
     wants: tuple[Want, ...]
     uses: tuple[Use, ...]
 
-    def force(self, place: int, *, laplace: bool) -> float:
-        """Give what one unit can change, Δ1 or Δ2, in the unit of the total: noise is this over √(its price)."""
+    def unit(self, place: int) -> float:
+        """Give what one step of a total is worth."""
+        want = self.wants[place]
+        return float(want.unit) if isinstance(want, Total) else 1.0
+
+    def length(self, place: int, *, laplace: bool) -> float:
+        """Give what one unit can change, Δ1 or Δ2, in steps; of a choice, 1."""
         want = self.wants[place]
         if isinstance(want, Choice):
             return 1.0
-        length = float(want.sensitivity.l1) if laplace else math.sqrt(want.sensitivity.squared_l2)
-        return length * float(want.unit if isinstance(want, Total) else 1)
+        return float(want.sensitivity.l1) if laplace else math.sqrt(want.sensitivity.squared_l2)
+
+    def force(self, place: int, *, laplace: bool) -> float:
+        """Give what one unit can change in the unit of the total: noise is this over its ε, or over √(2ρ)."""
+        return self.length(place, laplace=laplace) * self.unit(place)
 
 
 def layout_of(question: Question, share: Share, keys: int | None, public_values: PublicValues | None) -> Layout:

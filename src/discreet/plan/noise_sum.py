@@ -9,8 +9,8 @@ further from 0 (Birnbaum 1948), so each may be replaced by a continuous one that
     discrete Gaussian, σ²    normal of variance σ² + 1/4 (checked over all r and σ in the tests)
 
 The sum of continuous ones has the characteristic function Π 1/(1 + b²ω²)·e^(−σ²ω²/2); its law on a circle of
-circumference L, so wide that what is wrapped around does not matter, is a series in sin(2πks/L), cut off with Dirichlet's
-bound for its rest. Chernoff's bound takes over where chances are tiny. Costs about 50 microseconds.
+circumference L, so wide that what is wrapped around does not matter, is a series in sin(2πks/L), cut off with
+Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _above(noise: Noise, points: np.ndarray) -> np.ndarray:
         h = 1 / noise.scale
         k = np.floor(points / noise.worth + 1e-9 * np.sign(points)) + 1  # P(X ≥ k)
         tail = np.exp(-np.maximum(k, 1) * h) / (1 + math.exp(-h))
-        return np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h)))
+        return np.asarray(np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h))))
     from scipy.special import ndtr
 
     return np.asarray(ndtr(-(points / noise.worth - 0.5) / math.sqrt(noise.scale**2 + 0.25)))
@@ -133,7 +133,7 @@ def _smooth_tail(noises: Sequence[Noise], s: float) -> float:
 
 
 def _two_laplace(b: float, d: float, z: float) -> float:
-    """Give P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); nearly equal ones are made equal.
+    """Give P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); near equals are made equal.
 
     >>> round(_two_laplace(1.0, 1.0, 2.0), 6), _two_laplace(1.0, 1.0, 2.0) > _two_laplace(1.0, 0.998, 2.0)
     (0.270671, True)

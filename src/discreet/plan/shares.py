@@ -1,17 +1,18 @@
 """Which share of a budget each release gets.
 
-The split makes Σ wᵢ·ln(errorᵢ) least: scale-free, so no unit of a column matters, and a statistic of weight 2 may cost the
-others twice as much as one of weight 1 to become 1 % better.
+The split makes Σ wᵢ·ln(errorᵢ) least: scale-free, so no unit of a column matters, and a statistic of weight 2 may cost
+the others twice as much as one of weight 1 to become 1 % better.
 
 **One total each.** An error is a constant over ε, or over √ρ or μ, in the limit of fine steps. Σ wᵢ·ln(cᵢ/εᵢ) under
-Σεᵢ = ε is least where wᵢ/εᵢ is the same for all (Lagrange; the sum is convex): **shares are proportional to weights**, for
-ε, ρ and μ² alike, and no constant cᵢ matters.
+Σεᵢ = ε is least where wᵢ/εᵢ is the same for all (Lagrange; the sum is convex): **shares are proportional to weights**,
+for ε, ρ and μ² alike, and no constant cᵢ matters.
 
-**Several totals, some of them shared.** Let error² = Σ_r A_ir·s_r^−p, with s_r the share of total r (p = 2 for ε, 1 for ρ
-and μ²). In σ = ln s the objective is a sum of logarithms of sums of exponentials, so convex, and so is Σe^σ ≤ 1: there
-is one optimum, s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the part of errorᵢ² that is due to total r. `shares` iterates just that, in
-geometric means with the last step, which for one statistic arrives at once. A quantile's three choices are half for the
-answer and a quarter for each end of its interval, always: its ends are there for the interval, not for the error.
+**Several totals, some of them shared.** Let errorᵢ² = Σ_r A_ir·s_r^−p, with s_r the share of total r (p = 2 for ε, 1
+for ρ and μ²). In σ = ln s the objective is a sum of logarithms of sums of exponentials, so convex, and so is Σe^σ ≤
+1: there is one optimum, s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the part of errorᵢ² that is due to total r. `shares` iterates
+just that, in geometric means with the last step, which for one statistic arrives at once. A quantile's three choices
+are half for the answer and a quarter for each end of its interval, always: the ends are there for the interval, not
+the error.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from .layout import Layout, Use
 __all__ = ["shares"]
 
 Amount = TypeVar("Amount", float, Fraction)
+Parts = Sequence[tuple[list[float], bool]]
 _FINE = 10**6
+_STEPS = 60
 _HALVES = (0.5, 0.25, 0.25)
 
 
@@ -35,17 +38,14 @@ def shares(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tup
     Exactly proportional to weights where no statistic has more than one total; else to six digits.
     """
     parts = [_powers(layout, use, laplace=laplace) for use in layout.uses]
-    count, power = len(layout.wants), 2 if laplace else 1
+    count = len(layout.wants)
     if all(fixed for _, fixed in parts):
-        return _normal(_pulls([[Fraction(g) for g in gamma] for gamma, _ in parts], weights, layout, count))
-    plain = [float(weight / sum(weights)) for weight in weights]
+        exact = [[Fraction(part) for part in gamma] for gamma, _ in parts]
+        found = _pulls(exact, list(weights), layout, count)
+        return tuple(part / sum(found, Fraction()) for part in found)
     now = [1.0 / count] * count
-    for _ in range(60):
-        gammas = [g if fixed else _due(g, [now[r] for r in use.places], power) for (g, fixed), use in
-                  zip(parts, layout.uses, strict=True)]  # fmt: skip
-        pulls = _pulls(gammas, plain, layout, count)
-        after = [(s**power * g) ** (1 / (power + 1)) for s, g in zip(now, pulls, strict=True)]
-        after = [s / sum(after) for s in after]
+    for _ in range(_STEPS):
+        after = _step(layout, parts, [float(weight) for weight in weights], now, 2 if laplace else 1)
         done = max(abs(a - b) for a, b in zip(now, after, strict=True)) < 1e-9
         now = after
         if done:
@@ -53,18 +53,25 @@ def shares(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tup
     return _exact(layout, parts, weights, now)
 
 
-def _exact(
-    layout: Layout, parts: Sequence[tuple[list[float], bool]], weights: Sequence[Fraction], found: Sequence[float]
-) -> tuple[Fraction, ...]:
+def _step(layout: Layout, parts: Parts, weights: list[float], now: Sequence[float], power: int) -> list[float]:
+    """Move every share towards the part of the weighted errors that is due to it, in logarithms."""
+    pairs = zip(parts, layout.uses, strict=True)
+    gammas = [g if fixed else _due(g, [now[r] for r in use.places], power) for (g, fixed), use in pairs]
+    pulls = _pulls(gammas, weights, layout, len(now))
+    after = [(s**power * pull) ** (1 / (power + 1)) for s, pull in zip(now, pulls, strict=True)]
+    return [share / sum(after) for share in after]
+
+
+def _exact(layout: Layout, parts: Parts, weights: Sequence[Fraction], found: Sequence[float]) -> tuple[Fraction, ...]:
     """Round to six digits what was searched; what only statistics of one total use is a matter of weights, exactly."""
     kept: dict[int, Fraction] = {}
     searched = {place for (_, fixed), use in zip(parts, layout.uses, strict=True) if not fixed for place in use.places}
     for (gamma, fixed), use, weight in zip(parts, layout.uses, weights, strict=True):
         for part, place in zip(gamma, use.places, strict=False):
             if fixed and place not in searched:
-                kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(weights)
+                kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(weights, Fraction())
     rounded = {place: Fraction(max(1, round(found[place] * _FINE))) for place in searched}
-    scale = (1 - sum(kept.values())) / sum(rounded.values())
+    scale = (1 - sum(kept.values(), Fraction())) / sum(rounded.values(), Fraction())
     return tuple(kept[place] if place in kept else rounded[place] * scale for place in range(len(found)))
 
 
@@ -90,8 +97,3 @@ def _pulls(gammas: Sequence[Sequence[Amount]], weights: Sequence[Amount], layout
         for part, place in zip(gamma, use.places, strict=False):
             found[place] = found[place] + weight * part
     return found
-
-
-def _normal(parts: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    whole = sum(parts)
-    return tuple(part / whole for part in parts)

@@ -56,7 +56,8 @@ class Third:
 
     def __str__(self) -> str:
         misses = ", ".join(f"{name} ± {error:.6g}" for name, error in self.errors.items())
-        return f"{self.queries} such questions within {self.spend}, each with {misses} (found: {self.found})\n{self.plan}"
+        line = f"{self.queries:,} such questions within {self.spend}, each with {misses} (found: {self.found})"
+        return f"{line}\n{self.plan}"
 
     def to_dict(self) -> dict[str, object]:
         """Give it as plain values for JSON."""

@@ -83,8 +83,8 @@ def plan_workload(
 ) -> Workload:
     """Plan several questions as one charge: a spend divided by weights, or an error for each.
 
-    A spend is divided in proportion to the weights of the questions, 1 each unless said, which makes the weighted sum of
-    the logarithms of their errors least (see `shares`). `error` is one number for all, or by question what
+    A spend is divided in proportion to the weights of the questions, 1 each unless said, which makes the weighted sum
+    of the logarithms of their errors least (see `shares`). `error` is one number for all, or by question what
     `plan_question` takes. All else is as there.
 
     >>> import discreet as dp
@@ -160,6 +160,4 @@ def _known(names: Sequence[str], given: Mapping[str, object], what: str) -> None
 
 def _loss(plans: Sequence[tuple[str, Plan]], weights: Mapping[str, Fraction]) -> float:
     """Add up the mean log errors of the questions by their weights."""
-    return sum(
-        float(weights[name]) * plan.loss([Fraction(1, len(plan.uses))] * len(plan.uses)) for name, plan in plans
-    )
+    return sum(float(weights[name]) * plan.loss([Fraction(1, len(plan.uses))] * len(plan.uses)) for name, plan in plans)

@@ -1,0 +1,121 @@
+"""The noise of totals that together meet the errors of statistics made from several of them, at the least price.
+
+With s_r what total r is charged, ε or ρ, errorᵢ² is near qᵢ²·Σ_r A_ir·s_r^−p (p = 2 for ε, 1 for ρ) with qᵢ a
+constant of the mixture of noises. Least Σs_r under errorᵢ ≤ tᵢ is convex; its optimum is s_r^(p+1) ∝ Σᵢ λᵢA_ir with
+λᵢ ≥ 0, found by raising λᵢ where an error is missed and lowering it where it is more than met. Then qᵢ is corrected
+by the true prediction, and all is repeated until every error is met within a factor of 1 − 1e-4; what is still missed
+at the end is made smaller by just that. So every error is met, by the same prediction that the plan shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+from ..noise.geometric import MOST_SCALE
+from .layout import Layout, Use
+from .noise_sum import Noise
+
+__all__ = ["Goal", "balanced", "least_prices"]
+
+_ROUNDS = 12
+_CLOSE = 1e-4
+_STEPS = 200
+_DAMPED = 0.8  # of the step that would be exact for one statistic alone
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Where errors are to be met: what is wanted, at how many rows per key, but for which chance, by which noise."""
+
+    layout: Layout
+    size: int
+    beta: float
+    laplace: bool
+
+    @property
+    def power(self) -> int:
+        """The p of errors² that fall as price^−p."""
+        return 2 if self.laplace else 1
+
+    def room(self, use: Use, error: float, scales: dict[int, float]) -> float:
+        """Say by what factor the noise of a statistic may grow: below 1 if its error is missed."""
+        noises = [Noise(self.laplace, scales[r], self.layout.unit(r)) for r in use.places]
+        found = use.model.error(noises, self.size, self.beta)
+        if found >= use.model.most:
+            return 0.5
+        return (error / found) ** (2 if use.model.root else 1)
+
+
+def balanced(goal: Goal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]) -> dict[int, Fraction]:
+    """Find the scale of every total; one that is a statistic by itself keeps at most its own, from `singles`.
+
+    Refuses an error that is missed however small the noise: what rounding and the bounds leave is more.
+    """
+    if not several:
+        return singles
+    layout, power = goal.layout, goal.power
+    squares = [_squares(goal, use) for use, _ in several]
+    lengths = {r: layout.length(r, laplace=goal.laplace) for each in squares for r in each}
+    floors = {r: (lengths[r] / float(scale)) ** (2 / power) for r, scale in singles.items() if r in lengths}
+    limits = [(t ** (2 if use.model.root else 1) * goal.size / 2) ** 2 for use, t in several]
+    scales: dict[int, float] = {}
+    for _ in range(_ROUNDS):
+        prices = least_prices(squares, limits, floors, power)
+        scales = {r: lengths[r] / price ** (power / 2) for r, price in prices.items()}
+        rooms = [goal.room(use, t, scales) for use, t in several]
+        if all(1 <= room < 1 + _CLOSE for room in rooms):
+            break
+        limits = [limit * (room * (1 - _CLOSE / 2)) ** 2 for limit, room in zip(limits, rooms, strict=True)]
+    for use, error in several:
+        _shrink(goal, use, error, scales)
+    capped = {r: min(Fraction(scale), Fraction(MOST_SCALE)) for r, scale in scales.items()}
+    return singles | {r: min(scale, singles.get(r, scale)) for r, scale in capped.items()}
+
+
+def _squares(goal: Goal, use: Use) -> dict[int, float]:
+    """Give A_ir of one statistic, by the places of its totals."""
+    pairs = zip(use.model.coefficients, use.places, strict=True)
+    return {r: (c * goal.layout.force(r, laplace=goal.laplace)) ** 2 for c, r in pairs}
+
+
+def least_prices(
+    squares: Sequence[dict[int, float]], limits: Sequence[float], floors: dict[int, float], power: int
+) -> dict[int, float]:
+    """Find the least Σs_r with Σ_r A_ir·s_r^−p ≤ limitᵢ and s_r ≥ floor_r.
+
+    >>> found = least_prices([{0: 1.0, 1: 1.0}], [8.0], {}, 2)
+    >>> round(found[0], 6), round(found[1], 6)
+    (0.5, 0.5)
+    """
+    rows = [*squares, *({r: floor**power} for r, floor in floors.items())]
+    tops = [*limits, *(1.0 for _ in floors)]
+    places = sorted({r for each in squares for r in each})
+    pulls = [1.0 / top for top in tops]
+    prices: dict[int, float] = {}
+    over = [1.0]
+    for _ in range(_STEPS):
+        due = {r: sum(pull * row.get(r, 0.0) for pull, row in zip(pulls, rows, strict=True)) for r in places}
+        prices = {r: due[r] ** (1 / (power + 1)) for r in places}
+        over = [sum(a / prices[r] ** power for r, a in row.items()) / top for row, top in zip(rows, tops, strict=True)]
+        moved = [max(one, 1e-3) ** (_DAMPED * (power + 1) / power) for one in over]
+        settled = (m > 1 - 1e-6 or pull * top < 1e-9 for m, pull, top in zip(moved, pulls, tops, strict=True))
+        if max(over) < 1 + 1e-6 and all(settled):
+            break
+        pulls = [max(pull * m, 1e-200) for pull, m in zip(pulls, moved, strict=True)]
+    return {r: price * max(over) ** (1 / power) for r, price in prices.items()}
+
+
+def _shrink(goal: Goal, use: Use, error: float, scales: dict[int, float]) -> None:
+    """Make the noise of a statistic smaller while its error is missed."""
+    for _ in range(60):
+        room = goal.room(use, error, scales)
+        if room >= 1:
+            return
+        for place in use.places:
+            scales[place] *= room * (1 - 1e-6)
+    raise InvalidArgument(
+        f"no noise brings {use.name} within {error:.6g} at {goal.size:,} rows per key; ask for a larger error or size"
+    )
