@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...errors import BudgetExceeded, EngineFailure, InvalidArgument, LedgerConflict, NotAllowed, SchemaMismatch
+from ...errors import (
+    BudgetExceeded,
+    EngineFailure,
+    InvalidArgument,
+    LedgerConflict,
+    LedgerCorrupt,
+    NotAllowed,
+    SchemaMismatch,
+)
 
 __all__ = ["Place", "Refusal", "place_of", "refused", "words_of"]
 
@@ -17,6 +25,9 @@ TITLES: dict[str, str] = {
     InvalidArgument.__name__: "Something is missing or out of range",
     LedgerConflict.__name__: "The ledger is busy; nothing was spent",
     EngineFailure.__name__: "The store failed",
+    LedgerCorrupt.__name__: "The ledger does not hold; nothing is answered",
+    "TooMany": "That was a little fast",
+    "": "Something broke",
 }
 OTHERWISE = "This cannot be asked privately as written"
 NEAR = re.compile(r"near line (\d+), column (\d+)")

@@ -14,10 +14,10 @@ from ...mechanisms.gaussian import Gaussian
 from ...mechanisms.laplace import Laplace
 from ...privacy.compose import compose
 from ...privacy.curve import Curve
-from ...privacy.rounding import shown
 from .chart import HEIGHT, WIDTH, Frame, axes, label, path, picture, plain
 from .lesson import Fact, Lesson, Slide
 from .scale import Scale, linear
+from .words import price_words
 
 __all__ = ["curve_lesson", "tail_bound"]
 
@@ -37,14 +37,21 @@ def _lesson(slide: Slide) -> Lesson:
     end = gaussian.epsilon(delta=LEAST)
     pure = laplace.epsilon(delta=0)
     facts = (
-        Fact(f"ε = {shown(pure, 3)}", "Laplace: a pure promise; from there on δ is 0"),
-        Fact(f"ε = {shown(gaussian.epsilon(delta=1e-6), 3)}", "Gaussian: what it promises at δ = 10⁻⁶; no ε has δ = 0"),
+        Fact(f"ε = {price_words(pure, 3)}", "Laplace: a pure promise; from there on δ is 0"),
+        Fact(
+            f"ε = {price_words(gaussian.epsilon(delta=1e-6), 3)}",
+            "Gaussian: what it promises at δ = 10⁻⁶; no ε has δ = 0",
+        ),
     )
     rows = [("ε", "δ, Laplace", "δ, Gaussian")]
     for part in range(6):
         epsilon = round(end * part / 5, 2)
         rows.append(
-            (plain(epsilon), shown(laplace.delta(epsilon=epsilon), 3), shown(gaussian.delta(epsilon=epsilon), 3))
+            (
+                plain(epsilon),
+                price_words(laplace.delta(epsilon=epsilon), 3),
+                price_words(gaussian.delta(epsilon=epsilon), 3),
+            )
         )
     return Lesson("curve", (slide,), _picture(slide.value, laplace, gaussian, max(end, pure)), facts, tuple(rows))
 

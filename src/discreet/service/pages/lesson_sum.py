@@ -11,11 +11,11 @@ from markupsafe import Markup
 from ...mechanisms.laplace import Laplace
 from ...privacy.compose import compose
 from ...privacy.measures import PureDP
-from ...privacy.rounding import shown
 from ...privacy.why import Why
 from .chart import HEIGHT, WIDTH, Frame, axes, label, path, picture
 from .lesson import Fact, Lesson, Slide
 from .scale import linear
+from .words import price_words
 
 __all__ = ["sum_lesson"]
 
@@ -38,14 +38,14 @@ def _lesson(queries: Slide, each: Slide, delta: Slide) -> Lesson:
     whys = _why(k, each.value, delta.value)
     best = whys.winner
     facts = (
-        Fact(f"ε = {shown(_price(k, each.value, delta.value, 'basic'), 4)}", "basic: the ε add up, δ is 0"),
+        Fact(f"ε = {price_words(_price(k, each.value, delta.value, 'basic'))}", "basic: the ε add up, δ is 0"),
         Fact(
-            f"ε = {shown(_price(k, each.value, delta.value, 'advanced'), 4)}",
+            f"ε = {price_words(_price(k, each.value, delta.value, 'advanced'))}",
             "advanced: ε₀√(2k ln(1/δ)) + kε₀(e^ε₀ − 1)",
         ),
-        Fact(f"ε = {shown(best.epsilon, 4)}", f"tightest: {best.method}, {best.because}"),
+        Fact(f"ε = {price_words(best.epsilon)}", f"tightest: {best.method}, {best.because}"),
     )
-    table = (("method", "total ε", "why"), *((r.method, shown(r.epsilon, 4), r.because) for r in whys.rows))
+    table = (("method", "total ε", "why"), *((r.method, price_words(r.epsilon), r.because) for r in whys.rows))
     return Lesson("sum", (queries, each, delta), _picture(k, lines), facts, table)
 
 
@@ -72,7 +72,7 @@ def _picture(k: int, lines: dict[str, list[tuple[int, float]]]) -> Markup:
         parts.append(path(frame, points, kinds[name]))
         end = points[-1]
         parts.append(label(frame, end, name, dx=6, dy=words[name] - frame.y.place(end[1]) + 4, kind=f"word {name}"))
-    ends = ", ".join(f"{name} {shown(points[-1][1], 3)}" for name, points in lines.items())
+    ends = ", ".join(f"{name} {price_words(points[-1][1], 3)}" for name, points in lines.items())
     return picture(f"Total ε of {k} questions", f"Three rising lines; at {k} questions: {ends}.", parts)
 
 

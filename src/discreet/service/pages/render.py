@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from .chart import plain
+from .words import sentence
 
 __all__ = ["HEADERS", "html", "is_piece", "page", "piece"]
 
@@ -26,7 +26,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["plain"] = plain
+    made.filters["sentence"] = sentence
     return made
 
 

@@ -78,7 +78,16 @@ def _purse(ledger: Ledger) -> Purse:
 
 
 def _one(visit: Visit) -> Response:
-    dataset, state = dataset_of(visit), visit.state
+    dataset = dataset_of(visit)
+    try:
+        return _room(visit, dataset)
+    except LedgerCorrupt as broken:  # the room stays open, for whoever has to mend it
+        words = refused("LedgerCorrupt", str(broken))
+        return visit.show("steward_broken.html", status=500, here="Steward’s room", dataset=dataset, refusal=words)
+
+
+def _room(visit: Visit, dataset: str) -> Response:
+    state = visit.state
     ledger = state.datasets.ledger(dataset)
     purse, unit = _purse(ledger), unit_of(ledger.promise())
     symbol = _symbol(ledger, unit)

@@ -30,15 +30,17 @@ def tradeoff(curator: Curator, ask: Ask, unit: Unit) -> Markup:
         here = curator.plan(ask.sql, ask.terms.spend, error=ask.terms.error)
     except DiscreetError:
         return Markup("")  # some spend on the way cannot be planned: then there is no curve to show
-    if not isinstance(here, Plan) or not all(math.isfinite(error) and error > 0 for _, error in points):
+    drawn = [(spend, error) for spend, error in points if math.isfinite(error) and error > 0]
+    if not isinstance(here, Plan) or len(drawn) < 2:
         return Markup("")
     at = float(getattr(here.spend, "mu", 0) or amount(here.spend)), next(iter(here.statistic_errors().values()))
-    x, y = ([*(p[i] for p in points), at[i]] for i in (0, 1))
+    at = at[0], max(at[1], min(error for _, error in drawn) / 2)  # no error at all has no place on this scale
+    x, y = ([*(p[i] for p in drawn), at[i]] for i in (0, 1))
     frame = Frame(decades(min(x), max(x), 50, WIDTH - 14), decades(min(y), max(y), HEIGHT - 44, 24))
     name = next(iter(here.statistic_errors()))
     parts = [
         axes(frame, f"{unit.symbol} spent", f"95 % error of {name}"),
-        path(frame, points),
+        path(frame, drawn),
         circle(frame, at, "dot", 6),
     ]
     words = f"The error of {name} falls as more is spent; the dot is this question."

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ...errors import DiscreetError, InvalidArgument, NotAllowed
+from ...wire.reply import BROKEN, status_of
 from ..csrf import FIELD, check_csrf
 from ..door import require_steward, session_of
 from ..limits import TooMany
@@ -28,7 +29,6 @@ from .render import is_piece, page, piece
 __all__ = ["Handler", "Visit", "for_all", "for_analysts", "for_stewards", "local_path", "read_form", "to"]
 
 MOST_FIELDS = 100
-STATUS = {"BudgetExceeded": 409, "NotAllowed": 403, "LedgerConflict": 503, "EngineFailure": 502}
 ROOMS = {
     "analyst": (("Workbench", "/workbench"), ("History", "/history"), ("Learn", "/learn")),
     "steward": (
@@ -130,8 +130,11 @@ def _visited(
     except TooMany as wait:
         return _refusal(visit, "TooMany", str(wait), 429)
     except DiscreetError as refusal:
-        kind = type(refusal).__name__
-        return _refusal(visit, kind, str(refusal), STATUS.get(kind, 422))
+        return _refusal(visit, type(refusal).__name__, str(refusal), status_of(refusal))
+    except Exception as broken:  # noqa: BLE001 - whatever it says may tell about data
+        who = "" if visit.session is None else visit.session.person.name
+        state.log.write(f"error {type(broken).__name__}", who=who, status=500)
+        return _refusal(visit, "", BROKEN, 500)
 
 
 def _refusal(visit: Visit, kind: str, message: str, status: int) -> Response:

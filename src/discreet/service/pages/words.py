@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from ...privacy.rounding import shown
 from .chart import plain
 
-__all__ = ["error_words", "percent", "value_words"]
+__all__ = ["error_words", "percent", "price_words", "sentence", "value_words"]
+
+
+def price_words(price: float, digits: int = 4) -> str:
+    """Write a price, rounded up; a float that is the nearest to a short decimal is written as that.
+
+    >>> price_words(0.1 + 0.1), price_words(2**0.5, 3)
+    ('0.2', '1.42')
+    """
+    return shown(Fraction(repr(price)), digits)
 
 
 def error_words(error: float, unit: str = "") -> str:
@@ -18,6 +28,16 @@ def error_words(error: float, unit: str = "") -> str:
     """
     words = f"± {plain(float(shown(error, 3)))}" if math.isfinite(error) else "no bound"
     return f"{words} {unit}".strip()
+
+
+def sentence(words: str) -> str:
+    """Make a sentence of words: a capital letter first, but never a Greek one, and a point at the end.
+
+    >>> sentence("it is so"), sentence("ε must be above 0"), sentence("Really?")
+    ('It is so.', 'ε must be above 0.', 'Really?')
+    """
+    first = words[:1].upper() if words[:1].isascii() else words[:1]
+    return first + words[1:] + ("" if words.endswith((".", "?", "!")) else ".")
 
 
 def value_words(value: object) -> str:
