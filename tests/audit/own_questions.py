@@ -40,6 +40,8 @@ def visit(person: object, *cells: object) -> dict[str, object]:
 
 
 PEOPLE = [visit(1), visit(2, 7, 2.0, "B"), visit(3, 2, 0.25, "B", "q"), visit(4, 4, 3.0, "A", "q")]
+CROWD = [visit(person) for person in range(30)]
+"""So many people of one town that the town is shown."""
 COMER = {
     "high": [visit("new", 10, 4.0, "B", "r")],
     "low": [visit("new", 0, -1.0, "A", "r")],
@@ -116,9 +118,9 @@ class Asked:
 
     @property
     def inputs(self) -> tuple[list, list]:
-        if self.neighbours == "add-remove":
-            return PEOPLE, PEOPLE + COMER[self.comer]
-        return [*PEOPLE, visit("new", 0, -1.0, "A", "p", "Rome")], PEOPLE + COMER[self.comer]
+        people = CROWD if "unknown" in self.name else PEOPLE
+        leaver = [] if self.neighbours == "add-remove" else [visit("new", 0, -1.0, "A", "p", "Rome")]
+        return people + leaver, people + COMER[self.comer]
 
     @property
     def person(self) -> str | None:

@@ -70,6 +70,27 @@ class TestTails:
         assert np.all(found >= np.array(truth) * (1 - 1e-12))
         assert found == pytest.approx(truth, rel=1e-6, abs=1e-12)
 
+    @given(st.integers(1, 120), st.lists(st.fractions(0, 1, max_denominator=64), min_size=1, max_size=3))
+    @settings(max_examples=60, deadline=None)
+    def test_a_grid_is_summed(self, runs, ps):
+        """A row of counts against a column of probabilities: plain sums, the same as one by one."""
+        counts = np.arange(-1, runs + 2, dtype=float)
+        found = bounds.at_most(counts[None, :], runs, np.array([float(p) for p in ps])[:, None])
+        for row, p in zip(found, ps, strict=True):
+            truth = [float(exact_at_most(k, runs, float(p))) for k in (0, runs // 2, runs - 1)]
+            seen = [row[1 + k] for k in (0, runs // 2, runs - 1)]
+            assert all(a >= b * (1 - 1e-12) for a, b in zip(seen, truth, strict=True))
+            assert seen == pytest.approx(truth, rel=1e-8, abs=1e-280)
+            assert (row[0], row[-1], row[-2]) == (0.0, 1.0, 1.0)
+
+    @pytest.mark.parametrize("runs", [5_000, 1_000_000])
+    def test_few_of_many_are_summed(self, runs):
+        from scipy.special import betaincc
+
+        counts, p = np.arange(150.0), np.array([0.1, 10.0, 70.0, 140.0])[:, None] / runs
+        found = bounds.at_most(counts[None, :], runs, p)
+        assert found == pytest.approx(betaincc(counts + 1, runs - counts, p), rel=1e-8)
+
     @pytest.mark.parametrize("runs", [1000, 30_000, 1_000_000])
     @pytest.mark.parametrize("p", [0.31, 0.5, 0.9])
     def test_large_counts_lie_between_neighbouring_counts(self, runs, p):

@@ -23,6 +23,9 @@ _MARGIN = 1e-12
 EXACT_BELOW = 200
 """With fewer hits or misses than this, a tail is the incomplete beta function; above it, two sharp bounds are used."""
 
+_SHORT = 2000
+"""With at most so many runs a tail is a plain sum."""
+
 
 def level(alpha: object, name: str = "alpha") -> float:
     """Read an error probability strictly between 0 and 1.
@@ -92,11 +95,17 @@ def at_most(count: Floats, runs: int, probability: Floats) -> Floats:
     >>> at_most(np.array([0.0, 1.0]), 2, np.array([0.5, 0.5])).round(6).tolist()
     [0.25, 0.75]
     """
-    count, probability = np.broadcast_arrays(np.floor(count), probability)
+    count, probability = np.floor(count), np.asarray(probability, dtype=np.float64)
     inside = (count >= 0) & (count < runs)
     k = np.where(inside, count, 0.0)
-    rarest = min(float(k.max(initial=0.0)), float((runs - k).max(initial=0.0)))
-    body = _beta_tail(k, runs, probability) if rarest < EXACT_BELOW else _entropy_tail(k, runs, probability)
+    most, least = float(k.max(initial=0.0)), float((runs - k).max(initial=0.0))
+    body: Floats
+    if count.shape[:-1] == (1,) and probability.shape[1:] == (1,) and (runs <= _SHORT or most < EXACT_BELOW):
+        body = _summed_tail(k[0].astype(np.int64), runs, probability)
+    elif min(most, least) < EXACT_BELOW:
+        body = _beta_tail(k, runs, probability)
+    else:
+        body = _entropy_tail(k, runs, probability)
     return np.where(inside, np.minimum(body * (1 + 1e-9), 1.0), np.where(count < 0, 0.0, 1.0))
 
 
@@ -107,6 +116,19 @@ def at_least(count: Floats, runs: int, probability: Floats) -> Floats:
     [0.75]
     """
     return at_most(runs - np.ceil(count), runs, 1 - np.asarray(probability, dtype=float))
+
+
+def _summed_tail(k: NDArray[np.int64], runs: int, probability: Floats) -> Floats:
+    """Add up the law from 0, once for each of a column of probabilities, and read the counts of a row off it.
+
+    All terms are positive, and their logarithms are sums of fewer than 2000 terms, so the error is far below 1e-9.
+    """
+    from scipy.special import xlog1py, xlogy
+
+    counts = np.arange(int(k.max(initial=0)) + 1, dtype=np.float64)
+    ways = np.concatenate(([0.0], np.cumsum(np.log((runs - counts[1:] + 1) / counts[1:]))))
+    law = np.exp(ways + xlogy(counts, probability) + xlog1py(runs - counts, -probability))
+    return np.asarray(np.cumsum(law, axis=1)[:, k] + 1e-300, dtype=np.float64)
 
 
 def _beta_tail(k: Floats, runs: int, probability: Floats) -> Floats:
