@@ -12,7 +12,12 @@ _NUMBER: dict[str, object] = {
 }
 _REF = {"$ref": "#/components/schemas/Number"}
 _NAMED = {"type": "object", "additionalProperties": _REF, "minProperties": 1, "maxProperties": MOST_NAMES}
-_SQL = {"type": "string", "minLength": 1, "maxLength": LONGEST_SQL}
+_SQL = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": LONGEST_SQL,
+    "examples": ["SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"],
+}
 _QUESTIONS = {
     "type": "object",
     "additionalProperties": _SQL,
@@ -39,6 +44,7 @@ SHAPES: dict[str, object] = {
     "Number": _NUMBER,
     "Budget": {
         "description": "What may be spent, in words; amounts are exact.",
+        "examples": [{"epsilon": "1/2"}, {"epsilon": "1", "delta": "1e-6"}, {"rho": "1/8"}],
         "oneOf": [
             _object(("epsilon",), epsilon=_REF),
             _object(("epsilon", "delta"), epsilon=_REF, delta=_REF),
