@@ -41,19 +41,8 @@ def postgres(tables, postgres_dsn):
 
 @pytest.fixture(scope="module")
 def spark(tables, spark_session):
-    """Spark without the compiling that pays off on large data only: four times as fast on these."""
-    quick = {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-    }
-    before = {name: spark_session.conf.get(name) for name in quick}
-    for name, value in quick.items():
-        spark_session.conf.set(name, value)
-    yield spark_beside(tables, spark_session)
-    for name, value in before.items():
-        spark_session.conf.set(name, value)
+    with closing(spark_beside(tables, spark_session)) as beside:
+        yield beside
 
 
 def test_names_are_unique_and_every_tolerance_has_its_reason():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..noise import Bits
 from ..plan.plan import Plan, plan_question
+from ..plan.release import Distinct, Release
 from ..privacy.measures import Measure
 from ..query.keys import PublicValues, declares_null
 from ..query.kind import Scalar
@@ -39,7 +40,8 @@ def answer_question(
     """Answer a question within a budget; whoever keeps a ledger plans first, charges `plan.events`, then runs.
 
     `level` is the level of the intervals of quantiles, fixed when they are drawn; those of all other statistics can be
-    had at any level. `nonnegative` moves noisy counts to 0 or above.
+    had at any level. `nonnegative` moves noisy counts to 0 or above, and COUNT(DISTINCT x) to no more than there are
+    public values.
 
     >>> from ..data import Category, Rows, Schema
     >>> from ..privacy.measures import PureDP
@@ -82,9 +84,15 @@ def run_plan(
                 columns,
                 level=confidence,
                 nonnegative=nonnegative,
+                values=_values(plan.releases[places[0]]),
             )
         rows.append(made)
     return Answer.of(plan, keys, rows)
+
+
+def _values(release: Release) -> int | None:
+    """Say how many public values there are to count, if distinct ones are counted."""
+    return len(release.want.cells.places) if isinstance(release.want, Distinct) else None
 
 
 def _keys(plan: Plan, engine: Store, bits: Bits | None) -> Sequence[Key]:

@@ -43,13 +43,20 @@ def estimate(
     *,
     level: float,
     nonnegative: bool,
+    values: int | None = None,
 ) -> Estimate:
-    """Put a statistic together from what was released for it: noisy totals, or places of chosen cells."""
+    """Put a statistic together from what was released for it: noisy totals, or places of chosen cells.
+
+    `values` is how many public values there are to count, where distinct ones are counted.
+    """
     totals = [one for one in drawn if isinstance(one, Noisy)]
     picks = [one for one in drawn if isinstance(one, Pick)]
     match statistic:
-        case Count() | CountOf() | CountPeople() | CountDistinct():
+        case Count() | CountOf() | CountPeople():
             return Amount(totals[0], Fraction(0) if nonnegative else None)
+        case CountDistinct():
+            most = None if values is None else Fraction(values)
+            return Amount(totals[0], Fraction(0), most) if nonnegative else Amount(totals[0])
         case Sum():
             return Amount(totals[0])
         case Mean(of=of):

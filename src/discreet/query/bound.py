@@ -6,10 +6,11 @@
     People   people            GroupShare(max_groups, 1)    a person counts once in a key
     People   which keys occur  GroupShare(max_groups, 1) in whole people: who is in more keys than that counts nowhere
 
-All of them let at most `max_rows` rows of one person count in an answer. In a join of private tables on the person alone
-the rows of one pair with those of the other, so that their bounds multiply; on the person and more columns the larger
-bound holds; in a union they add up; GROUP BY the person leaves one row. The same goes for groups. Which of two possible
-shares has the smaller error is the planner's choice; what a share cuts off no interval sees, so the plan shows it.
+All of them let at most `max_rows` rows of one person count in an answer. In a join of private tables on the person
+alone every row of one pairs with every row of the other, so their bounds multiply; on the person and more columns the
+larger bound holds; in a union they add up; GROUP BY the person leaves one row. The same goes for groups. Which of two
+possible shares has the smaller error is the planner's choice; what a share cuts off no interval sees, so the plan shows
+it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,11 @@ Side: TypeAlias = Expression | Person
 
 def joined(left: Scope | Public, join: exp.Join, tables: Tables) -> Scope | Public:
     """Join one more item; a public table may stand on either side of an inner join."""
-    only(join, "this", "on", "using", "side", "kind")
+    only(join, "this", "on", "using", "side", "kind", "method")
+    if join.args.get("method"):
+        raise refusal(
+            f"{str(join.args['method']).upper()} JOIN", "it is not supported", "write JOIN … ON with an equality"
+        )
     side, kind = (str(join.args.get(part) or "").upper() for part in ("side", "kind"))
     if kind == "CROSS" or (join.args.get("on") is None and not join.args.get("using")):
         raise unbounded("CROSS JOIN", "each row would meet every other", "write JOIN … ON with an equality")

@@ -77,6 +77,9 @@ def _select(node: exp.Select, tables: Tables) -> View:
     scope = read_where(node, read_from(node, tables))
     if node.args.get("group") is not None:
         return read_people(node, scope)
+    for window in (item.find(exp.Window) for item in node.expressions):
+        if window is not None:
+            refuse_node(window)
     if node.args.get("having") is not None or any(map(with_aggregate, node.expressions)):
         raise refusal("a sub-query with aggregates", "it sums up many people", "GROUP BY the person in it")
     items = [pair for item in node.expressions for pair in _item(item, scope)]

@@ -25,7 +25,6 @@ _CLAUSES = {
     "joins": "JOIN",
     "order": "ORDER BY",
     "group": "GROUP BY",
-    "method": "NATURAL or ASOF JOIN",
     "db": "a qualified table name",
     "when": "AT",
     "except_": "EXCLUDE",

@@ -1,0 +1,44 @@
+"""Counts moved into what is public: at least 0, and no more distinct values than there are."""
+
+from fractions import Fraction
+
+import pytest
+
+from answer.cases import Remembered, question, relation, visits
+from discreet.answer.ask import answer_question
+from discreet.answer.estimate import estimate
+from discreet.answer.noisy import Noisy
+from discreet.mechanisms.geometric import Geometric
+from discreet.privacy.measures import PureDP
+from discreet.query.expression import Field
+from discreet.query.tree import Count, CountDistinct, CountPeople
+
+REGION = CountDistinct(Field("region"))
+
+
+def made(statistic, steps, nonnegative, values=None):
+    noisy = Noisy(steps, Fraction(1), Geometric(scale=2, sensitivity=1))
+    return estimate(statistic, [noisy], {}, level=0.95, nonnegative=nonnegative, values=values)
+
+
+@pytest.mark.parametrize(("steps", "value"), [(-4, 0.0), (2, 2.0), (99, 3.0)])
+def test_distinct_values_are_as_many_as_are_public(steps, value):
+    inside = made(REGION, steps, True, 3)
+    assert inside.value == value
+    assert 0 <= inside.interval(0.05)[0] <= inside.interval(0.05)[1] <= 3
+    assert made(REGION, steps, False, 3).value == steps
+
+
+@pytest.mark.parametrize("statistic", [Count(), CountPeople()])
+def test_other_counts_have_no_public_end(statistic):
+    assert made(statistic, 99, True).value == 99
+    assert made(statistic, -4, True).value == 0
+    assert made(statistic, -4, False).value == -4
+
+
+def test_a_question_at_a_small_budget_stays_inside():
+    rows = question(relation(), {"values": REGION, "n": Count()})
+    for _ in range(20):
+        answer = answer_question(rows, Remembered(visits()), PureDP("1/1000"), nonnegative=True)
+        assert 0 <= answer.column("values")[0] <= 3
+        assert answer.column("n")[0] >= 0
