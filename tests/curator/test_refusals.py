@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,13 @@ class TestGarbage:
         with pytest.raises(dp.InvalidArgument, match="no question yet"):
             asked.ask(asked.table("people"), ONE)
 
+    def test_a_question_with_something_foreign_in_it(self):
+        asked = deaf()
+        question = asked.table("people").count(by="region")
+        foreign = replace(question, keys=(replace(question.keys[0], values=("N", object())),))
+        with pytest.raises(dp.InvalidArgument, match="only what a Table or SQL puts there"):
+            asked.ask(foreign, ONE)
+
     @pytest.mark.parametrize("who", ["", " ana", "*", None, 3, "x" * 300])
     def test_a_name_that_is_none(self, who):
         with pytest.raises(dp.InvalidArgument, match="who must be"):
@@ -163,13 +171,13 @@ class TestWhatDoesNotFitTogether:
             curator(schemas=[dp.Schema("people", dp.Rows(), {"height": dp.Integer(0, 3)})])
 
     def test_neighbours(self):
-        replace = dp.Schema("people", dp.Rows(), PEOPLE.columns, neighbours="replace")
+        exchanged = dp.Schema("people", dp.Rows(), PEOPLE.columns, neighbours="replace")
         with pytest.raises(dp.SchemaMismatch, match="under 'add-remove' neighbours"):
-            curator(opened(neighbours="add-remove"), schemas=[replace])
+            curator(opened(neighbours="add-remove"), schemas=[exchanged])
         with pytest.raises(dp.SchemaMismatch, match="different neighbour relations"):
-            curator(schemas=[replace, VISITS])
+            curator(schemas=[exchanged, VISITS])
         ledger = opened()
-        curator(ledger, schemas=[replace]).sql(COUNT, ONE)
+        curator(ledger, schemas=[exchanged]).sql(COUNT, ONE)
         with pytest.raises(dp.InvalidArgument, match="neighbours"):
             curator(ledger).sql(COUNT, ONE)
         assert ledger.spent() == ONE

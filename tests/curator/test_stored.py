@@ -29,6 +29,9 @@ from discreet.answer.stored_mechanism import mechanism_from_json, mechanism_to_j
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.plan.plan import plan_question
 
+PATIENT = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 VISITS = dp.Schema(
     "visits",
     dp.Rows(),
@@ -87,7 +90,7 @@ def answers(draw):
 
 
 class TestAWrittenAnswer:
-    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @PATIENT
     @given(answer=answers())
     def test_has_the_same_keys_and_estimates_when_read(self, answer):
         written = json.loads(json.dumps(answer_to_json(answer), allow_nan=False))
@@ -106,11 +109,13 @@ class TestAWrittenAnswer:
         found = answer_from_json(json.loads(json.dumps(answer_to_json(answer))), plan)
         assert found == answer and str(found) == str(answer) and found.interval(0.8) == answer.interval(0.8)
 
+    @PATIENT
     @given(mechanism=mechanisms)
     def test_keeps_its_mechanisms(self, mechanism):
         found = mechanism_from_json(json.loads(json.dumps(mechanism_to_json(mechanism))))
         assert found == mechanism and found.event == mechanism.event
 
+    @PATIENT
     @given(value=scalars | st.dates() | st.datetimes().map(lambda time: time.replace(fold=0)))
     def test_keeps_every_scalar_with_its_type(self, value):
         assert same(scalar_from_json(json.loads(json.dumps(scalar_to_json(value)))), value)

@@ -83,6 +83,10 @@ def read_question(asked: object, schemas: Mapping[str, Schema], public_values: P
         raise InvalidArgument("a table is no question yet; end it with count(), mean('age') or aggregate(…)")
     if not isinstance(asked, Question):
         raise InvalidArgument(f"a question is SQL text or built from a Table, got {type(asked).__name__}")
+    try:
+        fingerprint(asked)
+    except TypeError:
+        raise InvalidArgument("a question holds only what a Table or SQL puts there; build it from a Table") from None
     for schema in schemas_of(asked.rows):
         if schemas.get(schema.name) != schema:
             raise SchemaMismatch(
