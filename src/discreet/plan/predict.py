@@ -14,7 +14,8 @@ With n rows, noisy totals ŝ = s + X and n̂ = n + Y, and N = n̂ (m̂ = ŝ/n̂ 
     quantile      in rows: how many ranks the chosen cell is beside the quantile, for the worst data
     mode          in rows: how many fewer the chosen value has than the most frequent one
 
-Everything rounds up: what is predicted is met at least as often as said, on any data with so many rows.
+Everything rounds up: what is predicted is met at least as often as said, on any data with so many rows. Where it is the
+whole public range, the noise may well hide everything: the estimate may even be NULL.
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ def _least(miss: Callable[[float], float], beta: float, guess: float, most: floa
         chance = miss(t)
         return math.log(chance / beta) if chance else -math.inf
 
-    low, high = guess, guess
+    low = high = first = min(guess, most)
     while excess(low) <= 0:
-        if low < guess * _NOTHING:  # the noise is mostly 0: nothing is missed
+        if low < first * _NOTHING:  # the noise is mostly 0: nothing is missed
             return low
         low, high = low / _STRIDE, low
     while low == high or excess(high) > 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from ..errors import InvalidArgument
 from ..mechanisms.discrete_gaussian import DiscreteGaussian
@@ -49,15 +50,21 @@ def meet(layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, 
 
 def _single_scales(layout: Layout, asked: Asked, beta: float, *, laplace: bool) -> dict[int, Fraction]:
     """Give the largest scale of every total that is a statistic by itself."""
-    family = Geometric if laplace else DiscreteGaussian
     found: dict[int, Fraction] = {}
     for use, error in asked:
         want, place = layout.wants[use.places[0]], use.places[0]
         if use.model.form == "total" and not isinstance(want, Choice):
             unit = want.unit if isinstance(want, Total) else Fraction(1)
-            scale = family.for_error(error / unit, beta, sensitivity=want.sensitivity).scale
+            scale = _largest(error / unit, beta, laplace)
             found[place] = min(scale, found.get(place, scale))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _largest(steps: Fraction, beta: float, laplace: bool) -> Fraction:
+    """Give the largest scale whose error is at most so many steps; which sensitivity it hides does not matter."""
+    family = Geometric if laplace else DiscreteGaussian
+    return family.for_error(steps, beta, sensitivity=1).scale
 
 
 def _choices(layout: Layout, asked: Asked, beta: float, *, laplace: bool) -> Iterator[tuple[int, ChosenRelease]]:
