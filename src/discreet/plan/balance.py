@@ -3,8 +3,8 @@
 With s_r what total r is charged, ε or ρ, errorᵢ² is near qᵢ²·Σ_r A_ir·s_r^−p (p = 2 for ε, 1 for ρ) with qᵢ a
 constant of the mixture of noises. Least Σs_r under errorᵢ ≤ tᵢ is convex; its optimum is s_r^(p+1) ∝ Σᵢ λᵢA_ir with
 λᵢ ≥ 0, found by raising λᵢ where an error is missed and lowering it where it is more than met. Then qᵢ is corrected
-by the true prediction, and all is repeated until every error is met within a factor of 1 − 1e-4; what is still missed
-at the end is made smaller by just that. So every error is met, by the same prediction that the plan shows.
+by the true prediction, and all is repeated until every error is met within a factor of 1 − 1e-4; where that does not
+come about, all noise is scaled by one factor. So every error is met, by the same prediction that the plan shows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = ["Goal", "balanced", "least_prices"]
 
 _ROUNDS = 12
 _CLOSE = 1e-4
+_LEAST = 2.0**-40
 _STEPS = 200
 _DAMPED = 0.8  # of the step that would be exact for one statistic alone
 
@@ -63,14 +64,15 @@ def balanced(goal: Goal, several: Sequence[tuple[Use, float]], singles: dict[int
     limits = [(t ** (2 if use.model.root else 1) * goal.size / 2) ** 2 for use, t in several]
     scales: dict[int, float] = {}
     for _ in range(_ROUNDS):
-        prices = least_prices(squares, limits, floors, power)
+        before, prices = scales, least_prices(squares, limits, floors, power)
         scales = {r: lengths[r] / price ** (power / 2) for r, price in prices.items()}
         rooms = [goal.room(use, t, scales) for use, t in several]
-        if all(1 <= room < 1 + _CLOSE for room in rooms):
+        still = bool(before) and all(abs(scales[r] - before[r]) < _CLOSE * scales[r] for r in scales)
+        if min(rooms) >= 1 and (still or max(rooms) < 1 + _CLOSE):
             break
         limits = [limit * (room * (1 - _CLOSE / 2)) ** 2 for limit, room in zip(limits, rooms, strict=True)]
-    for use, error in several:
-        _shrink(goal, use, error, scales)
+    else:
+        scales = _fitted(goal, several, scales)
     capped = {r: min(Fraction(scale), Fraction(MOST_SCALE)) for r, scale in scales.items()}
     return singles | {r: min(scale, singles.get(r, scale)) for r, scale in capped.items()}
 
@@ -108,14 +110,27 @@ def least_prices(
     return {r: price * max(over) ** (1 / power) for r, price in prices.items()}
 
 
-def _shrink(goal: Goal, use: Use, error: float, scales: dict[int, float]) -> None:
-    """Make the noise of a statistic smaller while its error is missed."""
-    for _ in range(60):
-        room = goal.room(use, error, scales)
-        if room >= 1:
-            return
-        for place in use.places:
-            scales[place] *= room * (1 - 1e-6)
-    raise InvalidArgument(
-        f"no noise brings {use.name} within {error:.6g} at {goal.size:,} rows per key; ask for a larger error or size"
-    )
+def _fitted(goal: Goal, several: Sequence[tuple[Use, float]], scales: dict[int, float]) -> dict[int, float]:
+    """Find the largest common factor with which all errors are met: errors of coarse noise jump, and rounds may not end.
+
+    Refuses an error that is missed however small the noise.
+    """
+
+    def scaled(factor: float) -> dict[int, float]:
+        return {r: scale * factor for r, scale in scales.items()}
+
+    def met(factor: float) -> bool:
+        return all(goal.room(use, error, scaled(factor)) >= 1 for use, error in several)
+
+    low, high = 1.0, 2.0
+    while not met(low):
+        low, high = low / 2, low
+        if low < _LEAST:
+            names = " and ".join(f"{use.name} within {error:.6g}" for use, error in several)
+            raise InvalidArgument(
+                f"no noise brings {names} at {goal.size:,} rows per key; ask for a larger error or give a larger size"
+            )
+    while high - low > _CLOSE / 4 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if met(middle) else (low, middle)
+    return scaled(low)

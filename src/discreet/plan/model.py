@@ -96,6 +96,11 @@ class Model:
                 return 2.0
         return math.inf
 
+    @property
+    def least(self) -> float:
+        """The least error there is without any noise, from the rounding of products."""
+        return math.sqrt(self.blur) if self.root else self.blur
+
     def error(self, noises: Sequence[Noise], size: int, beta: float) -> float:
         """Predict the error at `size` rows but for a chance β, for the worst data; not for single totals and ranks."""
         if self.form == "mean":

@@ -37,6 +37,11 @@ def meet(layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, 
     for use, error in asked:
         if error >= use.model.most:
             raise InvalidArgument(f"every possible {use.name} lies within {float(error):.6g}; ask for a smaller error")
+        if error <= use.model.least:
+            raise InvalidArgument(
+                f"no noise brings {use.name} within {float(error):.6g}: rounding for products alone may be off by "
+                f"{use.model.least:.6g}; ask for more, or declare a coarser step or tighter bounds"
+            )
     singles = _single_scales(layout, asked, beta, laplace=laplace)
     several = [(use, float(error)) for use, error in asked if use.model.form not in {"total", "quantile", "mode"}]
     scales = balanced(Goal(layout, size, beta, laplace), several, singles)
