@@ -111,7 +111,7 @@ def least_prices(
 
 
 def _fitted(goal: Goal, several: Sequence[tuple[Use, float]], scales: dict[int, float]) -> dict[int, float]:
-    """Find the largest common factor with which all errors are met: errors of coarse noise jump, and rounds may not end.
+    """Find the largest common factor with which all errors are met: those of coarse noise jump, and rounds may not end.
 
     Refuses an error that is missed however small the noise.
     """

@@ -153,6 +153,8 @@ def correlation_error(
     2.0
     """
     a, b = reach
+    if min(a * a, b * b, a * b) <= 0:
+        return 2.0  # of a constant, or of ranges whose squares no float holds, nothing is predicted
     _, u, v, count = noises
     third = beta / 3
     mixed = moment_error(noises, reach, size, third, same=False, sample=False) * 3 / (a * b)

@@ -29,6 +29,8 @@ Amount = TypeVar("Amount", float, Fraction)
 Parts = Sequence[tuple[list[float], bool]]
 _FINE = 10**6
 _STEPS = 60
+_LEAST = 1e-24
+"""The least part that counts, far below what a share is rounded to: one of 0 would never come back."""
 _HALVES = (0.5, 0.25, 0.25)
 
 
@@ -82,7 +84,9 @@ def _powers(layout: Layout, use: Use, *, laplace: bool) -> tuple[list[float], bo
     if len(set(use.places)) == 1:
         return [1.0], True
     coefficients = zip(use.model.coefficients, use.places, strict=True)
-    return [(c * layout.force(r, laplace=laplace)) ** 2 for c, r in coefficients], False
+    sizes = [min(c * layout.force(r, laplace=laplace), 1e300) for c, r in coefficients]
+    largest = max(sizes) or 1.0  # only their ratios matter; squares of what is far from 1 are beyond floats
+    return [max((size / largest) ** 2, _LEAST) for size in sizes], False
 
 
 def _due(squares: Sequence[float], own: Sequence[float], power: int) -> list[float]:

@@ -10,6 +10,7 @@ With `under`, questions may be chosen after seeing answers: then the arithmetic 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ from ..privacy.calibrate import most_queries
 from ..privacy.events import Event, Repeated
 from ..privacy.filter import Filter, open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..privacy.rounding import fraction_down
 from ..query.keys import PublicValues
 from ..query.tree import Question
 from ..rational import Number, whole
@@ -111,7 +113,7 @@ def _error(question: Question, spend: Measure, count: int, under: Filter | None,
             pieces.append(_nth(spend, count))
     else:
         fresh = _fresh(under, spend)
-        pieces = [_nth(_whole(fresh), count)]
+        pieces = [_piece(fresh, count)]
     plans: list[Plan] = []
     refused: Exception | None = None
     for piece in pieces:
@@ -153,12 +155,14 @@ def _fresh(under: Filter, spend: Measure) -> Filter:
     return open_filter(spend, under.kind, delta=delta, neighbours=under.neighbours)
 
 
-def _whole(fresh: Filter) -> Measure:
-    """Give all that a fresh filter has to spend, in a measure that a plan can divide."""
+def _piece(fresh: Filter, count: int) -> Measure:
+    """Give what each of so many questions may spend in a fresh filter, in a measure that a plan can divide."""
     left = fresh.left()
     if isinstance(left, RenyiDP):
-        return ZCDP(min(epsilon / alpha for alpha, epsilon in left.orders))
-    return left
+        return _nth(ZCDP(min(epsilon / alpha for alpha, epsilon in left.orders)), count)
+    if fresh.kind == "advanced" and isinstance(left, ZCDP):  # it counts Σε², shown as ρ = Σε²/2
+        return PureDP(fraction_down(math.sqrt(2 * left.rho / count)))
+    return _nth(left, count)
 
 
 def _nth(budget: Measure, count: int) -> Measure:
