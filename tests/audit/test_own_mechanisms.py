@@ -8,8 +8,12 @@ import pytest
 from audit.own_mechanisms import CASES
 from discreet.audit import audit, exact, replay
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.geometric import Geometric
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.response import RandomizedResponse
 from discreet.mechanisms.sensitivity import histogram
 from discreet.mechanisms.truncated import TruncatedGeometric
 from discreet.privacy.measures import ZCDP, PureDP
@@ -55,6 +59,32 @@ class TestExactLaws:
         seen = exact(law, {k + 1: p for k, p in law.items()}, ZCDP(0.5))
         assert not seen.refuted
         assert seen.own == pytest.approx(0.5, rel=1e-2)
+
+
+class TestExactChoices:
+    """A choice among few has a law that can be written down: on all small neighbours it keeps ε, exactly."""
+
+    STEPS = [[a, b, c] for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1)]
+
+    @pytest.mark.parametrize("kind", [Exponential, PermuteAndFlip, NoisyMax], ids=lambda k: k.__name__)
+    def test_selections(self, kind):
+        mechanism = kind.spending(PureDP(1), sensitivity=1)
+        worst = 0.0
+        for start in ([0, 0, 0], [0, 3, 3], [2, 0, 5], [0, 0, 9]):
+            law = mechanism.probabilities(start)
+            for step in self.STEPS:
+                seen = exact(law, mechanism.probabilities(np.add(start, step).tolist()), PureDP(1))
+                assert not seen.refuted, (start, step)
+                worst = max(worst, seen.epsilon)
+        assert worst > 0.7
+
+    @pytest.mark.parametrize("options", [2, 3, 10])
+    def test_randomized_response(self, options):
+        mechanism = RandomizedResponse.spending(PureDP(1), options=options)
+        laws = [[float(mechanism.p if i == told else mechanism.q) for i in range(options)] for told in range(2)]
+        seen = exact(*laws, PureDP(1))
+        assert not seen.refuted
+        assert seen.epsilon == pytest.approx(1, rel=1e-6)
 
 
 class TestReplay:
