@@ -265,6 +265,18 @@ class TestAnInterruptedRun:
         ledger.verify()
 
 
+class TestAStoredAnswerOfAnotherForm:
+    @pytest.mark.parametrize("body", ["", "[]", "{}", '{"body":2,"price":{},"answers":{}}'])
+    def test_is_not_shown(self, body):
+        asked = curator()
+        plans = {"": asked.plan(COUNT, spend=dp.PureDP(1))}
+        charge = asked.ledger.charge(event_of(plans), who="analyst", key=key_of(plans, Wish()))
+        asked.ledger.finish(charge, body)
+        with pytest.raises(dp.LedgerCorrupt, match="a form that this release does not know"):
+            asked.sql(COUNT, spend=dp.PureDP(1))
+        assert asked.spent() == dp.PureDP(1)
+
+
 class TestManyThreads:
     def test_asking_the_same_get_one_answer_for_one_charge(self):
         asked, start = curator(), threading.Barrier(8)

@@ -108,6 +108,16 @@ class TestWhatIsNoReceipt:
         with pytest.raises(dp.ClaimRefuted, match="no receipt of discreet"):
             dp.verify_receipt(text)
 
+    @pytest.mark.parametrize(
+        ("field", "value"), [("who", 3), ("number", "2"), ("tables", []), ("asked", {}), ("part", [])]
+    )
+    def test_a_field_of_another_type(self, world, field, value):
+        data = json.loads(world[1].receipt.to_json()) | {field: value, "signature": "", "key": ""}
+        del data["hash"]
+        facts = {name: data[name] for name in data if name not in ("signature", "key")}
+        with pytest.raises(dp.ClaimRefuted):
+            dp.verify_receipt(canonical_json(data | {"hash": hash_json(facts)}))
+
     def test_a_file_that_is_not_there(self, tmp_path):
         with pytest.raises(dp.ClaimRefuted, match="cannot be read"):
             dp.verify_receipt(tmp_path / "nothing.json")

@@ -130,7 +130,14 @@ class TestAnotherSchema:
 
     def test_anywhere_in_the_question(self):
         own, forged = dp.Table(VISITS), dp.Table(dp.Schema("visits", VISITS.unit, VISITS.columns, version="7"))
-        for table in (own.union(forged), forged.where(dp.col("paid"))):
+        renamed = forged.select(more=dp.col("minutes"))
+        tables = (
+            own.union(forged),
+            forged.where(dp.col("paid")),
+            own.join_person(renamed),
+            forged.per_person(k=count()),
+        )
+        for table in tables:
             with pytest.raises(dp.SchemaMismatch, match="not the curator's"):
                 deaf().ask(table.aggregate(n=count()), ONE)
 

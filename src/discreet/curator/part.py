@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ..data.columns import Date, Timestamp
 from ..data.keys import Key
 from ..data.schema import Schema
@@ -62,6 +64,8 @@ def _pinned(relation: Relation, parts: Parts) -> list[Key | None]:
             return _pinned(left, parts) + _pinned(right, parts)
         case Union(parts=each):
             return [one for part in each for one in _pinned(part, parts)]
+        case _:
+            assert_never(relation)
 
 
 def _scanned(relation: Relation) -> Schema | None:

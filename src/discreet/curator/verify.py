@@ -111,7 +111,7 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
     """Read the fields; anything of a wrong kind does not come out as the same text, or raises."""
     if not isinstance(data, dict) or data.keys() != _FIELDS or data["receipt"] != VERSION:
         raise ValueError
-    if not all(isinstance(data[name], str) for name in _TEXTS):
+    if not all(isinstance(data[name], str) for name in _TEXTS) or not isinstance(data["part"], str | int | None):
         raise ValueError
     text: Callable[[str], str] = data.__getitem__
     return Receipt(

@@ -29,8 +29,11 @@ def body_of(price: Measure, answers: Mapping[str, object]) -> str:
 
 def opened(body: str) -> tuple[Measure, dict[str, object]]:
     """Read what `body_of` wrote."""
-    data = json.loads(body)
-    if not isinstance(data, dict) or data.get("body") != VERSION:
+    try:
+        data = json.loads(body)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict) or data.keys() != {"body", "price", "answers"} or data["body"] != VERSION:
         raise LedgerCorrupt("a stored answer is in a form that this release does not know; use a newer one")
     return measure_from_json(data["price"]), data["answers"]
 
