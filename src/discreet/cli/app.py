@@ -54,9 +54,9 @@ app.add_typer(people_app)
 
 @app.command()
 def demo(
-    epsilon: Annotated[str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")] = "1",
+    epsilon: Annotated[str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")] = "2",
 ) -> None:
-    """Answer questions about a bundled census sample privately, with error bars, and show what it cost.
+    """Live through a day of a steward and an analyst on a bundled census sample: ask, by budget and by error, run out.
 
     Example: discreet demo --epsilon 1/2
     """

@@ -34,12 +34,13 @@ PEOPLE = Schema(
         "age": Integer(0, 120),
         "sex": Category([0, 1]),
         "educ": Integer(0, 20),
-        "income": Real(0, 150_000, step=1),
+        "income": Real(0, 150_000, step=1, default=0),
         "married": Category([0, 1]),
     },
 )
-BY_AGE = """SELECT FLOOR(age / 10) * 10 AS decade, COUNT(*) AS people, AVG(income) AS income
-FROM people WHERE age BETWEEN 20 AND 79 GROUP BY decade"""
+BY_AGE = """SELECT CASE WHEN age < 40 THEN 'under 40' WHEN age < 60 THEN '40 to 59' ELSE '60 and over' END AS ages,
+       COUNT(*) AS people, AVG(income) AS income
+FROM people GROUP BY ages"""
 MARRIED = "SELECT COUNT(*) AS married FROM people WHERE married = 1"
 MEDIAN = "SELECT MEDIAN(income) AS median_income FROM people"
 
@@ -86,7 +87,9 @@ def _steps(screen: Console) -> Callable[[str, str | None], None]:
     def step(title: str, body: str | None) -> None:
         screen.print(f"\n[bold cyan]{next(count)}[/bold cyan] [bold]{title}[/bold]")
         if body is not None and body.startswith("SELECT"):
-            screen.print(Panel(Syntax(body, "sql", background_color="default"), expand=False, border_style="dim"))
+            screen.print(
+                Panel(Syntax(body, "sql", background_color="default", word_wrap=True), expand=False, border_style="dim")
+            )
         elif body is not None:
             screen.print(Text(body))
 

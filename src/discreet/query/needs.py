@@ -25,6 +25,7 @@ from .expression import Call, Constant, Expression, Function
 from .keys import PublicValues, public_keys
 from .kind import Kind, Whole
 from .kinds import kind_of
+from .present import always_present
 from .rows import columns_of
 from .tree import (
     Correlation,
@@ -90,18 +91,18 @@ def needs(
         case CountPeople():
             return Sums((_rows(Constant(True)),), people=True)
         case CountOf(of=of):
-            return Sums((_rows(_present(of)),))
+            return Sums((_rows(_present(of, rows)),))
         case Sum(of=of):
             return Sums((_number(of, columns),))
         case Mean(of=of):
-            return Sums((_number(_centred(of, columns), columns), _rows(_present(of))))
+            return Sums((_number(_centred(of, columns), columns), _rows(_present(of, rows))))
         case Variance(of=of):
             z = _coarse(of, columns)
-            return Sums((_product(z, z, columns), _single(z, columns), _rows(_present(of))))
+            return Sums((_product(z, z, columns), _single(z, columns), _rows(_present(of, rows))))
         case Covariance(x=x, y=y):
-            return Sums(_moments(x, y, columns)[:4])
+            return Sums(_moments(x, y, rows)[:4])
         case Correlation(x=x, y=y):
-            return Sums(_moments(x, y, columns))
+            return Sums(_moments(x, y, rows))
         case Quantile(of=of):
             return lattice(of, columns, most_cells)
         case Mode(of=of) | CountDistinct(of=of):
@@ -154,7 +155,10 @@ def _whole(kind: Kind) -> Whole:
     return kind
 
 
-def _present(x: Expression) -> Expression:
+def _present(x: Expression, rows: Relation) -> Expression:
+    """Say where a value counts: everywhere, if it cannot be NULL, so that COUNT(*) serves too."""
+    if always_present(x, rows):
+        return Constant(True)
     return Call(Function.NOT, (Call(Function.IS_NULL, (x,)),))
 
 
@@ -197,9 +201,11 @@ def _product(u: _Factor, v: _Factor, columns: dict[str, Kind]) -> Part:
     return Part(part.expression, part.step * u.worth * v.worth, 0 if u == v else part.low, part.high)
 
 
-def _moments(x: Expression, y: Expression, columns: dict[str, Kind]) -> tuple[Part, ...]:
+def _moments(x: Expression, y: Expression, rows: Relation) -> tuple[Part, ...]:
+    columns = columns_of(rows)
     u, v = _where(y, _coarse(x, columns)), _where(x, _coarse(y, columns))
-    n = Call(Function.AND, (_present(x), _present(y)))
+    both = (_present(x, rows), _present(y, rows))
+    n = Constant(True) if both == (Constant(True),) * 2 else Call(Function.AND, both)
     single = (_single(u, columns), _single(v, columns), _rows(n))
     return (_product(u, v, columns), *single, _product(u, u, columns), _product(v, v, columns))
 
