@@ -22,7 +22,8 @@ from discreet.audit import Report, audit
 from discreet.privacy.measures import PureDP
 from discreet.testing.zoo import BROKEN, SOUND, Specimen
 
-sys.path[0] = str(Path(__file__).parents[1] / "tests")  # in place of this folder, whose audit.py has the same name
+sys.path.remove(str(Path(__file__).parent))  # its audit.py has the name of the folder of tests
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from audit.own_curator import CASES as CURATED
 from audit.own_mechanisms import CASES as MECHANISMS
 from audit.own_questions import CASES as QUESTIONS
