@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from audit.replayed import program
 from discreet.audit import replay
+from discreet.data import Integer, People, Schema
+from discreet.plan.plan import plan_question
+from discreet.privacy.measures import PureDP
+from discreet.query import parse
+from discreet.query.tally import RowShare
 from end_to_end.questions import neighbour, questions
-from engines.tables import in_duckdb, in_memory
+from engines.tables import Table, in_duckdb, in_memory
 
 EASY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -34,6 +41,36 @@ def keys_of(plan, *tables):
     if plan.selection is None:
         return ()
     return sorted({key for each in tables for key in in_memory(each).tally(plan.selection.tally)}, key=repr)
+
+
+def planned(sql, spend, **columns):
+    return plan_question(parse(sql, {"many": Schema("many", People("id", max_rows=2), columns)}), spend)
+
+
+def wider(plan):
+    """Ask the store for shares of four rows, with noise for two."""
+    share = RowShare(4)
+
+    def widened(release):
+        tally = replace(release.want.tally, share=share)
+        return replace(release, want=replace(release.want, tally=tally))
+
+    return replace(plan, releases=tuple(map(widened, plan.releases)))
+
+
+class TestReplayWouldSee:
+    """What breaks the declared sensitivity is caught on one pair of neighbours: a person with forty rows leaves."""
+
+    @pytest.mark.parametrize("what", ["COUNT(*)", "SUM(x)", "AVG(x)", "STDDEV(x)", "CORR(x, y)", "MAX(x)", "MODE(y)"])
+    def test_a_share_that_is_too_wide(self, what):
+        plan = planned(f"SELECT {what} AS v FROM many", PureDP(1), x=Integer(0, 9), y=Integer(0, 3))
+        one, two = ([(9, 3, "a")] * 40, [(1, 1, "b")])
+        full, less = ({"many": Table({"x": "bigint", "y": "bigint", "id": "text"}, rows)} for rows in (one + two, two))
+        run = {
+            made: program(made, (), store=lambda tables: in_memory(tables["visits"])) for made in (plan, wider(plan))
+        }
+        assert not replay(run[plan], (full, less)).refuted
+        assert replay(run[wider(plan)], (full, less)).refuted
 
 
 class TestNeighbours:

@@ -109,9 +109,10 @@ def _above(noise: Noise, points: np.ndarray) -> np.ndarray:
     """Bound P(worth·X > point) at many points."""
     if noise.laplace:
         h = 1 / noise.scale
-        k = np.floor(points / noise.worth + 1e-9 * np.sign(points)) + 1  # P(X ≥ k)
-        tail = np.exp(-np.maximum(k, 1) * h) / (1 + math.exp(-h))
-        return np.asarray(np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h))))
+        with np.errstate(over="ignore"):  # what is beyond floats has no tail
+            k = np.floor(points / noise.worth + 1e-9 * np.sign(points)) + 1  # P(X ≥ k)
+            tail = np.exp(-np.maximum(k, 1) * h) / (1 + math.exp(-h))
+            return np.asarray(np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h))))
     from scipy.special import ndtr
 
     return np.asarray(ndtr(-(points / noise.worth - 0.5) / math.sqrt(noise.scale**2 + 0.25)))
