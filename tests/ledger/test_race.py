@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.privacy.events import LaplaceNoise
 from ledger.crowd import FULL, forked, heard
 
-PROCESSES, REQUESTS = (32, 200) if FULL else (16, 40)
+PROCESSES, REQUESTS = (32, 200) if FULL else (32, 40)
 
 
 def ask(ledger, who, sizes):

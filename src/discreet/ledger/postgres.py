@@ -136,12 +136,13 @@ class PostgresStore:
         )
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
+        """Write and commit in one round trip; until then the server undoes the turn of one who stalls or dies."""
         entry = page.entry
+        steps.passed(f"{step_of(entry)}:written")
         with connection.pipeline():
             connection.execute(_ADD, (self._name, entry.number, write_line(entry), page.body, entry.key))
             for name, text in page.texts.items():
                 connection.execute(_PUT, (self._name, name, text))
-            steps.passed(f"{step_of(entry)}:written")
             connection.execute("COMMIT")
 
     def _leave(self, connection: psycopg.Connection) -> None:
