@@ -141,6 +141,14 @@ class TestAnotherSchema:
             with pytest.raises(dp.SchemaMismatch, match="not the curator's"):
                 deaf().ask(table.aggregate(n=count()), ONE)
 
+    def test_of_the_curator_itself_is_taken_in_every_shape(self):
+        asked = curator()
+        people, visits = asked.table("people"), asked.table("visits")
+        tables = (people.join(WARDS, on="ward"), visits.union(visits), visits.join_person(visits.per_person(k=count())))
+        for table in tables:
+            assert len(asked.ask(table.aggregate(n=count()), ONE)) == 1
+        assert asked.spent() == dp.PureDP(3)
+
 
 class TestWhatDoesNotFitTogether:
     DRAFT = dp.Schema("people", dp.Rows(), PEOPLE.columns, needs_word=["columns.age"])
