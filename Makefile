@@ -8,7 +8,7 @@ WORKERS ?= 2
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test lint format unit bench audit pictures clean
+.PHONY: help demo test lint format unit bench audit pictures notebooks clean
 
 help:                     ## say what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -52,13 +52,17 @@ audit: $(VENV)/.test      ## attack everything that promises, with many runs (lo
 pictures: $(VENV)/.test   ## draw the pictures of the docs again
 	for script in docs/pictures/*.py; do $(BIN)/python $$script || exit 1; done
 
+notebooks: $(VENV)/.test  ## run the notebooks of the docs again and keep what they show
+	for notebook in docs/notebooks/*.ipynb; do \
+	  $(BIN)/python -m jupyter execute --inplace $$notebook || exit 1; done
+
 clean:                    ## remove what the other targets made
 	rm -rf $(VENV) $(BENCH) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/.demo: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) --editable .
+	$(BIN)/python $(PIP) --editable '.[plot]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.demo

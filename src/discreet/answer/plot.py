@@ -18,16 +18,18 @@ __all__ = ["plot"]
 def plot(answer: Answer, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
     """Draw a column of numbers against the exact columns, which name the rows; the first noisy one unless said.
 
+    It is a figure of pyplot, so a notebook shows it; `plt.close` it where many are drawn.
+
     Refuses a column that is not there or that holds no numbers.
     """
-    from matplotlib.figure import Figure
+    import matplotlib.pyplot as plt
 
     sorts = dict(zip(answer.columns, answer.sorts, strict=True))
     numbers = [name for name in answer.noisy if sorts[name] == "number"]
     name = next(iter(numbers), None) if column is None else column
     if name is None or name not in numbers:
         raise InvalidArgument(f"there is no such column of noisy numbers; there are {', '.join(numbers) or 'none'}")
-    axes = Figure(layout="constrained").add_subplot()
+    axes = plt.subplots(layout="constrained")[1]
     points = [
         (place, value, row[name])
         for place, (value, row) in enumerate(zip(answer.column(name), answer.interval(level), strict=True))
