@@ -8,12 +8,13 @@ import pytest
 
 from answer.cases import question, relation
 from discreet.data import Integer, People, Real, Rows, Schema
+from discreet.errors import InvalidArgument
 from discreet.plan import plan_question
 from discreet.plan.model import Model, model_of
 from discreet.plan.noise_sum import Noise
 from discreet.plan.predict import correlation_error, mean_error, moment_error
 from discreet.privacy.measures import ZCDP, PureDP
-from discreet.query.expression import Field
+from discreet.query.expression import Call, Constant, Field, Function
 from discreet.query.kind import Whole
 from discreet.query.tree import Correlation, Count, Covariance, Mean, Mode, Quantile, Scan, Sum, Variance
 
@@ -171,6 +172,18 @@ class TestShape:
         assert moment_error((one,) * 4, (1.0, 1.0), 5, 0.05, same=True, sample=True) == 2.0
         assert correlation_error((one,) * 4, (one, one), (1.0, 1.0), 200, 0.05) == 2.0
 
+    def test_a_correlation_with_a_constant_is_not_predicted(self):
+        small = Noise(False, 1.0, 1.0)
+        assert correlation_error((small,) * 4, (small, small), (1e-300, 1.0), 10**6, 0.05) == 2.0
+        assert Model("correlation", (1e-300, 1.0)).least == 2.0
+        asked = question(relation(), {"r": Correlation(Call(Function.MULTIPLY, (X, Constant(0))), Y)})
+        with pytest.raises(InvalidArgument, match="without any it may be off"):
+            plan_question(asked, error=1)
+
+    def test_a_sample_of_which_one_row_may_be_left(self):
+        fine, coarse = Noise(False, 0.05, 1e-6), Noise(False, 0.05, 1.0)
+        assert moment_error((fine, fine, fine, coarse), (1.0, 1.0), 2, 0.05, same=True, sample=True) == 2.0
+
     def test_a_sample_of_few_rows(self):
         tiny = Noise(False, 0.05, 1.0)
         noises = (Noise(False, 0.05, 0.01),) * 3
@@ -184,3 +197,4 @@ class TestShape:
             assert len(model.coefficients) == len(model.labels) == count
         assert Model("quantile").coefficients == (1.0, 1.0, 1.0)
         assert Model("total").most == math.inf
+        assert Model("total").coefficients == Model("mode").coefficients == (1.0,)

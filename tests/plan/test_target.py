@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answer.cases import REGIONS, question, relation
+from answer.cases import COLUMNS, REGIONS, question, relation
 from discreet.data import Integer, Real, Rows, Schema
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.plan import plan_question
 from discreet.plan.balance import least_prices
+from discreet.plan.choose import amount_of
 from discreet.plan.release import NoisyRelease, at_least
 from discreet.privacy.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.query.expression import Call, Field, Function
+from discreet.query.expression import Call, Constant, Field, Function
 from discreet.query.tree import (
     Correlation,
     Count,
@@ -27,8 +28,10 @@ from discreet.query.tree import (
     Mode,
     Quantile,
     Scan,
+    Select,
     Sum,
     Variance,
+    Where,
 )
 
 X, Y = Field("x"), Field("y")
@@ -116,7 +119,7 @@ class TestLeast:
         other = noisier(noisier(plan, Fraction(5, 4), {give}), Fraction(4, 5), {take})
         while any(error > errors[name] for name, error in other.statistic_errors().items()):
             other = noisier(other, Fraction(199, 200))
-        price, least = (amount(one.price(under)) for one in (other, plan))
+        price, least = (amount_of(one.price(under)) for one in (other, plan))
         assert price >= least * Fraction(995, 1000)
 
     def test_a_count_shared_by_a_count_and_a_mean_serves_both(self):
@@ -128,12 +131,6 @@ class TestLeast:
             assert all(plan.statistic_errors()[name] <= float(Fraction(error)) for name, error in errors.items())
         tight = plan_question(asked, error={"n": 3, "m": 1})
         assert tight.statistic_errors()["n"] == 3
-
-
-def amount(measure):
-    from discreet.plan.choose import amount_of
-
-    return amount_of(measure)
 
 
 class TestUnderAFilter:
@@ -241,6 +238,11 @@ class TestRefusals:
             with pytest.raises(InvalidArgument, match="no noise brings a within"):
                 plan_question(asked, error=error, size=size)
 
+    def test_a_choice_among_one(self):
+        constant = Call(Function.MULTIPLY, (X, Constant(0)))
+        with pytest.raises(InvalidArgument, match="needs no data"):
+            plan_question(question(relation(), {"q": Quantile(constant, Fraction(1, 2))}), error=1)
+
     def test_blur_of_products_cannot_be_met(self):
         wide = Scan(Schema("t", Rows(), {"x": Real(0, 10**9, step="1/1024")}))
         with pytest.raises(InvalidArgument, match="no noise"):
@@ -264,11 +266,13 @@ class TestSize:
         ],
     )
     def test_rows_per_key(self, declared, keys, given, expected):
-        from answer.cases import COLUMNS
-
         rows = Scan(Schema("visits", Rows(), COLUMNS, size=declared))
         plan = plan_question(question(rows, {"n": Count(), "m": Mean(X)}, keys), PureDP(1), size=given)
         assert (plan.size, plan.size_from) == expected
+        narrow = replace(plan.question, rows=Select(rows, (("x", X), ("region", Field("region")))))
+        assert plan_question(narrow, PureDP(1), size=given).size == plan.size
+        some = replace(plan.question, rows=Where(rows, Call(Function.IS_NULL, (X,))))
+        assert plan_question(some, PureDP(1)).size_from == "assumed"  # WHERE leaves fewer, nobody said how many
         assert ("%" in str(plan).splitlines()[1].split("±")[1]) == (plan.size_from != "assumed")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
 from ..errors import InvalidArgument
 from ..mechanisms.budget import read_budget
@@ -137,3 +138,5 @@ def _declared(rows: Relation) -> int | None:
             return _declared(inner)
         case Where() | JoinPeople() | Union():  # nobody said how many rows are left
             return None
+        case _:
+            assert_never(rows)

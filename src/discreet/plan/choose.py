@@ -29,12 +29,13 @@ same question always has the same plan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
 from ..errors import InvalidArgument, UnsupportedQuery
+from ..privacy.events import Event
 from ..privacy.filter import open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.pure import price_pure
@@ -106,7 +107,7 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
     """Make one plan, and see that the filter can price it."""
     if isinstance(way, bool):
         releases, selection = meet(layout, asked.errors or (), asked.size, asked.beta, laplace=way), None
-        parts = _parts(releases)
+        parts = _parts(releases, price_pure if way else price_zcdp)
     else:
         selection, budget = way
         parts = shares(layout, asked.weights, laplace=isinstance(budget, PureDP))
@@ -121,14 +122,10 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
     return plan if asked.spend else replace(plan, spend=price)
 
 
-def _parts(releases: Sequence[Release]) -> tuple[Fraction, ...]:
-    """Say which part of the whole each release spends, in ε if all of them have one, else in ρ."""
-    for one in (price_pure, price_zcdp):
-        prices = [one(release.event) for release in releases]
-        known = [price for price in prices if price is not None]
-        if len(known) == len(prices):
-            return tuple(price / sum(known) for price in known)
-    raise UnsupportedQuery("this noise has no price")
+def _parts(releases: Sequence[Release], price: Callable[[Event], Fraction | None]) -> tuple[Fraction, ...]:
+    """Say which part of the whole each release spends: in ε with geometric noise, else in ρ."""
+    prices = [price(release.event) or Fraction() for release in releases]
+    return tuple(one / sum(prices, Fraction()) for one in prices)
 
 
 def amount_of(price: Measure) -> Fraction:

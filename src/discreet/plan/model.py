@@ -98,7 +98,9 @@ class Model:
 
     @property
     def least(self) -> float:
-        """The least error there is without any noise, from the rounding of products."""
+        """The least error there is without any noise: from the rounding of products; all there is, of a constant."""
+        if self.form == "correlation" and min(self.reach) < 1e-150:
+            return 2.0
         return math.sqrt(self.blur) if self.root else self.blur
 
     def error(self, noises: Sequence[Noise], size: int, beta: float) -> float:

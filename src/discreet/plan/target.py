@@ -39,8 +39,8 @@ def meet(layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, 
             raise InvalidArgument(f"every possible {use.name} lies within {float(error):.6g}; ask for a smaller error")
         if error <= use.model.least:
             raise InvalidArgument(
-                f"no noise brings {use.name} within {float(error):.6g}: rounding for products alone may be off by "
-                f"{use.model.least:.6g}; ask for more, or declare a coarser step or tighter bounds"
+                f"no noise brings {use.name} within {float(error):.6g}: without any it may be off by "
+                f"{use.model.least:.6g}; ask for a larger error, or declare a coarser step or tighter bounds"
             )
     singles = _single_scales(layout, asked, beta, laplace=laplace)
     several = [(use, float(error)) for use, error in asked if use.model.form not in {"total", "quantile", "mode"}]
@@ -83,11 +83,10 @@ def _choices(layout: Layout, asked: Asked, beta: float, *, laplace: bool) -> Ite
         first = layout.wants[places[0]]
         if isinstance(first, Choice):
             epsilon = _epsilon(first, error, beta)
-            for place in places:
-                want = layout.wants[place]
-                part = Fraction(1) if place == places[0] else Fraction(1, 2) if laplace else _ROOT_HALF
-                if isinstance(want, Choice):
-                    yield place, ChosenRelease(want, _exponential(want, epsilon * part))
+            wants = [want for want in (layout.wants[place] for place in places) if isinstance(want, Choice)]
+            for place, want in zip(places, wants, strict=True):
+                part = Fraction(1) if want is first else Fraction(1, 2) if laplace else _ROOT_HALF
+                yield place, ChosenRelease(want, _exponential(want, epsilon * part))
 
 
 def _exponential(want: Choice, epsilon: Fraction) -> Exponential:
@@ -98,5 +97,7 @@ def _exponential(want: Choice, epsilon: Fraction) -> Exponential:
 
 def _epsilon(want: Choice, error: Fraction, beta: float) -> Fraction:
     """Give the least ε, to twelve digits, with which the choice misses by at most so many rows: the miss is c/ε."""
-    miss = Fraction(_exponential(want, Fraction(1)).error(want.options, beta)) / steps_per_row(want)
-    return miss / error * _HAIR
+    miss = _exponential(want, Fraction(1)).error(want.options, beta)
+    if miss < 1e-300:
+        raise InvalidArgument("any choice of a quantile or mode is near enough at this level; it needs no data")
+    return Fraction(miss) / steps_per_row(want) / error * _HAIR

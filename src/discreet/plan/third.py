@@ -28,7 +28,7 @@ from ..query.tree import Question
 from ..rational import Number, whole
 from .asked import Errors
 from .plan import Plan, plan_question
-from .split import routes
+from .split import Divisible, routes
 
 __all__ = ["Third", "find_third"]
 
@@ -165,7 +165,7 @@ def _piece(fresh: Filter, count: int) -> Measure:
     return _nth(left, count)
 
 
-def _nth(budget: Measure, count: int) -> Measure:
+def _nth(budget: Divisible | ApproxDP, count: int) -> Measure:
     """Give one of so many equal parts of a budget."""
     match budget:
         case PureDP(epsilon=amount):
@@ -176,8 +176,6 @@ def _nth(budget: Measure, count: int) -> Measure:
             return GaussianDP.of_square(amount / count)
         case ApproxDP(epsilon=epsilon, delta=delta):
             return ApproxDP(epsilon / count, delta / count)
-        case RenyiDP():
-            raise InvalidArgument("a Rényi budget is stated at a few orders only and cannot be divided; restate it")
         case _:
             assert_never(budget)
 
