@@ -101,5 +101,5 @@ def _picture(answer: Answer, screen: Console, folder: Path) -> None:
         screen.print("A picture of the answer needs matplotlib: pip install 'discreet[plot]'")
         return
     path = folder / PICTURE
-    write_picture(answer, path, title="People by age, with 95 % intervals")
+    write_picture(answer, path, title="People by age")
     screen.print(f"A picture of the first answer is in [bold]{path.name}[/bold].")
