@@ -7,6 +7,7 @@ import json
 
 from playwright.sync_api import expect
 
+from . import town as towns
 from .conftest import screen, sign_in
 
 QUESTION = "SELECT district, COUNT(*) AS n, AVG(income) AS income\nFROM people\nWHERE age >= 18\nGROUP BY district"
@@ -26,8 +27,11 @@ def taken(page, selector):
 class TestDay:
     """From the token to the receipt."""
 
-    def test_from_question_to_receipt(self, town, window):
-        page = window()
+    def test_from_question_to_receipt(self, tmp_path, window):
+        with towns.running(tmp_path) as town:
+            self.day(town, window())
+
+    def day(self, town, page):
         sign_in(page, town, town.analyst)
         expect(page).to_have_url(f"{town.url}/workbench/town")
         ask(page, QUESTION)
@@ -86,7 +90,7 @@ class TestDay:
         expect(page.get_by_label("ε to spend")).to_be_hidden()
         page.get_by_label("Off by at most").fill("n = 30")
         expect(page.locator("#explained td.number")).to_have_text("± 30")
-        expect(page.locator("#explained .next")).to_contain_text("for this answer")
+        expect(page.locator("#explained li.next")).to_contain_text("for this answer")
 
     def test_schema_help_writes_for_you(self, town, window):
         page = window()
@@ -130,10 +134,10 @@ class TestDay:
         sign_in(page, town, town.analyst)
         page.get_by_role("link", name="archive").click()
         page.get_by_label("δ to spend").fill("1e-7")
-        expect(page.locator("#explained .next")).to_contain_text("%")
+        expect(page.locator("#explained li.next")).to_contain_text("%")
         page.get_by_role("link", name="country").click()
         expect(page.get_by_label("ρ to spend")).to_be_visible()
-        expect(page.locator("#explained .next")).to_contain_text("ρ =")
+        expect(page.locator("#explained li.next")).to_contain_text("ρ =")
 
 
 class TestWithoutScript:

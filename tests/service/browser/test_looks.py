@@ -31,7 +31,7 @@ def test_looks(town, window, axe, size, scheme):
     sign_in(page, town, town.analyst)
     ask(page, QUESTION, "0.5")
     expect(page.locator("#explained th[scope=row]")).to_have_count(2)
-    page.get_by_text("Budget against error").click()
+    page.get_by_text("What more or less would buy").click()
     page.get_by_text("What the store would be asked").click()
     look(page, axe, f"workbench-{end}")
     page.get_by_role("button", name="Run").click()

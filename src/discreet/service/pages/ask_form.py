@@ -15,6 +15,7 @@ from ...wire.request import Ask, Errors, Terms, read_ask
 
 __all__ = ["Fields", "Unit", "ask_of", "examples_of", "read_fields", "unit_of"]
 
+LARGEST = 10**12
 DIGITS = ("1", "1.5", "2", "3", "5", "7")
 STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for digit in DIGITS)
 """Round amounts from 0.0001 to 700."""
@@ -108,8 +109,8 @@ def ask_of(fields: Fields, unit: Unit) -> Ask:
 
 def _positive(text: str, name: str) -> Fraction:
     found = read_number(text or "0", name)
-    if found <= 0:
-        raise InvalidArgument(f"{name} must be above 0; write 0.5 or 1/20")
+    if not 0 < found <= LARGEST:
+        raise InvalidArgument(f"{name} must be above 0 and at most 10^12; write 0.5 or 1/20")
     return found
 
 

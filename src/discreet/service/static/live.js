@@ -1,6 +1,6 @@
 // Small helpers that make server-rendered pages live. Every page also works without them.
 
-const rooms = new WeakMap(); // the request under way of each form, so that a newer one can replace it
+const underway = new WeakMap(); // the request under way for each place of the page, so that a newer one replaces it
 
 /** Ask the server for a piece of a page; a lost session leads to the sign-in page. */
 async function piece(url, options = {}) {
@@ -20,11 +20,11 @@ function put(target, html) {
   poll(target);
 }
 
-/** Send a form and place the answer; a newer sending of the same form cancels this one. */
+/** Send a form and place the answer; a newer request for the same place cancels this one. */
 async function send(form, url, target, method) {
-  rooms.get(form)?.abort();
+  underway.get(target)?.abort();
   const control = new AbortController();
-  rooms.set(form, control);
+  underway.set(target, control);
   target.setAttribute("aria-busy", "true");
   const fields = new URLSearchParams(new FormData(form));
   try {
