@@ -47,6 +47,9 @@ class History(Sequence[Entry]):
         lines = ["  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, self._foot()])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _HEAD)
         rows = ("".join(f"<td>{escape(word)}</td>" for word in _row(entry)) for entry in self.entries)
@@ -67,15 +70,8 @@ def _row(entry: Entry) -> tuple[str, ...]:
     event = "" if entry.event is None else _named(entry.event)
     ends = "" if entry.refers is None else f"of {entry.refers}"
     part = "" if entry.part is None else str(entry.part)
-    return (
-        str(entry.number),
-        entry.time[:19].replace("T", " "),
-        entry.kind,
-        entry.who,
-        entry.why[:40],
-        event or ends,
-        part,
-    )
+    time, why = entry.time[:19].replace("T", " "), " ".join(entry.why.split())[:40]
+    return str(entry.number), time, entry.kind, entry.who, why, event or ends, part
 
 
 def _named(event: dict[str, object]) -> str:

@@ -1,11 +1,13 @@
 """A ledger in PostgreSQL: for several curators on several machines, at once.
 
-Every write locks the row of the ledger's terms first, then reads what it decides on, then writes: two round trips in
-one transaction, with synchronous_commit on. The time is the server's, so that all curators have the same.
+Every write takes the ledger's advisory lock first, then reads what it decides on, then writes: two round trips in one
+transaction, with synchronous_commit on. The lock ends with the transaction, whatever becomes of the one who holds it.
+The time is the server's, so that all curators have the same.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 import weakref
@@ -19,9 +21,9 @@ from psycopg import errors as e
 from ..errors import LedgerConflict, LedgerCorrupt
 from . import clock, steps
 from .entry import write_line
-from .store import TERMS, Decide, Page, Snapshot, step_of
+from .store import Decide, Page, Snapshot, step_of
 
-__all__ = ["PostgresStore"]
+__all__ = ["PostgresStore", "turn_of"]
 
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS discreet_ledger;
@@ -33,8 +35,8 @@ CREATE TABLE IF NOT EXISTS discreet_ledger.state (
     ledger text NOT NULL, name text NOT NULL, text text NOT NULL, PRIMARY KEY (ledger, name))
 """
 _THERE = "SELECT to_regclass('discreet_ledger.state') IS NOT NULL"
-_TURN = 7305735441932226369  # of the advisory lock under which tables and ledgers are made, one at a time
-_LOCK = "SELECT 1 FROM discreet_ledger.state WHERE ledger = %s AND name = %s FOR UPDATE"
+_MAKING = 7305735441932226369  # of the lock under which tables are made, one at a time
+_LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _NOW = "SELECT clock_timestamp()"
 _LAST = "SELECT number, line FROM discreet_ledger.entry WHERE ledger = %s ORDER BY number DESC LIMIT 1"
 _TEXT = "SELECT name, text FROM discreet_ledger.state WHERE ledger = %s AND (%s OR name = ANY(%s))"
@@ -47,7 +49,6 @@ _PUT = """
 INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
 ON CONFLICT (ledger, name) DO UPDATE SET text = excluded.text
 """
-_MAKE = "SELECT pg_advisory_xact_lock(%s)"
 _CHUNK = 1000
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ class PostgresStore:
 
     def __init__(self, dsn: str, *, name: str, timeout: float) -> None:
         self._dsn, self._name, self._timeout = dsn, name, timeout
+        self._turn = turn_of(name)
         self._lock = threading.RLock()
         self._held: psycopg.Connection | None = None
         self._made = False
@@ -76,7 +78,7 @@ class PostgresStore:
             return self._again(lambda connection: self._seen(connection, names, key))
 
     def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
-        """Decide and write in one transaction that holds the ledger's row from its start."""
+        """Decide and write in one transaction that holds the ledger's lock from its start."""
         with self._lock, explained():
             if not self._again(self._tables):
                 self._again(self._make_tables)
@@ -113,16 +115,12 @@ class PostgresStore:
         return _snapshot(*parts)
 
     def _locked(self, connection: psycopg.Connection, names: Sequence[str], key: str | None) -> Snapshot:
-        """Begin a turn; a ledger that does not exist yet has no row to lock, so makers wait for each other."""
+        """Begin a turn: wait for the ledger's lock, then read what stands there; one round trip."""
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-            connection.execute(_LOCK, (self._name, TERMS))
+            connection.execute(_LOCK, (self._turn,))
             parts = self._ask(connection, names, key)
-        snapshot = _snapshot(*parts)
-        if not snapshot.number:
-            connection.execute(_MAKE, (_TURN,))
-            snapshot = _snapshot(*self._ask(connection, names, key))
-        return snapshot
+        return _snapshot(*parts)
 
     def _ask(
         self, connection: psycopg.Connection, names: Sequence[str] | None, key: str | None
@@ -161,7 +159,7 @@ class PostgresStore:
 
     def _make_tables(self, connection: psycopg.Connection) -> None:
         with connection.transaction():
-            connection.execute(_MAKE, (_TURN,))
+            connection.execute(_LOCK, (_MAKING,))
             connection.execute(_TABLES)
         self._made = True
 
@@ -187,6 +185,15 @@ class PostgresStore:
             connection.execute("SET jit = off")
             self._held = connection
         return self._held
+
+
+def turn_of(name: str) -> int:
+    """Give the number of the advisory lock of a ledger; two names may share one, and then wait for each other.
+
+    >>> turn_of("main")
+    -673438411831542195
+    """
+    return int.from_bytes(hashlib.sha256(f"discreet ledger {name}".encode()).digest()[:8], "big", signed=True)
 
 
 def _snapshot(now: Any, last: Any, texts: Any, found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row

@@ -36,6 +36,9 @@ class Verdict:
     def __str__(self) -> str:
         return "\n".join(f"{name:10}  {value}" for name, value in self._rows())
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in self._rows())
         return f"<table><caption>the chain holds</caption><tbody>{rows}</tbody></table>"
