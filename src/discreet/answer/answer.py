@@ -41,9 +41,9 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     sorts: tuple[Sort | None, ...]
-    plan: Plan = field(repr=False)
-    keys: tuple[Key, ...] = field(repr=False)
-    estimates: tuple[dict[str, Estimate], ...] = field(repr=False)
+    plan: Plan
+    keys: tuple[Key, ...]
+    estimates: tuple[dict[str, Estimate], ...]
     receipt: object = None
     caption: str = field(default="", compare=False)
 
@@ -111,6 +111,9 @@ class Answer:
         from .show import answer_text
 
         return answer_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         from .show import answer_html

@@ -51,6 +51,9 @@ class Explanation:
         shown = [*blocks, *(f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts)]
         return "\n\n".join([*shown, "Nothing was touched, nothing was spent."])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         table = getattr(self.plan, "_repr_html_", None)
         plan = table() if callable(table) else f"<pre>{escape(str(self.plan))}</pre>"

@@ -126,6 +126,9 @@ class Receipt:
         wide = max(len(label) for label, _ in lines)
         return "\n".join(f"{label.ljust(wide)}  {text}" for label, text in lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in self._lines())
         return f"<table>{rows}</table>"
