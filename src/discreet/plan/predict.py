@@ -128,15 +128,15 @@ def moment_error(
     a, b = reach
     most = a * b * (1 if same else 2) * (2 if sample else 1)
     product, u, v, count = noises
+    moved = _quantile(count, beta * _ASIDE / 3)
+    rows = size - moved
+    if sample and rows <= 1:
+        return most
     spreads = (product.spread, u.times(b).spread, v.times(a).spread, count.times(a * b).spread)
     guess = 2 * math.hypot(*spreads) / size
     found = _least(lambda t: moment_miss(noises, reach, size, beta, t, same=same), beta, guess, most)
-    if not sample or found >= most:
+    if not sample:
         return found
-    moved = _quantile(count, beta * _ASIDE / 3)
-    rows = size - moved
-    if rows <= 1:
-        return most
     return min(most, found * rows / (rows - 1) + a * b * moved / ((size - 1) * (rows - 1)))
 
 
