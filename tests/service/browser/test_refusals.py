@@ -42,11 +42,12 @@ class TestDoor:
 
     def test_forged_form(self, town, window):
         page = window(excused=(403,))
+        before = town.state.datasets.ledger("town").spent()
         sign_in(page, town, town.analyst)
         page.evaluate("document.querySelector('#ask [name=csrf]').value = 'forged'")
         page.get_by_role("button", name="Run").click()
         expect(page.get_by_role("alert")).to_contain_text("did not come from this service's own page")
-        assert town.state.datasets.ledger("town").spent("ana").epsilon == 0
+        assert town.state.datasets.ledger("town").spent() == before
 
     def test_steward_rooms_are_shut_for_analysts(self, town, window):
         page = window(excused=(403,))
@@ -100,13 +101,13 @@ class TestQuestions:
         screen(page, f"refusal-{marked.lower().replace(' ', '-').replace('*', 'all')}")
 
     def test_more_than_is_left(self, town, window):
-        page = window(excused=(409,))
+        page, before = window(excused=(409,)), town.state.datasets.ledger("town").spent()
         sign_in(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS n FROM people", "4")
         expect(page.locator("#explained .refusal")).to_contain_text("costs more than is left")
         page.get_by_role("button", name="Run").click()
-        expect(page.locator("#answer .refusal")).to_contain_text("it costs ε = 4, and ε = 3 is left", ignore_case=True)
-        assert town.state.datasets.ledger("town").spent("ana").epsilon == 0
+        expect(page.locator("#answer .refusal")).to_contain_text("It costs ε = 4, and ε =")
+        assert town.state.datasets.ledger("town").spent() == before
 
     @pytest.mark.parametrize("spend", ["", "0", "much", "-1", "1e999"])
     def test_amounts_that_are_none(self, town, window, spend):
