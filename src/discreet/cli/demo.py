@@ -38,7 +38,9 @@ PEOPLE = Schema(
         "married": Category([0, 1]),
     },
 )
-BY_AGE = """SELECT CASE WHEN age < 40 THEN 'under 40' WHEN age < 60 THEN '40 to 59' ELSE '60 and over' END AS ages,
+BY_AGE = """SELECT CASE WHEN age < 40 THEN 'under 40'
+            WHEN age < 60 THEN '40 to 59'
+            ELSE '60 and over' END AS ages,
        COUNT(*) AS people, AVG(income) AS income
 FROM people GROUP BY ages"""
 MARRIED = "SELECT COUNT(*) AS married FROM people WHERE married = 1"
