@@ -132,12 +132,18 @@ class Server:
         return self.process.wait(60)
 
 
-def start(house: House, *, workers: int = 1, environment: dict[str, str] | None = None) -> Server:
+def start(
+    house: House,
+    *,
+    workers: int = 1,
+    environment: dict[str, str] | None = None,
+    script: str = "from discreet.cli.app import app; app()",
+) -> Server:
     """Start a server and wait until it answers."""
     command = [
         sys.executable,
         "-c",
-        "from discreet.cli.app import app; app()",
+        script,
         "serve",
         "--config",
         str(house.config),

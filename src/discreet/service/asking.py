@@ -76,10 +76,13 @@ def put_job(state: State, call: Call, verb: str, read: Callable[[State, Call], M
 async def _charged(state: State, call: Call, verb: str, read: Callable[[State, Call], Mapping[str, object]]) -> Reply:
     """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
     job = await run_in_threadpool(put_job, state, call, verb, read)
-    tick = state.grid.tick(job.started, time.time())
-    await state.grid.until(tick)
+    now = time.time()
+    if state.grid.shows(job.started, job.finished, now):  # sent again long after: there is nothing to wait for
+        return job_reply(state, job, now)
+    moment = min(state.grid.tick(job.started, now), now + state.grid.seconds)
+    await state.grid.until(moment)
     found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
-    return job_reply(state, found, tick)
+    return job_reply(state, found, moment)
 
 
 def job_reply(state: State, job: Job, now: float | None = None) -> Reply:

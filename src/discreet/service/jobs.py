@@ -96,10 +96,22 @@ class Jobs:
             None,
             None,
         )
-        job, ours = self.shelf.put(fresh)
-        if ours:
-            self._enqueue(job)
-        return job
+        job, new = self.shelf.put(fresh)
+        taken = job if new else self.shelf.take(job) if self._again(job) else None
+        if taken is not None:
+            self._enqueue(taken)
+        return taken or job
+
+    def _again(self, job: Job) -> bool:
+        """Tell whether a request that is sent again is run again: if its worker is gone, or if it was refused.
+
+        A refusal spent nothing, and the budget may have changed; but first its own tick must have shown it.
+        """
+        now = time.time()
+        return (job.open and job.lease < now) or (job.state == "refused" and self._shown(job, now))
+
+    def _shown(self, job: Job, now: float) -> bool:
+        return self._grid.shows(job.started, job.finished, now)
 
     def find(self, person: str, job_id: str) -> Job:
         """Find a job of a person."""

@@ -36,9 +36,8 @@ class Shelf:
         self._lease = lease
 
     def put(self, fresh: Job) -> tuple[Job, bool]:
-        """Put up a job, or find the one with the same mark of the same person; tell whether it is ours to run.
+        """Put up a job, or find the one with the same mark of the same person; tell whether it is the new one.
 
-        A job that was refused spent nothing, so the same mark tries again; one whose worker is gone is taken over.
         Refuses a mark that was used for another request.
         """
         self._store.ask(
@@ -58,12 +57,7 @@ class Shelf:
         found = read_job(rows[0])
         if (found.dataset, found.verb, found.body) != (fresh.dataset, fresh.verb, fresh.body):
             raise InvalidArgument("this Idempotency-Key was used for another request; use a new one for a new request")
-        if found.id == fresh.id:
-            return found, True
-        if found.state == "refused" or (found.open and found.lease < time.time()):
-            taken = self.take(found)
-            return (found, False) if taken is None else (taken, True)
-        return found, False
+        return found, found.id == fresh.id
 
     def take(self, job: Job) -> Job | None:
         """Take over a job that was refused or whose lease ran out; None if somebody else was faster."""
