@@ -95,6 +95,9 @@ class Plan:
         errors = self.statistic_errors().values()
         return sum(float(w) * math.log(max(error, 1e-300)) for w, error in zip(weights, errors, strict=True))
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         from .show import plan_text
 

@@ -56,6 +56,9 @@ class Third:
         """The predicted error of each statistic of one question."""
         return self.plan.statistic_errors()
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         misses = ", ".join(f"{name} ± {error:.6g}" for name, error in self.errors.items())
         line = f"{self.queries:,} such questions within {self.spend}, each with {misses} (found: {self.found})"

@@ -55,6 +55,9 @@ class Workload:
         """Predict how far off each statistic of each question is, as `Plan.statistic_errors`."""
         return {name: plan.statistic_errors(beta) for name, plan in self.plans}
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         from .show_many import workload_text
 
