@@ -56,7 +56,7 @@ def unit_of(budget: Measure) -> Unit:
             symbol, whole = "ε", float(amount)
         case _:
             symbol, whole = "ε", max(float(epsilon) for _, epsilon in budget.orders)
-    steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole) or (str(budget),)
+    steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole) or (f"{whole:.3g}",)
     near = min(range(len(steps)), key=lambda place: abs(float(steps[place]) - whole / 10))
     return Unit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
 
