@@ -6,6 +6,7 @@ done what it was told and before it could say so. What privacy rests on is not h
 
 from __future__ import annotations
 
+import queue
 import re
 import sqlite3
 import threading
@@ -117,13 +118,14 @@ class SqliteStore:
 
 
 class PostgresStore:
-    """A server, for several machines; a connection for each thread, opened again after it was lost."""
+    """A server, for several machines; a few connections for all threads, opened when needed and after a loss."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, connections: int = 6) -> None:
         self._dsn = dsn
-        self._local = threading.local()
-        self._open: list[psycopg.Connection] = []
-        self._lock = threading.Lock()
+        self._size = connections
+        self._idle: queue.LifoQueue[psycopg.Connection | None] = queue.LifoQueue()
+        for _ in range(connections):
+            self._idle.put(None)
 
     def ask(self, sql: str, *values: Value) -> Sequence[Row]:
         """Run one statement and give its rows; waits for a server that is restarting."""
@@ -131,44 +133,35 @@ class PostgresStore:
 
         text = sql.replace("?", "%s").encode()
         last = time.monotonic() + PATIENCE
-        while True:
-            try:
-                found = self._connection().execute(text, values or None)
-                return found.fetchall() if found.description else []
-            except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
-                return []  # two workers made the same table at once
-            except (psycopg.OperationalError, psycopg.InterfaceError):
-                self._drop()
-                if time.monotonic() > last:
-                    raise unreachable() from None
-                time.sleep(0.2)
+        held = self._idle.get()
+        try:
+            while True:
+                try:
+                    held = held or psycopg.connect(self._dsn, autocommit=True, connect_timeout=5)
+                    found = held.execute(text, values or None)
+                    return found.fetchall() if found.description else []
+                except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
+                    return []  # two workers made the same table at once
+                except (psycopg.OperationalError, psycopg.InterfaceError):
+                    _close(held)
+                    held = None
+                    if time.monotonic() > last:
+                        raise unreachable() from None
+                    time.sleep(0.2)
+        finally:
+            self._idle.put(held)
 
     def close(self) -> None:
-        """Close the connections of all threads."""
-        with self._lock:
-            for connection in self._open:
-                connection.close()
-            self._open.clear()
-        self._local = threading.local()
+        """Close the connections, each when the statement that it runs has ended."""
+        held = [self._idle.get() for _ in range(self._size)]
+        for connection in held:
+            _close(connection)
+            self._idle.put(None)
 
-    def _connection(self) -> psycopg.Connection:
-        import psycopg
 
-        found: psycopg.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = psycopg.connect(self._dsn, autocommit=True, connect_timeout=5)
-            self._local.connection = found
-            with self._lock:
-                self._open.append(found)
-        return found
-
-    def _drop(self) -> None:
-        lost: psycopg.Connection | None = getattr(self._local, "connection", None)
-        if lost is not None:
-            self._local.connection = None
-            with self._lock:
-                self._open.remove(lost)
-            lost.close()
+def _close(connection: psycopg.Connection | None) -> None:
+    if connection is not None:
+        connection.close()
 
 
 def unreachable() -> LedgerConflict:

@@ -1,0 +1,272 @@
+"""The service under load, on loopback: nothing over-spent, nothing lost, no 5xx; how long it takes; what times tell.
+
+    python benchmarks/service.py [load | times] [rounds]
+
+load   64 clients at once, 4 workers, jobs and ledger in PostgreSQL. Every client asks its own questions under its own
+       idempotency keys; more are asked than the budget allows. In the middle a worker is killed and the database is
+       restarted. Then the books are compared with what the clients got. Latencies as multiples of a bare uvicorn app
+       that runs the same aggregate in DuckDB, with the same workers and clients.
+times  Two neighbouring data sets behind two servers: one person more, with very many rows. Client-side times of 200
+       questions each, interleaved, compared by the Kolmogorov-Smirnov test; with the grid, and with a grid so fine that
+       it hides nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+
+sys.path[0] = str(Path(__file__).parents[1] / "tests")  # not this folder: it has a service.py of its own
+
+import discreet as dp  # noqa: E402
+from discreet.ledger import open_ledger  # noqa: E402
+from service.house import build, free_port, rows, start  # noqa: E402
+
+SETUP = Path(__file__).parents[1] / "tests" / "setup_postgres.sh"
+CLIENTS, WORKERS = 64, 4
+SPEND = dp.PureDP("1/100")
+
+BARE = """
+import duckdb, json
+base = duckdb.connect()
+QUERY = "SELECT region, count(*), sum(income::DOUBLE), avg(income::DOUBLE) FROM read_csv('{csv}') GROUP BY region"
+async def app(scope, receive, send):
+    if scope["type"] != "http":
+        return
+    from starlette.concurrency import run_in_threadpool
+    found = await run_in_threadpool(lambda: base.cursor().execute(QUERY).fetchall())
+    body = json.dumps(found).encode()
+    await send({{"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]}})
+    await send({{"type": "http.response.body", "body": body}})
+"""
+
+
+def question(client, k):
+    return f"SELECT region, COUNT(*) AS n, AVG(income) AS m FROM people WHERE age < {1 + (client * 31 + k) % 119} GROUP BY region"
+
+
+def ask(client, token_client, k, seen):
+    """Ask until there is an answer or a refusal; note every status on the way and how long it took."""
+    body = {"sql": question(client, k), "spend": {"epsilon": "1/100"}, "level": f"0.9{client:02d}{k + 1:02d}"}
+    headers = {"Idempotency-Key": f"{client}-{k}"}
+    begin = time.perf_counter()
+    while True:
+        try:
+            response = token_client.post("/datasets/people/sql", json=body, headers=headers)
+        except httpx.TransportError:
+            seen.append(("lost connection", 0.0))
+            time.sleep(0.05)
+            continue
+        while response.status_code == 202:
+            time.sleep(max(0.01, response.json()["again_in"]))
+            try:
+                found = token_client.get(response.headers["location"].removeprefix("/api/v1"))
+            except httpx.TransportError:
+                seen.append(("lost connection", 0.0))
+                break
+            if found.status_code != 200:
+                seen.append((found.status_code, 0.0))
+                break
+            if "reply" in found.json():
+                seen.append((found.json()["status"], time.perf_counter() - begin))
+                return found.json()["status"], found.json()["reply"]
+        if response.status_code in (200, 409):
+            seen.append((response.status_code, time.perf_counter() - begin))
+            return response.status_code, response.json()
+        if response.status_code != 202:
+            seen.append((response.status_code, 0.0))
+            time.sleep(0.1)
+
+
+def crowd(house, each, seen, answers):
+    """Let 64 clients ask at once; each client is one of the people, on a connection of its own."""
+
+    def one(client):
+        with house.client("ana") as line:
+            for k in range(each):
+                answers[client, k] = ask(client, line, k, seen)
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(one, range(CLIENTS)))
+
+
+def restart(home):
+    tools = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
+    command = [str(tools / "pg_ctl"), "-D", f"{home}/data", "-w", "-m", "fast", "restart"]
+    become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] if os.getuid() == 0 else []
+    subprocess.run([*become, *command], check=True, capture_output=True, cwd="/")
+
+
+def disturb(server, home, wait):
+    """Kill one worker, then restart the database, while the crowd asks."""
+    time.sleep(wait)
+    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
+    workers = [int(pid) for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+    os.kill(workers[0], signal.SIGKILL)
+    print(f"  killed worker 1 of {len(workers)}")
+    time.sleep(wait)
+    begin = time.perf_counter()
+    restart(home)
+    print(f"  restarted the database in {time.perf_counter() - begin:.1f} s")
+
+
+def percentiles(times):
+    ordered = sorted(times)
+    return statistics.median(ordered), ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
+
+
+def bare(folder, each):
+    """Time the same crowd against a bare app."""
+    port = free_port()
+    (folder / "bare.py").write_text(BARE.format(csv=folder / "people.csv"))
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "bare:app",
+        "--port",
+        str(port),
+        "--workers",
+        str(WORKERS),
+        "--log-level",
+        "critical",
+    ]
+    process = subprocess.Popen(command, cwd=folder)
+    url, times = f"http://127.0.0.1:{port}/", []
+    for _ in range(200):
+        try:
+            httpx.get(url, trust_env=False)
+            break
+        except httpx.TransportError:
+            time.sleep(0.1)
+
+    def one(_):
+        with httpx.Client(trust_env=False, timeout=60) as line:
+            for _ in range(each):
+                begin = time.perf_counter()
+                line.get(url).raise_for_status()
+                times.append(time.perf_counter() - begin)
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(one, range(CLIENTS)))
+    process.send_signal(signal.SIGTERM)
+    process.wait(30)
+    return times
+
+
+def load(each):
+    home = tempfile.mkdtemp(prefix="pg")
+    subprocess.run([SETUP, "install"], check=True, capture_output=True)
+    dsn = subprocess.run([SETUP, "start", home], check=True, capture_output=True, text=True).stdout.strip()
+    folder = Path(tempfile.mkdtemp(prefix="load"))
+    fits = CLIENTS * each * 3 // 4
+    budget = f'{{ epsilon = "{fits}/100" }}'
+    house = build(
+        folder, budget=budget, csv=rows(20_000), port=free_port(), store=dsn, ledger=dsn, service='lease = "4"'
+    )
+    server = start(house, workers=WORKERS)
+    seen, answers = [], {}
+    try:
+        print(
+            f"{CLIENTS} clients × {each} questions, {WORKERS} workers, PostgreSQL; the budget allows {fits} of {CLIENTS * each}"
+        )
+        calm = []
+        quiet = {}
+        crowd(house, 1, calm, quiet)
+        trouble = threading.Thread(target=disturb, args=(server, home, 3.0))
+        trouble.start()
+        begin = time.perf_counter()
+        crowd(house, each, seen, answers)
+        trouble.join()
+        report(house, dsn, answers, seen=seen, calm=calm, fits=fits, seconds=time.perf_counter() - begin)
+        print_ratio(calm, bare(folder, 2))
+    finally:
+        server.stop()
+        subprocess.run([SETUP, "stop", home], check=False)
+
+
+def report(house, dsn, answers, *, seen, calm, fits, seconds):
+    statuses = {status: sum(1 for s, _ in [*seen, *calm] if s == status) for status in {s for s, _ in [*seen, *calm]}}
+    granted = [reply for status, reply in answers.values() if status == 200]
+    with open_ledger(dsn, name="people") as ledger:
+        charges = [entry for entry in ledger.history() if entry.kind == "charge"]
+        spent, left = ledger.spent(), ledger.left()
+        ledger.verify()
+    print(f"  {seconds:.1f} s; statuses seen by clients: {dict(sorted(statuses.items(), key=str))}")
+    print(
+        f"  answers {len(granted)}, refusals {len(answers) - len(granted)}; charges in the ledger {len(charges)}, {spent} spent, {left} left; chain verified"
+    )
+    bad = [s for s in statuses if isinstance(s, int) and s >= 500]
+    assert not bad, bad
+    assert len(charges) == len({entry.key for entry in charges}) == len(granted) == fits
+    with house.client("ana") as line:
+        for (client, k), (status, reply) in list(answers.items())[:: max(1, len(answers) // 40)]:
+            if status == 200:
+                assert ask(client, line, k, [])[1] == reply, "a stored answer changed"
+    print("  no over-spend, no lost answer, no 5xx; repeated requests give the same bytes and cost nothing")
+
+
+def print_ratio(calm, plain):
+    ours, theirs = percentiles([t for s, t in calm if s == 200]), percentiles(plain)
+    print(
+        f"  p50 {ours[0]:.3f} s, p99 {ours[1]:.3f} s; bare uvicorn + DuckDB p50 {theirs[0]:.3f} s, p99 {theirs[1]:.3f} s"
+    )
+    print(f"  p50 × {ours[0] / theirs[0]:.1f}, p99 × {ours[1] / theirs[1]:.1f} (the grid alone is 0.25 s)")
+
+
+HEAVY = """format = 1
+[tables.people]
+unit = { kind = "people", id = "age", max_rows = 5 }
+[tables.people.columns]
+income = { type = "real", low = 0, high = 100000, step = 1 }
+region = { type = "category", values = ["N", "S", "E", "W"] }
+"""
+
+
+def times(count):
+    from scipy.stats import ks_2samp
+
+    for grid in ("0.001", "0.5"):
+        servers = []
+        for extra in (0, 200_000):
+            folder = Path(tempfile.mkdtemp(prefix="times"))
+            csv = rows(20_000) + "".join(f"999,{k % 90_000},N\n" for k in range(extra))
+            house = build(folder, csv=csv, budget='{ epsilon = "1000" }', port=free_port(), service=f'grid = "{grid}"')
+            (folder / "people.toml").write_text(HEAVY)
+            (folder / "curator.toml").write_text(
+                (folder / "curator.toml").read_text().replace(', wards = "wards.csv"', "")
+            )
+            servers.append(start(house))
+        taken = [[], []]
+        for k in range(count):
+            for place, server in enumerate(servers):
+                with server.house.client("ana") as line:
+                    line.get("/me")
+                    begin = time.perf_counter()
+                    ask(k % 100, line, k // 100 + 1, [])
+                    taken[place].append(time.perf_counter() - begin)
+        for server in servers:
+            server.stop()
+        found = ks_2samp(*taken)
+        middle = [f"{1000 * statistics.median(times):.1f}" for times in taken]
+        print(
+            f"grid {grid} s: medians {middle[0]} and {middle[1]} ms; KS D = {found.statistic:.3f}, p = {found.pvalue:.2g}, n = {count} each"
+        )
+
+
+if __name__ == "__main__":
+    what = sys.argv[1] if len(sys.argv) > 1 else "both"
+    if what in ("load", "both"):
+        load(int(sys.argv[2]) if len(sys.argv) > 2 else 4)
+    if what in ("times", "both"):
+        times(int(sys.argv[2]) if len(sys.argv) > 2 else 200)
