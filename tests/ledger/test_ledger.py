@@ -55,7 +55,7 @@ class TestAChargeIsExact:
             (dp.ApproxDP(1, 1e-6), "gdp", ExponentialSelection("1/10")),
             (dp.ApproxDP(1, 1e-6), "residue", TWENTIETH),
             (dp.ZCDP("1/10"), "zcdp", GaussianNoise.of(10, 1)),
-            (dp.GaussianDP(1), "residue", Batch([TWENTIETH, ExponentialSelection("1/10")])),
+            (dp.GaussianDP("1/4"), "residue", Batch([TWENTIETH, ExponentialSelection("1/10")])),
             (dp.RenyiDP({2: "1/10", 8: "1/2"}), "renyi", GaussianNoise.of(10, 1)),
         ],
         ids=["pure", "approximate", "advanced", "approx-zcdp", "renyi", "gdp", "residue", "zcdp", "gaussian", "orders"],
