@@ -45,9 +45,11 @@ bench: $(BENCH)/.ready    ## the benchmark tables: ratios against peers and the 
 	$(BENCH)/bin/python benchmarks/counting.py
 	$(BENCH)/bin/python benchmarks/audit.py
 	$(BENCH)/bin/python benchmarks/queries.py
+	$(BENCH)/bin/python benchmarks/ledger.py
 
-audit: $(VENV)/.test      ## attack everything that promises, with many runs (long)
+audit: $(VENV)/.test      ## attack everything that promises, with many runs; races and deaths at full size (long)
 	$(BIN)/python benchmarks/audit_large.py
+	DISCREET_FULL=1 $(BIN)/pytest tests/ledger tests/curator -k 'race or kill or death or die'
 
 pictures: $(VENV)/.test   ## draw the pictures of the docs again
 	for script in docs/pictures/*.py; do $(BIN)/python $$script || exit 1; done
