@@ -102,9 +102,10 @@ def crowd(house, each, seen, answers):
 
 def restart(home):
     tools = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
-    command = [str(tools / "pg_ctl"), "-D", f"{home}/data", "-w", "-m", "fast", "restart"]
+    command = [str(tools / "pg_ctl"), "-D", f"{home}/data", "-w", "-m", "fast", "-l", f"{home}/server.log", "restart"]
     become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] if os.getuid() == 0 else []
-    subprocess.run([*become, *command], check=True, capture_output=True, cwd="/")
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*become, *command], check=True, cwd="/", **quiet)  # a pipe would stay open as long as the server
 
 
 def disturb(server, home, wait):
@@ -183,7 +184,7 @@ def load(each):
         calm = []
         quiet = {}
         crowd(house, 1, calm, quiet)
-        trouble = threading.Thread(target=disturb, args=(server, home, 3.0))
+        trouble = threading.Thread(target=disturb, args=(server, home, 2.0))
         trouble.start()
         begin = time.perf_counter()
         crowd(house, each, seen, answers)
