@@ -5,8 +5,13 @@
     python benchmarks/queries.py --spark             also Spark, local, 2 million rows
 
 Every number is a ratio to the plain query, interleaved with it in one process: CPU time of that process (wall time for
-the servers), the least of several runs. Peak memory is of a fresh process that runs only that query. Four in five of a
-person's rows are in their home state. The data lies in a temporary directory, made anew for each run.
+the servers), the least of several runs. Peak memory is of a fresh process that runs only that query, at a tenth of the
+rows and at all of them. Four in five of a person's rows are in their home state. Ids are 0, 1, 2, … as most tables have
+them, and once scattered over 64 bits. The data lies in a temporary directory, made anew for each run.
+
+Peers are those that are installed (pip install "opendp[polars]" pipeline-dp): OpenDP with 10 rows a person, PipelineDP
+with 2 states × 5 rows on a hundredth of the rows, with its plain query on the same. A peer that is not installed is
+named as such. SmartNoise-SQL and Tumult Analytics are not measured here.
 """
 
 from __future__ import annotations
@@ -59,6 +64,11 @@ def generate(home: Path, rows: int, people: int) -> None:
             TO '{home}/random.parquet'"""
         )
         connection.execute(f"COPY (FROM '{home}/random.parquet' ORDER BY user_id) TO '{home}/sorted.parquet'")
+        scattered = "CAST(hash(user_id) >> 1 AS BIGINT) AS user_id, state, income"
+        source = f"'{home}/random.parquet'"
+        connection.execute(f"COPY (SELECT {scattered} FROM {source}) TO '{home}/scattered.parquet'")
+        connection.execute(f"COPY (FROM {source} LIMIT {rows // 10}) TO '{home}/tenth.parquet'")
+        connection.execute(f"COPY (FROM {source} LIMIT {rows // 100}) TO '{home}/hundredth.parquet'")
 
 
 def cpu() -> float:
@@ -109,12 +119,104 @@ def on_duckdb(rows: int, people: int) -> None:
     print(f"DuckDB, {rows:,} rows of {people:,} people, Parquet; CPU as a multiple of the plain query")
     with tempfile.TemporaryDirectory() as place:
         generate(Path(place), rows, people)
-        for order in ("random", "sorted"):
+        for order in ("random", "sorted", "scattered"):
             for method in METHODS:
-                command = [sys.executable, __file__, "--once", method, "--path", f"{place}/{order}.parquet"]
-                found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+                found = once(method, f"{place}/{order}.parquet")
+                tenth = once(method, f"{place}/tenth.parquet")["memory"] if order == "random" else None
                 line = f"{found['times']:5.1f} × {found['base']:.2f} s   peak + {found['memory']:4.0f} MB"
-                print(f"  {method:28s} {order:7s} {line}", flush=True)
+                less = "" if tenth is None else f" (a tenth of the rows: {tenth:.0f} MB)"
+                print(f"  {method:28s} {order:9s} {line}{less}", flush=True)
+        for peer, path in (("OpenDP", f"{place}/random.parquet"), ("PipelineDP", f"{place}/hundredth.parquet")):
+            found = once(peer, path)
+            line = f"{found['times']:5.1f} × {found['base']:.3f} s" if found else "is not installed"
+            print(f"  {peer:28s} {Path(path).stem:9s} {line}", flush=True)
+
+
+def once(method: str, path: str) -> dict[str, float]:
+    command = [sys.executable, __file__, "--once", method, "--path", path]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def opendp(path: str):
+    """Count and sum of at most 10 rows a person, by state, exactly truncated as OpenDP does it over Polars."""
+    import opendp.prelude as odp
+    import polars as pl
+
+    odp.enable_features("contrib")
+    unit = odp.unit_of(contributions=10, identifier=pl.col("user_id"))
+    loss, margin = odp.loss_of(epsilon=1.0, delta=1e-7), odp.polars.Margin(max_length=20_000_000)
+    income = pl.col("income").fill_nan(0.0).fill_null(0.0).dp.sum((0.0, 250_000.0))
+    keys = pl.LazyFrame({"state": STATES})
+
+    def ask():
+        context = odp.Context.compositor(
+            data=pl.scan_parquet(path), privacy_unit=unit, privacy_loss=loss, split_evenly_over=1, margins=[margin]
+        )
+        rows = context.query().truncate_per_group(10).group_by("state")
+        return rows.agg(odp.len(), income).with_keys(keys).release().collect()
+
+    return ask
+
+
+def pipeline_dp(path: str):
+    """Count, sum and mean of at most 2 states × 5 rows a person, by PipelineDP in one process."""
+    import duckdb
+    import pipeline_dp as pdp
+
+    rows = duckdb.sql(f"SELECT user_id, state, COALESCE(income, 0) FROM '{path}'").fetchall()
+    metrics = [pdp.Metrics.COUNT, pdp.Metrics.SUM, pdp.Metrics.MEAN]
+    bounds = {
+        "max_partitions_contributed": 2,
+        "max_contributions_per_partition": 5,
+        "min_value": 0,
+        "max_value": 250_000,
+    }
+    cells = pdp.DataExtractors(lambda row: row[0], lambda row: row[1], lambda row: row[2])
+
+    def ask():
+        budget = pdp.NaiveBudgetAccountant(total_epsilon=1, total_delta=1e-7)
+        engine = pdp.DPEngine(budget, pdp.LocalBackend())
+        found = engine.aggregate(rows, pdp.AggregateParams(metrics=metrics, **bounds), cells, public_partitions=STATES)
+        budget.compute_budgets()
+        return list(found)
+
+    return ask
+
+
+PEERS = {"OpenDP": opendp, "PipelineDP": pipeline_dp}
+
+
+def peer_once(peer: str, path: str) -> dict[str, float] | None:
+    import duckdb
+
+    try:
+        ask = PEERS[peer](path)
+    except ImportError:
+        return None
+    connection, text = duckdb.connect(), PLAIN.format(f"read_parquet('{path}')")
+    times, base = ratio(ask, lambda: connection.execute(text).fetchall(), cpu, rounds=2)
+    return {"times": times, "base": base}
+
+
+def on_planning() -> None:
+    """Time a whole question over no rows: planning and noise, without the store's work."""
+    import pyarrow as pa
+
+    import discreet as dp
+    from discreet.answer import run_plan
+    from discreet.plan import plan_question
+
+    text = "SELECT state, COUNT(*) AS n, SUM(income) AS total, AVG(income) AS mean FROM events GROUP BY state"
+    empty = pa.table({"user_id": pa.array([], pa.int64()), "state": pa.array([], "string"), "income": [0.0][:0]})
+    for name, schema in (("rows", EVENTS), ("people", PERSONS)):
+        store = dp.DuckDB({"events": empty})
+        question = dp.parse(text, {"events": schema})
+        plan = plan_question(question, dp.PureDP(1))
+        planned = least(lambda: plan_question(dp.parse(text, {"events": schema}), dp.PureDP(1)), cpu, 10)  # noqa: B023
+        run = least(lambda: run_plan(plan, store), cpu, 10)  # noqa: B023
+        print(
+            f"By {name}: planning {1000 * planned:.1f} ms; the store over no rows, and noise: {1000 * run:.1f} ms, CPU"
+        )
 
 
 def on_postgres(dsn: str, rows: int, people: int) -> None:
@@ -171,12 +273,13 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--postgres", metavar="DSN")
     parser.add_argument("--spark", action="store_true")
-    parser.add_argument("--once", choices=METHODS, help=argparse.SUPPRESS)
+    parser.add_argument("--once", choices=[*METHODS, *PEERS], help=argparse.SUPPRESS)
     parser.add_argument("--path", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.once:
-        print(json.dumps(duckdb_once(asked.once, asked.path)))
+        print(json.dumps((peer_once if asked.once in PEERS else duckdb_once)(asked.once, asked.path)))
         return
+    on_planning()
     on_duckdb(asked.rows, asked.rows // 10)
     if asked.postgres:
         on_postgres(asked.postgres, asked.rows // 5, asked.rows // 50)

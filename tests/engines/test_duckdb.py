@@ -22,6 +22,11 @@ from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
 from discreet.query.expression import Constant, Field
 from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.tree import Scan
+from engines.hostile import VALUES
+from engines.tables import arrow, in_memory, same_totals
+from engines.test_reading import every_value
+from engines.test_shares import ROWS as SHARED
+from engines.test_shares import TALLIES
 
 PEOPLE = Schema(
     "people", Rows(), {"age": Integer(0, 120), "income": Real(0, 1000, step=0.5), "region": Category(["N", "S"])}
@@ -178,6 +183,46 @@ class TestTypes:
 
 
 LONG = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * b.range) % 7 = 3"
+
+
+def in_own_tables(tables):
+    """Tables in DuckDB's own storage, whose text is packed."""
+    connection = duckdb.connect()
+    for name, table in tables.items():
+        connection.register("given", arrow(table))
+        connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
+    return DuckDB(connection)
+
+
+class TestPackedText:
+    """Text that is stored packed is looked up in an enumeration; what is read and added up stays the same."""
+
+    @pytest.mark.parametrize("stored", VALUES)
+    def test_hostile_values(self, stored):
+        schema, table = every_value(stored)
+        tally = Tally(Scan(schema), tuple(Field(name) for name in schema.columns), (COUNT,), Free())
+        with in_own_tables({"hostile": table}) as engine:
+            same_totals(engine.tally(tally), in_memory({"hostile": table}).tally(tally))
+
+    def test_shares(self):
+        memory = in_memory({"visits": SHARED})
+        with in_own_tables({"visits": SHARED}) as engine:
+            assert "ENUM('Oslo', 'Rome', 'Bonn')" in engine.explain(TALLIES[2])
+            for tally in TALLIES:
+                same_totals(engine.tally(tally), memory.tally(tally))
+
+    @pytest.mark.parametrize("other", [None, "else"])
+    @pytest.mark.parametrize("default", [None, "it's", "none"])
+    def test_categories(self, tmp_path, other, default):
+        column = Category(["N", "it's", "", "none"], other=other, default=default)
+        cells = ["N", "n", " N", "it's", "", "NULL", None, "else", "NN"]
+        path = tmp_path / "words.parquet"
+        pq.write_table(pa.table({"who": [1] * len(cells), "w": cells}), path)
+        memory = Memory({"words": [{"who": 1, "w": cell} for cell in cells]})
+        rows = Scan(Schema("words", People("who", max_rows=2), {"w": column}))
+        for share in (Free(), RowShare(2), GroupShare(2, 1)):
+            tally = Tally(rows, (Field("w"),), (Term(Constant(True), 64, 0, 64),), share)
+            assert DuckDB({"words": path}).tally(tally) == memory.tally(tally)
 
 
 class TestRunning:

@@ -75,6 +75,8 @@ class TestEveryEngineSharesAlike:
             same_totals(engine.tally(tally), wanted)
         none = Tally(Scan(VISITS), keys, (COUNT,), Free(), only=((Fraction(1, 3), "Oslo"),))
         assert engine.tally(none) == {}
+        unknown = Tally(Scan(VISITS), keys, (COUNT,), Free(), only=((None, True), (None, False), ("Rome", None)))
+        same_totals(engine.tally(unknown), memory.tally(unknown))
 
     def test_contributions_at_the_end_of_64_bits(self, load):
         """Sums of 2^62, shares whose product with the bound would overflow, wide totals."""
@@ -87,6 +89,30 @@ class TestEveryEngineSharesAlike:
         for share in (Free(), RowShare(3), RowShare(2**20 + 1), GroupShare(2, 1), GroupShare(3, 1)):
             tally = Tally(Scan(schema), (Field("k"),), terms, share)
             same_totals(load({"deep": rows}).tally(tally), in_memory({"deep": rows}).tally(tally))
+
+    def test_contributions_at_the_end_of_what_doubles_divide(self, load):
+        """c·k up to 2^52, and beyond; quotients that are whole numbers, or one 1/n short of them."""
+        most = 2**52 // 3
+        for end in (most, most + 1):
+            schema = Schema("deep", People("who", max_rows=3), {"x": Integer(-end, end)})
+            near = [(who, end - place, sign) for who in range(4, 12) for place in range(who) for sign in (1, -1)]
+            rows = Table({"who": "bigint", "x": "bigint"}, [(who, sign * (x - x % who)) for who, x, sign in near])
+            less = Table({"who": "bigint", "x": "bigint"}, [(who, sign * (x - x % who - 1)) for who, x, sign in near])
+            for table in (rows, less):
+                for share in (RowShare(3), GroupShare(3, 1)):
+                    tally = Tally(Scan(schema), (Field("x"),), (Term(Field("x"), 1, -end, end),), share)
+                    same_totals(load({"deep": table}).tally(tally), in_memory({"deep": table}).tally(tally))
+
+    def test_rows_without_a_key_count_nowhere_and_crowd_out_nobody(self, load):
+        """All listed keys are asked for, so only NULL is left out: from the totals, and from a person's rows."""
+        engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
+        listed = (("Oslo",), ("Rome",), ("Bonn",))
+        for share in (Free(), RowShare(3), GroupShare(2, 2)):
+            for people in (False, True):
+                tally = Tally(Scan(VISITS), CITY, (COUNT, PAID, KNOWN), share, listed, people)
+                wanted = memory.tally(tally)
+                assert set(wanted) == set(listed)
+                same_totals(engine.tally(tally), wanted)
 
     @pytest.mark.parametrize("per", ["hour", "day", "week", "month", "quarter", "year"])
     def test_windows(self, load, per):

@@ -6,7 +6,7 @@ store, so what they can disagree about is on this page and in the three dialects
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, TypeAlias
@@ -26,11 +26,15 @@ Two: TypeAlias = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class StoredColumn:
-    """A column as it is stored: how to refer to it, its type's name and its class."""
+    """A column as it is stored: how to refer to it, its type's name and its class.
+
+    `packed` says that repeated text is stored once, so that a function of it is worked out once.
+    """
 
     sql: str
     type: str
     stored: Stored
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,10 @@ class Dialect:
     """A time as seconds since 1970 in UTC, rounded down."""
     part: Callable[[Function, str], str]
     """A part of the day so many days after 1970."""
-    materialized: str
-    """The word that keeps a common table expression from being computed twice."""
+    listed: Callable[[str, Sequence[str]], str] | None
+    """Text as one value of a list, NULL if it is none of them, held compactly; None where IN does as well."""
+    doubles: bool
+    """Whether doubles are divided faster than 64-bit integers."""
     windows: bool
     """Whether to count a person's rows by a window rather than by a join."""
 

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DuckDB"]
 
+HELD = "held_"
+"""What is registered from memory is called this, and the table's name in hexadecimal."""
+DENSE_BITS = 20
+"""Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
+
 
 class DuckDB:
     """Answer from DuckDB: `DuckDB({"people": "people.csv"})`, `DuckDB("company.duckdb")`, or an open connection.
@@ -110,7 +115,8 @@ class DuckDB:
                 raise failure() from None
             except duckdb.Error:
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
-        columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1])) for row in rows}
+        packed = not source.startswith((HELD, "read_csv"))
+        columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed) for row in rows}
         return StoredTable(source, columns)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
@@ -136,10 +142,10 @@ def _connect(tables: object) -> DuckDBPyConnection:
     if isinstance(tables, duckdb.DuckDBPyConnection):
         return tables
     if isinstance(tables, Mapping):
-        return duckdb.connect(config={"python_enable_replacements": False})
+        return duckdb.connect(config={"python_enable_replacements": False, "perfect_ht_threshold": DENSE_BITS})
     if isinstance(tables, str | Path):
         try:
-            return duckdb.connect(str(tables), read_only=True)
+            return duckdb.connect(str(tables), read_only=True, config={"perfect_ht_threshold": DENSE_BITS})
         except duckdb.Error:
             raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
     raise InvalidArgument(
@@ -151,6 +157,6 @@ def _register(connection: DuckDBPyConnection, name: str, source: Any) -> str:  #
     """Give what stands after FROM for a source."""
     if isinstance(source, str | Path):
         return file_sql(source)
-    held = f"held_{len(name)}_{name.encode().hex()}"
+    held = f"{HELD}{name.encode().hex()}"
     connection.register(held, arrow_table(source, name))
-    return DUCKDB.quote(held)
+    return held

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import get_args
 
@@ -75,6 +76,11 @@ def _part(function: Function, days: str) -> str:
     return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS INTEGER)) AS BIGINT)"
 
 
+def _listed(x: str, values: Sequence[str]) -> str:
+    """An enumeration: one byte instead of text, and looked up once for each distinct value where text is compressed."""
+    return f"TRY_CAST({x} AS ENUM({', '.join(doubled(value, chr(39)) for value in values)}))"
+
+
 DUCKDB = Dialect(
     name="duckdb",
     quote=lambda name: doubled(name, '"'),
@@ -102,6 +108,7 @@ DUCKDB = Dialect(
     days=lambda x: f"date_diff('day', DATE '1970-01-01', {x})",
     seconds=_seconds,
     part=_part,
-    materialized="AS MATERIALIZED",
+    listed=_listed,
+    doubles=True,
     windows=False,
 )

@@ -14,8 +14,11 @@ from .select_text import select_sql
 __all__ = ["only_sql"]
 
 
-def only_sql(only: Iterable[tuple[Scalar, ...]], names: Sequence[str], kinds: Sequence[Kind], dialect: Dialect) -> str:
-    """Write the test; a list of all combinations is tested key by key, any other as a whole.
+def only_sql(
+    only: Iterable[tuple[Scalar, ...]], names: Sequence[str], kinds: Sequence[Kind], dialect: Dialect
+) -> tuple[str, bool]:
+    """Write the test, and tell whether it leaves out more than rows without a key; a list of all combinations is tested
+    key by key, any other as a whole.
 
     A key whose kind lists its values needs no test but for NULL, if all of them are wanted.
     """
@@ -25,18 +28,23 @@ def only_sql(only: Iterable[tuple[Scalar, ...]], names: Sequence[str], kinds: Se
         if all(map(holdable, key, kinds))
     }
     if not keys:
-        return "FALSE"
+        return "FALSE", True
     columns = [set(column) for column in zip(*keys, strict=True)]
     if len(keys) == prod(map(len, columns)):
-        tests = (_one(n, k, c, dialect) for n, k, c in zip(names, kinds, columns, strict=True))
-        return " AND ".join(test for test in tests if test) or "TRUE"
-    return _together(keys, names, dialect)
+        tests = [_one(n, k, c, dialect) for n, k, c in zip(names, kinds, columns, strict=True)]
+        more = any(test not in ("", _there(name)) for name, test in zip(names, tests, strict=True))
+        return " AND ".join(test for test in tests if test) or "TRUE", more
+    return _together(keys, names, dialect), True
+
+
+def _there(name: str) -> str:
+    return f"{name} IS NOT NULL"
 
 
 def _one(name: str, kind: Kind, values: set[Held], dialect: Dialect) -> str:
     listed = None if kind.keys is None else {hold(key, kind) for key in kind.keys} - {None}
     if listed is not None and listed <= values:
-        return "" if None in values else f"{name} IS NOT NULL"
+        return "" if None in values else _there(name)
     some = ", ".join(constant_sql(value, dialect) for value in _sorted(values - {None}))
     among = f"{name} IN ({some})" if some else "FALSE"
     return f"({among} OR {name} IS NULL)" if None in values else among

@@ -98,6 +98,7 @@ POSTGRES = Dialect(
     days=lambda x: f"CAST({x} - DATE '1970-01-01' AS bigint)",
     seconds=_seconds,
     part=_part,
-    materialized="AS MATERIALIZED",
-    windows=False,
+    listed=None,
+    doubles=False,
+    windows=True,
 )

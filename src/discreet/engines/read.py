@@ -100,6 +100,8 @@ def _text(x: StoredColumn, dialect: Dialect) -> str:
 
 def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     """Write the key a value counts as: itself if listed; else the other key if it is there at all; else the default."""
+    if dialect.listed is not None and x.packed and x.stored == "text" and column.of == "text":
+        return _packed(column, x, dialect.listed(x.sql, [str(value) for value in column.values]), dialect)
     match column.of:
         case "text":
             key, sql_type = _text(x, dialect), dialect.words
@@ -112,6 +114,15 @@ def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     other = "" if column.other is None else f"WHEN {_present(x, dialect)} THEN {constant_sql(column.other, dialect)} "
     last = null(sql_type) if column.default is None else constant_sql(column.default, dialect)
     return f"CASE WHEN {listed} THEN {key} {other}ELSE {last} END"
+
+
+def _packed(column: Category, x: StoredColumn, key: str, dialect: Dialect) -> str:
+    """The same by a look-up in the list, which is NULL for what is not listed."""
+    word = f"CAST({key} AS {dialect.words})"
+    if column.other is None:
+        return _or(word, column.default, dialect)
+    last = constant_sql(column.default, dialect)
+    return f"COALESCE({word}, CASE WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} ELSE {last} END)"
 
 
 def _flags(column: Category) -> str:

@@ -106,6 +106,7 @@ SPARK = Dialect(
     days=lambda x: f"CAST(unix_date({x}) AS BIGINT)",
     seconds=_seconds,
     part=_part,
-    materialized="AS",
+    listed=None,
+    doubles=False,
     windows=True,
 )

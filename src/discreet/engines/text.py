@@ -1,7 +1,7 @@
 """A tally as one SQL text: rows with their owner, keys and contributions; then shares; then totals by key.
 
     Free          SELECT keys, totals FROM rows GROUP BY keys
-    RowShare      … FROM rows JOIN (count of each person's rows): scaled row by row; truths are counted by key and n
+    RowShare      … FROM rows JOIN (count of each person's rows): scaled row by row
     GroupShare    … FROM (sums by person and key, clipped) JOIN (count of each person's keys)
 
 All sums are wide integers, so the text has no arithmetic that could overflow, and nothing in it can fail on any data.
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..data.keys import MOST_KEYS
 from ..data.schema import Schema
 from ..data.unit import People
 from ..query.expression import Call, Constant, Expression, Function, fields_of
-from ..query.kind import Whole
+from ..query.kind import Kind, Whole, Words
 from ..query.rows import tables_of
 from ..query.tally import Free, Totals
 from .asked import Asked, Part
@@ -39,16 +40,17 @@ def tally_sql(asked: Asked, writer: Writer) -> str:
 
 
 def read_totals(asked: Asked, answer: Iterable[Sequence[object]]) -> Totals:
-    """Read what a store returned: keys as exact values, totals as integers."""
+    """Read what a store returned: keys as exact values, totals as integers; what has no key that was asked for, not."""
     free, width = isinstance(asked.tally.share, Free), len(asked.keys)
     worth = [part.high if free and part.counts else 1 for part in asked.parts]
-    return {
-        tuple(value_of(held, kind) for held, kind in zip(row[:width], asked.keys, strict=True)): tuple(
-            int(total) * each  # type: ignore[call-overload]
-            for total, each in zip(row[width:], worth, strict=True)
-        )
-        for row in answer
-    }
+    only = set(asked.tally.only) if asked.tally.only and width else None
+    totals: Totals = {}
+    for row in answer:
+        key = tuple(value_of(held, kind) for held, kind in zip(row[:width], asked.keys, strict=True))
+        if only is None or key in only:
+            found = zip(row[width:], worth, strict=True)
+            totals[key] = tuple(int(total) * each for total, each in found)  # type: ignore[call-overload]
+    return totals
 
 
 def _check_ids(asked: Asked, writer: Writer) -> None:
@@ -66,12 +68,21 @@ def _entries(asked: Asked, writer: Writer) -> Entries:
     keys = {writer.fresh("k"): expression_sql(key, scope) for key in tally.keys}
     values = [(writer.fresh("v"), _value(part, scope)) for part in asked.parts]
     cells = [*keys.items(), *((name, sql) for name, sql in values if sql != "*")]
-    sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
+    every = sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
     if tally.only is not None:
-        test = only_sql(tally.only, tuple(keys), asked.keys, writer.dialect)
+        test, needed_first = only_sql(tally.only, tuple(keys), asked.keys, writer.dialect)
         sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
+        every = sql if needed_first else every
     named = tuple("*" if sql == "*" else name for name, sql in values)
-    return Entries(sql, frame.owner, tuple(keys), named, asked.parts)
+    return Entries(sql, every, frame.owner, tuple(keys), named, asked.parts, _labels(tuple(keys), asked.keys))
+
+
+def _labels(names: Sequence[str], kinds: Sequence[Kind]) -> dict[str, list[str]]:
+    return {
+        name: [str(key) for key in kind.keys if key is not None]
+        for name, kind in zip(names, kinds, strict=True)
+        if isinstance(kind, Words) and kind.keys is not None and len(kind.keys) <= MOST_KEYS
+    }
 
 
 def _value(part: Part, scope: Scope) -> str:
