@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet.service.session import cookie_name
+
 from . import town as towns
 
 FLAGS = [
@@ -87,6 +89,13 @@ def sign_in(page, town, token, path="/"):
     page.get_by_label("Your token").fill(token)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/sign-in" not in url)
+
+
+def enter(page, town, token, path="/"):
+    """Come in with a session that was opened on the server: for all that is not about the door."""
+    session = town.state.sessions.open(token)
+    page.context.add_cookies([{"name": cookie_name(town.state.config), "value": session.id, "url": town.url}])
+    page.goto(f"{town.url}{path}")
 
 
 def screen(page, name):

@@ -8,7 +8,7 @@ import json
 from playwright.sync_api import expect
 
 from . import town as towns
-from .conftest import screen, sign_in
+from .conftest import enter, screen, sign_in
 
 QUESTION = "SELECT district, COUNT(*) AS n, AVG(income) AS income\nFROM people\nWHERE age >= 18\nGROUP BY district"
 
@@ -71,7 +71,7 @@ class TestDay:
 
     def test_slider_and_field_say_the_same_and_more_budget_means_less_error(self, town, window):
         page = window()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS n FROM people", "0.1")
         error = page.locator("#explained td.number")
         expect(error).to_have_text("± 30")
@@ -84,7 +84,7 @@ class TestDay:
 
     def test_error_first_and_the_price_is_found(self, town, window):
         page = window()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS n FROM people")
         page.get_by_label("Reach an error").check()
         expect(page.get_by_label("ε to spend")).to_be_hidden()
@@ -94,7 +94,7 @@ class TestDay:
 
     def test_schema_help_writes_for_you(self, town, window):
         page = window()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         editor = page.get_by_label("Your question, in SQL")
         editor.fill("SELECT AVG(")
         editor.press("End")
@@ -107,7 +107,7 @@ class TestDay:
     def test_rehearsal_is_marked_and_free(self, town, window):
         page = window()
         before = town.state.datasets.ledger("town").spent()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT district, COUNT(*) AS n FROM people GROUP BY district")
         page.get_by_role("button", name="Rehearse on made-up data").click()
         expect(page.locator("#answer h2")).to_have_text("Rehearsal")
@@ -131,7 +131,7 @@ class TestDay:
 
     def test_other_measures_are_spoken(self, town, window):
         page = window()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         page.get_by_role("link", name="archive").click()
         page.get_by_label("δ to spend").fill("1e-7")
         expect(page.locator("#explained li.next")).to_contain_text("%")
@@ -145,7 +145,7 @@ class TestWithoutScript:
 
     def test_explain_run_and_look_again(self, town, window):
         page = window(java_script_enabled=False)
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         page.get_by_label("Your question, in SQL").fill(
             "SELECT district, COUNT(*) AS homes FROM people GROUP BY district"
         )

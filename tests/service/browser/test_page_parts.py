@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import discreet as dp
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotAllowed
 from discreet.ledger.parts import Parts
 from discreet.service.pages import (
     answer_view,
@@ -28,6 +28,7 @@ from discreet.service.pages.answer_chart import Bar, answer_chart
 from discreet.service.pages.chart import plain
 from discreet.service.pages.scale import Scale, decades, linear
 from discreet.wire.request import Ask, Terms
+from discreet.wire.text import write_json
 
 PEOPLE = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 110), "street": dp.Text(max_length=9)})
 
@@ -308,6 +309,13 @@ class TestRequests:
             page = signed.get(place).text
         assert "cancelled" in signed.get("/history").text
 
+    def test_jobs_that_were_refused(self, town, signed):
+        body = write_json(Ask("SELECT COUNT(*) AS n FROM people", Terms(dp.PureDP(50))).to_json())
+        job = town.state.jobs.put("ana", "town", "sql", body)
+        while "Running" in (page := signed.get(f"/answers/{job.id}").text) or "Waiting" in page:
+            pass
+        assert "This costs more than is left" in page
+
     def test_too_fast(self, town, signed, monkeypatch):
         limits = town.state.limits
         monkeypatch.setattr(limits, "_asked", type(limits._asked)(1))
@@ -338,6 +346,11 @@ class TestRequests:
             assert "The chain holds" in reply.text and "<!doctype html>" in reply.text
             assert client.post("/people/nobody/revoke", data={"csrf": csrf}).status_code == 403
             assert client.post("/steward/nowhere/allow", data={"csrf": csrf}).status_code == 403
+
+
+def test_nobody_is_nobody(town):
+    with pytest.raises(NotAllowed, match="nobody is signed in"):
+        _ = visit.Visit(town.state, None, {}, None).person
 
 
 def test_only_pages_of_this_service():

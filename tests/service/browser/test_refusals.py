@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import screen, sign_in
+from .conftest import enter, screen, sign_in
 from .test_analyst import ask
 
 
@@ -43,15 +43,17 @@ class TestDoor:
     def test_forged_form(self, town, window):
         page = window(excused=(403,))
         before = town.state.datasets.ledger("town").spent()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         page.evaluate("document.querySelector('#ask [name=csrf]').value = 'forged'")
         page.get_by_role("button", name="Run").click()
-        expect(page.get_by_role("alert")).to_contain_text("did not come from this service's own page")
+        expect(page.locator("#answer").get_by_role("alert")).to_contain_text(
+            "did not come from this service's own page"
+        )
         assert town.state.datasets.ledger("town").spent() == before
 
     def test_steward_rooms_are_shut_for_analysts(self, town, window):
         page = window(excused=(403,))
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         for path in ("/steward", "/steward/town", "/people"):
             page.goto(town.url + path)
             expect(page.get_by_role("alert")).to_contain_text("for stewards")
@@ -59,7 +61,7 @@ class TestDoor:
     def test_data_sets_of_others(self, town, window):
         _, token = town.state.people.add("visitor", "analyst", ["archive"])
         page = window(excused=(403,))
-        sign_in(page, town, token)
+        enter(page, town, token)
         expect(page).to_have_url(f"{town.url}/workbench/archive")
         page.goto(f"{town.url}/workbench/town")
         expect(page.get_by_role("alert")).to_contain_text("not among your data sets")
@@ -72,7 +74,7 @@ class TestDoor:
     def test_somebody_with_no_data_set_left(self, town, window):
         _, token = town.state.people.add("early", "analyst", ["later"])
         page = window()
-        sign_in(page, town, token)
+        enter(page, town, token)
         expect(page.get_by_role("heading")).to_have_text("Nothing here yet")
 
 
@@ -92,7 +94,7 @@ class TestQuestions:
     )
     def test_beside_the_clause(self, town, window, sql, marked, word):
         page = window()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, sql)
         refusal = page.locator("#explained .refusal")
         expect(refusal).to_contain_text(word)
@@ -102,7 +104,7 @@ class TestQuestions:
 
     def test_more_than_is_left(self, town, window):
         page, before = window(excused=(409,)), town.state.datasets.ledger("town").spent()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS n FROM people", "4")
         expect(page.locator("#explained .refusal")).to_contain_text("costs more than is left")
         page.get_by_role("button", name="Run").click()
@@ -112,7 +114,7 @@ class TestQuestions:
     @pytest.mark.parametrize("spend", ["", "0", "much", "-1", "1e999"])
     def test_amounts_that_are_none(self, town, window, spend):
         page = window()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS n FROM people", spend)
         expect(page.locator("#explained .refusal")).to_contain_text("ε to spend")
 
@@ -120,12 +122,12 @@ class TestQuestions:
         _, token = town.state.people.add("poor", "analyst", ["archive"])
         town.state.datasets.ledger("archive").allow("poor", None)
         page = window()
-        sign_in(page, town, token)
+        enter(page, town, token)
         expect(page.locator("#explained .refusal")).to_contain_text("no allowance")
 
     def test_refused_runs_say_why_in_place_of_the_answer(self, town, window):
         page = window(excused=(422,))
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         page.get_by_label("Your question, in SQL").fill("SELECT age FROM people")
         page.get_by_role("button", name="Run").click()
         expect(page.locator("#answer .refusal")).to_contain_text("shows rows of people")
@@ -134,7 +136,7 @@ class TestQuestions:
 
     def test_names_and_values_are_never_markup(self, town, window):
         page = window()
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS n FROM people WHERE district = '<img src=x onerror=alert(1)>' AND <b>oops</b>")
         expect(page.locator("#explained .refusal")).to_be_visible()
         assert page.locator("#explained img, #explained b").count() == 0
@@ -145,7 +147,7 @@ class TestJobs:
 
     def test_cancel(self, town, window):
         page = window()
-        sign_in(page, town, town.analyst, "/workbench/country")
+        enter(page, town, town.analyst, "/workbench/country")
         page.get_by_label("Your question, in SQL").fill("SELECT AVG(age) AS age FROM people")
         page.get_by_label("ρ to spend").fill("0.01")
         page.get_by_role("button", name="Run").click()
@@ -153,7 +155,7 @@ class TestJobs:
         expect(page.locator("#answer progress")).to_be_visible()
         screen(page, "running")
         other = window()
-        sign_in(other, town, town.steward, "/steward/country")
+        enter(other, town, town.steward, "/steward/country")
         expect(other.get_by_role("region", name="Table of what runs")).to_contain_text("ana")
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator("#answer h2")).to_have_text("Cancelled")
@@ -161,13 +163,13 @@ class TestJobs:
 
     def test_jobs_of_others_are_unknown(self, town, window):
         page = window(excused=(403,))
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS mine FROM people", "0.01")
         page.get_by_role("button", name="Run").click()
         expect(page.get_by_role("region", name="Answer as a table")).to_contain_text("mine")
         job = town.state.store.ask("SELECT id FROM discreet_jobs WHERE person = 'ana' ORDER BY created DESC")[0][0]
         page.context.clear_cookies()
-        sign_in(page, town, town.steward)
+        enter(page, town, town.steward)
         for end in ("", "/table.csv", "/receipt.json"):
             page.goto(f"{town.url}/answers/{job}{end}")
             expect(page.get_by_role("alert")).to_contain_text("no such job")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from discreet.privacy.measures import PureDP
 
 from . import town as towns
-from .conftest import screen, sign_in
+from .conftest import enter, screen, sign_in
 from .test_analyst import ask
 
 
@@ -67,7 +67,7 @@ def test_day(town, window):
 def test_withdrawing_shuts_out(town, window):
     town.state.people.add("cy", "analyst", ["archive"])
     page = window()
-    sign_in(page, town, town.steward, "/steward/archive")
+    enter(page, town, town.steward, "/steward/archive")
     page.get_by_text("Set an allowance").click()
     page.get_by_label("Who", exact=True).select_option("cy")
     page.get_by_role("button", name="Withdraw").click()
@@ -77,7 +77,7 @@ def test_withdrawing_shuts_out(town, window):
 @pytest.mark.parametrize(("name", "word"), [("stella", "is taken"), ("no way!", "letters")])
 def test_names_that_cannot_be(town, window, name, word):
     page = window(excused=(422,))
-    sign_in(page, town, town.steward, "/people")
+    enter(page, town, town.steward, "/people")
     page.get_by_label("Name").fill(name)
     page.get_by_label("town", exact=True).check()
     page.get_by_role("button", name="Take in and show the token").click()
@@ -87,7 +87,7 @@ def test_names_that_cannot_be(town, window, name, word):
 
 def test_amounts_that_cannot_be(town, window):
     page = window(excused=(422,))
-    sign_in(page, town, town.steward, "/steward/town")
+    enter(page, town, town.steward, "/steward/town")
     page.get_by_text("Set an allowance").click()
     page.get_by_label("At most ε").fill("lots")
     page.get_by_role("button", name="Set", exact=True).click()
@@ -97,7 +97,7 @@ def test_amounts_that_cannot_be(town, window):
 def test_a_changed_ledger_is_caught(tmp_path, window):
     with towns.running(tmp_path) as town:
         page = window(excused=(500,))
-        sign_in(page, town, town.analyst)
+        enter(page, town, town.analyst)
         ask(page, "SELECT COUNT(*) AS n FROM people", "0.5")
         page.get_by_role("button", name="Run").click()
         expect(page.get_by_role("region", name="Answer as a table")).to_be_visible()
@@ -107,7 +107,7 @@ def test_a_changed_ledger_is_caught(tmp_path, window):
                 f"UPDATE {table} SET {column} = replace({column}, 'ana', 'eve') WHERE {column} LIKE '%charge%'"
             )
         page.context.clear_cookies()
-        sign_in(page, town, town.steward, "/steward/town")
+        enter(page, town, town.steward, "/steward/town")
         expect(page.get_by_role("alert")).to_contain_text("was changed")
         page.get_by_role("button", name="Verify the whole chain").click()
         expect(page.locator("#verdict .refusal")).to_contain_text("entry 2")

@@ -59,8 +59,7 @@ def _shown(visit: Visit, job: Job) -> Response:
 
 def _part(visit: Visit, job: Job) -> Markup:
     finished, seen = visit.state.jobs.view(job)
-    csrf = visit.session.csrf if visit.session is not None else ""
-    words: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": csrf}
+    words: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf}
     reply: Any = seen.get("reply")
     if not finished or reply is None:
         wait = max(50, round(1000 * float(str(seen.get("again_in", 0.25)))) + 20)
@@ -70,7 +69,7 @@ def _part(visit: Visit, job: Job) -> Markup:
     error = reply["error"]
     if job.state == "cancelled":
         return html("piece_cancelled.html", **words)
-    return html("piece_refusal.html", refusal=refused(error["kind"], error["message"], sql_of(job)))
+    return html("piece_refusal.html", refusal=refused(error["kind"], error["message"], sql_of(job)), **words)
 
 
 def _reply(visit: Visit) -> tuple[Job, dict[str, Any]]:

@@ -59,8 +59,7 @@ def _open(visit: Visit) -> Response:
 
 
 def _close(visit: Visit) -> Response:
-    if visit.session is not None:
-        visit.state.sessions.close(visit.session.id)
+    visit.state.sessions.close(visit.signed.id)
     response: RedirectResponse = to("/sign-in")
     drop_cookie(visit.state.config, response)
     return response

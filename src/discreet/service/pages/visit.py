@@ -51,11 +51,16 @@ class Visit:
     session: Session | None
 
     @property
-    def person(self) -> Person:
-        """Who came; rooms that are open to all do not ask."""
+    def signed(self) -> Session:
+        """The session of who came; rooms that are open to all do not ask."""
         if self.session is None:
             raise NotAllowed("nobody is signed in")
-        return self.session.person
+        return self.session
+
+    @property
+    def person(self) -> Person:
+        """Who came."""
+        return self.signed.person
 
     def show(self, template: str, *, status: int = 200, **words: Any) -> Response:  # noqa: ANN401
         """Answer with a page that names the visitor and the rooms that are theirs."""

@@ -43,8 +43,8 @@ def sentence(words: str) -> str:
 def value_words(value: object) -> str:
     r"""Write one value of a table; NULL is said.
 
-    >>> value_words(1234.5678), value_words(486.0), value_words(None), value_words("N"), value_words(True)
-    ('1\u202f234.57', '486', 'NULL', 'N', 'yes')
+    >>> value_words(1234.5678), value_words(486.0), value_words(None), value_words("N"), value_words(False)
+    ('1\u202f234.57', '486', 'NULL', 'N', 'no')
     """
     if value is None:
         return "NULL"
