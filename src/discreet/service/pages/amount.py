@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
-__all__ = ["Purse", "amount", "left_bar"]
+__all__ = ["Purse", "amount", "left_bar", "part_bar"]
 
 
 def amount(measure: Measure) -> Fraction:
@@ -76,7 +76,17 @@ def left_bar(purse: Purse) -> Markup:
     asked = max(asked, 0.6) if purse.asked is not None and amount(purse.asked) else asked
     words = f"{spent:.0f} % is spent"
     words += "" if purse.asked is None else f", this answer would take {asked:.1f} %"
+    return _bar(spent, asked, words, over=purse.over)
+
+
+def part_bar(part: Measure, purse: Purse) -> Markup:
+    """Draw what one person spent, of everything there is."""
+    share = 100 * purse.share(part)
+    return _bar(share, 0.0, f"{share:.0f} % of the whole", over=False)
+
+
+def _bar(spent: float, asked: float, words: str, *, over: bool) -> Markup:
     return Markup(
         '<svg class="left{}" viewBox="0 0 100 2" preserveAspectRatio="none" role="img" aria-label="{}">'
         '<rect class="spent" width="{:.2f}" height="2"/><rect class="next" x="{:.2f}" width="{:.2f}" height="2"/></svg>'
-    ).format(" over" if purse.over else "", words, spent, spent, asked)
+    ).format(" over" if over else "", words, spent, spent, asked)

@@ -141,7 +141,7 @@ def examples_of(schemas: tuple[Schema, ...]) -> tuple[tuple[str, str], ...]:
     if numbers:
         found.append((f"Median {numbers[0]}", f"SELECT MEDIAN({numbers[0]}) AS median\nFROM {name}"))
     if numbers and by:
-        column = numbers[-1]
+        column = next((name for name, kind in table.declared if isinstance(kind, Real)), numbers[-1])
         mean = f"SELECT {by}, COUNT(*) AS n, AVG({column}) AS mean\nFROM {name}\nGROUP BY {by}\nORDER BY mean DESC"
         found.insert(1, (f"Mean {column}, by {by}", mean))
     return tuple(found)

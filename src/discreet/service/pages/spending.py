@@ -76,7 +76,7 @@ def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: date
     """Draw what was spent as a staircase under the line of the whole budget."""
     end = datetime.now(UTC) if now is None else now
     first = points[0].time if points else end
-    begin = first.timestamp() - max(60.0, 0.04 * (end - first).total_seconds())
+    begin = first.timestamp() - max(1.0, 0.04 * (end - first).total_seconds())
     x = Scale(begin, end.timestamp(), 46, WIDTH - 12)
     y = linear(0, max(whole, *(p.spent for p in points), 1e-12), HEIGHT - 44, 24)
     frame = Frame(x, y)

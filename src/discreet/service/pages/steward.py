@@ -18,10 +18,10 @@ from ...wire.text import write_json
 from .. import budget
 from ..call import Call
 from ..state import State
-from .amount import Purse, left_bar
+from .amount import Purse, left_bar, part_bar
 from .ask_form import Fields, Unit, ask_of, unit_of
 from .clause import refused
-from .event_words import event_words
+from .entry_words import entry_words
 from .spending import price_of, spending_chart, spent_over_time
 from .visit import Visit, for_stewards, to
 from .words import value_words
@@ -126,17 +126,15 @@ def _standing(ledger: Ledger, name: str) -> Standing:
     except NotAllowed:
         return Standing(name, None, Markup(""), limited=True)
     limited = ledger.filter(name).terms != ledger.terms.filter.terms
-    whole = Purse(purse.spent, purse.left) if limited else Purse(purse.spent, ledger.left())
-    return Standing(name, purse, left_bar(whole), limited)
+    bar = left_bar(purse) if limited else part_bar(purse.spent, _purse(ledger))
+    return Standing(name, purse, bar, limited)
 
 
 def _line(entry: Entry, ledger: Ledger) -> Line:
     price = price_of(entry, ledger.terms.filter)
-    what = event_words(entry.event) if entry.event is not None else ""
-    what = what or (f"of {entry.refers}" if entry.refers is not None else "")
-    why = f"{what}: {entry.why}" if entry.why and what else entry.why or what
+    what = f"{entry_words(entry)}: {entry.why}" if entry.why else entry_words(entry)
     moment = entry.time[:16].replace("T", " ")
-    return Line(entry.number, moment, entry.kind, entry.who, why, "" if price is None else value_words(float(price)))
+    return Line(entry.number, moment, entry.kind, entry.who, what, "" if price is None else value_words(float(price)))
 
 
 def _verify(visit: Visit) -> Response:

@@ -1,0 +1,38 @@
+"""An entry of a ledger in a few words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ...ledger.entry import Entry
+from ...privacy.filter import Filter
+
+__all__ = ["entry_words", "event_words"]
+
+
+def entry_words(entry: Entry) -> str:
+    """Say what an entry did: the event that was charged, the allowance that was given, the charge that was ended.
+
+    >>> entry_words(Entry(3, "answer", "", refers=2)), entry_words(Entry(4, "allow", "", terms={"allowance": None}))
+    ('of 2', 'allowance withdrawn')
+    """
+    if entry.event is not None:
+        return event_words(entry.event)
+    if entry.kind == "allow" and entry.terms is not None:
+        share = entry.terms.get("allowance")
+        return "allowance withdrawn" if share is None else f"at most {Filter.from_json(share).promise()}"
+    return "" if entry.refers is None else f"of {entry.refers}"
+
+
+def event_words(event: Mapping[str, object]) -> str:
+    """Name an event; a batch by what is in it.
+
+    >>> event_words({"event": "batch", "events": [{"event": "laplace-noise"}, {"event": "laplace-noise"}]})
+    '2 × laplace noise'
+    """
+    inner = event.get("events")
+    if not isinstance(inner, list):
+        return str(event.get("event", "")).replace("-", " ")
+    counts = Counter(event_words(one) for one in inner)
+    return ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counts.items())
