@@ -24,7 +24,7 @@ from ..query.build import Table
 from ..query.tree import Question
 from ..rational import Number, whole
 from .bounds import bounds_of
-from .explain import explained
+from .explain import check_store, explained
 from .explanation import Explanation
 from .paid import Locks, Order, paid
 from .rehearse import made_up
@@ -279,6 +279,8 @@ class Curator:
         return plan_workload(read, spend, error=error, **self._public(wish))
 
     def _answers(self, plans: dict[str, Plan], wish: Wish, why: str) -> dict[str, Answer]:
+        for plan in plans.values():
+            check_store(plan)
         part = part_of_all(plans, self.ledger.terms.parts)
         order = Order(self.who, why, question_of(plans), key_of(plans, wish), event_of(plans), part)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..answer.gather import gather
+from ..engines.asked import understand
 from ..engines.base import Engine
 from ..plan.plan import Plan
 from ..query.show import describe
@@ -14,7 +15,7 @@ from .explanation import Explanation
 from .request import Wish, event_of, key_of, part_of_all
 from .stand import Stand
 
-__all__ = ["explained", "store_texts"]
+__all__ = ["check_store", "explained", "store_texts"]
 
 
 def explained(stand: Stand, plan: Plan, wish: Wish, who: str) -> Explanation:
@@ -46,9 +47,18 @@ class _Listener:
 
 def store_texts(plan: Plan, engine: Engine) -> tuple[str, ...]:
     """Show what the engine would run for a plan; unknown keys are those that the first text selects."""
+    return tuple(engine.explain(tally) for tally in _tallies(plan))
+
+
+def check_store(plan: Plan) -> None:
+    """Refuse what every engine would refuse, before it is paid for."""
+    for tally in _tallies(plan):
+        understand(tally)
+
+
+def _tallies(plan: Plan) -> Sequence[Tally]:
     listener = _Listener([])
     gather([release.want for release in plan.releases], plan.keys or [()], listener)
-    tallies: Sequence[Tally] = listener.heard
-    if plan.selection is not None:
-        tallies = [plan.selection.tally, *(replace(tally, only=None) for tally in tallies)]
-    return tuple(engine.explain(tally) for tally in tallies)
+    if plan.selection is None:
+        return listener.heard
+    return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]

@@ -10,7 +10,7 @@ from ..answer.level import read_level
 from ..data.keys import Key
 from ..data.nulls import flag
 from ..data.schema import Schema
-from ..errors import InvalidArgument, SchemaMismatch
+from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..ledger import Parts
 from ..plan.plan import Plan
 from ..plan.show import share_text
@@ -18,6 +18,7 @@ from ..privacy.event_json import to_json
 from ..privacy.events import Batch, Event
 from ..privacy.filter import Filter
 from ..query.build import Table
+from ..query.check import checked
 from ..query.keys import PublicValues
 from ..query.show import fingerprint
 from ..query.sql import parse
@@ -85,9 +86,13 @@ def read_question(asked: object, schemas: Mapping[str, Schema], public_values: P
         raise InvalidArgument(f"a question is SQL text or built from a Table, got {type(asked).__name__}")
     try:
         fingerprint(asked)
-    except TypeError:
+        read = list(schemas_of(asked.rows))
+        checked(asked, public_values)
+    except DiscreetError:
+        raise
+    except (TypeError, AssertionError, ValueError, LookupError, AttributeError):  # a tree of no known shape
         raise InvalidArgument("a question holds only what a Table or SQL puts there; build it from a Table") from None
-    for schema in schemas_of(asked.rows):
+    for schema in read:
         if schemas.get(schema.name) != schema:
             raise SchemaMismatch(
                 f"the question is about a schema of {schema.name} that is not the curator's; build it on "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.law import read_beta
 from ..privacy.events import Batch, Event
 from ..privacy.filter import Filter
@@ -162,12 +162,14 @@ def plan_question(
 def public_tuples(question: Question) -> Keys | None:
     """List every combination of the public keys, in the order they are declared; None if some key is unknown.
 
-    Refuses more than 100,000 of them.
+    Refuses more than 100,000 of them, and none.
     """
     lists = [key.values for key in question.keys]
     if any(values is None for values in lists):
         return None
     known = [values for values in lists if values is not None]
+    if not all(known):
+        raise UnsupportedQuery("GROUP BY: no public key meets the conditions; ask for others")
     if math.prod(map(len, known)) > 100_000:
         raise InvalidArgument("GROUP BY has more than 100,000 combinations of public keys; use fewer or wider keys")
     return tuple(product(*known))

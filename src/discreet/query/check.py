@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import assert_never
 
 from ..data.unit import Rows
@@ -23,20 +24,30 @@ from .tree import (
     CountPeople,
     Covariance,
     Finish,
+    JoinPeople,
+    JoinPublic,
+    Key,
     Mean,
     Mode,
+    PerPerson,
     Quantile,
     Question,
     Relation,
+    Scan,
+    Select,
     Statistic,
     Sum,
+    Union,
     Variance,
+    Where,
 )
 from .word_kinds import text_kind
 
 __all__ = ["check_rows", "checked"]
 
 _TEXT = (Function.LOWER, Function.UPPER, Function.TRIM, Function.LENGTH, Function.LIKE, Function.SUBSTRING)
+
+_TOTALS = ("count", "sum", "least", "greatest")
 
 
 def checked(question: Question, public_values: PublicValues | None = None) -> Question:
@@ -58,7 +69,7 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
     if not question.statistics:
         raise refusal("SELECT", "there is nothing to count or sum up", "ask for at least one aggregate, as COUNT(*)")
     for key in question.keys:
-        kind_of(key.expression, columns)
+        _key(key, kind_of(key.expression, columns))
     for _, statistic in question.statistics:
         _statistic(statistic, question.rows, columns, public_values)
     own_names([key.name for key in question.keys] + [name for name, _ in question.statistics])
@@ -68,10 +79,51 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
 
 def check_rows(relation: Relation) -> None:
     """Refuse rows whose tables do not agree on who is protected, or of which one unit could become any number."""
-    neighbours_of(relation)
     columns_of(relation)
+    neighbours_of(relation)
+    _totals(relation)
     if isinstance(unit_of(relation), Rows):
         multiplicity(relation)
+
+
+def _totals(relation: Relation) -> None:
+    """Refuse totals of a person's rows whose bounds or steps are none: what is clipped to them would have no bound."""
+    match relation:
+        case Scan():
+            return
+        case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows):
+            _totals(rows)
+        case JoinPeople(left=left, right=right):
+            _totals(left)
+            _totals(right)
+        case Union(parts=parts):
+            for part in parts:
+                _totals(part)
+        case PerPerson(rows=rows, totals=totals):
+            _totals(rows)
+            for name, total in totals:
+                if total.low > total.high or total.step <= 0 or total.what not in _TOTALS:
+                    raise refusal(f"the total {name} of a person", "it has no bounds", "give low ≤ high and a step > 0")
+                if (total.what == "count") != (total.expression is None):
+                    raise refusal(f"the total {name} of a person", "rows are counted, values added up", "say which")
+        case _:
+            assert_never(relation)
+
+
+def _key(key: Key, kind: Kind) -> None:
+    """Refuse public values of another sort, and one that is listed twice: each would have noise of its own.
+
+    A unit counts in one place of the list; were a value there k times, so would the unit be, and the mean of k answers
+    would have k times less noise than was paid for. True, 1 and 1/1 are one value.
+    """
+    if key.values is None:
+        return
+    if len(set(key.values)) < len(key.values):
+        raise refusal("GROUP BY", f"a value of {key.name} is listed twice", "list each once")
+    right = str if isinstance(kind, Words) else bool if isinstance(kind, Truth) else (int, Fraction)
+    for value in key.values:
+        if value is not None and not (isinstance(value, right) and isinstance(value, bool) == (right is bool)):
+            raise refusal("GROUP BY", f"{value!r} is no value of {key.name}", "list values of its own sort")
 
 
 def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Kind], values: PublicValues | None) -> None:
@@ -93,8 +145,11 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Kind], v
                 raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
         case CountDistinct(of=of) | Mode(of=of):
             kind_of(of, columns)
-            if public_keys(of, rows, public_values=values) is None:
+            found = public_keys(of, rows, public_values=values)
+            if found is None:
                 raise refusal(_name(statistic), "it needs a short public list of values", "use a Category, or bins")
+            if isinstance(statistic, Mode) and not found:
+                raise refusal("MODE", "no value meets the conditions", "ask for others")
         case _:
             assert_never(statistic)
 
@@ -127,7 +182,7 @@ def _finish(finish: Finish, sorts: dict[str, Sort]) -> None:
             raise refusal("SELECT", "a bare NULL says nothing", "leave it out")
     if finish.having is not None and sort_of(finish.having, sorts) != "truth":
         raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
-    if finish.limit is not None and finish.limit < 0:
+    if finish.limit is not None and (type(finish.limit) is not int or finish.limit < 0):
         raise refusal("LIMIT", "it takes a whole number from 0", "write LIMIT 10")
     parts = (*finish.columns, *finish.order, *(() if finish.having is None else ((finish.having, True),)))
     for call in (call for pair in parts for part in pair if not isinstance(part, str | bool) for call in _calls(part)):
