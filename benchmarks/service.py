@@ -88,12 +88,12 @@ def ask(client, token_client, k, seen):
             time.sleep(0.1)
 
 
-def crowd(house, each, seen, answers):
-    """Let 64 clients ask at once; each client is one of the people, on a connection of its own."""
+def crowd(house, turns, seen, answers):
+    """Let 64 clients ask at once, each on a connection of its own."""
 
     def one(client):
         with house.client("ana") as line:
-            for k in range(each):
+            for k in turns:
                 answers[client, k] = ask(client, line, k, seen)
 
     with ThreadPoolExecutor(CLIENTS) as pool:
@@ -182,12 +182,12 @@ def load(each):
             f"{CLIENTS} clients × {each} questions, {WORKERS} workers, PostgreSQL; the budget allows {fits} of {CLIENTS * each}"
         )
         calm = []
-        quiet = {}
-        crowd(house, 1, calm, quiet)
+        crowd(house, range(1), [], {})  # every worker has opened its engines then
+        crowd(house, range(1, 3), calm, {})
         trouble = threading.Thread(target=disturb, args=(server, home, 2.0))
         trouble.start()
         begin = time.perf_counter()
-        crowd(house, each, seen, answers)
+        crowd(house, range(each), seen, answers)
         trouble.join()
         report(house, dsn, answers, seen=seen, calm=calm, fits=fits, seconds=time.perf_counter() - begin)
         print_ratio(calm, bare(folder, 2))

@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,9 +43,18 @@ def serve(
         if config is not None:
             _run(config, host, port, workers)
             return
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the folder goes away however it is stopped
-        with tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
+        with _orderly(), tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
             _run(_demo(Path(folder), host, port), host, port, workers)
+
+
+@contextmanager
+def _orderly() -> Iterator[None]:
+    """Turn SIGTERM into an ordinary end, so that the folder goes away however it is stopped."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _check_installed() -> None:
