@@ -274,6 +274,14 @@ class TestRunning:
         with pytest.raises(EngineFailure):
             engine.tally(TALLY)
 
+    def test_explain_names_the_table_not_its_file(self, tmp_path):
+        path = tmp_path / "people.csv"
+        path.write_text("who,age,region\n1,2,N\n")
+        people = Schema("people", Rows(), {"age": Integer(0, 120)})
+        text = DuckDB({"people": str(path)}).explain(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120),), Free()))
+        assert str(tmp_path) not in text
+        assert 'FROM "people" AS t' in text
+
     def test_explain_is_the_text(self):
         engine = DuckDB({"people": pa.Table.from_pylist(ROWS)})
         text = engine.explain(TALLY)

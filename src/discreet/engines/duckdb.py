@@ -14,6 +14,7 @@ from ..query.tally import Tally, Totals
 from .base import cancelled, failure
 from .dialect import StoredColumn, StoredTable
 from .duckdb_text import DUCKDB, stored_class
+from .lines import in_lines
 from .progress import watched
 from .select_text import select_sql
 from .sources import Source, arrow_table, file_sql
@@ -69,8 +70,12 @@ class DuckDB:
         return self._store.tally(tally)
 
     def explain(self, tally: Tally) -> str:
-        """Give the SQL text of a tally."""
-        return self._store.explain(tally)
+        """Give the SQL text of a tally, in lines; a file stands there by the name of its table."""
+        text = self._store.explain(tally)
+        for name, source in self._sources.items():
+            if source.startswith("read_"):  # where a file lies is nobody's business
+                text = text.replace(in_lines(source), DUCKDB.quote(name))
+        return text
 
     def check(self, schema: Schema) -> None:
         """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""

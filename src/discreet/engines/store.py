@@ -13,6 +13,7 @@ from .asked import Asked, understand
 from .base import require_columns, require_public, shared_key
 from .dialect import Dialect, StoredTable
 from .held import value_of
+from .lines import in_lines
 from .relation_text import Writer
 from .text import distinct_sql, read_totals, tally_sql, twice_sql
 
@@ -38,8 +39,8 @@ class Store:
         return read_totals(asked, self.fetch(sql))
 
     def explain(self, tally: Tally) -> str:
-        """Give the SQL text of a tally."""
-        return self._write(tally)[1]
+        """Give the SQL text of a tally, in lines."""
+        return in_lines(self._write(tally)[1])
 
     def check(self, schema: Schema) -> None:
         """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""
