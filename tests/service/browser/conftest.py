@@ -31,8 +31,9 @@ def chromium():
     path = shutil.which("chromium")
     if path is None:
         pytest.skip("there is no Chromium here")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=15_000)  # two cores may be shared with much else
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

@@ -18,7 +18,7 @@ from .scale import Scale
 __all__ = ["response_lesson"]
 
 EPSILON = Slide("epsilon", "Budget of each person", "ε", (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5), 4)
-PEOPLE = Slide("people", "People asked", "n", (100, 1_000, 10_000, 100_000), 1)
+PEOPLE = Slide("people", "People asked", "n", (100, 300, 1_000, 3_000, 10_000), 2)
 SHARE = 0.3
 ROWS, COLUMNS = 5, 20
 
