@@ -99,7 +99,8 @@ def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]
         person = await run_in_threadpool(_entered, state, request, way)
         request.state.person, request.state.verb = person.name, f"{way.method} {way.path}"
         call = await _call(request, person)
-        request.state.dataset = call.path.get("name", "")
+        named = call.path.get("name", "")
+        request.state.dataset = named if named in state.datasets.names else ""  # the log holds no words of strangers
         if way.waiter is not None:
             reply = await way.waiter(state, call)
         else:
