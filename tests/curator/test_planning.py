@@ -50,3 +50,25 @@ class TestAPlan:
         assert large.epsilon < small.epsilon
         plan = asked.plan(MEAN, spend=dp.PureDP(1), weights={"n": 9})
         assert plan.statistic_errors()["n"] < asked.plan(MEAN, spend=dp.PureDP(1)).statistic_errors()["n"]
+
+
+class TestUnknownKeys:
+    """Keys that are not public need a δ of the ledger: there is one in every ledger of an (ε, δ), else a word."""
+
+    def test_a_usual_ledger_answers(self):
+        asked = curator(opened(dp.ApproxDP(10, 1e-5)))
+        answer = asked.sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", dp.ApproxDP(3, 1e-6))
+        assert answer.column("town") == ["Rome"]
+
+    def test_what_the_budget_can_pay_comes_first(self):
+        """Geometric noise of ε = 5 misses less, but the whole of this ledger could not pay it."""
+        asked = curator(opened(dp.ApproxDP(10, 1e-5)))
+        assert asked.explain("SELECT COUNT(*) AS n FROM people", dp.ApproxDP(5, 1e-6)).fits
+
+    @pytest.mark.parametrize("budget", [dp.PureDP(9), dp.ZCDP(1), dp.GaussianDP(1)], ids=["pure", "zcdp", "gaussian"])
+    @pytest.mark.parametrize("price", [{"spend": dp.ApproxDP(1, 1e-6)}, {"spend": dp.PureDP(1)}, {"error": 9}])
+    def test_a_ledger_without_delta_says_what_to_do(self, budget, price):
+        asked = curator(opened(budget))
+        with pytest.raises(dp.InvalidArgument, match="open it for an ApproxDP budget.*or list the keys"):
+            asked.sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", **price)
+        assert len(asked.history()) == 0

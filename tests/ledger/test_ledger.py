@@ -332,6 +332,20 @@ class TestOpeningAgain:
             durable.open(**terms)
         assert tuple(ledger.history()) == tuple(before)
 
+    def test_half_of_delta_is_kept_for_unknown_keys_unless_said(self):
+        budget, keys = dp.ApproxDP(1, "1e-6"), Promise(dp.ApproxDP("1/100", "1e-7"))
+        kept = [
+            dp.open_ledger(":memory:", budget, **terms).terms.filter.terms.delta * 10**7
+            for terms in ({}, {"delta": 0}, {"delta": "1e-7"}, {"kind": "zcdp"}, {"kind": "approximate"})
+        ]
+        assert kept == [5, 0, 1, 0, 10]
+        assert dp.open_ledger(":memory:", dp.ApproxDP(1, 0)).terms.filter.terms.delta == 0
+        ledger = dp.open_ledger(":memory:", budget, allowances={"ann": dp.ApproxDP("1/2", "4e-7")})
+        ledger.charge(keys, who="ann")
+        ledger.charge(keys, who="ann")
+        with pytest.raises(dp.BudgetExceeded, match="the allowance of ann"):
+            ledger.charge(keys, who="ann")  # half of 4e-7 was kept
+
     def test_there_must_be_a_budget_for_a_new_one(self, place):
         with pytest.raises(dp.InvalidArgument, match="needs a budget"):
             place.open()
@@ -342,6 +356,8 @@ class TestOpeningAgain:
         ("terms", "word"),
         [
             ({"window": "hour"}, "window must be one of"),
+            ({"allowances": "ann"}, "by name"),
+            ({"wait": 0}, "wait must be greater"),
             ({"parts": ("t", "c", ["a"])}, "given as Parts"),
             ({"parts": dp.Parts("t", "c", ["a"])}, "needs neighbours"),
             ({"kind": "zcdp"}, "promises ZCDP or ApproxDP"),
@@ -375,3 +391,23 @@ class TestOpeningAgain:
 def test_a_store_that_writes_nothing_is_not_believed():
     with pytest.raises(dp.LedgerCorrupt, match="wrote nothing"):
         ledger_file._written(None)
+
+
+class TestForeign:
+    """What is no entry, no checkpoint or no path is refused with a word."""
+
+    @pytest.mark.parametrize("foreign", [None, "2", 2])
+    def test_entries(self, foreign):
+        ledger = dp.open_ledger(":memory:", dp.PureDP(1))
+        for use in (lambda: ledger.finish(foreign, "{}"), lambda: ledger.fail(foreign), lambda: ledger.body(foreign)):
+            with pytest.raises(dp.InvalidArgument, match="an entry is expected"):
+                use()
+
+    @pytest.mark.parametrize("foreign", [3, "7 abc", (7,), ("7", "abc")])
+    def test_checkpoints(self, foreign):
+        with pytest.raises(dp.InvalidArgument, match="a checkpoint is"):
+            dp.open_ledger(":memory:", dp.PureDP(1)).verify(checkpoint=foreign)
+
+    def test_paths(self):
+        with pytest.raises(dp.InvalidArgument, match="opened at a path"):
+            dp.open_ledger("people\0.ledger", dp.PureDP(1))

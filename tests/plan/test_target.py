@@ -165,7 +165,7 @@ class TestUnderAFilter:
     def test_unknown_keys_need_a_filter_that_keeps_a_delta(self):
         asked = question(relation("people"), {"n": Count()}, [("town", None)])
         spend = ApproxDP(1, "1e-6")
-        with pytest.raises(InvalidArgument, match="keeps none"):
+        with pytest.raises(InvalidArgument, match="keeps no δ"):
             plan_question(asked, spend, under=open_filter(ApproxDP(3, "1e-5")))
         plan = plan_question(asked, spend, under=open_filter(ApproxDP(3, "1e-5"), delta="5e-6"))
         assert plan.selection is not None

@@ -139,7 +139,7 @@ class Ledger:
 
     def body(self, charge: Entry) -> str | None:
         """Give the answer that was stored under a charge, if there is one."""
-        end = closing_of(charge.number, self._find(charge.key))
+        end = closing_of(_charge(charge).number, self._find(charge.key))
         return None if end is None else end[1]
 
     def pending(self, key: str, who: str) -> Entry | None:
@@ -249,7 +249,9 @@ class Ledger:
 
     def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:
         """End a charge; the first answer wins, and a failure ends only what has no answer."""
-        entry = Entry(0, kind, "", who=charge.who, question=charge.question, key=charge.key, refers=charge.number)
+        entry = Entry(
+            0, kind, "", who=_charge(charge).who, question=charge.question, key=charge.key, refers=charge.number
+        )
         ended: list[Entry] = []
 
         def decide(snapshot: Snapshot) -> Page | None:
@@ -275,6 +277,12 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
+
+
+def _charge(charge: object) -> Entry:
+    if not isinstance(charge, Entry):
+        raise InvalidArgument(f"an entry is expected, as `charge` gives it, got {type(charge).__name__}")
+    return charge
 
 
 def _written(page: Page | None) -> Entry:

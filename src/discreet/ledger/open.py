@@ -11,7 +11,7 @@ from ..errors import InvalidArgument
 from ..privacy.filter import Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
-from ..rational import Number, rational
+from ..rational import Number, positive, rational
 from .books import open_books, vouch
 from .clock import write_time
 from .entry import Entry, sealed
@@ -56,7 +56,8 @@ def open_ledger(
     """Open a ledger, or make a new one: a path (SQLite), "postgresql://…" (several machines), or ":memory:".
 
     A new ledger needs a budget; its terms are fixed then. `kind`, `delta`, `orders` and `neighbours` are those of
-    `open_filter`; `allowances` gives each named person a share ("*" is everyone else, None lets everyone spend up to
+    `open_filter`, but that half of an ApproxDP budget's δ is kept for unknown keys if neither `kind` nor `delta` is
+    given; `allowances` gives each named person a share ("*" is everyone else, None lets everyone spend up to
     the budget); with a `window` the budget begins anew each calendar day, week, month, quarter or year, in UTC; `parts`
     are charged in parallel. For one that exists, what is given must be what was fixed. `name` tells ledgers in one
     PostgreSQL database apart; `wait` is how many seconds somebody else's turn may take.
@@ -76,7 +77,7 @@ def open_ledger(
         window=window,
         parts=parts,
     )
-    store = _store(where, read_who(name), float(rational(wait, "wait")))
+    store = _store(where, read_who(name), float(positive(wait, "wait")))
     try:
         return Ledger(store, _terms(store, budget, wanted))
     except BaseException:
@@ -85,7 +86,7 @@ def open_ledger(
 
 
 def _store(where: object, name: str, wait: float) -> Store:
-    if not isinstance(where, str | os.PathLike) or not str(where):
+    if not isinstance(where, str | os.PathLike) or not str(where) or "\0" in str(where):
         raise InvalidArgument('a ledger is opened at a path, at "postgresql://…" or at ":memory:"')
     if where == ":memory:":
         from .memory import MemoryStore

@@ -82,12 +82,19 @@ def make_terms(
 ) -> Terms:
     """Fix the terms of a new ledger.
 
+    Of an ApproxDP budget half of δ is kept for events with a δ of their own, as the selection of unknown keys is,
+    unless `kind` or `delta` says otherwise: a ledger that keeps none could never answer such a question.
+
     >>> from ..privacy.measures import PureDP
     >>> make_terms(PureDP(3), allowances={"*": PureDP(1)}, window="month").kind
     'pure'
+    >>> make_terms(ApproxDP(1, "1e-6")).filter.terms.delta
+    Fraction(1, 2000000)
 
     Refuses what `open_filter` refuses, unknown windows, and parts that the filter cannot count in parallel.
     """
+    if isinstance(budget, ApproxDP) and budget.delta and kind is None and delta is None:
+        delta = budget.delta / 2
     opened = open_filter(budget, kind, delta=delta, orders=orders, neighbours=neighbours)
     if window is not None and window not in get_args(Window):
         raise InvalidArgument(f"window must be one of {', '.join(get_args(Window))}; got {window!r}")
@@ -95,6 +102,8 @@ def make_terms(
         _check_parts(parts, opened)
     shares = None
     if allowances is not None:
+        if not isinstance(allowances, Mapping):
+            raise InvalidArgument(f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}")
         shares = tuple(sorted((_name(who), allowance(opened, share)) for who, share in allowances.items()))
     return Terms(opened, shares, window, parts)
 

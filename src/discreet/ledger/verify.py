@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from ..errors import LedgerCorrupt
+from ..errors import InvalidArgument, LedgerCorrupt
 from .account import Account, Used, read_account
 from .bar import share_of
 from .reading import books_at, last_of
@@ -47,6 +47,7 @@ def _follow(
     *,
     bodies: bool,
 ) -> None:
+    _check_checkpoint(checkpoint)
     for line, body in lines:
         entry = walk.step(line, body, bodies=bodies)
         if checkpoint is not None and entry.number == checkpoint[0] and entry.hash != checkpoint[1]:
@@ -60,6 +61,13 @@ def _follow(
         raise LedgerCorrupt(
             f"the checkpoint is entry {checkpoint[0]}, the ledger ends at {number}: it is an older copy"
         )
+
+
+def _check_checkpoint(checkpoint: object) -> None:
+    match checkpoint:
+        case None | (int(), str()):
+            return
+    raise InvalidArgument("a checkpoint is a number and a hash, as Verdict.checkpoint gives them")
 
 
 def _compare(walk: Walk, end: Snapshot) -> None:

@@ -23,8 +23,8 @@ What is tried, all of it from public facts:
     quantiles, modes                        the exponential mechanism, once for all keys
 
 Of all shares and ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
-the one with the least price. Under a filter only what it can price is considered. The first of equals is taken, so the
-same question always has the same plan.
+the one with the least price. Under a filter only what it can price is considered, and what the filter as it is given
+would admit comes before what it would not. The first of equals is taken, so the same question always has the same plan.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Way = tuple[Selection | None, Divisible] | bool
 def choose(question: Question, asked: Asked) -> Plan:
     """Make every possible plan and take the best, by the table above.
 
-    Refuses, with the last reason, if none is possible.
+    Refuses, with what stands in the way of geometric noise, if none is possible.
     """
     keys = public_tuples(question)
     ways = _ways(question, asked, keys)
@@ -72,16 +72,22 @@ def choose(question: Question, asked: Asked) -> Plan:
             try:
                 plans.append(_made(question, asked, keys, layout, way))
             except (InvalidArgument, UnsupportedQuery) as error:  # another share or way may do
-                refused = error
+                refused = refused if refused and asked.spend else error
     if refused is not None and not plans:
         raise refused
     if asked.spend is None:
         return min(plans, key=lambda plan: amount_of(plan.spend))
-    return min(plans, key=lambda plan: plan.loss(asked.weights))
+    ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
+    return next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
 
 
 def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
     spend = asked.spend
+    if keys is None and asked.under and not asked.under.terms.delta:
+        raise _unknown(
+            question,
+            "the filter keeps no δ to select them with: open it for an ApproxDP budget, keeping some delta",
+        )
     if spend is None:
         if keys is None:
             raise _unknown(question, "no error says how many of them may be missed: give spend=ApproxDP(1, 1e-6)")
