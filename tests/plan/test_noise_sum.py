@@ -40,6 +40,8 @@ PAIRS = [
     [Noise(True, 1.0, 16.0), Noise(True, 3.0, 8.0), Noise(True, 1.5, 1.0)],
     [Noise(False, 3.0, 16.0), Noise(False, 5.0, 8.0), Noise(False, 4.0, 1.0)],
     [Noise(False, 1.0, 10.0), Noise(True, 0.2, 1.0)],
+    [Noise(True, 9.0, 1.0), Noise(True, 1.1, 10.0), Noise(True, 0.3, 50.0)],
+    [Noise(False, 9.0, 1.0), Noise(False, 0.5, 10.0), Noise(False, 0.2, 50.0), Noise(False, 0.3, 20.0)],
 ]
 
 
@@ -56,6 +58,11 @@ class TestBound:
     def test_tight_where_one_noise_is_fine(self, noises):
         s = 2 * math.sqrt(sum(noise.spread**2 for noise in noises))
         assert sum_tail(noises, s) <= exact_tail(noises, s) * 1.02
+
+    @pytest.mark.parametrize("noises", PAIRS[-2:], ids=("laplace", "gauss"))
+    def test_near_where_noise_is_mostly_nothing(self, noises):
+        exact = next(s for s in range(1, 1000) if exact_tail(noises, s) <= 0.05)
+        assert sum_tail(noises, 1.3 * exact) <= 0.05
 
     @pytest.mark.parametrize("noises", [PAIRS[i] for i in (5, 6, 7, 8)], ids=("laplace", "equal", "gauss", "mixed"))
     def test_near_for_wide_noise(self, noises):

@@ -10,7 +10,8 @@ further from 0 (Birnbaum 1948), so each may be replaced by a continuous one that
 
 The sum of continuous ones has the characteristic function Π 1/(1 + b²ω²)·e^(−σ²ω²/2); its law on a circle of
 circumference L, so wide that what is wrapped around does not matter, is a series in sin(2πks/L), cut off with
-Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny.
+Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny, and noise of less than a step is
+summed over its integers.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = ["Noise", "noise_of", "sum_tail"]
 _TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
+_TINY = 0.75  # noise of a smaller scale is 0 more often than not
 _LEAST = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
 _RATES = np.linspace(0.02, 0.98, 49)
 
@@ -81,7 +83,25 @@ def sum_tail(noises: Sequence[Noise], s: float) -> float:
         other = moving[1] if moving[0] is small else moving[0]
         return min(1.0, _by_integers(small, other, s))
     slack = sum(noise.worth for noise in moving) / 2
-    return _smooth_tail(moving, s - slack)
+    smooth = _smooth_tail(moving, s - slack)
+    if small.scale > _TINY:
+        return smooth
+    place = moving.index(small)
+    return min(smooth, _apart(small, [*moving[:place], *moving[place + 1 :]], s))
+
+
+def _apart(small: Noise, others: Sequence[Noise], s: float) -> float:
+    """Sum over the few integers k of one noise the tails of the others beyond s − k·worth.
+
+    For |x + y| > s needs |y| > s − |x|. Half a step of slack is far too much for noise that mostly is 0.
+    """
+    most = math.ceil(small.scale * 24 if small.laplace else small.scale * 7 + 1)
+    total = _one_tail(small, most * small.worth)
+    for k in range(most + 1):
+        least = _one_tail(small, (k - 0.5) * small.worth) if k else 1.0
+        chance = least - _one_tail(small, k * small.worth)
+        total += (chance + 1e-12) * sum_tail(others, s - k * small.worth)
+    return min(1.0, total)
 
 
 def _one_tail(noise: Noise, s: float) -> float:
