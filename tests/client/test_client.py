@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet as dp
+from discreet.client.exchange import made_answer
 from discreet.client.line import Line
 from discreet.plan import Plan
 from service.house import COUNT, GROUPED, build, free_port, start
@@ -133,6 +134,7 @@ class TestAsking:
     def test_a_join_with_a_public_table_whose_values_are_asked_for(self, ana):
         sql = "SELECT city, COUNT(*) AS n FROM people JOIN wards ON people.age = wards.ward GROUP BY city"
         answer = ana.sql(sql, spend=dp.PureDP(5))
+        assert ana.plan(sql, dp.PureDP(5)) == answer.plan
         assert sorted(answer.column("city")) == ["Bergen", "Oslo"]
 
     def test_explain_plan_and_rehearse_agree_with_a_curator_at_hand(self, ana, at_hand):
@@ -163,6 +165,31 @@ class TestAsking:
         assert ana.sql(COUNT + " WHERE age < 66", spend=dp.PureDP("1/7"), key="mine") == first
         with pytest.raises(dp.InvalidArgument, match="another request"):
             ana.sql(COUNT + " WHERE age < 67", spend=dp.PureDP("1/7"), key="mine")
+
+
+class TestOtherVersions:
+    """A service that plans or writes in another way than this client is not believed."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def reply(cls, ana):
+        plan = ana.plan(COUNT + " WHERE age < 88", dp.PureDP("1/9"))
+        terms = {"sql": COUNT + " WHERE age < 88", "spend": {"epsilon": "1/9"}}
+        return plan, ana.line.charged("/api/v1/datasets/people/sql", terms)
+
+    def test_the_reply_as_it_is(self, reply):
+        plan, found = reply
+        assert made_answer(found, plan, {"": plan}).receipt.price == dp.PureDP("1/9")
+
+    def test_another_plan(self, ana, reply):
+        other = ana.plan(COUNT + " WHERE age < 88", dp.PureDP("1/8"))
+        with pytest.raises(dp.SchemaMismatch, match="another way"):
+            made_answer(reply[1], other, {"": other})
+
+    def test_another_form(self, reply):
+        plan, found = reply
+        with pytest.raises(dp.SchemaMismatch, match="form"):
+            made_answer(found | {"exact": {"answer": 99}}, plan, {"": plan})
 
 
 class TestRefusals:

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.engines.base import cancelled, failure
+from discreet.errors import EngineFailure, SchemaMismatch
 from discreet.service import limits as limits_room
 from discreet.service.config import Bounds
 from discreet.service.grid import Grid
 from discreet.service.limits import Buckets, Limits, TooMany
 from discreet.service.log import Log, place_of
 from discreet.service.metrics import Metrics
+from discreet.service.paced import paced
 
 seconds = st.floats(0, 10_000)
 
@@ -44,6 +47,54 @@ class TestGrid:
         anyio.run(Grid(0.05).until, started + 0.05)
         assert time.time() >= started + 0.049
         anyio.run(Grid(0.05).until, started)
+
+
+class TestPaced:
+    """The store's totals, and its failures, come at ticks fixed before it is asked."""
+
+    def engine(self, act):
+        class Store:
+            def tally(self, tally):
+                return act(tally)
+
+            def explain(self, tally):
+                return "text"
+
+            def check(self, schema):
+                raise SchemaMismatch("no")
+
+            def public_values(self, table, column):
+                return ("a",)
+
+        return paced(Store(), 0.2)
+
+    def test_totals_are_held_back(self):
+        began = time.time()
+        assert self.engine(lambda _: {(): (1,)}).tally(None) == {(): (1,)}
+        assert time.time() - began >= 0.149
+
+    def test_failures_are_held_back_unless_somebody_stopped_the_query(self):
+        def fails(_):
+            raise failure()
+
+        def stops(_):
+            raise cancelled()
+
+        began = time.time()
+        with pytest.raises(EngineFailure):
+            self.engine(fails).tally(None)
+        held = time.time() - began
+        began = time.time()
+        with pytest.raises(EngineFailure):
+            self.engine(stops).tally(None)
+        assert held >= 0.149
+        assert time.time() - began < held
+
+    def test_all_else_passes(self):
+        engine = self.engine(None)
+        assert (engine.explain(None), engine.public_values(None, "x")) == ("text", ("a",))
+        with pytest.raises(SchemaMismatch):
+            engine.check(None)
 
 
 class TestLimits:

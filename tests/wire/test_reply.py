@@ -9,7 +9,16 @@ import pytest
 import discreet as dp
 from discreet import errors
 from discreet.engines.base import cancelled, failure
-from discreet.wire.reply import refusal_from_json, refusal_to_json, status_of
+from discreet.wire.reply import (
+    answer_reply,
+    explanation_reply,
+    plain_json,
+    plan_reply,
+    refusal_from_json,
+    refusal_to_json,
+    status_of,
+)
+from discreet.wire.text import write_json
 
 RAISED = [
     errors.InvalidArgument("level must lie between 0 and 1"),
@@ -78,3 +87,32 @@ def test_words_that_no_client_knows_are_an_engine_failure(data):
 )
 def test_every_refusal_has_its_status(refusal, status):
     assert status_of(refusal) == status
+
+
+class TestAnswers:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def curator(cls):
+        visits = dp.Schema(
+            "visits", dp.Rows(), {"day": dp.Date("2024-01-01", "2024-12-31"), "paid": dp.Real(0, 10, step=1)}
+        )
+        rows = [{"day": f"2024-0{1 + k % 9}-15", "paid": k % 10} for k in range(200)]
+        return dp.Curator(dp.Memory({"visits": rows}), [visits], dp.open_ledger(":memory:", dp.PureDP(1000)))
+
+    def test_days_are_written_in_iso_form(self, curator):
+        found = answer_reply(curator.sql("SELECT MEDIAN(day) AS d FROM visits", dp.PureDP(50)), 0.9)
+        assert found["rows"][0][0].startswith("2024-")
+        assert all(end.startswith("2024-") for end in found["intervals"][0][0])
+        assert found["level"] == "0.9"
+
+    def test_every_reply_is_plain_json(self, curator):
+        for sql in (
+            "SELECT COUNT(*) AS n, SUM(paid) AS s, AVG(paid) AS m, STDDEV(paid) AS d FROM visits WHERE paid > 11",
+            "SELECT SUM(paid) / COUNT(*) AS q FROM visits WHERE paid > 11",
+        ):
+            write_json(answer_reply(curator.sql(sql, dp.PureDP("1/100"))))
+            write_json(explanation_reply(curator.explain(sql, dp.PureDP("1/100"))))
+            write_json(plan_reply(curator.plan(sql, dp.PureDP("1/100"))))
+
+    def test_what_has_no_end_is_null(self):
+        assert plain_json({"a": [float("inf"), dp.PureDP("1/3")]}) == {"a": [None, {"epsilon": "1/3"}]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 
@@ -57,17 +58,19 @@ class TestWhatIsWrittenIsReadBack:
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),
-        lambda inner: st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["sql", "spend", "error", "level", "epsilon", "questions"]), inner, max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["sql", "spend", "error", "level", "epsilon", "questions"]), inner, max_size=4
+            )
+        ),
         max_leaves=8,
     )
 )
 def test_any_json_is_read_or_refused_by_all_readers(body):
     for read in (read_ask, read_release, read_planned):
-        try:
-            read(body)
-        except InvalidArgument as refusal:
-            assert str(refusal)
+        with suppress(InvalidArgument):
+            assert read(body).to_json()
 
 
 @pytest.mark.parametrize(

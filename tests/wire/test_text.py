@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
@@ -26,10 +27,8 @@ class TestReading:
 
     @given(st.binary(max_size=200))
     def test_any_bytes_are_read_or_refused(self, body):
-        try:
-            read_json(body)
-        except InvalidArgument as refusal:
-            assert str(refusal)
+        with suppress(InvalidArgument):
+            write_json(str(read_json(body)))
 
     @given(st.text(max_size=100))
     def test_any_text_is_read_or_refused(self, body):

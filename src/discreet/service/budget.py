@@ -15,6 +15,7 @@ from .state import State
 __all__ = ["allow", "export", "history", "left", "receipt", "spent", "verify"]
 
 MOST_ENTRIES = 1000
+SHOWN = ("charge", "allow")
 
 
 def left(state: State, call: Call) -> Reply:
@@ -40,12 +41,16 @@ def spent(state: State, call: Call) -> Reply:
 
 
 def history(state: State, call: Call) -> Reply:
-    """List the last entries of the ledger: one's own; a steward sees everybody's."""
+    """List the last entries of the ledger: one's own charges and allowances; a steward sees everything.
+
+    An answer's entry says when the store was done, to the microsecond: no analyst is shown that.
+    """
     state.datasets.check(call.person, call.dataset)
-    who = None if call.person.role == "steward" else call.person.name
+    steward = call.person.role == "steward"
     last = call.number("last", MOST_ENTRIES) or 100
-    found = state.datasets.ledger(call.dataset).history(who, last)
-    return Reply({"entries": [entry_to_json(entry) for entry in found], "filter": found.filter.to_json()})
+    found = state.datasets.ledger(call.dataset).history(None if steward else call.person.name, last)
+    entries = [entry_to_json(entry) for entry in found if steward or entry.kind in SHOWN]
+    return Reply({"entries": entries, "filter": found.filter.to_json()})
 
 
 def receipt(state: State, call: Call) -> Reply:

@@ -12,8 +12,8 @@ from ..data.schema import Schema
 from ..data.schema_file import read_schemas
 from ..errors import NotAllowed
 from .config import Config, DataSet, Source
+from .paced import paced
 from .people import Person
-from .reticent import reticent
 
 if TYPE_CHECKING:
     from ..curator import Curator
@@ -50,6 +50,7 @@ class DataSets:
 
     def __init__(self, config: Config) -> None:
         self._signer = _signer(config.signing_key)
+        self._grid = config.grid
         self._local = threading.local()
         self._engines: list[Any] = []
         self._lock = threading.Lock()
@@ -87,7 +88,7 @@ class DataSets:
         mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
         if name not in mine:
             opened = self._opened[name]
-            mine[name] = self._hire(opened.config.source, opened.schemas, opened.ledger)
+            mine[name] = self._hire(opened.config.source, opened.schemas, opened.ledger, self._grid)
             self._local.hired = mine
         return mine[name]
 
@@ -110,13 +111,15 @@ class DataSets:
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
         return _Opened(config, schemas, ledger, self._hire(config.source, schemas, ledger))
 
-    def _hire(self, source: Source, schemas: tuple[Schema, ...], ledger: Ledger) -> Hired:
+    def _hire(self, source: Source, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:
+        """Open an engine and put a curator before it; one that runs questions answers on the grid."""
         from ..curator import Curator
 
         engine = open_engine(source)
         with self._lock:
             self._engines.append(engine)
-        return Hired(Curator(reticent(engine, source), schemas, ledger, signer=self._signer), engine)
+        held = paced(engine, grid) if grid else engine
+        return Hired(Curator(held, schemas, ledger, signer=self._signer), engine)
 
 
 def open_engine(source: Source) -> Any:  # noqa: ANN401

@@ -29,7 +29,8 @@ from ..errors import (
     UnboundedSensitivity,
     UnsupportedQuery,
 )
-from ..ledger.entry import Entry, plain_json, read_line, write_line
+from ..ledger.entry import Entry, read_line, write_line
+from ..ledger.entry import plain_json as line_of
 from ..privacy.measures import Measure
 from .measure import budget_to_json
 
@@ -43,6 +44,7 @@ __all__ = [
     "entry_to_json",
     "explanation_reply",
     "measure_or_text",
+    "plain_json",
     "plan_reply",
     "refusal_from_json",
     "refusal_to_json",
@@ -168,7 +170,7 @@ def explanation_reply(explanation: Explanation) -> dict[str, object]:
     """Write what a question would do, cost and miss."""
     return {
         "question": explanation.question,
-        "plan": _plain(explanation.plan.to_dict()),
+        "plan": plain_json(explanation.plan.to_dict()),
         "price": budget_to_json(explanation.price),
         "left": budget_to_json(explanation.left),
         "after": None if explanation.after is None else budget_to_json(explanation.after),
@@ -188,15 +190,15 @@ def entry_to_json(entry: Entry) -> dict[str, object]:
 
 def entry_from_json(data: object) -> Entry:
     """Read a line of the ledger and check its hash."""
-    return read_line(plain_json(data))
+    return read_line(line_of(data))
 
 
-def _plain(value: object) -> object:
+def plain_json(value: object) -> object:
     """Make sure that what a room wrote is plain JSON: exact amounts as text, no NaN."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): plain_json(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain_json(one) for one in value]
     if isinstance(value, Measure):
         return budget_to_json(value)
     return str(value) if isinstance(value, Fraction) else _word(value)
@@ -204,4 +206,4 @@ def _plain(value: object) -> object:
 
 def plan_reply(plan: object) -> dict[str, object]:
     """Write a plan, a workload or what was found of three: its facts and its table."""
-    return {"plan": _plain(plan.to_dict()), "text": str(plan)}  # type: ignore[attr-defined]
+    return {"plan": plain_json(plan.to_dict()), "text": str(plan)}  # type: ignore[attr-defined]
