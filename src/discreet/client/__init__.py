@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .connect import connect
+from .address import connect
 from .remote import Remote
 
 __all__ = ["Remote", "connect"]

@@ -1,4 +1,4 @@
-"""Connect to a service: who am I there, which data set, what are its public facts."""
+"""From an address to a data set: who am I there, what may I ask about, what are its public facts."""
 
 from __future__ import annotations
 
