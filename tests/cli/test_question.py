@@ -53,6 +53,18 @@ def test_asking_by_error(run):
         assert dp.PureDP(0) != ledger.spent() != dp.PureDP(9)
 
 
+def test_the_table_is_shown_at_the_level_that_was_asked_for(run):
+    shown = []
+    for level in ("0.5", "0.95", "0.999"):
+        done = run("query", "people.csv", "SELECT COUNT(*) AS n FROM people", *AT, "--budget", "epsilon=3",
+                   "--epsilon", "1/10", "--level", level)  # fmt: skip
+        shown.append(float(done.stdout.splitlines()[1].split(" ± ")[1].split()[0]))
+        assert ("intervals at level" in done.stdout) == (level != "0.95")
+    half, usual, wide = shown
+    assert half < usual < wide
+    assert usual == 30
+
+
 def test_what_is_also_written(run, home):
     more = ("--out", "n.csv", "--receipt", "receipt.json", "--plot", "n.svg", "--why", "a first look", "--who", "ana")
     done = run("query", "people.csv", BY_REGION, *AT, "--epsilon", "1", *more)
@@ -104,6 +116,9 @@ def test_a_rehearsal_is_free_and_marked(run, home):
         (("--epsilon", "lots"), "epsilon"),
         (("--epsilon", "0"), "budget"),
         (("--epsilon", "1", "--budget", "rub=1"), "--budget"),
+        (("--epsilon", "1", "--budget", "epsilon=1,epsilon=2"), "twice"),
+        (("--epsilon", "1", "--size", "1e400"), "size"),
+        (("--error", "1e-300"), "larger"),
         (("--epsilon", "1", "--budget", "delta=1e-6"), "delta"),
         (("--error", "n"), "error"),
         (("--error", "n=5", "--error", "n=6"), "twice"),

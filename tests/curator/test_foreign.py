@@ -52,6 +52,7 @@ FOREIGN = {
     "text for a statistic's column": replace(COUNT, statistics=(("count", Sum("age")),)),
     "a limit that is text": replace(COUNT, finish=replace(COUNT.finish, limit="9")),
     "text that no store holds": by(("N", "S"), Constant("\0")),
+    "text that no terminal shows": replace(COUNT, finish=Finish((("z", Constant("\ud800")),))),
 }
 
 

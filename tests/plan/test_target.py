@@ -308,3 +308,21 @@ def test_errors_of_less_than_a_step_of_the_count_can_be_met(wanted, error):
     ages = Scan(Schema("ages", Rows(), {"age": Integer(0, 120)}))
     plan = plan_question(question(ages, {"v": wanted}), error=error, size=1000)
     assert 0.9 * error < plan.statistic_errors()["v"] <= error
+
+
+@pytest.mark.parametrize("under", UNDER, ids=NAMES)
+@pytest.mark.parametrize("size", [1, 5, 1000, 2**53])
+@pytest.mark.parametrize("error", ["1e-60", "1e-40", "1e-20", "1e-9"])
+@pytest.mark.parametrize("wanted", [Mean(X), Variance(X), Variance(X, root=True), Correlation(X, Y)], ids=range(4))
+def test_errors_far_below_any_step_are_met_or_refused_in_words(wanted, error, size, under):
+    try:
+        plan = plan_question(question(relation(), {"v": wanted}), error=error, size=size, under=under)
+    except InvalidArgument:
+        return
+    assert plan.statistic_errors()["v"] <= float(Fraction(error))
+
+
+@pytest.mark.parametrize("more", [{"error": "1e-300"}, {"error": 3, "size": 2**54}, {"error": {"n": "1e-61"}}])
+def test_numbers_beyond_floats_are_refused(more):
+    with pytest.raises(InvalidArgument):
+        plan_question(question(relation(), {"n": Count()}), **more)

@@ -58,7 +58,7 @@ def answer_question(
     (['N', 'S'], [True, True])
     """
     level = read_level(level)
-    plan = plan_question(question, spend, weights=weights, public_values=public_values)
+    plan = plan_question(question, spend, weights=weights, public_values=public_values, level=level)
     return run_plan(plan, engine, level=level, nonnegative=nonnegative, bits=bits)
 
 

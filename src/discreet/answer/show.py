@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -54,10 +55,22 @@ def bar(interval: tuple[float, float], value: float, span: tuple[float, float], 
     return "".join(line)
 
 
+def _intervals(answer: Answer) -> tuple[dict[str, Interval], ...]:
+    """Give the intervals that are shown: at the level that was asked for."""
+    return answer.interval(float(answer.plan.level))
+
+
+def _below(answer: Answer) -> str:
+    """Give what stands below the table: the caption, and the level if it is not the usual one."""
+    level = answer.plan.level
+    said = "" if level == Fraction(95, 100) or not answer.noisy else f"intervals at level {float(level):g}"
+    return "; ".join(part for part in (answer.caption, said) if part)
+
+
 def _bars(answer: Answer, name: str) -> list[tuple[float, float, float] | None]:
     """List value and interval of a column of numbers."""
     found: list[tuple[float, float, float] | None] = []
-    for value, row in zip(answer.column(name), answer.interval(), strict=True):
+    for value, row in zip(answer.column(name), _intervals(answer), strict=True):
         box = row[name]
         if isinstance(value, float) and box is not None and isinstance(box[0], float) and isinstance(box[1], float):
             found.append((value, box[0], box[1]))
@@ -73,7 +86,7 @@ def _span(bars: Sequence[tuple[float, float, float] | None]) -> tuple[float, flo
 
 def answer_text(answer: Answer) -> str:
     """Lay the table out in columns; one column of numbers is drawn with bars below each other."""
-    intervals = answer.interval()
+    intervals = _intervals(answer)
     columns: list[list[str]] = []
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
         ends = [row.get(name) for row in intervals]
@@ -85,7 +98,7 @@ def answer_text(answer: Answer) -> str:
                 columns.append(["", *(_drawn(one, _span(bars)) for one in bars)])
     wide = [max(map(len, column)) for column in columns]
     lines = ["  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)) for row in zip(*columns, strict=True)]
-    return "\n".join([*(line.rstrip() for line in lines), *([answer.caption] if answer.caption else [])])
+    return "\n".join([*(line.rstrip() for line in lines), *([_below(answer)] if _below(answer) else [])])
 
 
 def _drawn(one: tuple[float, float, float] | None, span: tuple[float, float]) -> str:
@@ -94,7 +107,7 @@ def _drawn(one: tuple[float, float, float] | None, span: tuple[float, float]) ->
 
 def answer_html(answer: Answer) -> str:
     """Write the table for a notebook, numbers with an error bar each."""
-    intervals = answer.interval()
+    intervals = _intervals(answer)
     head = "".join(f"<th>{escape(name)}</th>" for name in answer.columns)
     bars = {name: _bars(answer, name) for name in answer.noisy}
     body = []
@@ -105,7 +118,7 @@ def answer_html(answer: Answer) -> str:
             picture = "" if one is None else _svg(one, _span(bars[name]))
             cells.append(f"<td>{escape(cell(value, intervals[place].get(name), sort))}{picture}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
-    below = f"<caption style='caption-side:bottom'>{escape(answer.caption)}</caption>" if answer.caption else ""
+    below = f"<caption style='caption-side:bottom'>{escape(_below(answer))}</caption>" if _below(answer) else ""
     return f"<table>{below}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 

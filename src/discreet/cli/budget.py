@@ -58,7 +58,11 @@ def _split(words: str) -> dict[str, object]:
     parts = [part.strip() for part in words.split(",") if part.strip()]
     if len(parts) == 1 and "=" not in parts[0]:
         return {"epsilon": parts[0]}
-    return {name.strip(): amount.strip() for name, _, amount in (part.partition("=") for part in parts)}
+    named = [(name.strip(), amount.strip()) for name, _, amount in (part.partition("=") for part in parts)]
+    twice = [name for name, _ in named if [other for other, _ in named].count(name) > 1]
+    if twice:
+        raise InvalidArgument(f"a budget names {twice[0]!r} twice; say it once")
+    return dict(named)
 
 
 def pairs(said: list[str] | None, what: str) -> dict[str, str]:

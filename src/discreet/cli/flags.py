@@ -39,7 +39,9 @@ Size: TypeAlias = Annotated[
     str | None, typer.Option("--size", help="Rows per group that errors of means and the like are predicted for.")
 ]
 Level: TypeAlias = Annotated[float, typer.Option("--level", help="The level of errors and intervals.")]
-Nonnegative: TypeAlias = Annotated[bool, typer.Option("--nonnegative", help="Move noisy counts into what is possible: 0 or more.")]
+Nonnegative: TypeAlias = Annotated[
+    bool, typer.Option("--nonnegative", help="Move noisy counts into what is possible: 0 or more.")
+]
 Why: TypeAlias = Annotated[str, typer.Option("--why", help="What the question is for; the ledger keeps it.")]
 Who: TypeAlias = Annotated[str, typer.Option("--who", help="Who asks; the ledger keeps it.", envvar="DISCREET_WHO")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="As JSON.")]

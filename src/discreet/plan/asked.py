@@ -21,6 +21,9 @@ __all__ = ["USUAL_SIZE", "Asked", "Errors", "read_asked", "read_errors"]
 Errors = Number | Mapping[str, Number]
 USUAL_SIZE = 1000
 """Rows per key that errors of means and the like are predicted for, where nothing is declared."""
+MOST_SIZE = 2**53
+LEAST_ERROR = Fraction(1, 10**60)
+"""Far below any step that a grid can have; nobody asks for less but by mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +95,21 @@ def read_errors(question: Question, error: Errors) -> tuple[Fraction, ...]:
     """
     names = [name for name, _ in question.statistics]
     if not isinstance(error, Mapping):
-        return tuple(positive(error, "error") for _ in names)
+        return tuple(_error(error, "error") for _ in names)
     named = _named(question, error, "error")
     missing = [name for name in names if name not in named]
     if missing:
         raise InvalidArgument(
             f"error says nothing about {', '.join(missing)}; give each statistic its own, or one for all"
         )
-    return tuple(positive(named[name], f"the error of {name}") for name in names)
+    return tuple(_error(named[name], f"the error of {name}") for name in names)
+
+
+def _error(error: Number, what: str) -> Fraction:
+    exact = positive(error, what)
+    if exact < LEAST_ERROR:
+        raise InvalidArgument(f"{what} is less than 1e-60, which no noise meets; ask for a larger one")
+    return exact
 
 
 def _named(question: Question, given: Mapping[str, Number], what: str) -> dict[str, Number]:
@@ -119,7 +129,7 @@ def _named(question: Question, given: Mapping[str, Number], what: str) -> dict[s
 def _size(question: Question, size: int | None) -> tuple[int, str]:
     """Read rows per key: as given, or as declared and divided evenly over public keys, or 1,000."""
     if size is not None:
-        return whole(size, "size", least=1), "given"
+        return whole(size, "size", least=1, most=MOST_SIZE), "given"
     declared = _declared(question.rows)
     if declared is None or any(key.values is None for key in question.keys):
         return USUAL_SIZE, "assumed"

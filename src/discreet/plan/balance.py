@@ -9,6 +9,7 @@ come about, all noise is scaled by one factor. So every error is met, by the sam
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,7 @@ from fractions import Fraction
 from ..errors import InvalidArgument
 from ..noise.geometric import MOST_SCALE
 from .layout import Layout, Use
-from .noise_sum import Noise
+from .noise_sum import LEAST_SCALE, Noise
 
 __all__ = ["Goal", "balanced", "least_prices"]
 
@@ -24,6 +25,8 @@ _ROUNDS = 12
 _CLOSE = 1e-4
 _LEAST = 2.0**-40
 _STEPS = 200
+_MOST_ROOM = 1e6
+_LEAST_LIMIT = 1e-200  # errors are far from that; floats end soon after
 _DAMPED = 0.8  # of the step that would be exact for one statistic alone
 
 
@@ -43,8 +46,8 @@ class Goal:
 
     def room(self, use: Use, error: float, scales: dict[int, float]) -> float:
         """Say by what factor the noise of a statistic may grow: below 1 if its error is missed."""
-        noises = [Noise(self.laplace, scales[r], self.layout.unit(r)) for r in use.places]
-        found = use.model.error(noises, self.size, self.beta)
+        noises = [Noise(self.laplace, max(scales[r], LEAST_SCALE), self.layout.unit(r)) for r in use.places]
+        found = max(use.model.error(noises, self.size, self.beta), error / _MOST_ROOM)
         if found >= use.model.most:
             return 0.5
         return (error / found) ** (2 if use.model.root else 1)
@@ -61,16 +64,19 @@ def balanced(goal: Goal, several: Sequence[tuple[Use, float]], singles: dict[int
     squares = [_squares(goal, use) for use, _ in several]
     lengths = {r: layout.length(r, laplace=goal.laplace) for each in squares for r in each}
     floors = {r: (lengths[r] / float(scale)) ** (2 / power) for r, scale in singles.items() if r in lengths}
-    limits = [(t ** (2 if use.model.root else 1) * goal.size / 2) ** 2 for use, t in several]
+    limits = [max((t ** (2 if use.model.root else 1) * goal.size / 2) ** 2, _LEAST_LIMIT) for use, t in several]
     scales: dict[int, float] = {}
     for _ in range(_ROUNDS):
         before, prices = scales, least_prices(squares, limits, floors, power)
         scales = {r: lengths[r] / price ** (power / 2) for r, price in prices.items()}
+        if not all(LEAST_SCALE <= scale < math.inf for scale in scales.values()):
+            raise _beyond(goal, several)
         rooms = [goal.room(use, t, scales) for use, t in several]
         still = bool(before) and all(abs(scales[r] - before[r]) < _CLOSE * scales[r] for r in scales)
         if min(rooms) >= 1 and (still or max(rooms) < 1 + _CLOSE):
             break
-        limits = [limit * (room * (1 - _CLOSE / 2)) ** 2 for limit, room in zip(limits, rooms, strict=True)]
+        changed = [limit * (room * (1 - _CLOSE / 2)) ** 2 for limit, room in zip(limits, rooms, strict=True)]
+        limits = [max(limit, _LEAST_LIMIT) for limit in changed]
     else:
         scales = _fitted(goal, several, scales)
     capped = {r: min(Fraction(scale), Fraction(MOST_SCALE)) for r, scale in scales.items()}
@@ -126,11 +132,15 @@ def _fitted(goal: Goal, several: Sequence[tuple[Use, float]], scales: dict[int, 
     while not met(low):
         low, high = low / 2, low
         if low < _LEAST:
-            names = " and ".join(f"{use.name} within {error:.6g}" for use, error in several)
-            raise InvalidArgument(
-                f"no noise brings {names} at {goal.size:,} rows per key; ask for a larger error or give a larger size"
-            )
+            raise _beyond(goal, several)
     while high - low > _CLOSE / 4 * low:
         middle = (low + high) / 2
         low, high = (middle, high) if met(middle) else (low, middle)
     return scaled(low)
+
+
+def _beyond(goal: Goal, several: Sequence[tuple[Use, float]]) -> InvalidArgument:
+    names = " and ".join(f"{use.name} within {error:.6g}" for use, error in several)
+    return InvalidArgument(
+        f"no noise brings {names} at {goal.size:,} rows per key; ask for a larger error or give a larger size"
+    )

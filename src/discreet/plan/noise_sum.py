@@ -27,13 +27,13 @@ from ..mechanisms.geometric import Geometric
 from ..privacy.rounding import up
 from .release import Additive
 
-__all__ = ["Noise", "noise_of", "sum_tail"]
+__all__ = ["LEAST_SCALE", "Noise", "noise_of", "sum_tail"]
 
 _TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
 _TINY = 0.75  # noise of a smaller scale is 0 more often than not
-_LEAST = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
+LEAST_SCALE = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
 _RATES = np.linspace(0.02, 0.98, 49)
 
 
@@ -63,7 +63,7 @@ def noise_of(mechanism: Additive, unit: float) -> Noise:
     >>> noise_of(Geometric(scale=2, sensitivity=1), 0.5)
     Noise(laplace=True, scale=2.0, worth=0.5)
     """
-    return Noise(isinstance(mechanism, Geometric), max(float(mechanism.scale), _LEAST), unit)
+    return Noise(isinstance(mechanism, Geometric), max(float(mechanism.scale), LEAST_SCALE), unit)
 
 
 def sum_tail(noises: Sequence[Noise], s: float) -> float:

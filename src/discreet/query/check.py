@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from ..data.unit import Rows
-from .expression import Call, Expression, Function
+from .expression import Call, Constant, Expression, Function
 from .finish import sorts_of
 from .keys import PublicValues, public_keys
 from .kind import Day, Kind, Second, Truth, Whole, Words
@@ -180,6 +180,8 @@ def _finish(finish: Finish, sorts: dict[str, Sort]) -> None:
     for expression in (*(e for _, e in finish.columns), *(e for e, _ in finish.order)):
         if sort_of(expression, sorts) is None:
             raise refusal("SELECT", "a bare NULL says nothing", "leave it out")
+        if isinstance(expression, Constant) and isinstance(expression.value, str):
+            kind_of(expression, {})  # refuses text that cannot be written
     if finish.having is not None and sort_of(finish.having, sorts) != "truth":
         raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
     if finish.limit is not None and (type(finish.limit) is not int or finish.limit < 0):
