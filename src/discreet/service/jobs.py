@@ -208,7 +208,11 @@ class Jobs:
     def _keep(self) -> None:
         """Renew, stop what is cancelled or too long, take over what was lost; until the worker ends."""
         pause, rounds = min(1.0, self._config.lease / 3), 0
-        while not self._stopping.wait(pause) or self._running:
+        while True:
+            if self._stopping.wait(pause):
+                time.sleep(0.05)
+                if not self._running:
+                    return
             with suppress(LedgerConflict):  # the store is away; leases are long enough to live through a restart
                 self._round(forget=rounds % 3600 == 0)
             rounds += 1
