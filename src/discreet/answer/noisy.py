@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ..plan.noise_sum import Noise, noise_of
 from ..plan.release import Additive
 
 __all__ = ["Box", "Noisy", "clip", "outward", "ratio"]
@@ -27,6 +28,11 @@ class Noisy:
     def value(self) -> Fraction:
         """The released number."""
         return self.steps * self.unit
+
+    @property
+    def noise(self) -> Noise:
+        """Its noise, in floats."""
+        return noise_of(self.mechanism, float(self.unit))
 
     def box(self, beta: float, of: int = 1) -> Box:
         """Bound the exact number; with probability 1 − β all of `of` independent ones are bounded so at once."""
