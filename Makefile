@@ -8,13 +8,17 @@ WORKERS ?= 2
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test lint format unit bench audit pictures notebooks clean
+.PHONY: help demo serve test lint format unit bench audit pictures notebooks clean
 
 help:                     ## say what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 demo: $(VENV)/.demo       ## private answers with error bars from bundled data, and what they cost
 	@$(BIN)/discreet demo
+
+serve: $(VENV)/.demo      ## the curator as a service with its pages, on bundled data
+	$(BIN)/python $(PIP) --editable '.[plot,service,client]'
+	$(BIN)/discreet serve --demo
 
 test: lint unit           ## everything: style, types, room borders, tests, coverage
 

@@ -81,6 +81,7 @@ def _day(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
     screen.print(Text(str(curator.ledger.history())))
     screen.print(Text(f"\n{curator.ledger.verify()}\n"))
     _picture(answer, screen, folder)
+    screen.print("The same behind HTTP, with a page for people: [bold]discreet serve --demo[/bold] (or make serve).")
 
 
 def _steps(screen: Console) -> Callable[[str, str | None], None]:
