@@ -107,6 +107,15 @@ class TestMeans:
         low, high = mean.interval(0.05)
         assert low <= 65 <= high and high - low < 1e-6
 
+    @pytest.mark.parametrize("beta", [0.5, 0.05, 1e-6, 1e-8, 1e-9, 1e-12, 1e-15])
+    def test_a_surer_interval_is_wider(self, beta):
+        noise, few = Geometric(scale=200, sensitivity=60), Geometric(scale=4, sensitivity=1)
+        mean = Average(Noisy(500, Fraction(1), noise), Noisy(10_000, Fraction(1), few), *map(Fraction, (60, 0, 120)))
+        (low, high), (least, most) = mean.interval(beta), mean.interval(beta / 2)
+        assert 0 <= least <= low < 60.05 < high <= most <= 120
+        wild = Average(Noisy(500, Fraction(1), noise), Noisy(2, Fraction(1), few), *map(Fraction, (60, 0, 120)))
+        assert wild.interval(1e-12) == (0.0, 120.0)
+
     @pytest.mark.statistical
     @pytest.mark.parametrize("exact", [-59, -7, 0, 40])
     def test_the_interval_holds_as_often_as_it_says(self, exact):

@@ -9,9 +9,12 @@ from functools import lru_cache
 
 from ..plan.noise_sum import Noise, sum_tail
 from ..privacy.rounding import up
-from .noisy import Noisy, clip, outward
+from .noisy import Noisy, clip, outward, ratio
 
 __all__ = ["Average", "noise_reach"]
+
+TINY = 1e-8
+"""Below this chance the sum of two noises is bounded too coarsely; then each is bounded by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,22 @@ class Average:
         """Bound the mean of the exact totals."""
         if self.count.steps <= 0:
             return outward((self.low, self.high))
+        if beta < TINY:
+            return self._joint(beta)
         total, count = self.total.value, self.count.value
         low, high = self.low - self.middle, self.high - self.middle
         for _ in range(5):
             reach = noise_reach(self.total.noise, self.count.noise, _stepped(max(abs(low), abs(high))), beta)
             low, high = clip(((total - reach) / count, (total + reach) / count), low, high)
         return outward((self.middle + low, self.middle + high))
+
+    def _joint(self, beta: float) -> tuple[float, float]:
+        """Take the extreme quotients while both exact totals lie in their boxes: wider, for whatever chance."""
+        top, bottom = self.total.box(beta, 2), self.count.box(beta, 2)
+        if bottom[0] <= 0:
+            return outward((self.low, self.high))
+        least, most = ratio(top, bottom)
+        return outward(clip((self.middle + least, self.middle + most), self.low, self.high))
 
 
 def _stepped(far: Fraction) -> float:
@@ -82,7 +95,9 @@ def noise_reach(total: Noise, count: Noise, far: float, beta: float) -> Fraction
     if sum_tail(noises, least) <= beta:  # both are mostly 0
         return Fraction(up(least))
     most = max(sum(noise.spread for noise in noises), 2 * least)
-    while sum_tail(noises, most) > beta:
+    for _ in range(60):  # further out nothing is left, however coarse the bound
+        if sum_tail(noises, most) <= beta:
+            break
         most *= 2
     while most - least > 1e-6 * most:
         middle = (least + most) / 2
