@@ -17,6 +17,7 @@ from .errors import InvalidArgument
 __all__ = ["Number", "positive", "rational", "whole"]
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
+LONGEST_EXPONENT = 4
 
 
 def rational(value: object, name: str) -> Fraction:
@@ -43,10 +44,18 @@ def rational(value: object, name: str) -> Fraction:
         return Fraction(str(value))  # str is the shortest decimal of the number's own width: np.float32(0.1) is 1/10
     if isinstance(value, Decimal | str):
         try:
-            return Fraction(value)
+            return Fraction(_bounded(value))
         except (ValueError, OverflowError, ZeroDivisionError):
             raise InvalidArgument(f"{name} must be a finite number, got {str(value)[:40]!r}; {hint}") from None
     raise InvalidArgument(f"{name} must be a number, got {type(value).__name__}; {hint}")
+
+
+def _bounded(number: Decimal | str) -> Decimal | str:
+    """Refuse an exponent of more than four digits: the exact value of 1e999999999 would fill the memory."""
+    digits = str(number).lower().partition("e")[2].strip().lstrip("+-").replace("_", "").lstrip("0")
+    if len(digits) > LONGEST_EXPONENT:
+        raise ValueError(digits)
+    return number
 
 
 def positive(value: object, name: str) -> Fraction:

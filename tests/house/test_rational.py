@@ -39,6 +39,13 @@ def test_what_is_no_finite_number_is_refused(bad):
         rational(bad, "epsilon")
 
 
+@pytest.mark.parametrize("bad", ["1e999999999", "1E-99999", Decimal("1e100000"), "1e+0_099999"])
+def test_a_number_that_would_fill_the_memory_is_refused(bad):
+    with pytest.raises(InvalidArgument, match="finite number"):
+        rational(bad, "epsilon")
+    assert rational("1e-9999", "epsilon") > 0 and rational("1e0000003", "epsilon") == 1000
+
+
 @pytest.mark.parametrize("bad", [None, [], 1j, object(), True, np.bool_(False), np.array([1.0])])
 def test_what_is_no_number_is_refused_by_its_type(bad):
     with pytest.raises(InvalidArgument, match="epsilon must be a number"):
