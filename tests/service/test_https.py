@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import anyio
 import pytest
 from starlette.responses import Response
 
@@ -11,6 +10,7 @@ from discreet.service.guard import guarded
 from discreet.service.metrics import Metrics
 from discreet.service.people import Person
 from discreet.service.session import Session, cookie_name, drop_cookie, set_cookie
+from service.loops import run
 
 ANA = Person("ana", "analyst", ("a",), None, revoked=False, created=0.0)
 
@@ -48,7 +48,7 @@ def sent(url, scope):
     async def receive():
         return {"type": "http.request", "body": b""}
 
-    anyio.run(guarded(app, config(url), Metrics()), scope, receive, send)
+    run(guarded(app, config(url), Metrics()), scope, receive, send)
     return messages
 
 

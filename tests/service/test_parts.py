@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from discreet.service.limits import Buckets, Limits, TooMany
 from discreet.service.log import Log, place_of
 from discreet.service.metrics import Metrics
 from discreet.service.paced import paced
+from service.loops import run
 
 seconds = st.floats(0, 10_000)
 
@@ -44,9 +44,9 @@ class TestGrid:
 
     def test_it_waits_for_the_moment(self):
         started = time.time()
-        anyio.run(Grid(0.05).until, started + 0.05)
+        run(Grid(0.05).until, started + 0.05)
         assert time.time() >= started + 0.049
-        anyio.run(Grid(0.05).until, started)
+        run(Grid(0.05).until, started)
 
 
 class TestPaced:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ..engines.base import failure
 from ..errors import DiscreetError, EngineFailure, LedgerConflict
 from ..wire.reply import refusal_to_json, status_of
 from ..wire.text import write_json
@@ -154,6 +155,8 @@ class Jobs:
                 self._run(job)
             except LedgerConflict:
                 pass  # the service's store is away: the lease runs out, and the job is taken up again
+            except Exception as broken:  # noqa: BLE001 whatever it is, this thread goes on to the next job
+                self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
             finally:
                 with self._lock:
                     self._mine.discard(job.id)
@@ -171,7 +174,10 @@ class Jobs:
         )
 
     def _answered(self, job: Job) -> Outcome:
-        hired = self._datasets.hired(job.dataset)
+        try:
+            hired = self._datasets.hired(job.dataset)
+        except DiscreetError:  # the store went away before this thread had opened it; nothing was charged
+            return Outcome("failed", status_of(failure()), refusal_to_json(failure()))
         with self._lock:
             self._running[job.id] = _Run(hired, time.monotonic())
         try:
