@@ -12,6 +12,7 @@ from .ledger import app as ledger_app
 from .people import app as people_app
 from .question import explain, plan, query, rehearse
 from .receipt import verify_receipt
+from .refusal import refusals
 from .release import release
 from .schema import app as schema_app
 from .serve import serve
@@ -60,11 +61,7 @@ def demo(
 
     Example: discreet demo --epsilon 1/2
     """
-    from ..errors import DiscreetError
     from .demo import show
 
-    try:
+    with refusals():
         show(epsilon)
-    except DiscreetError as refusal:
-        typer.secho(f"discreet: {refusal}", err=True, fg="red")
-        raise typer.Exit(2) from None

@@ -6,7 +6,7 @@ Exit codes: 0 not refuted, 1 refuted, 2 bad arguments, 3 not tested.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -94,17 +94,11 @@ def _write(report: Report, html: Path) -> None:
 
 def _claim(epsilon: str | None, delta: str | None, rho: str | None, mu: str | None) -> Measure:
     from ..errors import InvalidArgument
-    from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
+    from .budget import measure_of
 
     if sum(amount is not None for amount in (epsilon, rho, mu)) != 1:
         raise InvalidArgument("give exactly one claim: --epsilon (with or without --delta), --rho or --mu")
-    if epsilon is None and delta is not None:
-        raise InvalidArgument("--delta belongs to --epsilon")
-    if rho is not None:
-        return ZCDP(rho)
-    if mu is not None:
-        return GaussianDP(mu)
-    return PureDP(str(epsilon)) if delta is None else ApproxDP(str(epsilon), delta)
+    return cast("Measure", measure_of(epsilon, delta, rho, mu))
 
 
 def _pair(inputs: tuple[str, str], neighbours: str | None, unit: str | None) -> tuple[object, object]:
