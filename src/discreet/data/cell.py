@@ -6,13 +6,12 @@ The grammar of text is narrow on purpose: each engine can test it with one regul
 
 from __future__ import annotations
 
-import math
 import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-__all__ = ["absent", "day", "half_up", "key_number", "moment", "native", "number", "text", "truth"]
+__all__ = ["absent", "day", "key_number", "moment", "native", "nearest", "number", "text", "truth"]
 
 LONGEST_NUMERAL = 40
 """Longer numerals are NULL; with two digits of exponent no engine's cast to a double can over- or underflow."""
@@ -84,13 +83,13 @@ def key_number(value: object) -> int | None:
     return x
 
 
-def half_up(value: float | Fraction) -> int:
-    """Round to the nearest whole number, halves upward, exactly: ⌊x + ½⌋ in rational arithmetic.
+def nearest(value: float | Fraction) -> int:
+    """Round to the nearest whole number, halves to the even one, exactly: the rounding of IEEE 754, and of every store.
 
-    >>> half_up(2.5), half_up(-2.5), half_up(0.49999999999999994)
-    (3, -2, 0)
+    >>> nearest(2.5), nearest(-2.5), nearest(3.5), nearest(0.49999999999999994)
+    (2, -2, 4, 0)
     """
-    return math.floor(Fraction(value) + Fraction(1, 2))
+    return round(value)
 
 
 def truth(value: object) -> bool | None:

@@ -1,7 +1,7 @@
 """The columns a schema may declare: what anyone may know about one value without looking at the data.
 
     Integer(low, high)            whole numbers, clipped
-    Real(low, high, step=None)    numbers on a grid, clipped, rounded half up
+    Real(low, high, step=None)    numbers on a grid, clipped, rounded to the nearest step
     Date(low, high)               days, clipped
     Timestamp(low, high)          seconds of UTC, clipped
     Category(values)              a closed public list of keys

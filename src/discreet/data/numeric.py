@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from ..errors import InvalidArgument
 from ..rational import Number, rational
 from .amount import INT64_HIGH, INT64_LOW, call, plain
-from .cell import half_up, number
+from .cell import nearest, number
 from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
 
@@ -25,7 +25,7 @@ PUBLIC = "state bounds that anyone may know without looking at the data"
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Integer:
-    """Declare whole numbers from `low` to `high`: values beyond are clipped, fractions round half up.
+    """Declare whole numbers from `low` to `high`: values beyond are clipped, fractions are rounded, halves to even.
 
     >>> age = Integer(0, 120)
     >>> age.width(), age.read(130), age.read("37"), age.read("unknown")
@@ -98,9 +98,9 @@ class Integer:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Real:
-    """Declare real numbers from `low` to `high`, rounded half up to whole multiples of `step`.
+    """Declare real numbers from `low` to `high`, rounded to the nearest whole multiple of `step`, halves to even.
 
-    A stored number is a double x. Its steps are half_up(x·n) if step = 1/n, half_up(x/n) if step = n, clamped to the
+    A stored number is a double x. Its steps are nearest(x·n) if step = 1/n, nearest(x/n) if step = n, clamped to the
     steps of the bounds: one IEEE operation, so every engine agrees, and exact if the step is a power of two. Rounding
     is monotone, so this is clipping first and rounding then; no value is more than `ends` from zero.
     The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float that is a
@@ -108,7 +108,7 @@ class Real:
 
     >>> price = Real(0, 500, step=0.01)
     >>> price.ends, price.steps(12.345), price.read(12.345), price.read(float("inf"))
-    ((0, 50000), 1235, Fraction(247, 20), Fraction(500, 1))
+    ((0, 50000), 1234, Fraction(617, 50), Fraction(500, 1))
     >>> Real(0, 250_000).step == Fraction(1, 2**13)
     True
 
@@ -154,7 +154,7 @@ class Real:
     @property
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest value, in whole steps."""
-        return half_up(self.low / self.step), half_up(self.high / self.step)
+        return nearest(self.low / self.step), nearest(self.high / self.step)
 
     def width(self) -> int:
         """Count the steps from low to high: how far one value can move."""
@@ -165,7 +165,7 @@ class Real:
         """Read a stored value as whole steps; None is NULL."""
         x = number(value)
         if x is None:
-            return None if self.default is None else half_up(self.default / self.step)
+            return None if self.default is None else nearest(self.default / self.step)
         n = 1 / self.step
         scaled = _double(x) * float(n) if n.denominator == 1 else _double(x) / float(self.step)
         return _clamp(scaled, self.ends)
@@ -239,7 +239,7 @@ def _step(value: Number) -> Fraction:
 
 
 def _check_grid(low: Fraction, high: Fraction, step: Fraction) -> None:
-    bottom, top = half_up(low / step), half_up(high / step)
+    bottom, top = nearest(low / step), nearest(high / step)
     if bottom == top:
         raise InvalidArgument(
             f"the bounds {plain(low)} and {plain(high)} round to the same multiple of the step {plain(step)}; "
@@ -257,5 +257,5 @@ def _double(x: float) -> float:
 
 
 def _clamp(x: float, ends: tuple[int, int]) -> int:
-    """Round half up between the ends; both are whole, so it does not matter which comes first."""
-    return half_up(min(max(x, ends[0]), ends[1]))
+    """Round between the ends; both are whole, so it does not matter which comes first."""
+    return nearest(min(max(x, ends[0]), ends[1]))

@@ -85,8 +85,8 @@ class Dialect:
     """A decimal of a named type as the nearest double."""
     quotient: Two
     """A double divided by a positive one; what would underflow is 0."""
-    half_up: Callable[[str, bool], str]
-    """A double, at most 2^62 from 0, rounded half up to a 64-bit integer; true if it is known not to be negative."""
+    nearest: One
+    """A double, at most 2^62 from 0, rounded to a 64-bit integer, halves to even."""
     day_of: One
     """Text of a valid day as a date."""
     day_literal: Callable[[date], str]

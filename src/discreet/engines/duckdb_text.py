@@ -50,13 +50,6 @@ def _decimal_double(x: str, type_name: str) -> str:
     return f"CAST({x} AS DOUBLE)" if digits <= 15 else f"TRY_CAST(CAST({x} AS VARCHAR) AS DOUBLE)"
 
 
-def _half_up(x: str, positive: bool) -> str:
-    """Rounding half away from zero is half up for numbers that are not negative, and fastest."""
-    if positive:
-        return f"CAST(round({x}) AS BIGINT)"
-    return f"(CAST(floor({x}) AS BIGINT) + CAST({x} - floor({x}) >= 0.5 AS BIGINT))"
-
-
 def _time_literal(time: datetime, stored: Stored) -> str:
     zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
     return zone.format(time.isoformat(sep=" "))
@@ -101,7 +94,7 @@ DUCKDB = Dialect(
     double_of=lambda x: f"TRY_CAST({x} AS DOUBLE)",
     decimal_double=_decimal_double,
     quotient=lambda x, y: f"{x} / {y}",
-    half_up=_half_up,
+    nearest=lambda x: f"CAST({x} AS BIGINT)",
     day_of=lambda x: f"TRY_CAST({x} AS DATE)",
     day_literal=_day_literal,
     time_literal=_time_literal,

@@ -49,10 +49,6 @@ def _quotient(x: str, y: str) -> str:
     return f"CASE WHEN abs({x}) < {_double(1e-280)} THEN {_double(0.0)} ELSE {x} / {y} END"
 
 
-def _half_up(x: str, _: bool) -> str:
-    return f"(CAST(floor({x}) AS bigint) + CASE WHEN {x} - floor({x}) >= 0.5 THEN 1 ELSE 0 END)"
-
-
 def _time_literal(time: datetime, stored: Stored) -> str:
     zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
     return zone.format(time.isoformat(sep=" "))
@@ -91,7 +87,7 @@ POSTGRES = Dialect(
     double_of=lambda x: f"CAST({x} AS double precision)",
     decimal_double=_decimal_double,
     quotient=_quotient,
-    half_up=_half_up,
+    nearest=lambda x: f"CAST({x} AS bigint)",
     day_of=lambda x: f"CAST({x} AS date)",
     day_literal=_day_literal,
     time_literal=_time_literal,

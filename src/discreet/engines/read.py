@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from ..data.cell import FALSE, TRUE, half_up
+from ..data.cell import FALSE, TRUE, nearest
 from ..data.columns import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..data.keys import Key
 from .dialect import Dialect, StoredColumn, bigint, null
@@ -42,7 +42,7 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
         case Category():
             return _category(column, x, dialect)
         case Integer() | Real():
-            default = None if column.default is None else half_up(Fraction(column.default) / column.step)
+            default = None if column.default is None else nearest(Fraction(column.default) / column.step)
             return _or(steps_sql(column, x, dialect), default, dialect)
         case Date() | Timestamp():
             default = None if column.default is None else column.steps(column.default)

@@ -1,6 +1,7 @@
 """How a stored number is read as whole steps, in SQL: the rules of `Integer` and `Real`, without errors.
 
-A double is clipped before it is scaled, scaled by one IEEE operation as `Real.steps` does, and rounded half up. The
+A double is clipped before it is scaled, scaled by one IEEE operation as `Real.steps` does, and rounded, halves to
+even. The
 ends of the clip are doubles that round to exactly the lowest and the highest step, so nothing is clipped again.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 
-from ..data.cell import LONGEST_NUMERAL, half_up
+from ..data.cell import LONGEST_NUMERAL, nearest
 from ..data.columns import Integer, Real
 from .dialect import Dialect, StoredColumn, bigint, null
 
@@ -77,7 +78,7 @@ def _scaled(column: Integer | Real, x: str, dialect: Dialect) -> str:
     least, most = _edge(column, low), _edge(column, high)
     if least is None or most is None:
         return _scaled_twice(column, x, dialect)
-    return dialect.half_up(_times(column, _between(x, least, most, dialect), dialect), low >= 0)
+    return dialect.nearest(_times(column, _between(x, least, most, dialect), dialect))
 
 
 def _scaled_twice(column: Integer | Real, x: str, dialect: Dialect) -> str:
@@ -85,15 +86,15 @@ def _scaled_twice(column: Integer | Real, x: str, dialect: Dialect) -> str:
     low, high = column.ends
     far = 4 * max(1.0, float(max(-low, high) * column.step))
     scaled = _times(column, _between(x, -far, far, dialect), dialect)
-    steps = dialect.half_up(_between(scaled, -FAR, FAR, dialect), False)
+    steps = dialect.nearest(_between(scaled, -FAR, FAR, dialect))
     return clip_sql(steps, low, high, steps)
 
 
 def _between(x: str, low: float, high: float, dialect: Dialect) -> str:
     """Clip a double. NaN is greater than all numbers in every store, so it is tested for only where that matters."""
     least, most = dialect.double(low), dialect.double(high)
-    above = f"CASE WHEN NOT {dialect.is_nan(x)} THEN {most} END"
-    return f"(CASE WHEN {x} > {most} THEN {above} WHEN {x} < {least} THEN {least} ELSE {x} END)"
+    beyond = f"CASE WHEN {x} < {least} THEN {least} WHEN NOT {dialect.is_nan(x)} THEN {most} END"
+    return f"(CASE WHEN {x} > {most} OR {x} < {least} THEN {beyond} ELSE {x} END)"
 
 
 def _times(column: Integer | Real, x: str, dialect: Dialect) -> str:
@@ -109,7 +110,7 @@ def _edge(column: Integer | Real, end: int) -> float | None:
     """Find a double that counts as exactly so many steps."""
     near = float(end * column.step)
     tries = (near, nextafter(near, inf), nextafter(near, -inf))
-    return next((x for x in tries if isfinite(x) and half_up(_raw(column, x)) == end), None)
+    return next((x for x in tries if isfinite(x) and nearest(_raw(column, x)) == end), None)
 
 
 def _raw(column: Integer | Real, x: float) -> float | Fraction:

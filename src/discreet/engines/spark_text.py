@@ -53,10 +53,6 @@ def _double(x: float) -> str:
     return f"CAST('{x!r}' AS DOUBLE)"
 
 
-def _half_up(x: str, _: bool) -> str:
-    return f"(floor({x}) + CASE WHEN {x} - floor({x}) >= CAST('0.5' AS DOUBLE) THEN 1 ELSE 0 END)"
-
-
 def _time_literal(time: datetime, stored: Stored) -> str:
     text = time.isoformat(sep=" ")
     return f"TIMESTAMP '{text}+00:00'" if stored == "zoned" else f"TIMESTAMP_NTZ '{text}'"
@@ -99,7 +95,7 @@ SPARK = Dialect(
     double_of=lambda x: f"try_cast({x} AS DOUBLE)",
     decimal_double=lambda x, _: f"CAST({x} AS DOUBLE)",
     quotient=lambda x, y: f"{x} / {y}",
-    half_up=_half_up,
+    nearest=lambda x: f"CAST(rint({x}) AS BIGINT)",
     day_of=lambda x: f"try_cast({x} AS DATE)",
     day_literal=_day_literal,
     time_literal=_time_literal,
