@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BENCH  := .venv-bench
+PEERS  := opendp pipelinedp smartnoise tumult
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
@@ -41,7 +42,7 @@ unit: $(VENV)/.test       ## the tests, with 100 % of branches in the rooms that
 	$(BIN)/coverage report --include='src/discreet/query/*' --fail-under=99.5
 	$(BIN)/coverage report
 
-bench: $(BENCH)/.ready    ## the benchmark tables: ratios against peers and the physical limit
+bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against peers and the physical limit
 	$(BENCH)/bin/python benchmarks/imports.py
 	$(BENCH)/bin/python benchmarks/noise.py
 	$(BENCH)/bin/python benchmarks/accounting.py
@@ -63,7 +64,7 @@ notebooks: $(VENV)/.test  ## run the notebooks of the docs again and keep what t
 	  $(BIN)/python -m jupyter execute --inplace $$notebook || exit 1; done
 
 clean:                    ## remove what the other targets made
-	rm -rf $(VENV) $(BENCH) .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(BENCH)-* .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/.demo: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -82,3 +83,9 @@ $(BENCH)/.ready: pyproject.toml constraints.txt
 	$(BENCH)/bin/python $(PIP) --editable .
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group bench
 	touch $@
+
+# A peer that cannot be installed here does not stop the others: the table then says so.
+$(BENCH)-%/.ready: pyproject.toml
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python $(PIP) --upgrade pip
+	-$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --group bench-$* && touch $@

@@ -1,0 +1,105 @@
+"""Ours in `queries.py`: exact totals under each bound of a person, on each store.
+
+python benchmarks/query_methods.py METHOD PATH      one method over one Parquet file, in a process of its own
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from discreet.data import Category, People, Real, Rows, Schema
+from discreet.query.expression import Call, Constant, Field, Function
+from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.tree import Scan
+from query_clock import cpu, least, peak, turns
+from query_data import PLAIN, STATES, plain_duckdb, plain_postgres
+
+COLUMNS = {"state": Category(STATES), "income": Real(0, 250_000)}
+EVENTS = Schema("events", Rows(), COLUMNS)
+PERSONS = Schema("events", People("user_id", max_rows=10, max_groups=2), COLUMNS)
+MOST = 250_000 * 2**13
+METHODS = {
+    "no person bound": (EVENTS, Free(), 1),
+    "10 rows a person": (PERSONS, RowShare(10), 2**20),
+    "2 states × 5 rows a person": (PERSONS, GroupShare(2, 5), 2**20),
+}
+
+
+def tally(method: str) -> Tally:
+    schema, share, weight = METHODS[method]
+    known = Call(Function.NOT, (Call(Function.IS_NULL, (Field("income"),)),))
+    terms = (Term(Constant(True), weight, 0, weight), Term(Field("income"), 1, 0, MOST), Term(known, weight, 0, weight))
+    return Tally(Scan(schema), (Field("state"),), terms, share, only=tuple((state,) for state in STATES))
+
+
+def on_duckdb(method: str, path: str) -> dict[str, float]:
+    """Measure one method in this process: memory first, before the plain query has run."""
+    import duckdb
+
+    from discreet.engines import DuckDB
+
+    duckdb.connect().execute("SELECT 1").fetchall()
+    engine, asked = DuckDB({"events": path}), tally(method)
+    engine.check(PERSONS)
+    before = peak()
+    engine.tally(asked)
+    memory = peak() - before
+    mine, base = turns(lambda: engine.tally(asked), plain_duckdb(path), cpu, cpu)
+    return {"times": mine / base, "base": base, "memory": memory}
+
+
+def on_postgres(dsn: str):
+    """Measure every method on PostgreSQL, by the wall clock."""
+    from discreet.engines import Postgres
+
+    with Postgres(dsn) as engine:
+        yield from on_server(engine, plain_postgres(dsn))
+
+
+def on_spark(path: str):
+    """Measure every method on a local Spark, by the wall clock."""
+    from pyspark.sql import SparkSession
+
+    from discreet.engines import Spark
+
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "4"}
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    frame = session.read.parquet(path)
+    frame.createOrReplaceTempView("events")
+    yield from on_server(Spark(session, {"events": frame}), lambda: session.sql(PLAIN.format("events")).collect())
+    session.stop()
+
+
+def on_server(engine, plain):
+    for method in METHODS:
+        asked = tally(method)
+        engine.tally(asked)
+        mine, base = turns(lambda: engine.tally(asked), plain, time.perf_counter, time.perf_counter)  # noqa: B023
+        yield method, mine / base, base
+
+
+def on_nothing():
+    """Time a whole question over no rows: planning and noise, without the store's work."""
+    import pyarrow as pa
+
+    import discreet as dp
+    from discreet.answer import run_plan
+    from discreet.plan import plan_question
+
+    text = "SELECT state, COUNT(*) AS n, SUM(income) AS total, AVG(income) AS mean FROM events GROUP BY state"
+    empty = pa.table({"user_id": pa.array([], pa.int64()), "state": pa.array([], "string"), "income": [0.0][:0]})
+    for name, schema in (("rows", EVENTS), ("people", PERSONS)):
+        store = dp.DuckDB({"events": empty})
+        plan = plan_question(dp.parse(text, {"events": schema}), dp.PureDP(1))
+        planned = least(lambda: plan_question(dp.parse(text, {"events": schema}), dp.PureDP(1)), cpu, 10)  # noqa: B023
+        yield name, planned, least(lambda: run_plan(plan, store), cpu, 10)  # noqa: B023
+
+
+if __name__ == "__main__":
+    print(json.dumps(on_duckdb(*sys.argv[1:])))
