@@ -10,9 +10,10 @@ runs. On DuckDB each line is a process of its own; peak memory is what its first
 
 Peers run in their own environments (`.venv-bench-NAME`, made by `make bench`), each in a process of its own, in turns
 with the plain DuckDB query over the same file, or with PostgreSQL's own on PostgreSQL. Their CPU time includes all their
-children, such as Spark's Java machine. Warm is the least of the runs after the first, with data that the peer wants in
-memory already there and Spark running; cold is everything from the start of the process to the first answer. Peak memory
-is what loading and the first run add after the imports, summed over the processes. Slow peers get a part of the rows.
+children, such as Spark's Java machine. Warm is the least of the runs after the first, with Spark running, data that the
+peer wants in memory already there and OpenDP's noise already calibrated, as ours has no planning in it; cold is all from
+the start of the process to the first answer. Peak memory is what loading and the first run add after the imports, summed
+over the processes. Slow peers get a part of the rows, where fixed costs weigh more; compare lines with the same rows.
 A peer that is not installed, or does not run, is named as such.
 """
 
