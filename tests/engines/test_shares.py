@@ -135,7 +135,9 @@ class TestEveryEngineSharesAlike:
 
 
 class TestTheDefinitionByHand:
-    """Free counts all; RowShare(k): sign(c)·⌊|c|·k/n⌋; GroupShare(g, r): clipped sums, then sign(t)·⌊|t|·g/m⌋."""
+    """Free counts all; RowShare(k): sign(c)·⌊|c|·s/2^20⌋ with s = ⌊2^20·k/n⌋; GroupShare(g, r): clipped sums,
+    then sign(t)·⌊|t|·s/2^20⌋ with s = ⌊2^20·g/m⌋.
+    """
 
     rows = [{"who": 1, "paid": p, "city": c} for p, c in [(10, "Oslo"), (-7, "Oslo"), (5, "Rome"), (100, "Bonn")]]
 
@@ -153,8 +155,8 @@ class TestTheDefinitionByHand:
         assert self.total(RowShare(4)) == self.total(Free())
 
     def test_groups(self):
-        # sums 3, 5, 100 in 3 keys, 2 count: ⌊6/3⌋, ⌊10/3⌋, ⌊200/3⌋
-        assert self.total(GroupShare(2, 1)) == {("Oslo",): (2,), ("Rome",): (3,), ("Bonn",): (66,)}
+        # sums 3, 5, 100 in 3 keys, 2 count: s = ⌊2^21/3⌋ is a little less than 2/3, so 3·s is less than 2
+        assert self.total(GroupShare(2, 1)) == {("Oslo",): (1,), ("Rome",): (3,), ("Bonn",): (66,)}
         assert self.total(GroupShare(3, 1), keys=()) == {(): (100,)}
 
     def test_people(self):
@@ -227,6 +229,6 @@ class TestOnePersonsInfluence:
             check_bounds(moved(engine, rows, 0, tally), tally)
 
     def test_a_person_can_reach_the_bound(self):
-        rows = [{"who": 0, "paid": 100, "city": "Oslo"}] * 40
+        rows = [{"who": 0, "paid": 100, "city": "Oslo"}] * 48  # a share of 1/16 is a whole number of parts
         tally = Tally(Scan(VISITS), CITY, (PAID,), RowShare(3))
         assert moved(lambda held: Memory({"visits": held}), rows, 0, tally) == [[1200]]

@@ -1,7 +1,7 @@
 from discreet.data import Boolean, Integer, People, Rows, Schema
 from discreet.query import parse
-from discreet.query.bound import FINE, MOST_ROWS, most_groups, people_share, possible_shares, weight_of
-from discreet.query.tally import Free, GroupShare, RowShare
+from discreet.query.bound import MOST_ROWS, most_groups, people_share, possible_shares, weight_of
+from discreet.query.tally import FINE, Free, GroupShare, RowShare
 from discreet.query.tree import Scan
 
 

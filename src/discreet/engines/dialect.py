@@ -99,8 +99,8 @@ class Dialect:
     """A part of the day so many days after 1970."""
     listed: Callable[[str, Sequence[str]], str] | None
     """Text as one value of a list, NULL if it is none of them, held compactly; None where IN does as well."""
-    doubles: bool
-    """Whether doubles are divided faster than 64-bit integers."""
+    once: str
+    """What follows a SELECT whose cells are to be worked out once, however often they are used."""
     windows: bool
     """Whether to count a person's rows by a window rather than by a join."""
 

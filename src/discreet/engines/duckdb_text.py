@@ -102,6 +102,6 @@ DUCKDB = Dialect(
     seconds=_seconds,
     part=_part,
     listed=_listed,
-    doubles=True,
+    once="",
     windows=False,
 )

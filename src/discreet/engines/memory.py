@@ -10,7 +10,7 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument, SchemaMismatch
 from ..query.evaluate import evaluate
 from ..query.kind import Scalar
-from ..query.tally import Free, GroupShare, RowShare, Tally, Totals
+from ..query.tally import FINE, Free, GroupShare, RowShare, Tally, Totals
 from .asked import Asked, Part, understand
 from .base import require_columns, require_public
 from .held import hold, value_of
@@ -140,8 +140,8 @@ def _shared(asked: Asked, entries: list[Entry]) -> Iterable[tuple[Key, tuple[int
 
 
 def _share(c: int, most: int, found: int) -> int:
-    """Scale a contribution by most/found if there are too many, rounding towards 0."""
-    scaled = abs(c) * most // found if found > most else abs(c)
+    """Scale a contribution by most/found if there are too many, in parts of 2^20, rounding towards 0."""
+    scaled = abs(c) * (FINE * most // found) // FINE if found > most else abs(c)
     return scaled if c >= 0 else -scaled
 
 

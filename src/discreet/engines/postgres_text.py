@@ -95,6 +95,6 @@ POSTGRES = Dialect(
     seconds=_seconds,
     part=_part,
     listed=None,
-    doubles=False,
+    once=" OFFSET 0",
     windows=True,
 )

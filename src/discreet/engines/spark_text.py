@@ -103,6 +103,6 @@ SPARK = Dialect(
     seconds=_seconds,
     part=_part,
     listed=None,
-    doubles=False,
+    once="",
     windows=True,
 )

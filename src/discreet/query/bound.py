@@ -17,18 +17,14 @@ from __future__ import annotations
 
 from ..data.unit import People
 from .rows import unit_of
-from .tally import Free, GroupShare, RowShare, Share
+from .tally import FINE, Free, GroupShare, RowShare, Share
 from .totals import person_groups, person_rows
 from .tree import Relation
 
-__all__ = ["FINE", "MOST_ROWS", "most_groups", "people_share", "possible_shares", "weight_of"]
+__all__ = ["MOST_ROWS", "most_groups", "people_share", "possible_shares", "weight_of"]
 
 MOST_ROWS = 1 << 31
 """As many rows of one person any share can bound."""
-
-FINE = 1 << 20
-"""A share of a row is counted in parts of at least this fineness, so that rounding down loses less than 1 in a million
-of a contribution."""
 
 
 def possible_shares(rows: Relation, *, keyed: bool) -> tuple[Share, ...]:

@@ -8,10 +8,10 @@ let c = max(|low|, |high|). The theorem all functions here rest on:
 
 Proof. Free: the unit has m rows at most; a row is c'·e_key with low ≤ c' ≤ high, a mixture of low·e_key, high·e_key
 and 0, and a sum of m such points is m times their mean. RowShare: of n > k rows each adds a point of (k/n)·[low, high],
-shrunk towards 0 by the floor, and n of these sum to k times their mean; n ≤ k rows are as with Free. GroupShare: in
-each key the sum is clipped to r·[low, high]. In at most g keys it is in H at once. In m > g keys each sum is scaled by
-g/m: that is the mean over all choices of g of the m keys of the vector that keeps these and drops the others, hence in
-H; the floor shrinks coordinates towards 0, and H contains with a point all such shrunk ones. ∎
+shrunk towards 0 by the floors, since s/2^20 ≤ k/n, and n of these sum to k times their mean; n ≤ k rows are as with
+Free. GroupShare: in each key the sum is clipped to r·[low, high]. In at most g keys it is in H at once. In m > g keys
+each sum is scaled by g/m: that is the mean over all choices of g of the m keys of the vector that keeps these and drops
+the others, hence in H; the floors shrink coordinates towards 0, and H contains with a point all such shrunk ones. ∎
 
 Norms are convex, so over H (add-remove: v − 0) and H × H (replace: v' − v) they are greatest at corners:
 
@@ -106,8 +106,9 @@ def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
     """State how much one unit changes *how many* values occur, a vector over `keys` keys.
 
     The tally counts whole people, or rows, per key and value with weight 1 and high 1. A person in more than g pairs of
-    key and value adds ⌊g/m⌋ = 0 to each, so a unit makes at most n = g·r pairs occur. Add-remove: at most n more in all
-    keys together. Replace: n may go and n others come, in two keys or in one, where they balance.
+    key and value has a share s < 2^20 and adds ⌊s/2^20⌋ = 0 to each, so a unit makes at most n = g·r pairs occur.
+    Add-remove: at most n more in all keys together. Replace: n may go and n others come, in two keys or in one, where
+    they balance.
 
     >>> from .expression import Constant, Field
     >>> from ..data import Category, Schema

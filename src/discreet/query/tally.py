@@ -4,9 +4,10 @@ A `Tally` is the only thing an engine ever sees. Its meaning is fixed here, in i
 the last digit, and so that one unit's influence on the totals is known exactly:
 
     Free()             every row counts in full
-    RowShare(k)        of a person with n > k rows, each row's contribution c counts as sign(c)·⌊|c|·k/n⌋
+    RowShare(k)        of a person with n > k rows, each row's contribution c counts as sign(c)·⌊|c|·s/2^20⌋, where
+                       s = ⌊2^20·k/n⌋ is the person's share
     GroupShare(g, r)   a person's sum in one key is clipped to min(0, r·low) .. max(0, r·high) of its term; and if the
-                       person is in m > g keys, each of these sums t counts as sign(t)·⌊|t|·g/m⌋
+                       person is in m > g keys, each of these sums t counts as sign(t)·⌊|t|·s/2^20⌋, s = ⌊2^20·g/m⌋
 
 A row whose key is outside `only` counts nowhere, so it is not among the n rows either. n counts rows, not values: a row
 whose term is NULL adds nothing to the total, but it is one of the person's rows.
@@ -28,7 +29,10 @@ from .expression import Expression
 from .kind import Scalar
 from .tree import Relation
 
-__all__ = ["Free", "GroupShare", "RowShare", "Share", "Tally", "Term", "Totals"]
+__all__ = ["FINE", "Free", "GroupShare", "RowShare", "Share", "Tally", "Term", "Totals"]
+
+FINE = 1 << 20
+"""A share is counted in parts of this fineness, so that rounding down loses about 1 in a million of a contribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class Term:
     """One total: the sum over rows of `weight` × (the whole steps of a number), or `weight` × 1 where a truth holds.
 
     The expression's kind is `Whole` (its steps are added) or `Truth` (true counts 1); NULL adds nothing. `weight` is a
-    power of two that leaves room for shares: ⌊c·k/n⌋ of a count 1 would be 0. `low`, `high` bound one row's
+    power of two that leaves room for shares: ⌊c·s/2^20⌋ of a count 1 would be 0. `low`, `high` bound one row's
     contribution, the weight included.
     """
 
