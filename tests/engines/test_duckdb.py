@@ -285,7 +285,7 @@ class TestRunning:
     def test_explain_is_the_text(self):
         engine = DuckDB({"people": pa.Table.from_pylist(ROWS)})
         text = engine.explain(TALLY)
-        assert text.startswith("SELECT k")
+        assert text.startswith("SELECT y")
         assert engine._fetch(text)
         visits = Schema("people", People("age", max_rows=2), {"income": Real(0, 1)})
         assert "row_number" not in engine.explain(Tally(Scan(visits), (), (COUNT,), RowShare(2)))

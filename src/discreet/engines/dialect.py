@@ -99,6 +99,8 @@ class Dialect:
     """A part of the day so many days after 1970."""
     listed: Callable[[str, Sequence[str]], str] | None
     """Text as one value of a list, NULL if it is none of them, held compactly; None where IN does as well."""
+    distance: bool
+    """Whether one test of the distance from the middle is faster than a test at each end."""
     once: str
     """What follows a SELECT whose cells are to be worked out once, however often they are used."""
     windows: bool

@@ -102,6 +102,7 @@ DUCKDB = Dialect(
     seconds=_seconds,
     part=_part,
     listed=_listed,
+    distance=True,
     once="",
     windows=False,
 )

@@ -12,6 +12,7 @@ from ..query.kinds import kind_of
 from ..query.tally import RowShare
 from .asked import Asked, Part
 from .expression_text import expression_sql
+from .late_text import late_keys, late_sql
 from .only_text import only_sql
 from .read_number import clip_sql
 from .relation_text import Writer, frame_of, scope_of
@@ -38,7 +39,8 @@ class Entries:
     """A SELECT of what each row, or each person in a key, contributes: the SQL names of its columns.
 
     Rows without a key stay in it where nobody reads what they add up to: a test less for each row. `count({wanted})`
-    does not count them. `labels` lists the values of those keys that are text and can only be one of a few.
+    does not count them. `labels` lists the values of those keys that are text and can only be one of a few. `late` says
+    how to read the keys that are still as they are stored; it is shorter to read what is stored once for each total.
     """
 
     sql: str
@@ -47,34 +49,39 @@ class Entries:
     values: tuple[Value, ...]
     wanted: str
     labels: Mapping[str, Sequence[str]]
+    late: Mapping[str, str]
 
 
 def entries_of(asked: Asked, writer: Writer) -> Entries:
     """Write one row for each row that counts."""
     tally = asked.tally
+    names = tuple(writer.fresh("k") for _ in tally.keys)
+    test, first = ("TRUE", False) if tally.only is None else only_sql(tally.only, names, asked.keys, writer.dialect)
+    late = {} if first or tally.people else late_keys(tally, names, writer)
     needed = frozenset().union(*map(fields_of, (*tally.keys, *(term.expression for term in tally.terms))))
-    frame = frame_of(tally.rows, needed, writer)
+    frame = frame_of(tally.rows, needed, replace(writer, late=frozenset(late.values())))
     scope = scope_of(frame, writer)
-    keys = {writer.fresh("k"): expression_sql(key, scope) for key in tally.keys}
+    keys = dict(zip(names, (expression_sql(key, scope) for key in tally.keys), strict=True))
     shifts = not isinstance(tally.share, RowShare)  # rows are rounded one by one there
     values = [(part, *_value(part, scope, shifts)) for part in asked.parts]
-    names = {sql: writer.fresh("v") for sql in dict.fromkeys(sql for _, sql, _ in values) if sql != "*"}
-    cells = [*keys.items(), *((name, sql) for sql, name in names.items())]
+    named = {sql: writer.fresh("v") for sql in dict.fromkeys(sql for _, sql, _ in values) if sql != "*"}
+    cells = [*keys.items(), *((name, sql) for sql, name in named.items())]
     sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
-    wanted = "*"
-    if tally.only is not None:
-        test, first = only_sql(tally.only, tuple(keys), asked.keys, writer.dialect)
-        sql = select_sql(["*"], f"({sql}) AS t", f"WHERE {test}") if first else sql
-        wanted = "*" if first else _counted(test, tuple(keys))
-    columns = tuple(Value(part, names.get(sql, sql), less) for part, sql, less in values)
-    return Entries(sql, frame.owner, tuple(keys), columns, wanted, _labels(tuple(keys), asked.keys))
+    sql = select_sql(["*"], f"({sql}) AS t", f"WHERE {test}") if first else sql
+    columns = tuple(Value(part, named.get(sql, sql), less) for part, sql, less in values)
+    readers = {name: late_sql(name, column, tally, writer) for name, column in late.items()}
+    wanted = "*" if first else _counted(test, names, readers)
+    return Entries(sql, frame.owner, names, columns, wanted, _labels(names, asked.keys), readers)
 
 
-def _counted(test: str, keys: Sequence[str]) -> str:
-    """Write what is not NULL in rows that have a key."""
+def _counted(test: str, keys: Sequence[str], late: Mapping[str, str]) -> str:
+    """Write what is not NULL in rows that have a key, if the test is that some keys are not NULL."""
     if test == "TRUE":
         return "*"
-    return keys[0] if len(keys) == 1 else f"CASE WHEN {test} THEN 1 END"
+    if len(keys) == 1:
+        return late.get(keys[0], keys[0])
+    tests = [f"{late.get(key, key)} IS NOT NULL" for key in keys if f"{key} IS NOT NULL" in test.split(" AND ")]
+    return f"CASE WHEN {' AND '.join(tests)} THEN 1 END"
 
 
 def _labels(names: Sequence[str], kinds: Sequence[Kind]) -> dict[str, list[str]]:

@@ -95,6 +95,7 @@ POSTGRES = Dialect(
     seconds=_seconds,
     part=_part,
     listed=None,
+    distance=False,
     once=" OFFSET 0",
     windows=True,
 )

@@ -42,11 +42,14 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """What is needed to write SQL: the dialect, the stored tables, and a supply of fresh names."""
+    """What is needed to write SQL: the dialect, the stored tables, a supply of fresh names, and which columns of a
+    table are left as they are stored, to be read later.
+    """
 
     dialect: Dialect
     table: Callable[[str], StoredTable]
     numbers: Iterator[int] = field(default_factory=count)
+    late: Names = frozenset()
 
     def fresh(self, letter: str) -> str:
         """Give a name that is not yet used in this text."""
@@ -140,7 +143,10 @@ def _cells(schema: Schema, wanted: Names, table: StoredTable, writer: Writer) ->
         inner, owner = {key: id_sql(person, dialect), **inner}, (key,)
         tail = f"WHERE {present_sql(person, dialect)}"
     names = writer.named(prepared)
-    outer = {names[name]: read(columns[name], replace(x, sql=raw[name]), dialect) for name, x in prepared.items()}
+    outer = {
+        names[name]: raw[name] if name in writer.late else read(columns[name], replace(x, sql=raw[name]), dialect)
+        for name, x in prepared.items()
+    }
     source = select_sql(named_cells(inner.items()), f"{table.sql} AS t", tail)
     kinds = {name: kind_of_column(columns[name]) for name in names}
     return Frame(_select(owner, outer, source), names, kinds, owner)

@@ -28,7 +28,7 @@ def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
     match share:
         case Free():
             cells = [f"count({value.column})" if value.part.counts else _sum(value, dialect) for value in rows.values]
-            return select_sql([*rows.keys, *cells], f"({rows.sql}) AS t", _group_by(rows.keys))
+            return _grouped(cells, rows, f"({rows.sql}) AS t", dialect)
         case RowShare(rows=most):
             return _by_rows(rows, most, dialect)
         case GroupShare(groups=groups, rows=most):
@@ -46,8 +46,19 @@ def _sum(value: Value, dialect: Dialect) -> str:
 
 
 def _totals(shares: Sequence[str], rows: Entries, source: str, dialect: Dialect) -> str:
-    cells = [f"COALESCE({dialect.total(share)}, 0)" for share in shares]
-    return select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
+    return _grouped([f"COALESCE({dialect.total(share)}, 0)" for share in shares], rows, source, dialect)
+
+
+def _grouped(cells: Sequence[str], rows: Entries, source: str, dialect: Dialect) -> str:
+    """Write totals by key. Keys that are still as they are stored are read only now, once for each that occurs."""
+    if not rows.late:
+        return select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
+    names = [f"x{place}" for place in range(len(cells))]
+    sql = select_sql([*rows.keys, *named_cells(zip(names, cells, strict=True))], source, _group_by(rows.keys))
+    keys = named_cells((f"y{place}", rows.late.get(key, key)) for place, key in enumerate(rows.keys))
+    by = [f"y{place}" for place in range(len(keys))]
+    read = select_sql([*keys, *names], f"({sql}) AS t")
+    return select_sql([*by, *(dialect.total(name) for name in names)], f"({read}) AS t", _group_by(by))
 
 
 def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
@@ -96,18 +107,19 @@ def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
         return _totals(names, rows, f"({sql}) AS t", dialect)
     reaches = [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values]
     shares = [_share(name, reach, dialect) for name, reach in zip(names, reaches, strict=True)]
-    first = "" if dialect.windows else "w"
-    text = _totals(shares, rows, _with_share(replace(rows, sql=sql), groups, dialect, first), dialect)
+    first, sums_of = "" if dialect.windows else "w", replace(rows, sql=sql, late={})
+    text = _totals(shares, sums_of, _with_share(sums_of, groups, dialect, first), dialect)
     return f"WITH w AS MATERIALIZED ({sql}) {text}" if first else text
 
 
 def _compact(rows: Entries, dialect: Dialect) -> str:
     """Write the rows with keys that are grouped faster than text, each cell worked out once."""
     columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
-    if dialect.listed is None or not rows.labels:
+    listed = {} if dialect.listed is None else {key: dialect.listed(key, rows.labels[key]) for key in rows.labels}
+    if not listed and not rows.late:
         return rows.sql + dialect.once
-    keys = [(key, dialect.listed(key, rows.labels[key]) if key in rows.labels else key) for key in rows.keys]
-    return select_sql([*rows.owner, *named_cells(keys), *columns], f"({rows.sql}) AS t")
+    keys = [(key, listed.get(key, rows.late.get(key, key))) for key in rows.keys]
+    return select_sql([*rows.owner, *named_cells(keys), *columns], f"({rows.sql}) AS t") + dialect.once
 
 
 def _clipped_sum(value: Value, most: int, dialect: Dialect) -> str:

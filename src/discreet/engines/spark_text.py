@@ -103,6 +103,7 @@ SPARK = Dialect(
     seconds=_seconds,
     part=_part,
     listed=None,
+    distance=False,
     once="",
     windows=True,
 )
