@@ -62,8 +62,8 @@ class Dialect:
     """The quotient of 64-bit integers, rounded towards 0; the divisor is never 0."""
     wide: One
     """A 64-bit integer as a wide one."""
-    total: One
-    """The sum of 64-bit integers as a wide one."""
+    total: Callable[[str, int], str]
+    """The sum of 64-bit integers that are at most so far from 0, as a wide one."""
     is_nan: One
     nan_types: frozenset[Stored]
     """The classes of stored types that can hold NaN."""

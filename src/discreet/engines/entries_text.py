@@ -38,16 +38,16 @@ class Value:
 class Entries:
     """A SELECT of what each row, or each person in a key, contributes: the SQL names of its columns.
 
-    Rows without a key stay in it where nobody reads what they add up to: a test less for each row. `count({wanted})`
-    does not count them. `labels` lists the values of those keys that are text and can only be one of a few. `late` says
-    how to read the keys that are still as they are stored; it is shorter to read what is stored once for each total.
+    Rows with a NULL in a `tested` key count nowhere, but stay in it, since nobody reads what they add up to: a test
+    less for each row. `labels` lists the values of those keys that are text and can only be one of a few. `late` says
+    how to read the keys that are still as they are stored.
     """
 
     sql: str
     owner: tuple[str, ...]
     keys: tuple[str, ...]
     values: tuple[Value, ...]
-    wanted: str
+    tested: tuple[str, ...]
     labels: Mapping[str, Sequence[str]]
     late: Mapping[str, str]
 
@@ -56,8 +56,8 @@ def entries_of(asked: Asked, writer: Writer) -> Entries:
     """Write one row for each row that counts."""
     tally = asked.tally
     names = tuple(writer.fresh("k") for _ in tally.keys)
-    test, first = ("TRUE", False) if tally.only is None else only_sql(tally.only, names, asked.keys, writer.dialect)
-    late = {} if first or tally.people else late_keys(tally, names, writer)
+    test, tested = ("TRUE", ()) if tally.only is None else only_sql(tally.only, names, asked.keys, writer.dialect)
+    late = {} if test != "TRUE" or tally.people else late_keys(tally, names, writer)
     needed = frozenset().union(*map(fields_of, (*tally.keys, *(term.expression for term in tally.terms))))
     frame = frame_of(tally.rows, needed, replace(writer, late=frozenset(late.values())))
     scope = scope_of(frame, writer)
@@ -67,21 +67,10 @@ def entries_of(asked: Asked, writer: Writer) -> Entries:
     named = {sql: writer.fresh("v") for sql in dict.fromkeys(sql for _, sql, _ in values) if sql != "*"}
     cells = [*keys.items(), *((name, sql) for sql, name in named.items())]
     sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
-    sql = select_sql(["*"], f"({sql}) AS t", f"WHERE {test}") if first else sql
+    sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
     columns = tuple(Value(part, named.get(sql, sql), less) for part, sql, less in values)
     readers = {name: late_sql(name, column, tally, writer) for name, column in late.items()}
-    wanted = "*" if first else _counted(test, names, readers)
-    return Entries(sql, frame.owner, names, columns, wanted, _labels(names, asked.keys), readers)
-
-
-def _counted(test: str, keys: Sequence[str], late: Mapping[str, str]) -> str:
-    """Write what is not NULL in rows that have a key, if the test is that some keys are not NULL."""
-    if test == "TRUE":
-        return "*"
-    if len(keys) == 1:
-        return late.get(keys[0], keys[0])
-    tests = [f"{late.get(key, key)} IS NOT NULL" for key in keys if f"{key} IS NOT NULL" in test.split(" AND ")]
-    return f"CASE WHEN {' AND '.join(tests)} THEN 1 END"
+    return Entries(sql, frame.owner, names, columns, tested, _labels(names, asked.keys), readers)
 
 
 def _labels(names: Sequence[str], kinds: Sequence[Kind]) -> dict[str, list[str]]:

@@ -16,11 +16,11 @@ __all__ = ["only_sql"]
 
 def only_sql(
     only: Iterable[tuple[Scalar, ...]], names: Sequence[str], kinds: Sequence[Kind], dialect: Dialect
-) -> tuple[str, bool]:
-    """Write the test, and tell whether it leaves out more than rows without a key; a list of all combinations is tested
-    key by key, any other as a whole.
+) -> tuple[str, tuple[str, ...]]:
+    """Write the test that a row's keys are wanted; or TRUE, and which keys must not be NULL, if that is all of it.
 
-    A key whose kind lists its values needs no test but for NULL, if all of them are wanted.
+    A list of all combinations is tested key by key, any other as a whole. A key whose kind lists its values needs no
+    test but for NULL, if all of them are wanted.
     """
     keys = {
         tuple(hold(value, kind) for value, kind in zip(key, kinds, strict=True))
@@ -28,13 +28,14 @@ def only_sql(
         if all(map(holdable, key, kinds))
     }
     if not keys:
-        return "FALSE", True
+        return "FALSE", ()
     columns = [set(column) for column in zip(*keys, strict=True)]
     if len(keys) == prod(map(len, columns)):
         tests = [_one(n, k, c, dialect) for n, k, c in zip(names, kinds, columns, strict=True)]
-        more = any(test not in ("", _there(name)) for name, test in zip(names, tests, strict=True))
-        return " AND ".join(test for test in tests if test) or "TRUE", more
-    return _together(keys, names, dialect), True
+        if all(test in ("", _there(name)) for name, test in zip(names, tests, strict=True)):
+            return "TRUE", tuple(name for name, test in zip(names, tests, strict=True) if test)
+        return " AND ".join(test for test in tests if test), ()
+    return _together(keys, names, dialect), ()
 
 
 def _there(name: str) -> str:

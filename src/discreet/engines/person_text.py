@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..data.unit import Period
 from ..errors import SchemaMismatch
 from ..query.expression import Function
-from ..query.kind import Kind
+from ..query.kind import MOST_STEPS, Kind
 from ..query.tree import Total
 from .dialect import Dialect, StoredColumn
 from .read_number import clip_sql
@@ -71,7 +71,7 @@ def total_sql(total: Total, times: int, value: str, dialect: Dialect) -> str:
         case "count":
             found = f"count({value})"
         case "sum":
-            found = dialect.total(value)
+            found = dialect.total(value, MOST_STEPS)
         case "least":
             found = f"min({value})"
         case "greatest":

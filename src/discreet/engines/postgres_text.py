@@ -75,7 +75,7 @@ POSTGRES = Dialect(
     double=_double,
     divide=lambda a, b: f"({a} / {b})",
     wide=lambda x: f"CAST({x} AS numeric)",
-    total=lambda x: f"sum({x})",
+    total=lambda x, _: f"sum({x})",
     is_nan=lambda x: f"({x} = 'NaN')",
     nan_types=frozenset({"float", "decimal"}),
     matches=lambda x, pattern: f"({x} ~ {doubled(f'^(?:{pattern})$', chr(39))})",

@@ -8,7 +8,7 @@ counts come by a join, or by a window where that is faster; the proof of what on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..query.kind import MOST_STEPS
@@ -28,7 +28,7 @@ def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
     match share:
         case Free():
             cells = [f"count({value.column})" if value.part.counts else _sum(value, dialect) for value in rows.values]
-            return _grouped(cells, rows, f"({rows.sql}) AS t", dialect)
+            return _grouped(cells, rows, f"({rows.sql}) AS t")
         case RowShare(rows=most):
             return _by_rows(rows, most, dialect)
         case GroupShare(groups=groups, rows=most):
@@ -42,35 +42,40 @@ def _group_by(names: Sequence[str]) -> str:
 def _sum(value: Value, dialect: Dialect) -> str:
     """Write a sum of numbers, 0 if there are none."""
     less = f" - {dialect.wide(f'count({value.column})')} * {bigint(value.less)}" if value.less else ""
-    return f"COALESCE({dialect.total(value.column)}{less}, 0)"
+    return f"COALESCE({dialect.total(value.column, _reach(value.part) + abs(value.less))}{less}, 0)"
 
 
-def _totals(shares: Sequence[str], rows: Entries, source: str, dialect: Dialect) -> str:
-    return _grouped([f"COALESCE({dialect.total(share)}, 0)" for share in shares], rows, source, dialect)
+def _reach(part: Part) -> int:
+    """Say how far from 0 one row's contribution can be."""
+    return max(abs(part.low), abs(part.high))
 
 
-def _grouped(cells: Sequence[str], rows: Entries, source: str, dialect: Dialect) -> str:
+def _totals(shares: Iterable[tuple[str, int]], rows: Entries, source: str, dialect: Dialect) -> str:
+    """Write totals of shares, each with its reach."""
+    return _grouped([f"COALESCE({dialect.total(share, reach)}, 0)" for share, reach in shares], rows, source)
+
+
+def _grouped(cells: Sequence[str], rows: Entries, source: str) -> str:
     """Write totals by key. Keys that are still as they are stored are read only now, once for each that occurs."""
     if not rows.late:
         return select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
     names = [f"x{place}" for place in range(len(cells))]
     sql = select_sql([*rows.keys, *named_cells(zip(names, cells, strict=True))], source, _group_by(rows.keys))
-    keys = named_cells((f"y{place}", rows.late.get(key, key)) for place, key in enumerate(rows.keys))
-    by = [f"y{place}" for place in range(len(keys))]
+    by = [f"y{place}" for place in range(len(rows.keys))]
+    keys = named_cells(zip(by, (rows.late.get(key, key) for key in rows.keys), strict=True))
     read = select_sql([*keys, *names], f"({sql}) AS t")
-    return select_sql([*by, *(dialect.total(name) for name in names)], f"({read}) AS t", _group_by(by))
+    return select_sql([*by, *(f"sum({name})" for name in names)], f"({read}) AS t", _group_by(by))
 
 
 def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
-    return _totals(
-        [_row_share(value, dialect) for value in rows.values], rows, _with_share(rows, most, dialect), dialect
-    )
+    shares = [(_row_share(value, dialect), _reach(value.part)) for value in rows.values]
+    return _totals(shares, rows, _with_share(rows, most, dialect), dialect)
 
 
 def _row_share(value: Value, dialect: Dialect) -> str:
     part, column = value.part, value.column
     if not part.counts:
-        return _share(column, max(abs(part.low), abs(part.high)), dialect)
+        return _share(column, _reach(part), dialect)
     share = "s" if part.high == FINE else _share(bigint(part.high), abs(part.high), dialect)
     return share if column == "*" else f"CASE WHEN {column} IS NOT NULL THEN {share} END"
 
@@ -87,7 +92,7 @@ def _share(value: str, reach: int, dialect: Dialect) -> str:
 def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> str:
     """Write a source of the rows with s; `first` names them if they are written before and read twice."""
     share = f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER) AS s"
-    count = f"count({rows.wanted})"
+    count = f"count({_wanted(rows)})"
     if dialect.windows:
         counted = share.format(f"{count} OVER (PARTITION BY {', '.join(rows.owner)})")
         return f"({select_sql(['*', counted], f'({rows.sql}) AS t')}) AS r"
@@ -98,22 +103,30 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
     return f"{source} AS r JOIN ({counts}) AS h ON {same}"
 
 
+def _wanted(rows: Entries) -> str:
+    """Write what is not NULL in rows whose keys are wanted."""
+    keys = [rows.late.get(key, key) for key in rows.tested]
+    if len(keys) > 1:
+        return f"CASE WHEN {' AND '.join(f'{key} IS NOT NULL' for key in keys)} THEN 1 END"
+    return keys[0] if keys else "*"
+
+
 def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
     names = [f"t{place}" for place in range(len(rows.values))]
-    sums = [_clipped_sum(value, most, dialect) for value in rows.values]
-    by, source = [*rows.owner, *rows.keys], f"({_compact(rows, dialect)}) AS t"
-    sql = select_sql([*by, *named_cells(zip(names, sums, strict=True))], source, _group_by(by))
-    if not rows.keys:  # everybody is in one key
-        return _totals(names, rows, f"({sql}) AS t", dialect)
+    cells = zip(names, (_clipped_sum(value, most, dialect) for value in rows.values), strict=True)
+    by = [*rows.owner, *rows.keys]
+    sql = select_sql([*by, *named_cells(cells)], f"({_compact(rows, dialect)}) AS t", _group_by(by))
     reaches = [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values]
-    shares = [_share(name, reach, dialect) for name, reach in zip(names, reaches, strict=True)]
-    first, sums_of = "" if dialect.windows else "w", replace(rows, sql=sql, late={})
-    text = _totals(shares, sums_of, _with_share(sums_of, groups, dialect, first), dialect)
+    if not rows.keys:  # everybody is in one key
+        return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
+    shares = [(_share(name, reach, dialect), reach) for name, reach in zip(names, reaches, strict=True)]
+    first, people = "" if dialect.windows else "w", replace(rows, sql=sql, late={})
+    text = _totals(shares, people, _with_share(people, groups, dialect, first), dialect)
     return f"WITH w AS MATERIALIZED ({sql}) {text}" if first else text
 
 
 def _compact(rows: Entries, dialect: Dialect) -> str:
-    """Write the rows with keys that are grouped faster than text, each cell worked out once."""
+    """Write the rows with their keys read, in a form that is grouped faster than text; each cell is worked out once."""
     columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
     listed = {} if dialect.listed is None else {key: dialect.listed(key, rows.labels[key]) for key in rows.labels}
     if not listed and not rows.late:
@@ -124,11 +137,11 @@ def _compact(rows: Entries, dialect: Dialect) -> str:
 
 def _clipped_sum(value: Value, most: int, dialect: Dialect) -> str:
     """Write one person's sum in one key, clipped; it is 0 if there is nothing to add."""
-    part: Part = value.part
+    part = value.part
     low, high = min(0, most * part.term.low), max(0, most * part.term.high)
     if part.counts and part.high == part.term.high > 0:
         return f"LEAST(count({value.column}), {bigint(most)}) * {part.high}"
     counted = f"{dialect.wide(f'count({value.column})')} * {part.high}"
     found = counted if part.counts else _sum(value, dialect)
-    above = found if low == 0 <= min(part.low, part.high) else f"GREATEST({found}, {bigint(low)})"
+    above = found if min(part.low, part.high) >= 0 else f"GREATEST({found}, {bigint(low)})"
     return f"CAST(LEAST({above}, {bigint(high)}) AS BIGINT)"

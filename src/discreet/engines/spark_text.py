@@ -22,6 +22,7 @@ _CLASSES: dict[str, Stored] = {
 _PLAIN = re.compile(r"[^'\"\\\x00-\x1f\x7f]*")
 _PARTS = {Function.WEEKDAY: "DAYOFWEEK_ISO"}
 _ESCAPES = "!~|^/"
+_LIMB = 1 << 23
 
 
 def stored_class(type_name: str) -> Stored:
@@ -47,6 +48,18 @@ def _like(x: str, pattern: str) -> str:
     escape = next((sign for sign in _ESCAPES if sign not in pattern), None)
     escape = escape or next(chr(code) for code in range(0x100, 0x2000) if chr(code) not in pattern)
     return f"({x} LIKE {_literal(pattern)} ESCAPE '{escape}')"
+
+
+def _total(x: str, reach: int) -> str:
+    """DECIMAL sums are slow, so numbers are added up as 64-bit integers, in two parts if they are larger: 2^40 rows of
+    less than 2^23 each cannot overflow.
+    """
+    if reach < _LIMB:
+        return f"CAST(sum({x}) AS DECIMAL(20, 0))"
+    if reach < _LIMB**2:
+        high, low = (f"CAST(sum({part}) AS DECIMAL(20, 0))" for part in (f"shiftright({x}, 23)", f"{x} & {_LIMB - 1}"))
+        return f"({high} * {_LIMB} + {low})"
+    return f"sum(CAST({x} AS DECIMAL(20, 0)))"
 
 
 def _double(x: float) -> str:
@@ -83,7 +96,7 @@ SPARK = Dialect(
     double=_double,
     divide=lambda a, b: f"({a} div {b})",
     wide=lambda x: f"CAST({x} AS DECIMAL(20, 0))",
-    total=lambda x: f"sum(CAST({x} AS DECIMAL(20, 0)))",
+    total=_total,
     is_nan=lambda x: f"isnan({x})",
     nan_types=frozenset({"float"}),
     matches=lambda x, pattern: f"({x} RLIKE '^(?:{pattern})(?![^a]|a)')",  # a backslash would depend on the session
