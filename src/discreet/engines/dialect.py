@@ -101,8 +101,8 @@ class Dialect:
     """Text as one value of a list, NULL if it is none of them, held compactly; None where IN does as well."""
     distance: bool
     """Whether one test of the distance from the middle is faster than a test at each end."""
-    once: str
-    """What follows a SELECT whose cells are to be worked out once, however often they are used."""
+    in_order: Callable[[Sequence[str]], str]
+    """What follows a SELECT whose rows are to be grouped by some columns: nothing, or that they are sorted first."""
     windows: bool
     """Whether to count a person's rows by a window rather than by a join."""
 

@@ -103,6 +103,6 @@ DUCKDB = Dialect(
     part=_part,
     listed=_listed,
     distance=True,
-    once="",
+    in_order=lambda _: "",
     windows=False,
 )

@@ -96,6 +96,6 @@ POSTGRES = Dialect(
     part=_part,
     listed=None,
     distance=False,
-    once=" OFFSET 0",
+    in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",  # and each cell is worked out once
     windows=True,
 )

@@ -117,6 +117,6 @@ SPARK = Dialect(
     part=_part,
     listed=None,
     distance=False,
-    once="",
+    in_order=lambda _: "",
     windows=True,
 )
