@@ -103,8 +103,9 @@ class Dialect:
     """Whether one test of the distance from the middle is faster than a test at each end."""
     in_order: Callable[[Sequence[str]], str]
     """What follows a SELECT whose rows are to be grouped by some columns: nothing, or that they are sorted first."""
-    windows: bool
-    """Whether to count a person's rows by a window rather than by a join."""
+    joined: One | None
+    """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
+    rows are counted by a window rather than by a join."""
 
 
 def bigint(number: int) -> str:

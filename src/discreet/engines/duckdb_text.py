@@ -104,5 +104,5 @@ DUCKDB = Dialect(
     listed=_listed,
     distance=True,
     in_order=lambda _: "",
-    windows=False,
+    joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",  # no change, but each row's is looked up once; a cast would move
 )

@@ -97,5 +97,5 @@ POSTGRES = Dialect(
     listed=None,
     distance=False,
     in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",  # and each cell is worked out once
-    windows=True,
+    joined=None,
 )

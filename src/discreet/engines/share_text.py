@@ -91,16 +91,18 @@ def _share(value: str, reach: int, dialect: Dialect) -> str:
 
 def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> str:
     """Write a source of the rows with s; `first` names them if they are written before and read twice."""
-    share = f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER) AS s"
+    share = f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER)"
     count = f"count({_wanted(rows)})"
-    if dialect.windows:
+    if dialect.joined is None:
         counted = share.format(f"{count} OVER (PARTITION BY {', '.join(rows.owner)})")
-        return f"({select_sql(['*', counted], f'({rows.sql}) AS t')}) AS r"
+        return f"({select_sql(['*', f'{counted} AS s'], f'({rows.sql}) AS t')}) AS r"
     source = first or f"({rows.sql})"
     people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
-    counts = select_sql([*named_cells(people), share.format(count)], f"{source} AS t", _group_by(rows.owner))
+    cells = named_cells([*people, ("h", share.format(count))])
+    counts = select_sql(cells, f"{source} AS t", _group_by(rows.owner))
     same = " AND ".join(f"{name} = {other}" for other, name in people)
-    return f"{source} AS r JOIN ({counts}) AS h ON {same}"
+    joined = select_sql(["r.*", f"{dialect.joined('h')} AS s"], f"{source} AS r JOIN ({counts}) AS q ON {same}")
+    return f"({joined}) AS r"
 
 
 def _wanted(rows: Entries) -> str:
@@ -120,7 +122,7 @@ def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
     if not rows.keys:  # everybody is in one key
         return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
     shares = [(_share(name, reach, dialect), reach) for name, reach in zip(names, reaches, strict=True)]
-    first, people = "" if dialect.windows else "w", replace(rows, sql=sql, late={})
+    first, people = "" if dialect.joined is None else "w", replace(rows, sql=sql, late={})
     text = _totals(shares, people, _with_share(people, groups, dialect, first), dialect)
     return f"WITH w AS MATERIALIZED ({sql}) {text}" if first else text
 

@@ -118,5 +118,5 @@ SPARK = Dialect(
     listed=None,
     distance=False,
     in_order=lambda _: "",
-    windows=True,
+    joined=None,
 )
