@@ -6,7 +6,8 @@
     python benchmarks/queries.py --rows N            N rows, of N/10 people, instead
 
 Every number is a ratio to the plain query, interleaved with it: CPU time (wall time on servers), the least of several
-runs. On DuckDB each line is a process of its own; peak memory is what its first run adds, before any plain query.
+runs. On DuckDB each line is a process of its own; peak memory is what its first run adds, before any plain query. A
+whole question has its noise and intervals in it, but not its planning, which is timed by itself.
 
 Peers run in their own environments (`.venv-bench-NAME`, made by `make bench`), each in a process of its own, in turns
 with the plain DuckDB query over the same file, or with PostgreSQL's own on PostgreSQL. Their CPU time includes all their
@@ -32,22 +33,24 @@ from query_data import fill, generate
 from query_table import Line, head, show
 
 HERE = Path(__file__).parent
-ORDERS = {
-    "random": ("DuckDB, random order", 1),
-    "sorted": ("DuckDB, by person", 1),
-    "scattered": ("DuckDB, ids scattered", 1),
-    "tenth": ("DuckDB, random order", 10),
-}
+ORDERS = (
+    ("random", "", "Parquet", 1),
+    ("sorted", "", "Parquet, by person", 1),
+    ("scattered", "", "Parquet, ids scattered", 1),
+    ("tenth", "", "Parquet", 10),
+    ("random", "arrow", "Arrow", 1),
+    ("sorted", "arrow", "Arrow, by person", 1),
+)
 PARTS = {"random": 1, "tenth": 10, "hundredth": 100}
 
 
 def ours(place: str, rows: int) -> None:
-    for order, (store, part) in ORDERS.items():
-        for method in query_methods.METHODS:
-            command = [sys.executable, HERE / "query_methods.py", method, f"{place}/{order}.parquet"]
+    for order, held, store, part in ORDERS:
+        for method in (*query_methods.METHODS, *query_methods.WHOLE):
+            command = [sys.executable, HERE / "query_methods.py", method, f"{place}/{order}.parquet", held]
             run = subprocess.run(command, check=True, capture_output=True, text=True)
             found = json.loads(run.stdout)
-            show(Line(method, store, found["times"], found["base"], found["memory"], rows // part))
+            show(Line(method, f"DuckDB, {store}", found["times"], found["base"], found["memory"], rows // part))
 
 
 def peer(name: str, where: str, rows: int, place: str) -> None:
@@ -82,8 +85,8 @@ def on_postgres(dsn: str, rows: int) -> None:
 
     with psycopg.connect(dsn, autocommit=True) as server, tempfile.TemporaryDirectory() as place:
         fill(server, rows, rows // 10)
-        for method, times, base in query_methods.on_postgres(dsn):
-            show(Line(method, "PostgreSQL, wall time", times, base, None, rows))
+        for store, method, times, base in query_methods.on_postgres(dsn):
+            show(Line(method, store, times, base, None, rows))
         for name in query_peers.SERVED:
             peer(name, dsn, rows, place)
         server.execute("DROP TABLE events")
@@ -93,7 +96,7 @@ def on_spark(rows: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         generate(Path(place), rows, rows // 10)
         for method, times, base in query_methods.on_spark(f"{place}/random.parquet"):
-            show(Line(method, "Spark, warm, wall time", times, base, None, rows))
+            show(Line(method, "Spark, warm", times, base, None, rows))
 
 
 def on_nothing() -> None:

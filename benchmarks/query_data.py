@@ -45,11 +45,14 @@ def fill(server, rows: int, people: int) -> None:
     server.execute("VACUUM ANALYZE events")
 
 
-def plain_duckdb(path: str):
-    """Make ready the plain query over a Parquet file."""
+def plain_duckdb(source):
+    """Make ready the plain query over a Parquet file, or an Arrow table."""
     import duckdb
 
-    connection, text = duckdb.connect(), PLAIN.format(f"read_parquet('{path}')")
+    connection = duckdb.connect()
+    if not isinstance(source, str):
+        connection.register("held", source)
+    text = PLAIN.format(f"read_parquet('{source}')" if isinstance(source, str) else "held")
     return lambda: connection.execute(text).fetchall()
 
 

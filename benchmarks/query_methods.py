@@ -1,6 +1,7 @@
 """Ours in `queries.py`: exact totals under each bound of a person, on each store.
 
-python benchmarks/query_methods.py METHOD PATH      one method over one Parquet file, in a process of its own
+python benchmarks/query_methods.py METHOD PATH [arrow]    one method over one Parquet file, in a process of its own;
+                                                          or over the same as an Arrow table in memory
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ COLUMNS = {"state": Category(STATES), "income": Real(0, 250_000)}
 EVENTS = Schema("events", Rows(), COLUMNS)
 PERSONS = Schema("events", People("user_id", max_rows=10, max_groups=2), COLUMNS)
 MOST = 250_000 * 2**13
+QUESTION = "SELECT state, COUNT(*) AS n, SUM(income) AS total, AVG(income) AS mean FROM events GROUP BY state"
+WHOLE = {"a whole question, by rows": EVENTS, "a whole question, by people": PERSONS}
 METHODS = {
     "no person bound": (EVENTS, Free(), 1),
     "10 rows a person": (PERSONS, RowShare(10), 2**20),
@@ -34,28 +37,52 @@ def tally(method: str) -> Tally:
     return Tally(Scan(schema), (Field("state"),), terms, share, only=tuple((state,) for state in STATES))
 
 
-def on_duckdb(method: str, path: str) -> dict[str, float]:
+def on_duckdb(method: str, path: str, *, held: bool) -> dict[str, float]:
     """Measure one method in this process: memory first, before the plain query has run."""
     import duckdb
+    import pyarrow.parquet as pq
 
     from discreet.engines import DuckDB
 
     duckdb.connect().execute("SELECT 1").fetchall()
-    engine, asked = DuckDB({"events": path}), tally(method)
+    source = pq.read_table(path) if held else path
+    engine = DuckDB({"events": source})
+    ask = asking(method, engine)
     engine.check(PERSONS)
     before = peak()
-    engine.tally(asked)
+    ask()
     memory = peak() - before
-    mine, base = turns(lambda: engine.tally(asked), plain_duckdb(path), cpu, cpu)
+    mine, base = turns(ask, plain_duckdb(source), cpu, cpu)
     return {"times": mine / base, "base": base, "memory": memory}
 
 
+def asking(method: str, engine):
+    """Make a method ready: exact totals alone; or a planned question, with its noise and its intervals."""
+    from discreet.answer import run_plan
+
+    if method not in WHOLE:
+        asked = tally(method)
+        return lambda: engine.tally(asked)
+    plan = planned(WHOLE[method])
+    return lambda: run_plan(plan, engine)
+
+
+def planned(schema: Schema):
+    import discreet as dp
+    from discreet.plan import plan_question
+
+    return plan_question(dp.parse(QUESTION, {"events": schema}), dp.PureDP(1))
+
+
 def on_postgres(dsn: str):
-    """Measure every method on PostgreSQL, by the wall clock."""
+    """Measure every method on PostgreSQL, by the wall clock: in one process each, and as parallel as it makes them."""
     from discreet.engines import Postgres
 
-    with Postgres(dsn) as engine:
-        yield from on_server(engine, plain_postgres(dsn))
+    for workers, store in ((0, "PostgreSQL, one process"), (2, "PostgreSQL, parallel")):
+        limited = f"{dsn} options='-c max_parallel_workers_per_gather={workers}'"
+        with Postgres(limited) as engine:
+            for found in on_server(engine, plain_postgres(limited)):
+                yield store, *found
 
 
 def on_spark(path: str):
@@ -90,16 +117,14 @@ def on_nothing():
 
     import discreet as dp
     from discreet.answer import run_plan
-    from discreet.plan import plan_question
 
-    text = "SELECT state, COUNT(*) AS n, SUM(income) AS total, AVG(income) AS mean FROM events GROUP BY state"
     empty = pa.table({"user_id": pa.array([], pa.int64()), "state": pa.array([], "string"), "income": [0.0][:0]})
     for name, schema in (("rows", EVENTS), ("people", PERSONS)):
         store = dp.DuckDB({"events": empty})
-        plan = plan_question(dp.parse(text, {"events": schema}), dp.PureDP(1))
-        planned = least(lambda: plan_question(dp.parse(text, {"events": schema}), dp.PureDP(1)), cpu, 10)  # noqa: B023
-        yield name, planned, least(lambda: run_plan(plan, store), cpu, 10)  # noqa: B023
+        plan = planned(schema)
+        time_of_plan = least(lambda: planned(schema), cpu, 10)  # noqa: B023
+        yield name, time_of_plan, least(lambda: run_plan(plan, store), cpu, 10)  # noqa: B023
 
 
 if __name__ == "__main__":
-    print(json.dumps(on_duckdb(*sys.argv[1:])))
+    print(json.dumps(on_duckdb(*sys.argv[1:3], held="arrow" in sys.argv[3:])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WIDTHS = {"method": -46, "store": -24, "× plain": 9, "plain s": 8, "peak MB": 8, "rows": 11}
+WIDTHS = {"method": -46, "store": -30, "× plain": 9, "plain s": 8, "peak MB": 8, "rows": 11}
 
 
 @dataclass(frozen=True, slots=True)
