@@ -149,7 +149,7 @@ class TestReal:
         assert [price.steps(x) for x in (0.005, 0.015, 12.345, "12.345", 499.999, 500.01, -1, -0.0, None)] == [
             0, 2, 1234, 1234, 50000, 50000, 0, 0, None,
         ]  # fmt: skip
-        assert Real(0, 100, step=5).read(12.5) == 15
+        assert Real(0, 100, step=5).read(12.5) == 10
 
     def test_a_power_of_two_may_be_written_as_a_float(self):
         assert Real(0, 1, step=2.0**-20).step == Fraction(1, 2**20)
