@@ -26,16 +26,22 @@ def share_text(share: Share) -> str:
 
     >>> share_text(RowShare(10)), share_text(GroupShare(2, 5)), share_text(Free())
     ('10 rows a person', '5 rows in each of 2 keys a person', 'every row')
+    >>> share_text(GroupShare(1, 1))
+    '1 row in 1 key a person'
     """
     match share:
         case Free():
             return "every row"
         case RowShare(rows=rows):
-            return f"{rows} rows a person"
+            return f"{_many(rows, 'row')} a person"
         case GroupShare(groups=groups, rows=rows):
-            return f"{rows} rows in each of {groups} keys a person"
+            return f"{_many(rows, 'row')} in {'each of ' if groups > 1 else ''}{_many(groups, 'key')} a person"
         case _:
             assert_never(share)
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @dataclass(frozen=True, slots=True)
