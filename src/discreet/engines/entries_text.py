@@ -12,7 +12,7 @@ from ..query.kinds import kind_of
 from ..query.tally import RowShare
 from .asked import Asked, Part
 from .expression_text import expression_sql
-from .late_text import late_keys, late_sql
+from .late_text import late_keys
 from .only_text import only_sql
 from .read_number import clip_sql
 from .relation_text import Writer, frame_of, scope_of
@@ -59,7 +59,7 @@ def entries_of(asked: Asked, writer: Writer) -> Entries:
     test, tested = ("TRUE", ()) if tally.only is None else only_sql(tally.only, names, asked.keys, writer.dialect)
     late = {} if test != "TRUE" or tally.people else late_keys(tally, names, writer)
     needed = frozenset().union(*map(fields_of, (*tally.keys, *(term.expression for term in tally.terms))))
-    frame = frame_of(tally.rows, needed, replace(writer, late=frozenset(late.values())))
+    frame = frame_of(tally.rows, needed, replace(writer, late=frozenset(key.column for key in late.values())))
     scope = scope_of(frame, writer)
     keys = dict(zip(names, (expression_sql(key, scope) for key in tally.keys), strict=True))
     shifts = not isinstance(tally.share, RowShare)  # rows are rounded one by one there
@@ -69,7 +69,7 @@ def entries_of(asked: Asked, writer: Writer) -> Entries:
     sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
     sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
     columns = tuple(Value(part, named.get(sql, sql), less) for part, sql, less in values)
-    readers = {name: late_sql(name, column, tally, writer) for name, column in late.items()}
+    readers = {name: key.sql for name, key in late.items()}
     return Entries(sql, frame.owner, names, columns, tested, _labels(names, asked.keys), readers)
 
 

@@ -7,7 +7,7 @@ same key but for NULL; and only if nothing else reads that column, so that it ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..data.columns import Category
 from ..data.schema import Schema
@@ -18,28 +18,34 @@ from .base import find_column
 from .read import prepare, read
 from .relation_text import Names, Writer, stored_column
 
-__all__ = ["late_keys", "late_sql"]
+__all__ = ["Late", "late_keys"]
 
 
-def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, str]:
-    """Find the keys that can be read late: their SQL names, and the columns they are."""
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A key that stays as it is stored: its column, and how it is read from the key's name, NULL if it is not listed."""
+
+    column: str
+    sql: str
+
+
+def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, Late]:
+    """Find the keys that can be read late, by their SQL names."""
     schema, used = _scanned(tally.rows)
     if schema is None:
         return {}
     used |= frozenset().union(*(fields_of(term.expression) for term in tally.terms))
     return {
-        name: key.name
+        name: Late(key.name, _read(name, key.name, schema, writer))
         for name, key in zip(names, tally.keys, strict=True)
         if isinstance(key, Field) and key.name not in used and _listed_text(schema, key.name, writer)
     }
 
 
-def late_sql(name: str, column: str, tally: Tally, writer: Writer) -> str:
-    """Write how a key is read from what is stored: NULL if it is not listed."""
-    schema, _ = _scanned(tally.rows)
-    assert schema is not None  # noqa: S101
-    stored = prepare(schema.columns[column], stored_column(column, writer.table(schema.name)), writer.dialect)
-    return read(schema.columns[column], replace(stored, sql=name), writer.dialect)
+def _read(name: str, column: str, schema: Schema, writer: Writer) -> str:
+    rule = schema.columns[column]
+    stored = prepare(rule, stored_column(column, writer.table(schema.name)), writer.dialect)
+    return read(rule, replace(stored, sql=name), writer.dialect)
 
 
 def _scanned(rows: Relation) -> tuple[Schema | None, Names]:

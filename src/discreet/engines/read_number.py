@@ -1,8 +1,7 @@
 """How a stored number is read as whole steps, in SQL: the rules of `Integer` and `Real`, without errors.
 
-A double is clipped before it is scaled, scaled by one IEEE operation as `Real.steps` does, and rounded, halves to
-even. The
-ends of the clip are doubles that round to exactly the lowest and the highest step, so nothing is clipped again.
+A double is clipped before it is scaled, scaled by one IEEE operation as `Real.steps` does, and rounded, halves to even.
+The ends of the clip are doubles that round to exactly the lowest and the highest step, so nothing is clipped again.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ WHOLE = "[+-]?[0-9]{1,18}"
 NUMERAL = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?"
 FAR = float(2**62)
 FINEST = 1 << 40
+"""Up to this many steps from 0, a difference of doubles is exact to a small part of a step."""
 
 
 def is_numeral(word: str, dialect: Dialect) -> str:
