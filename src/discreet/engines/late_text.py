@@ -23,7 +23,7 @@ __all__ = ["Late", "late_keys"]
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A key that stays as it is stored: its column, and how it is read from the key's name, NULL if it is not listed."""
+    """A key that stays as it is stored: its column, and how it is read from its SQL name, NULL if it is not listed."""
 
     column: str
     sql: str
