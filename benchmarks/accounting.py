@@ -47,9 +47,9 @@ def deviations():
 def discreet_price(job, gap):
     from discreet.privacy.events import DiscreteGaussianNoise, GaussianNoise, LaplaceNoise, Promise, Repeated, Sampled
     from discreet.privacy.measures import ApproxDP, PureDP
-    from discreet.privacy.pair_gauss import Gauss
-    from discreet.privacy.pld import numerical
-    from discreet.privacy.pld_side import Side
+    from discreet.privacy.numerical.engine import numerical
+    from discreet.privacy.numerical.side import Side
+    from discreet.privacy.pairs.gauss import Gauss
 
     if job.startswith("gauss"):  # the closed form would be unfair: compose them like any other law
         found = Side(((Gauss(0.1), 1000 if job == "gauss-1e3" else 100_000),)).epsilon(Fraction(1, 10**6), gap)
@@ -155,7 +155,7 @@ def running():
     """Time the addition of distinct events to a running total: around the 100th and around the 10 001st."""
     from discreet.privacy.events import GaussianNoise, LaplaceNoise
     from discreet.privacy.measures import ApproxDP
-    from discreet.privacy.running import Running
+    from discreet.privacy.numerical.running import Running
 
     total, times = Running(ApproxDP(1, 1e-6)), []
     for i in range(10_101):

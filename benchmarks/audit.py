@@ -92,7 +92,7 @@ def opendp_gaussian() -> bool:
 
 
 def own_laplace() -> bool:
-    from discreet.mechanisms.laplace import Laplace
+    from discreet.mechanisms.additive.laplace import Laplace
 
     mechanism = Laplace.spending(PureDP(1), sensitivity=1)
     return show("discreet Laplace", lambda x, size: mechanism.release(np.full(size, x)), samples=1_000_000, known=GRID)

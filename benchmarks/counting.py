@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.mechanisms.mwem import MWEM
-from discreet.mechanisms.response import RandomizedResponse
-from discreet.mechanisms.weights import MultiplicativeWeights
+from discreet.mechanisms.adaptive.mwem import MWEM
+from discreet.mechanisms.adaptive.weights import MultiplicativeWeights
+from discreet.mechanisms.response.randomized import RandomizedResponse
 from discreet.noise import gaussian, laplace
 from discreet.privacy.calibrate import least_scale
 from discreet.privacy.events import GaussianNoise

@@ -12,12 +12,12 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet import noise
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.geometric import Geometric
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.additive.discrete_laplace import Geometric
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.privacy.measures import ApproxDP, PureDP
 
 N = 1_000_000

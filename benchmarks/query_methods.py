@@ -11,9 +11,9 @@ import sys
 import time
 
 from discreet.data import Category, People, Real, Rows, Schema
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import Scan
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import Scan
 from query_clock import cpu, least, peak, turns
 from query_data import PLAIN, STATES, plain_duckdb, plain_postgres
 

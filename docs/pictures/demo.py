@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from discreet.cli.demo import show
+from discreet.cli.commands.demo import show
 
 console = Console(record=True, width=104, file=io.StringIO())
 with tempfile.TemporaryDirectory() as folder:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         dp_sgd, group as group, implies as implies, least_budget as least_budget, meaning as meaning,
         most_queries as most_queries
     )
-    from .privacy.filter import (
+    from .privacy.filters.filter import (
         Filter as Filter, open_filter as open_filter
     )
     from .mechanisms import (
@@ -103,7 +103,7 @@ _HOMES = {
         ApproxDP Curve GaussianDP Measure PureDP RenyiDP ZCDP advise amplify compose dp_sgd group implies
         least_budget meaning most_queries
     """,
-    "privacy.filter": """
+    "privacy.filters.filter": """
         Filter open_filter
     """,
     "mechanisms": """

@@ -3,8 +3,8 @@
 import numpy as np
 
 from discreet.data import Category, Date, Integer, People, Real, Rows, Schema, Text
-from discreet.query.expression import Field
-from discreet.query.tree import Finish, Key, Question, Scan
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tree import Finish, Key, Question, Scan
 from oracles.tally import Store
 
 REGIONS = ("N", "S", "E")

@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer import answer_question, run_plan
-from discreet.answer.amount import Amount
 from discreet.answer.answer import Answer
-from discreet.answer.draw import scores
+from discreet.answer.estimates.amount import Amount
+from discreet.answer.estimates.covariance import Coefficient, Moment, mixed_blur, mixed_moment
+from discreet.answer.estimates.mean import Average
+from discreet.answer.estimates.noisy import Noisy, clip, outward
+from discreet.answer.estimates.reach import reach_of
+from discreet.answer.estimates.variance import Deviation, blurred, second_moment, unbiased
 from discreet.answer.gather import gather
-from discreet.answer.mean import Average
-from discreet.answer.noisy import Noisy, clip, outward
-from discreet.answer.pair import Coefficient, Moment, mixed_blur, mixed_moment
-from discreet.answer.reach import reach_of
-from discreet.answer.show import bar
-from discreet.answer.spread import Deviation, blurred, second_moment, unbiased
+from discreet.answer.text.answer import bar
+from discreet.answer.text.picture import scores
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Geometric
 from discreet.plan import plan_question
 from discreet.privacy.measures import ApproxDP, PureDP
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tree import Count, CountDistinct, CountPeople, Mean, Mode, Quantile, Sum, Variance
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import Count, CountDistinct, CountPeople, Mean, Mode, Quantile, Sum, Variance
 
 X = Field("x")
 SURE = PureDP(10**7)

@@ -7,11 +7,11 @@ import pytest
 from answer.cases import Remembered, question, relation, visits
 from discreet.answer.ask import answer_question
 from discreet.answer.estimate import estimate
-from discreet.answer.noisy import Noisy
-from discreet.mechanisms.geometric import Geometric
+from discreet.answer.estimates.noisy import Noisy
+from discreet.mechanisms.additive.discrete_laplace import Geometric
 from discreet.privacy.measures import PureDP
-from discreet.query.expression import Field
-from discreet.query.tree import Count, CountDistinct, CountPeople
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tree import Count, CountDistinct, CountPeople
 
 REGION = CountDistinct(Field("region"))
 

@@ -10,8 +10,8 @@ from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer.ask import run_plan
 from discreet.plan.plan import plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
-from discreet.query.expression import Call, Field, Function
-from discreet.query.tree import (
+from discreet.query.algebra.expression import Call, Field, Function
+from discreet.query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,

@@ -11,7 +11,7 @@ from discreet.data import Integer
 from discreet.errors import InvalidArgument
 from discreet.privacy.calibrate import fits
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
-from discreet.query.kind import Whole
+from discreet.query.domains.domain import Whole
 
 WIDE = {"x": Integer(-(2**40), 2**40)}
 STORE = Remembered(visits(400))

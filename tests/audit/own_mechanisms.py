@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.mechanisms.binomial import Binomial
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.geometric import Geometric
-from discreet.mechanisms.grid_response import GridResponse
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.response import RandomizedResponse
-from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.mechanisms.threshold import LaplaceThreshold
-from discreet.mechanisms.top_k import TopK
-from discreet.mechanisms.truncated import TruncatedGeometric
+from discreet.mechanisms.adaptive.sparse_vector import SparseVector
+from discreet.mechanisms.additive.binomial import Binomial
+from discreet.mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.additive.discrete_laplace import Geometric
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.additive.truncated import TruncatedGeometric
+from discreet.mechanisms.keys.threshold import LaplaceThreshold
+from discreet.mechanisms.response.grid import GridResponse
+from discreet.mechanisms.response.randomized import RandomizedResponse
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.noisy_max import NoisyMax
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.top_k import TopK
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 
 ONE, SMALL = PureDP(1), ApproxDP(1, "1e-3")

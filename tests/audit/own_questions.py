@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from discreet.answer import run_plan
 from discreet.audit import remembered
 from discreet.data import Category, Integer, People, Real, Rows, Schema, Text
-from discreet.engines.memory import Memory
+from discreet.engines.memory.engine import Memory
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from discreet.query.sql import parse
+from discreet.query.sql.parse import parse
 
 ONE, RARE = PureDP(1), ApproxDP(1, "1e-2")
 COLUMNS = {

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from discreet.answer import ask, run_plan
-from discreet.answer.draw import draw, inputs, scores, shift_of
-from discreet.engines.memory import Memory
+from discreet.answer.text.picture import draw, inputs, scores, shift_of
+from discreet.engines.memory.engine import Memory
 from discreet.plan.release import ChosenRelease
 from discreet.plan.selection import Selection
-from discreet.query.rows import neighbours_of
+from discreet.query.bounds.rows import neighbours_of
 
 
 class Norms(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 
 from discreet.audit import audit, remembered, sql_run, verify
 from discreet.errors import ClaimRefuted, InvalidArgument
-from discreet.mechanisms.geometric import Geometric
+from discreet.mechanisms.additive.discrete_laplace import Geometric
 from discreet.privacy.measures import PureDP
 
 SQL = "SELECT COUNT(*) AS n FROM people"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.audit import bounds
+from discreet.audit.evidence import bounds
 from discreet.errors import InvalidArgument
 
 VECTORS = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.audit.ceiling import (
+from discreet.audit.evidence.ceiling import (
     approximate,
     at_delta,
     at_epsilon,
@@ -18,7 +18,7 @@ from discreet.audit.ceiling import (
     mu_of,
     renyi,
 )
-from discreet.audit.claim import gaussian_delta
+from discreet.audit.evidence.claim import gaussian_delta
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 CLAIMS = [PureDP(1), ApproxDP(0.5, 1e-2), GaussianDP(1), ZCDP(0.5), RenyiDP({2: 1, 8: 3})]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.audit.claim import (
+from discreet.audit.evidence.claim import (
     bisect,
     claimed_delta,
     claimed_epsilon,

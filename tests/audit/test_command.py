@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from discreet.audit import audit as look
 from discreet.audit import command_run
-from discreet.audit.command import TableFile
-from discreet.audit.runs import Raised
-from discreet.cli.audit import audit
+from discreet.audit.targets.command import TableFile
+from discreet.audit.targets.runs import Raised
+from discreet.cli.commands.audit import audit
 from discreet.errors import InvalidArgument
 from discreet.privacy.measures import PureDP
 

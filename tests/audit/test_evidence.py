@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from discreet.audit.ceiling import approximate, at_delta, at_epsilon, ceiling, family, gaussian
-from discreet.audit.evidence import Evidence, slope_for
+from discreet.audit.evidence.ceiling import approximate, at_delta, at_epsilon, ceiling, family, gaussian
+from discreet.audit.evidence.counts import Evidence, slope_for
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 
@@ -92,7 +92,7 @@ class TestSharper:
     """The joint set is sharper than the rectangle of two Clopper–Pearson intervals."""
 
     def test_against_the_rectangle(self):
-        from discreet.audit.bounds import clopper_pearson_lower, clopper_pearson_upper
+        from discreet.audit.evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 
         hits, false_hits, runs = 36_552, 13_448, 50_000
         low = clopper_pearson_lower(hits, runs, 0.0005)

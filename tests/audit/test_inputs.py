@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from discreet.audit.inputs import check_inputs, owner, shown
-from discreet.audit.neighbours import Pair, neighbours
+from discreet.audit.targets.edges import Pair, neighbours
+from discreet.audit.targets.inputs import check_inputs, owner, shown
 from discreet.errors import InvalidArgument
 
 ROWS = [{"id": 1, "x": 2}, {"id": 1, "x": 3}, {"id": 2, "x": 2}]

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from discreet.audit.outputs import tabulate
-from discreet.audit.runs import Raised
+from discreet.audit.events.outputs import tabulate
+from discreet.audit.targets.runs import Raised
 
 
 def columns(left, right):

@@ -7,15 +7,15 @@ import pytest
 
 from audit.own_mechanisms import CASES
 from discreet.audit import audit, exact, replay
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.geometric import Geometric
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.response import RandomizedResponse
+from discreet.mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.additive.discrete_laplace import Geometric
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.additive.truncated import TruncatedGeometric
+from discreet.mechanisms.response.randomized import RandomizedResponse
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.noisy_max import NoisyMax
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.sensitivity import histogram
-from discreet.mechanisms.truncated import TruncatedGeometric
 from discreet.privacy.measures import ZCDP, PureDP
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.audit import runs_needed
-from discreet.audit.ceiling import approximate, ceiling
-from discreet.audit.evidence import Evidence
-from discreet.audit.plan import least_runs
+from discreet.audit.evidence.ceiling import approximate, ceiling
+from discreet.audit.evidence.counts import Evidence
+from discreet.audit.evidence.runs_needed import least_runs
 from discreet.errors import InvalidArgument
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 

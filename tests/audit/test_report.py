@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from discreet.audit import audit
-from discreet.audit.outputs import tabulate
-from discreet.audit.page import _short
-from discreet.audit.report import _down
-from discreet.audit.sketch import draw
-from discreet.audit.views import View
+from discreet.audit.events.outputs import tabulate
+from discreet.audit.events.sketch import draw
+from discreet.audit.events.views import View
+from discreet.audit.reports.page import _short
+from discreet.audit.reports.report import _down
 from discreet.errors import InvalidArgument
 from discreet.privacy.measures import ApproxDP, GaussianDP, PureDP
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.audit.runs import Raised, collect, read_vector
+from discreet.audit.targets.runs import Raised, collect, read_vector
 from discreet.errors import InvalidArgument
 
 

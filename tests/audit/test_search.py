@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from discreet.audit.outputs import tabulate
-from discreet.audit.search import search
+from discreet.audit.events.outputs import tabulate
+from discreet.audit.events.search import search
 from discreet.privacy.measures import ApproxDP, GaussianDP, PureDP
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.audit.likelihood import logistic, naive, ratio
-from discreet.audit.outputs import tabulate
-from discreet.audit.views import View, lowest_bit, views
+from discreet.audit.events.likelihood import logistic, naive, ratio
+from discreet.audit.events.outputs import tabulate
+from discreet.audit.events.views import View, lowest_bit, views
 
 
 class TestLowestBit:

@@ -10,8 +10,8 @@ import pytest
 import discreet as dp
 from discreet.curator.part import part_of
 from discreet.query import col, count
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tree import Count, Finish, JoinPeople, PerPerson, Question, Scan, Total, Where
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import Count, Finish, JoinPeople, PerPerson, Question, Scan, Total, Where
 
 COLUMNS = {
     "age": dp.Integer(0, 120),

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.answer.amount import Amount
 from discreet.answer.answer import Answer
-from discreet.answer.chosen import Place, Vote
-from discreet.answer.mean import Average
-from discreet.answer.noisy import Noisy
-from discreet.answer.pair import Coefficient, Moment
-from discreet.answer.spread import Deviation
+from discreet.answer.estimates.amount import Amount
+from discreet.answer.estimates.chosen import Place, Vote
+from discreet.answer.estimates.covariance import Coefficient, Moment
+from discreet.answer.estimates.mean import Average
+from discreet.answer.estimates.noisy import Noisy
+from discreet.answer.estimates.variance import Deviation
 from discreet.answer.stored import (
     answer_from_json,
     answer_to_json,

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import discreet.data as declared
 from data.strategies import AMOUNTS, cells, columns, dates, given, integers, reals, timestamps
+from discreet.arithmetic.rational import rational
 from discreet.data import Boolean, Category, Column, Date, Integer, Ordered, Real, Text, Timestamp
-from discreet.data.amount import plain
-from discreet.data.numeric import MOST_STEPS, default_step
+from discreet.data.columns.amount import plain
+from discreet.data.columns.numeric import MOST_STEPS, default_step
 from discreet.errors import InvalidArgument
-from discreet.rational import rational
 
 NUMBERS = st.one_of(st.floats(allow_nan=False), st.integers(), AMOUNTS.map(float))
 

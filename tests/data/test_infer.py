@@ -27,8 +27,8 @@ from discreet.data import (
     infer,
     schemas_from_toml,
 )
-from discreet.data.answers import bounded, keyed, lengthy, split_answer
-from discreet.data.sniff import FIRST_ROWS, look
+from discreet.data.infer.answers import bounded, keyed, lengthy, split_answer
+from discreet.data.infer.sniff import FIRST_ROWS, look
 from discreet.errors import InvalidArgument
 
 SAMPLES = Path(str(files("discreet.samples")))

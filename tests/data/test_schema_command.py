@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from discreet.cli.schema import app
+from discreet.cli.commands.schema import app
 from discreet.data import (
     Category,
     Integer,

@@ -13,12 +13,8 @@ from discreet.data import People, Rows
 from discreet.errors import DiscreetError
 from discreet.plan.plan import Plan, plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
-from discreet.query.check import checked
-from discreet.query.expression import Call, Field, Function
-from discreet.query.keys import public_keys
-from discreet.query.kind import Whole
-from discreet.query.rows import columns_of
-from discreet.query.tree import (
+from discreet.query.algebra.expression import Call, Field, Function
+from discreet.query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,
@@ -34,6 +30,10 @@ from discreet.query.tree import (
     Sum,
     Variance,
 )
+from discreet.query.bounds.check import checked
+from discreet.query.bounds.keys import public_keys
+from discreet.query.bounds.rows import columns_of
+from discreet.query.domains.domain import Whole
 from engines.hostile import CITY_ROWS, IDS, VALUES, expression, private_table, relation
 from engines.tables import Table
 

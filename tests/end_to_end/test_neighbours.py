@@ -15,7 +15,7 @@ from discreet.data import Integer, People, Schema
 from discreet.plan.plan import plan_question
 from discreet.privacy.measures import PureDP
 from discreet.query import parse
-from discreet.query.tally import RowShare
+from discreet.query.algebra.tally import RowShare
 from end_to_end.questions import neighbour, questions
 from engines.tables import Table, in_duckdb, in_memory
 

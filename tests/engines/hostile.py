@@ -10,14 +10,14 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
-from discreet.engines.asked import understand
+from discreet.engines.understand import understand
 from discreet.errors import UnsupportedQuery
-from discreet.query.expression import Call, Constant, Expression, Field, Function
-from discreet.query.kind import Day, Second, Truth, Whole, Words
-from discreet.query.kinds import kind_of
-from discreet.query.rows import columns_of
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
+from discreet.query.algebra.expression import Call, Constant, Expression, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
+from discreet.query.bounds.rows import columns_of
+from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
+from discreet.query.domains.domain_of import kind_of
 from engines.tables import Table
 
 F = Function

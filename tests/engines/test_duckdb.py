@@ -19,9 +19,9 @@ import pytest
 from discreet.data import Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import DuckDB, Memory
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
-from discreet.query.expression import Constant, Field
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import Scan
+from discreet.query.algebra.expression import Constant, Field
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import Scan
 from engines.hostile import VALUES
 from engines.tables import arrow, in_memory, same_totals
 from engines.test_reading import every_value

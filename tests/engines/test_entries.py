@@ -10,9 +10,9 @@ import pytest
 
 from discreet.data import Category, Integer, People, Real, Rows, Schema
 from discreet.engines import DuckDB
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import Scan, Where
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import Scan, Where
 from engines.tables import Table, arrow, in_memory, same_totals
 
 PLACES = ["Oslo", "Rome", "Bonn", "oslo", "", " Oslo", None, "Paris"]

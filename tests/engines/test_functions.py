@@ -9,11 +9,11 @@ from itertools import product
 import pytest
 
 from discreet.data import Boolean, Date, Integer, Real, Rows, Schema, Text, Timestamp
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.kinds import kind_of
-from discreet.query.rows import columns_of
-from discreet.query.tally import Free, Tally, Term
-from discreet.query.tree import Scan
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, Tally, Term
+from discreet.query.algebra.tree import Scan
+from discreet.query.bounds.rows import columns_of
+from discreet.query.domains.domain_of import kind_of
 from engines.tables import Table, in_memory, same_totals
 
 F = Function

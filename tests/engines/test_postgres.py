@@ -12,9 +12,9 @@ import pytest
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import Memory, Postgres
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
-from discreet.query.expression import Constant, Field
-from discreet.query.tally import Free, GroupShare, Tally, Term
-from discreet.query.tree import Scan
+from discreet.query.algebra.expression import Constant, Field
+from discreet.query.algebra.tally import Free, GroupShare, Tally, Term
+from discreet.query.algebra.tree import Scan
 
 COUNT = Term(Constant(True), 1, 0, 1)
 COLUMNS = {

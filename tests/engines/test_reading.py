@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from discreet.data import Integer, Rows, Schema
-from discreet.query.expression import Constant, Field
-from discreet.query.tally import Free, Tally, Term
-from discreet.query.tree import Scan
+from discreet.query.algebra.expression import Constant, Field
+from discreet.query.algebra.tally import Free, Tally, Term
+from discreet.query.algebra.tree import Scan
 from engines.hostile import COLUMN_LIST, VALUES
 from engines.tables import Table, in_memory, same_totals
 

@@ -8,15 +8,15 @@ import pytest
 
 from discreet.data import Boolean, Category, Integer, People, Real, Rows, Schema, Text
 from discreet.engines import Memory
-from discreet.engines.asked import understand
 from discreet.engines.base import cancelled, failure
-from discreet.engines.duckdb_text import DUCKDB
-from discreet.engines.relation_text import Writer
-from discreet.engines.text import tally_sql
+from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.sql.relation import Writer
+from discreet.engines.sql.tally import tally_sql
+from discreet.engines.understand import understand
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch, UnboundedSensitivity, UnsupportedQuery
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import JoinPeople, PerPerson, Scan, Select, Total, Union, Where
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import JoinPeople, PerPerson, Scan, Select, Total, Union, Where
 from engines.tables import Table, in_memory
 
 F = Function
@@ -129,7 +129,7 @@ class TestRefusals:
 
 
 def explained(asked):
-    from discreet.engines.dialect import StoredColumn, StoredTable
+    from discreet.engines.sql.dialect import StoredColumn, StoredTable
 
     columns = {n: StoredColumn(DUCKDB.quote(n), "BIGINT", "integer") for n in ("who", "age", "name", "ok", "far")}
     return tally_sql(understand(asked), Writer(DUCKDB, lambda _: StoredTable('"people"', columns)))

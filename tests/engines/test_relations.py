@@ -9,9 +9,9 @@ import pytest
 from discreet.data import Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import DuckDB, Memory
 from discreet.errors import SchemaMismatch
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
 from engines.tables import Table, arrow, in_memory, same_totals
 
 F = Function

@@ -9,9 +9,9 @@ import pytest
 
 from discreet.data import Category, Integer, People, Real, Schema, Timestamp
 from discreet.engines import DuckDB, Memory
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import Scan
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import Scan
 from engines.tables import Table, arrow, in_memory, same_totals
 
 VISITS = Schema(

@@ -10,9 +10,9 @@ import pytest
 from discreet.data import Category, Date, Integer, People, Rows, Schema, Text, Timestamp
 from discreet.engines import Memory, Spark
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tally import Free, GroupShare, Tally, Term
-from discreet.query.tree import Scan
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, Tally, Term
+from discreet.query.algebra.tree import Scan
 
 COUNT = Term(Constant(True), 1, 0, 1)
 pytestmark = pytest.mark.filterwarnings("ignore")

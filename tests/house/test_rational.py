@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.arithmetic.rational import positive, rational, whole
 from discreet.errors import InvalidArgument
-from discreet.rational import positive, rational, whole
 
 
 class TestShortestDecimal:

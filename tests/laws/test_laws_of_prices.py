@@ -42,10 +42,10 @@ from discreet.privacy import (
     to_zcdp,
 )
 from discreet.privacy.convert import epsilon
-from discreet.privacy.gdp import price_gdp
-from discreet.privacy.pure import price_pure
-from discreet.privacy.rdp import renyi
-from discreet.privacy.zcdp import price_zcdp
+from discreet.privacy.pricing.gdp import price_gdp
+from discreet.privacy.pricing.pure import price_pure
+from discreet.privacy.pricing.rdp import renyi
+from discreet.privacy.pricing.zcdp import price_zcdp
 
 settings.register_profile("laws", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LAWS = settings.get_profile("laws")

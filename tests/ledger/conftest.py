@@ -62,7 +62,8 @@ def file(tmp_path):
 @pytest.fixture
 def stopped_clock(monkeypatch):
     """A clock that the test sets: of this machine, and of the server as the ledger asks for it."""
-    from discreet.ledger import clock, postgres
+    from discreet.ledger import clock
+    from discreet.ledger.stores import postgres
 
     class Clock:
         def __init__(self):

@@ -218,7 +218,7 @@ class TestTerms:
             read_terms(change(terms.text()))
 
     def test_an_opened_filter_outlives_a_tighter_conversion(self, monkeypatch):
-        from discreet.privacy import filter_zcdp
+        from discreet.privacy.filters import zcdp as filter_zcdp
 
         terms = make_terms(dp.ApproxDP(1, 1e-6), kind="zcdp")
         monkeypatch.setattr(filter_zcdp, "fraction_down", lambda x: Fraction(2 * x))

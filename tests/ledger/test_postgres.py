@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 import discreet as dp
-from discreet.ledger.postgres import turn_of
+from discreet.ledger.stores.postgres import turn_of
 from discreet.privacy.events import LaplaceNoise
 from ledger.crowd import forked, heard
 
@@ -218,6 +218,6 @@ def test_it_is_durable_and_the_time_is_the_servers(postgres_dsn, ledger, stopped
 
 def test_without_psycopg_it_says_what_is_missing(postgres_dsn, monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    monkeypatch.delitem(sys.modules, "discreet.ledger.postgres", raising=False)
+    monkeypatch.delitem(sys.modules, "discreet.ledger.stores.postgres", raising=False)
     with pytest.raises(dp.InvalidArgument, match=r"discreet\[postgres\]"):
         dp.open_ledger(postgres_dsn, dp.PureDP(1))

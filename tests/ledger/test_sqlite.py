@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.ledger import sqlite_file
+from discreet.ledger.stores import sqlite_file
 from discreet.privacy.events import LaplaceNoise
 from ledger.crowd import forked, heard
 

@@ -12,12 +12,12 @@ import pytest
 
 import discreet as dp
 from discreet.ledger import Verdict, open_ledger, verify_export
-from discreet.ledger import walk as walk_file
 from discreet.ledger.account import read_account
 from discreet.ledger.entry import Entry, digest, plain_json, read_line, sealed, write_line
-from discreet.ledger.verify import verify_lines
-from discreet.privacy.event_json import to_json
+from discreet.ledger.review import walk as walk_file
+from discreet.ledger.review.verify import verify_lines
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Repeated
+from discreet.privacy.events.json import to_json
 
 TWENTIETH = LaplaceNoise(scale=20, sensitivity=1)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.allowance import approximate, largest_epsilon
+from discreet.mechanisms.reading.allowance import approximate, largest_epsilon
 from discreet.privacy.calibrate import fits
 from discreet.privacy.events import ExponentialSelection, Repeated
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP

@@ -11,8 +11,8 @@ import pytest
 
 from discreet import noise
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import coins
-from discreet.mechanisms.binomial import Binomial
+from discreet.mechanisms.additive.binomial import Binomial
+from discreet.mechanisms.laws import binomial as coins
 from discreet.mechanisms.sensitivity import histogram
 from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose

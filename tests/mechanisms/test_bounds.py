@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.bounds import (
     exponential_utility,
     gaussian_linf,
@@ -22,8 +24,6 @@ from discreet.mechanisms.bounds import (
     laplace_linf,
     laplace_tail,
 )
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sensitivity import counting_queries, mean_of_known_size
 from discreet.privacy.measures import PureDP
 from oracles.additive import binomial_tail

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import ClaimRefuted, InvalidArgument
-from discreet.mechanisms.binomial import Binomial
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.geometric import Geometric, TruncatedGeometric
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.binomial import Binomial
+from discreet.mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.additive.discrete_laplace import Geometric, TruncatedGeometric
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import counting_queries, histogram
 from discreet.privacy.events import BinomialNoise, DiscreteLaplaceNoise, Event, LaplaceNoise

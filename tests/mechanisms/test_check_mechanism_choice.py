@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from discreet.errors import ClaimRefuted, InvalidArgument, NoRandomness
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.geometric import Geometric, TruncatedGeometric
-from discreet.mechanisms.grid_response import GridResponse
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.response import RandomizedResponse
-from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.mechanisms.threshold import LaplaceThreshold
-from discreet.mechanisms.top_k import TopK
+from discreet.mechanisms.adaptive.sparse_vector import SparseVector
+from discreet.mechanisms.additive.discrete_laplace import Geometric, TruncatedGeometric
+from discreet.mechanisms.keys.threshold import LaplaceThreshold
+from discreet.mechanisms.response.grid import GridResponse
+from discreet.mechanisms.response.randomized import RandomizedResponse
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.noisy_max import NoisyMax
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.top_k import TopK
 from discreet.privacy.events import DiscreteLaplaceNoise, Event, ExponentialSelection, Promise, Response
 from discreet.privacy.measures import PureDP
 from discreet.testing import check_mechanism

@@ -11,13 +11,13 @@ import pytest
 
 from discreet import noise
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import theta
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.laws import discrete_gaussian as theta
 from discreet.mechanisms.sensitivity import Sensitivity, counting_queries, histogram
 from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
-from discreet.privacy.zcdp import price_zcdp
+from discreet.privacy.pricing.zcdp import price_zcdp
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.additive import DIGITS, EPSILONS, gaussian_tail, gaussian_weights, hockey_stick
 

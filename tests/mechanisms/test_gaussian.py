@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from discreet import noise
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import normal
-from discreet.mechanisms.gaussian import MOST_COORDINATES, Gaussian, classic_gaussian
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.lattice import root_up, square_apart
+from discreet.mechanisms.additive.gaussian import MOST_COORDINATES, Gaussian, classic_gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.additive.lattice import root_up, square_apart
+from discreet.mechanisms.laws import normal
 from discreet.mechanisms.sensitivity import counting_queries, histogram
 from discreet.noise.grid import to_grid
 from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.zcdp import price_zcdp
+from discreet.privacy.pricing.zcdp import price_zcdp
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.additive import EPSILONS, hockey_stick
 

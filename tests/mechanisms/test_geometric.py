@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from discreet import noise
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.geometric import Geometric, TruncatedGeometric
+from discreet.mechanisms.additive.discrete_laplace import Geometric, TruncatedGeometric
 from discreet.mechanisms.sensitivity import Sensitivity, counting_queries, histogram
 from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
-from discreet.privacy.pure import price_pure
+from discreet.privacy.pricing.pure import price_pure
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.additive import EPSILONS, geometric_tail, hockey_stick
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.grid_response import GridResponse
-from discreet.mechanisms.response import RandomizedResponse
+from discreet.mechanisms.response.grid import GridResponse
+from discreet.mechanisms.response.randomized import RandomizedResponse
+from discreet.mechanisms.selection.exponential import Exponential
 from discreet.privacy.events import Promise, Response
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import UntouchedBits

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import inverse, ordered
-from discreet.mechanisms.inverse import InverseQuantile, Piece
-from discreet.mechanisms.ordered import PLACES
+from discreet.mechanisms.beyond import inverse, ordered
+from discreet.mechanisms.beyond.inverse import InverseQuantile, Piece
+from discreet.mechanisms.beyond.ordered import PLACES
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import UntouchedBits
 from oracles.selection import assert_agrees

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from discreet import noise
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import two_sided
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.lattice import exponent_for, steps_apart
-from discreet.mechanisms.law import around
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.additive.lattice import exponent_for, steps_apart
+from discreet.mechanisms.laws import discrete_laplace as two_sided
+from discreet.mechanisms.laws.quantile import around
 from discreet.mechanisms.sensitivity import Sensitivity, counting_queries, histogram
 from discreet.noise.grid import to_grid
 from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pure import price_pure
+from discreet.privacy.pricing.pure import price_pure
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.additive import EPSILONS, hockey_stick
 

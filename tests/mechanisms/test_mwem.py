@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.mwem import MWEM
+from discreet.mechanisms.adaptive.mwem import MWEM
 from discreet.privacy.compose import compose
 from discreet.privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP

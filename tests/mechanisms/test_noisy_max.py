@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.noisy_max import NoisyMax
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.noise import laplace
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import ordered as module
-from discreet.mechanisms.ordered import PLACES, Range, ranks, span
+from discreet.mechanisms.beyond import ordered as module
+from discreet.mechanisms.beyond.ordered import PLACES, Range, ranks, span
 
 
 class TestSpan:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.partition import PartitionSelection, optimal_rule
-from discreet.mechanisms.threshold import GaussianThreshold, LaplaceThreshold
+from discreet.mechanisms.keys.partition import PartitionSelection, optimal_rule
+from discreet.mechanisms.keys.threshold import GaussianThreshold, LaplaceThreshold
 from discreet.noise import uniform
 from discreet.privacy.events import Promise
 from discreet.privacy.measures import ApproxDP, PureDP

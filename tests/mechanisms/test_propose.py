@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.ordered import PLACES
-from discreet.mechanisms.propose import ProposedQuantile, ProposeTestRelease
+from discreet.mechanisms.beyond.ordered import PLACES
+from discreet.mechanisms.beyond.propose import ProposedQuantile, ProposeTestRelease
 from discreet.noise import laplace
 from discreet.privacy.events import Promise
 from discreet.privacy.measures import ApproxDP, PureDP

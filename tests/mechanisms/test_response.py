@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.response import RandomizedResponse, read_answers, truth_range
-from discreet.mechanisms.response_count import at_least, at_most, holders
+from discreet.mechanisms.response.count import at_least, at_most, holders
+from discreet.mechanisms.response.randomized import RandomizedResponse, read_answers, truth_range
+from discreet.mechanisms.selection.exponential import Exponential
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import UntouchedBits

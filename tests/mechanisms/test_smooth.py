@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import ordered, smooth
-from discreet.mechanisms.ordered import PLACES
-from discreet.mechanisms.smooth import SmoothQuantile, SmoothTrimmedMean, smooth_bound, smoothness
+from discreet.mechanisms.beyond import ordered, smooth
+from discreet.mechanisms.beyond.ordered import PLACES
+from discreet.mechanisms.beyond.smooth import SmoothQuantile, SmoothTrimmedMean, smooth_bound, smoothness
 from discreet.noise import laplace
 from discreet.privacy.events import Promise
 from discreet.privacy.measures import ApproxDP, PureDP

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, InvalidArgument
-from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.mechanisms.adaptive.sparse_vector import SparseVector
 from discreet.noise import laplace
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits

@@ -4,21 +4,21 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.grid_response import GridResponse
-from discreet.mechanisms.inverse import InverseQuantile
-from discreet.mechanisms.mwem import MWEM
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.partition import PartitionSelection
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.propose import ProposeTestRelease
-from discreet.mechanisms.response import RandomizedResponse
-from discreet.mechanisms.smooth import SmoothQuantile, SmoothTrimmedMean
-from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.mechanisms.stability import PrivateMode, stability_histogram
-from discreet.mechanisms.threshold import GaussianThreshold, LaplaceThreshold
-from discreet.mechanisms.top_k import TopK
-from discreet.mechanisms.weights import MultiplicativeWeights
+from discreet.mechanisms.adaptive.mwem import MWEM
+from discreet.mechanisms.adaptive.sparse_vector import SparseVector
+from discreet.mechanisms.adaptive.weights import MultiplicativeWeights
+from discreet.mechanisms.beyond.inverse import InverseQuantile
+from discreet.mechanisms.beyond.propose import ProposeTestRelease
+from discreet.mechanisms.beyond.smooth import SmoothQuantile, SmoothTrimmedMean
+from discreet.mechanisms.keys.partition import PartitionSelection
+from discreet.mechanisms.keys.stability import PrivateMode, stability_histogram
+from discreet.mechanisms.keys.threshold import GaussianThreshold, LaplaceThreshold
+from discreet.mechanisms.response.grid import GridResponse
+from discreet.mechanisms.response.randomized import RandomizedResponse
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.noisy_max import NoisyMax
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.top_k import TopK
 from discreet.privacy.calibrate import fits
 from discreet.privacy.events import Repeated
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.stability import PrivateMode, stability_histogram
-from discreet.mechanisms.threshold import LaplaceThreshold
+from discreet.mechanisms.keys.stability import PrivateMode, stability_histogram
+from discreet.mechanisms.keys.threshold import LaplaceThreshold
 from discreet.noise import laplace
 from discreet.privacy.events import Promise
 from discreet.privacy.measures import ApproxDP, PureDP

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.steps import add, cells, step, steps
+from discreet.mechanisms.reading.steps import add, cells, step, steps
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.key_counts import per_key, read_counts
-from discreet.mechanisms.tails import gaussian_tail, laplace_tail, least_above
-from discreet.mechanisms.threshold import GaussianThreshold, LaplaceThreshold, laplace_threshold
+from discreet.mechanisms.keys.counts import per_key, read_counts
+from discreet.mechanisms.keys.threshold import GaussianThreshold, LaplaceThreshold, laplace_threshold
+from discreet.mechanisms.laws.tails import gaussian_tail, laplace_tail, least_above
 from discreet.noise import gaussian, laplace
 from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.top_k import TopK
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.top_k import TopK
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, InvalidArgument
-from discreet.mechanisms.hypothesis import Hypothesis, counts_of, read_histogram, read_queries, updated
-from discreet.mechanisms.weights import MultiplicativeWeights
+from discreet.mechanisms.adaptive.hypothesis import Hypothesis, counts_of, read_histogram, read_queries, updated
+from discreet.mechanisms.adaptive.weights import MultiplicativeWeights
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits

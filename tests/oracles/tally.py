@@ -4,12 +4,12 @@ from collections import defaultdict
 from fractions import Fraction
 
 from discreet.data.unit import People
-from discreet.query.evaluate import evaluate
-from discreet.query.kind import Whole
-from discreet.query.kinds import kind_of
-from discreet.query.rows import columns_of, unit_of
-from discreet.query.tally import Free, GroupShare, RowShare
-from discreet.query.tree import Scan, Select, Union, Where
+from discreet.query.algebra.tally import Free, GroupShare, RowShare
+from discreet.query.algebra.tree import Scan, Select, Union, Where
+from discreet.query.bounds.rows import columns_of, unit_of
+from discreet.query.domains.domain import Whole
+from discreet.query.domains.domain_of import kind_of
+from discreet.query.meaning.evaluate import evaluate
 
 
 class Store:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from answer.cases import REGIONS, UNITS, question, relation
 from discreet.answer.ask import run_plan
-from discreet.answer.draw import inputs, scores, shift_of
 from discreet.answer.gather import gather
+from discreet.answer.text.picture import inputs, scores, shift_of
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
@@ -18,9 +18,9 @@ from discreet.plan.plan import public_tuples
 from discreet.plan.selection import selection_of
 from discreet.privacy.calibrate import fits
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.query.expression import Field
-from discreet.query.tally import GroupShare, RowShare
-from discreet.query.tree import (
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tally import GroupShare, RowShare
+from discreet.query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,

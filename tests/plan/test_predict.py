@@ -14,9 +14,9 @@ from discreet.plan.model import Model, model_of
 from discreet.plan.noise_sum import Noise
 from discreet.plan.predict import correlation_error, mean_error, moment_error
 from discreet.privacy.measures import ZCDP, PureDP
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.kind import Whole
-from discreet.query.tree import Correlation, Count, Covariance, Mean, Mode, Quantile, Scan, Sum, Variance
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import Correlation, Count, Covariance, Mean, Mode, Quantile, Scan, Sum, Variance
+from discreet.query.domains.domain import Whole
 
 X, Y = Field("x"), Field("y")
 RUNS = 300_000

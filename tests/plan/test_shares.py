@@ -15,9 +15,9 @@ from discreet.plan.release import release_of
 from discreet.plan.shares import shares
 from discreet.plan.split import routes, split
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
-from discreet.query.expression import Field
-from discreet.query.tally import Free, GroupShare, RowShare
-from discreet.query.tree import Correlation, Count, Mean, Quantile, Scan, Sum, Variance
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tally import Free, GroupShare, RowShare
+from discreet.query.algebra.tree import Correlation, Count, Mean, Quantile, Scan, Sum, Variance
 
 X, Y = Field("x"), Field("y")
 FINE = {"a": Sum(X), "b": Sum(Y)}

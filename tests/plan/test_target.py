@@ -16,10 +16,10 @@ from discreet.plan import plan_question
 from discreet.plan.balance import least_prices
 from discreet.plan.choose import amount_of
 from discreet.plan.release import NoisyRelease, at_least
-from discreet.privacy.filter import open_filter
+from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.tree import (
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,

@@ -12,10 +12,10 @@ from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.plan import find_third, plan_question, plan_workload
 from discreet.privacy.calibrate import fits
 from discreet.privacy.events import Repeated
-from discreet.privacy.filter import open_filter
+from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.query.expression import Field
-from discreet.query.tree import Count, Mean, Sum
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tree import Count, Mean, Sum
 
 X = Field("x")
 COUNT = question(relation(), {"n": Count()})

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.privacy.advanced import advanced_delta, advanced_epsilon
-from discreet.privacy.boxes import optimal_epsilon
+from discreet.privacy.pricing.advanced import advanced_delta, advanced_epsilon
+from discreet.privacy.pricing.boxes import optimal_epsilon
 
 
 def test_both_terms_are_there():

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from discreet.privacy.boxes import optimal_delta
 from discreet.privacy.events import DiscreteLaplaceNoise, ExponentialSelection, Promise, Response
-from discreet.privacy.filter import open_filter
+from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.pricing.boxes import optimal_delta
 from oracles.adversary import Attack, NaiveLedger, composed, lattice_laplace, ranged, realised, response
 
 KINDS = ["advanced", "zcdp", "renyi", "gdp"]

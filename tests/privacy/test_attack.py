@@ -3,7 +3,7 @@ import math
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.privacy.attack import Attack, attack, read_rate
+from discreet.privacy.explain.attack import Attack, attack, read_rate
 
 
 def test_randomized_response():

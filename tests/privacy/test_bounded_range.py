@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.bounded_range import range_square
 from discreet.privacy.compose import compose
 from discreet.privacy.events import ExponentialSelection, Promise, Sampled
-from discreet.privacy.gdp import price_gdp
 from discreet.privacy.measures import PureDP
+from discreet.privacy.pricing.bounded_range import range_square
+from discreet.privacy.pricing.gdp import price_gdp
 
 
 def corner(epsilon, share):

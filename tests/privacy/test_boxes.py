@@ -2,7 +2,6 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.privacy.boxes import margin, optimal_delta, optimal_epsilon, price_approx
 from discreet.privacy.events import (
     GaussianNoise,
     KeySelection,
@@ -14,7 +13,8 @@ from discreet.privacy.events import (
     Sampled,
 )
 from discreet.privacy.measures import ApproxDP, PureDP
-from discreet.privacy.pure import amplified
+from discreet.privacy.pricing.boxes import margin, optimal_delta, optimal_epsilon, price_approx
+from discreet.privacy.pricing.pure import amplified
 from oracles.prices import responses_delta
 
 TENTH = Fraction(1, 10)

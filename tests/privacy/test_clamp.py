@@ -3,7 +3,6 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.privacy.clamp import unclamped
 from discreet.privacy.compose import compose
 from discreet.privacy.events import (
     Batch,
@@ -16,8 +15,9 @@ from discreet.privacy.events import (
     Sequence,
     TruncatedGeometricNoise,
 )
-from discreet.privacy.group import group_event
-from discreet.privacy.pure import price_pure
+from discreet.privacy.pricing.clamp import unclamped
+from discreet.privacy.pricing.group import group_event
+from discreet.privacy.pricing.pure import price_pure
 
 BIT = TruncatedGeometricNoise(scale=1, sensitivity=1, low=0, high=1)
 FREE = DiscreteLaplaceNoise(scale=1, sensitivity=1)

@@ -30,9 +30,9 @@ from discreet.privacy.events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
-from discreet.privacy.gdp import tradeoff
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.parts import flatten
+from discreet.privacy.pricing.gdp import tradeoff
+from discreet.privacy.pricing.parts import flatten
 from oracles.prices import gaussian_delta, responses_delta
 
 MANY = {

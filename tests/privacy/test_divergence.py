@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from discreet.privacy.divergence import (
+from discreet.privacy.pricing.divergence import (
     discrete_gaussian_renyi,
     laplace_renyi,
     range_renyi,

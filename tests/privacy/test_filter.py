@@ -23,8 +23,8 @@ from discreet.privacy.events import (
     Response,
     Sampled,
 )
-from discreet.privacy.filter import open_filter
-from discreet.privacy.filter_renyi import best_order
+from discreet.privacy.filters.filter import open_filter
+from discreet.privacy.filters.renyi import best_order
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 BUDGET = ApproxDP(1, 1e-6)

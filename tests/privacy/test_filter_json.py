@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.privacy.events import LaplaceNoise
-from discreet.privacy.filter import Filter, open_filter
+from discreet.privacy.filters.filter import Filter, open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 ALL = [

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded
-from discreet.privacy.event_json import from_json, to_json
 from discreet.privacy.events import (
     Batch,
     DiscreteGaussianNoise,
@@ -23,7 +22,8 @@ from discreet.privacy.events import (
     Repeated,
     Sequence,
 )
-from discreet.privacy.filter import Filter, open_filter
+from discreet.privacy.events.json import from_json, to_json
+from discreet.privacy.filters.filter import Filter, open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 
 small = st.fractions(Fraction(1, 100), Fraction(1, 2), max_denominator=200)

@@ -17,7 +17,8 @@ from discreet.privacy.events import (
     Response,
     Sampled,
 )
-from discreet.privacy.gdp import (
+from discreet.privacy.measures import GaussianDP, PureDP
+from discreet.privacy.pricing.gdp import (
     delta,
     epsilon,
     exact_square,
@@ -28,7 +29,6 @@ from discreet.privacy.gdp import (
     price_gdp,
     tradeoff,
 )
-from discreet.privacy.measures import GaussianDP, PureDP
 from oracles.prices import gaussian_delta
 
 MUS = [1e-6, 1e-3, 0.05, 0.2, 0.249, 0.25, 0.26, 0.7, 1.0, 3.0, 10.0, 40.0]

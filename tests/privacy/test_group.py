@@ -20,10 +20,10 @@ from discreet.privacy.events import (
     Sequence,
     TruncatedGeometricNoise,
 )
-from discreet.privacy.group import delta_factor, group, group_event, parallel_price
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pure import price_pure
-from discreet.privacy.zcdp import price_zcdp
+from discreet.privacy.pricing.group import delta_factor, group, group_event, parallel_price
+from discreet.privacy.pricing.pure import price_pure
+from discreet.privacy.pricing.zcdp import price_zcdp
 
 LAP = LaplaceNoise(2, 1)
 GAUSS = GaussianNoise.of(2, 1)

@@ -17,9 +17,9 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import GaussianDP, PureDP
-from discreet.privacy.moments import cumulant_function, loss_law, moments, tail
-from discreet.privacy.rdp import renyi
-from discreet.privacy.zcdp import laplace_rho
+from discreet.privacy.pricing.moments import cumulant_function, loss_law, moments, tail
+from discreet.privacy.pricing.rdp import renyi
+from discreet.privacy.pricing.zcdp import laplace_rho
 
 EVENTS = [
     GaussianNoise.of(2, 1),

@@ -33,15 +33,15 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pair import merged_parts, pairs_of, parts_of
-from discreet.privacy.pair_atoms import Atoms, binary, box, response
-from discreet.privacy.pair_cells import Lattice, narrowest
-from discreet.privacy.pair_curve import envelope, from_points, from_zcdp, mirrored
-from discreet.privacy.pair_gauss import Gauss, lattice_gauss
-from discreet.privacy.pair_hyperbola import bounded_range, geometric, laplace
-from discreet.privacy.pair_lattice import FEW, binomial, discrete_gauss, two_sided
-from discreet.privacy.pair_mixture import Mixture
-from discreet.privacy.pair_parallel import doubled
+from discreet.privacy.pairs.atoms import Atoms, binary, box, response
+from discreet.privacy.pairs.cells import Lattice, narrowest
+from discreet.privacy.pairs.curve import envelope, from_points, from_zcdp, mirrored
+from discreet.privacy.pairs.dominating import merged_parts, pairs_of, parts_of
+from discreet.privacy.pairs.gauss import Gauss, lattice_gauss
+from discreet.privacy.pairs.hyperbola import bounded_range, geometric, laplace
+from discreet.privacy.pairs.lattice import FEW, binomial, discrete_gauss, two_sided
+from discreet.privacy.pairs.mixture import Mixture
+from discreet.privacy.pairs.parallel import doubled
 from oracles import privacy_curves as oracle
 
 VECTORS = {

@@ -21,12 +21,12 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ApproxDP
-from discreet.privacy.pair import pairs_of
-from discreet.privacy.pair_atoms import Atoms
-from discreet.privacy.pair_gauss import Gauss
-from discreet.privacy.pair_mixture import RAREST, Mixture
-from discreet.privacy.pair_parallel import alternatives, doubled
-from discreet.privacy.pld import numerical
+from discreet.privacy.numerical.engine import numerical
+from discreet.privacy.pairs.atoms import Atoms
+from discreet.privacy.pairs.dominating import pairs_of
+from discreet.privacy.pairs.gauss import Gauss
+from discreet.privacy.pairs.mixture import RAREST, Mixture
+from discreet.privacy.pairs.parallel import alternatives, doubled
 
 
 @pytest.fixture(autouse=True)

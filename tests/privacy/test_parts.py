@@ -15,7 +15,7 @@ from discreet.privacy.events import (
     Sequence,
 )
 from discreet.privacy.measures import ApproxDP, PureDP
-from discreet.privacy.parts import flatten, total
+from discreet.privacy.pricing.parts import flatten, total
 
 NOISE = LaplaceNoise(2, 1)
 OTHER = LaplaceNoise(3, 1)

@@ -30,17 +30,17 @@ from discreet.privacy.events import (
     Sequence,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
-from discreet.privacy.pair import pairs_of
-from discreet.privacy.pair_atoms import Atoms
-from discreet.privacy.pair_gauss import Gauss
-from discreet.privacy.pair_hyperbola import bounded_range
-from discreet.privacy.pld import numerical
-from discreet.privacy.pld_comb import aligned, dots
-from discreet.privacy.pld_lower import spread_law
-from discreet.privacy.pld_pair import composed_pairs
-from discreet.privacy.pld_ring import compose
-from discreet.privacy.pld_side import Side
-from discreet.privacy.pld_tilt import log_share
+from discreet.privacy.numerical.comb import aligned, dots
+from discreet.privacy.numerical.engine import numerical
+from discreet.privacy.numerical.lower import spread_law
+from discreet.privacy.numerical.pair import composed_pairs
+from discreet.privacy.numerical.ring import compose
+from discreet.privacy.numerical.side import Side
+from discreet.privacy.numerical.tilt import log_share
+from discreet.privacy.pairs.atoms import Atoms
+from discreet.privacy.pairs.dominating import pairs_of
+from discreet.privacy.pairs.gauss import Gauss
+from discreet.privacy.pairs.hyperbola import bounded_range
 from oracles import privacy_curves as oracle
 
 VECTORS = {

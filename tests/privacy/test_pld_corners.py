@@ -8,7 +8,6 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import compose
-from discreet.privacy.boxes import optimal_delta
 from discreet.privacy.events import (
     Batch,
     BinomialNoise,
@@ -24,15 +23,16 @@ from discreet.privacy.events import (
     Sampled,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pair import pairs_of
-from discreet.privacy.pair_atoms import Atoms
-from discreet.privacy.pair_cells import Directions
-from discreet.privacy.pld import numerical
-from discreet.privacy.pld_lower import interpolate
-from discreet.privacy.pld_pair import composed_pairs
-from discreet.privacy.pld_side import Side
-from discreet.privacy.pld_tilt import log_share
-from discreet.privacy.running import Running
+from discreet.privacy.numerical.engine import numerical
+from discreet.privacy.numerical.lower import interpolate
+from discreet.privacy.numerical.pair import composed_pairs
+from discreet.privacy.numerical.running import Running
+from discreet.privacy.numerical.side import Side
+from discreet.privacy.numerical.tilt import log_share
+from discreet.privacy.pairs.atoms import Atoms
+from discreet.privacy.pairs.cells import Directions
+from discreet.privacy.pairs.dominating import pairs_of
+from discreet.privacy.pricing.boxes import optimal_delta
 
 
 class TestLeaksInsideAnotherEvent:

@@ -7,8 +7,8 @@ import pytest
 from discreet.errors import InvalidArgument
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Promise, Repeated, Response, Sampled
 from discreet.privacy.measures import ApproxDP, PureDP
-from discreet.privacy.pld import numerical
-from discreet.privacy.running import Running
+from discreet.privacy.numerical.engine import numerical
+from discreet.privacy.numerical.running import Running
 
 
 def near(total, events, delta, loose=1.01):

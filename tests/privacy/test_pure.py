@@ -21,7 +21,7 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pure import (
+from discreet.privacy.pricing.pure import (
     amplified,
     laplace_delta,
     price_pure,

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy import residue
 from discreet.privacy.events import (
     BinomialNoise,
     DiscreteGaussianNoise,
@@ -28,8 +27,9 @@ from discreet.privacy.events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
-from discreet.privacy.gdp import price_gdp
+from discreet.privacy.filters import residue
 from discreet.privacy.measures import ZCDP, GaussianDP, PureDP
+from discreet.privacy.pricing.gdp import price_gdp
 
 DIGITS = 50
 

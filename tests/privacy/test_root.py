@@ -2,8 +2,8 @@ import math
 
 import pytest
 
+from discreet.arithmetic.root import bracket, crossing
 from discreet.errors import InvalidArgument
-from discreet.privacy.root import bracket, crossing
 
 
 @pytest.mark.parametrize("target", [1e-9, 0.3, 1.0, 7.25, 1e12])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from discreet.privacy.series import convex_power, exp_tail, sinhc, xcoth
+from discreet.arithmetic.series import convex_power, exp_tail, sinhc, xcoth
 
 mp.dps = 60
 POINTS = [1e-12, 1e-7, 1e-3, 0.1, 0.5, 0.99, 1.0, 1.01, 3.0, 30.0]

@@ -1,7 +1,7 @@
 import math
 from fractions import Fraction
 
-from discreet.privacy.why import Row, Why
+from discreet.privacy.explain.why import Row, Why
 
 
 def test_the_least_wins_and_of_equals_the_simplest():

@@ -15,8 +15,8 @@ from discreet.privacy.events import (
     Sequence,
 )
 from discreet.privacy.measures import ZCDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.parts import flatten
-from discreet.privacy.witness import witness, witnesses
+from discreet.privacy.pricing.parts import flatten
+from discreet.privacy.pricing.witness import witness, witnesses
 
 LAP = LaplaceNoise(2, 1)
 EXP = ExponentialSelection(1)

@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from discreet.privacy import gdp
-from discreet.privacy.divergence import laplace_renyi, range_renyi, response_renyi
 from discreet.privacy.events import (
     BinomialNoise,
     DiscreteGaussianNoise,
@@ -23,7 +21,9 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, GaussianDP, PureDP
-from discreet.privacy.zcdp import (
+from discreet.privacy.pricing import gdp
+from discreet.privacy.pricing.divergence import laplace_renyi, range_renyi, response_renyi
+from discreet.privacy.pricing.zcdp import (
     delta,
     epsilon,
     laplace_rho,

@@ -8,8 +8,8 @@ from functools import cache
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.kind import Day, Second, Truth, Whole, Words
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
 
 PATIENT = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 STEPS = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(5), Fraction(2, 3)])

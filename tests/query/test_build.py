@@ -30,9 +30,9 @@ from discreet.query import (
     sum_of,
     variance,
 )
-from discreet.query.column import constant
-from discreet.query.expression import Constant, Function
-from discreet.query.rows import columns_of
+from discreet.query.algebra.expression import Constant, Function
+from discreet.query.bounds.rows import columns_of
+from discreet.query.python.column import constant
 from query.samples import MONTHLY, PEOPLE, PRICES, TABLES, USERS, VISITS, WARDS
 
 people, visits, users = Table(PEOPLE), Table(VISITS), Table(USERS)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.query.chain import balanced, chained, leaves
-from discreet.query.evaluate import evaluate, half_up
-from discreet.query.expression import Call, Constant, Field, Function, fields_of
-from discreet.query.kind import Day, Second, Truth, Whole, Words
+from discreet.query.algebra.chain import balanced, chained, leaves
+from discreet.query.algebra.expression import Call, Constant, Field, Function, fields_of
+from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
+from discreet.query.meaning.evaluate import evaluate, half_up
 
 KINDS = {
     "x": Whole(Fraction(1, 4), -4000, 4000),

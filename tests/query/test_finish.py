@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import UnsupportedQuery
 from discreet.query import parse
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.finish import finished, kept, sorts_of, value_of
-from discreet.query.kind import Day, Second, Truth, Whole, Words
-from discreet.query.sorts import sort_of, sort_of_kind
-from discreet.query.tree import Finish
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import Finish
+from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
+from discreet.query.domains.sorts import sort_of, sort_of_kind
+from discreet.query.meaning.finish import finished, kept, sorts_of, value_of
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions
 

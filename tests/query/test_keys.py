@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.errors import UnsupportedQuery
 from discreet.query import parse
-from discreet.query.evaluate import evaluate
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.keys import public_keys
-from discreet.query.kind import Whole
-from discreet.query.rows import columns_of
-from discreet.query.tree import Scan, Where
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import Scan, Where
+from discreet.query.bounds.keys import public_keys
+from discreet.query.bounds.rows import columns_of
+from discreet.query.domains.domain import Whole
+from discreet.query.meaning.evaluate import evaluate
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from discreet.data import Boolean, Category, Date, Integer, Real, Text, Timestamp
 from discreet.errors import UnsupportedQuery
-from discreet.query.arithmetic import common, divided, product, rescaled, shared_step, sum_of, whole_part
-from discreet.query.evaluate import evaluate
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.kind import MOST_STEPS, Day, Second, Truth, Whole, Words, kind_of_column
-from discreet.query.kinds import kind_of
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.domains.arithmetic import common, divided, product, rescaled, shared_step, sum_of, whole_part
+from discreet.query.domains.domain import MOST_STEPS, Day, Second, Truth, Whole, Words, kind_of_column
+from discreet.query.domains.domain_of import kind_of
+from discreet.query.meaning.evaluate import evaluate
 from query.strategies import PATIENT, SORTS, STEPS, columns, expressions, rows_within, wholes
 
 AGE = {"age": Whole(Fraction(1), 0, 120), "region": Words(1, ("N", "S")), "yes": Truth()}

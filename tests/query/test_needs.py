@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.errors import UnsupportedQuery
-from discreet.query.cells import lattice
-from discreet.query.evaluate import evaluate
-from discreet.query.expression import Field
-from discreet.query.kind import kind_of_column
-from discreet.query.needs import MOST_ROOT, Sums, blur_of, coarse_of, middle_of, needs, range_of
-from discreet.query.rows import columns_of
-from discreet.query.tally import Term
-from discreet.query.tree import (
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tally import Term
+from discreet.query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,
@@ -31,6 +26,11 @@ from discreet.query.tree import (
     Sum,
     Variance,
 )
+from discreet.query.bounds.cells import lattice
+from discreet.query.bounds.needs import MOST_ROOT, Sums, blur_of, coarse_of, middle_of, needs, range_of
+from discreet.query.bounds.rows import columns_of
+from discreet.query.domains.domain import kind_of_column
+from discreet.query.meaning.evaluate import evaluate
 from oracles.tally import contribution
 
 X, Y = Field("x"), Field("y")

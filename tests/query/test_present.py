@@ -8,8 +8,8 @@ from discreet.data import Category, Integer, People, Rows, Schema
 from discreet.plan import plan_question
 from discreet.privacy.measures import PureDP
 from discreet.query import parse
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.present import always_present
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.bounds.present import always_present
 
 SCHEMAS = {
     "people": Schema(

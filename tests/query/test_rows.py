@@ -8,14 +8,10 @@ import pytest
 
 from discreet.data import Boolean, Integer, People, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
-from discreet.query.check import check_rows, checked
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.joins import apart, public_columns
-from discreet.query.kind import Truth, Whole, Words
-from discreet.query.names import fresh, own_names
-from discreet.query.rows import columns_of, is_person, multiplicity, neighbours_of, tables_of, unit_of
-from discreet.query.totals import Totals, person_rows
-from discreet.query.tree import (
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.joins import apart, public_columns
+from discreet.query.algebra.names import fresh, own_names
+from discreet.query.algebra.tree import (
     Count,
     CountPeople,
     Finish,
@@ -32,6 +28,10 @@ from discreet.query.tree import (
     Union,
     Where,
 )
+from discreet.query.bounds.check import check_rows, checked
+from discreet.query.bounds.rows import columns_of, is_person, multiplicity, neighbours_of, tables_of, unit_of
+from discreet.query.bounds.totals import Totals, person_rows
+from discreet.query.domains.domain import Truth, Whole, Words
 from query.samples import MONTHLY, PEOPLE, PRICES, SWAPS, USERS, VISITS, WARDS
 
 people, visits, users = Scan(PEOPLE), Scan(VISITS), Scan(USERS)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from discreet.data import Category, Integer, People, Rows, Schema
 from discreet.errors import UnboundedSensitivity
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.sensitivity import distinct_influence, influence, rank_influence, vote_influence
-from discreet.query.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.tree import Scan, Union, Where
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import Scan, Union, Where
+from discreet.query.bounds.sensitivity import distinct_influence, influence, rank_influence, vote_influence
 from oracles.tally import totals
 
 RELATIONS = ("add-remove", "replace")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from discreet.data import Integer, Rows, Schema
 from discreet.errors import UnsupportedQuery
 from discreet.query import Table, col, describe, fingerprint, parse
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.show import _plain
-from discreet.query.show_expression import RESERVED, expression_text, quoted
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.text.expression import RESERVED, expression_text, quoted
+from discreet.query.text.question import _plain
 from query.samples import TABLES, VISITS
 from query.strategies import PATIENT
 

@@ -8,9 +8,8 @@ import pytest
 
 from discreet.errors import SchemaMismatch
 from discreet.query import parse
-from discreet.query.expression import Call, Constant, Field, Function
-from discreet.query.rows import columns_of
-from discreet.query.tree import (
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,
@@ -34,6 +33,7 @@ from discreet.query.tree import (
     Variance,
     Where,
 )
+from discreet.query.bounds.rows import columns_of
 from query.samples import PEOPLE, TABLES, USERS, VISITS, WARDS
 
 AGE, INCOME = Field("age"), Field("income")

@@ -12,10 +12,10 @@ import pytest
 
 from discreet.data import Boolean, Date, Integer, Real, Rows, Schema, Text, Timestamp
 from discreet.query import parse
-from discreet.query.evaluate import evaluate
-from discreet.query.kinds import kind_of
-from discreet.query.rows import columns_of
-from discreet.query.tree import Scan
+from discreet.query.algebra.tree import Scan
+from discreet.query.bounds.rows import columns_of
+from discreet.query.domains.domain_of import kind_of
+from discreet.query.meaning.evaluate import evaluate
 
 TABLE = Schema(
     "t",

@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 
 from discreet.service.config import read_config
-from discreet.service.people import People
-from discreet.service.store import open_store
+from discreet.service.stores.people import People
+from discreet.service.stores.store import open_store
 
 SCHEMA = """format = 1
 [tables.people]

@@ -8,11 +8,11 @@ import pytest
 import uvicorn
 from typer.testing import CliRunner
 
-from discreet.cli import serve as serve_room
 from discreet.cli.app import app
+from discreet.cli.commands import serve as serve_room
 from discreet.service.config import read_config
-from discreet.service.people import People
-from discreet.service.store import open_store
+from discreet.service.stores.people import People
+from discreet.service.stores.store import open_store
 from service.house import build
 
 

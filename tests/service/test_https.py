@@ -6,10 +6,10 @@ import pytest
 from starlette.responses import Response
 
 from discreet.service.config import Config
-from discreet.service.guard import guarded
-from discreet.service.metrics import Metrics
-from discreet.service.people import Person
-from discreet.service.session import Session, cookie_name, drop_cookie, set_cookie
+from discreet.service.http.guard import guarded
+from discreet.service.http.metrics import Metrics
+from discreet.service.http.session import Session, cookie_name, drop_cookie, set_cookie
+from discreet.service.stores.people import Person
 from service.loops import run
 
 ANA = Person("ana", "analyst", ("a",), None, revoked=False, created=0.0)

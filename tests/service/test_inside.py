@@ -11,14 +11,14 @@ import duckdb
 import pytest
 
 import discreet as dp
-from discreet.service import jobs as jobs_room
 from discreet.service.app import build_app
 from discreet.service.config import Source, read_config
-from discreet.service.datasets import open_engine
-from discreet.service.jobs import _patiently
-from discreet.service.limits import TooMany
-from discreet.service.shelf import Shelf
+from discreet.service.http.limits import TooMany
+from discreet.service.jobs import jobs as jobs_room
+from discreet.service.jobs.jobs import _patiently
+from discreet.service.jobs.shelf import Shelf
 from discreet.service.state import open_state
+from discreet.service.stores.datasets import open_engine
 from service.house import COUNT, ONE, build
 from service.inside import inside
 

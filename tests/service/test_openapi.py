@@ -10,7 +10,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, status_code_conformance
 
-from discreet.service.api import WAYS
+from discreet.service.api.routes import WAYS
 from service.house import build, free_port, start
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from discreet.engines.base import cancelled, failure
 from discreet.errors import EngineFailure, SchemaMismatch
-from discreet.service import limits as limits_room
 from discreet.service.config import Bounds
-from discreet.service.grid import Grid
-from discreet.service.limits import Buckets, Limits, TooMany
-from discreet.service.log import Log, place_of
-from discreet.service.metrics import Metrics
-from discreet.service.paced import paced
+from discreet.service.http import limits as limits_room
+from discreet.service.http.limits import Buckets, Limits, TooMany
+from discreet.service.http.log import Log, place_of
+from discreet.service.http.metrics import Metrics
+from discreet.service.jobs.grid import Grid
+from discreet.service.jobs.paced import paced
 from service.loops import run
 
 seconds = st.floats(0, 10_000)

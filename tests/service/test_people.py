@@ -7,10 +7,10 @@ import time
 import pytest
 
 from discreet.errors import InvalidArgument, LedgerConflict, NotAllowed
-from discreet.service import store as stores
-from discreet.service.people import People, Person, token_hash
-from discreet.service.session import Sessions
-from discreet.service.store import PostgresStore, SqliteStore, open_store
+from discreet.service.http.session import Sessions
+from discreet.service.stores import store as stores
+from discreet.service.stores.people import People, Person, token_hash
+from discreet.service.stores.store import PostgresStore, SqliteStore, open_store
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

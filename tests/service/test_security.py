@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from discreet.service.api import ROOT, WAYS
+from discreet.service.api.routes import ROOT, WAYS
 from discreet.service.config import read_config
-from discreet.service.people import People
-from discreet.service.session import Sessions, cookie_name
-from discreet.service.store import open_store
+from discreet.service.http.session import Sessions, cookie_name
+from discreet.service.stores.people import People
+from discreet.service.stores.store import open_store
 from service.house import COUNT, ONE
 
 ASK = {"sql": COUNT, "spend": ONE}

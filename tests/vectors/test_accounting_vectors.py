@@ -23,13 +23,13 @@ from discreet.privacy import (
     group,
     least_scale,
 )
-from discreet.privacy.advanced import advanced_epsilon
 from discreet.privacy.amplify import amplify_delta
-from discreet.privacy.divergence import sampled_gaussian_renyi
 from discreet.privacy.events import DiscreteLaplaceNoise
-from discreet.privacy.gdp import delta as gaussian_delta
-from discreet.privacy.moments import tail
-from discreet.privacy.pure import price_pure
+from discreet.privacy.pricing.advanced import advanced_epsilon
+from discreet.privacy.pricing.divergence import sampled_gaussian_renyi
+from discreet.privacy.pricing.gdp import delta as gaussian_delta
+from discreet.privacy.pricing.moments import tail
+from discreet.privacy.pricing.pure import price_pure
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))["vectors"]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from discreet.mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.additive.discrete_laplace import Geometric, TruncatedGeometric
+from discreet.mechanisms.additive.gaussian import Gaussian, classic_gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.bounds import exponential_utility, laplace_linf
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.gaussian import Gaussian, classic_gaussian
-from discreet.mechanisms.geometric import Geometric, TruncatedGeometric
-from discreet.mechanisms.laplace import Laplace
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP
 

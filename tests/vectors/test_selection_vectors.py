@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.grid_response import GridResponse
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.response import RandomizedResponse
-from discreet.mechanisms.threshold import laplace_threshold
+from discreet.mechanisms.keys.threshold import laplace_threshold
+from discreet.mechanisms.response.grid import GridResponse
+from discreet.mechanisms.response.randomized import RandomizedResponse
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.noisy_max import NoisyMax
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from oracles.sparse_vector import lee_clifton_loss, numeric_answer_loss
 
 VECTORS = {v["id"]: v for v in json.loads(Path(__file__).with_name("vectors.json").read_text("utf-8"))["vectors"]}

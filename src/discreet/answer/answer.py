@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..plan.plan import Plan
-from ..query.expression import Expression, Field, fields_of
-from ..query.finish import Value, kept, shown, sorts_of
-from ..query.kind import Scalar
-from ..query.sorts import Sort, sort_of
+from ..query.algebra.expression import Expression, Field, fields_of
+from ..query.domains.domain import Scalar
+from ..query.domains.sorts import Sort, sort_of
+from ..query.meaning.finish import Value, kept, shown, sorts_of
 from .estimate import Estimate
+from .estimates.noisy import outward
+from .estimates.reach import reach_of
 from .level import read_level
-from .noisy import outward
-from .reach import reach_of
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -108,7 +108,7 @@ class Answer:
         return len(self.rows)
 
     def __str__(self) -> str:
-        from .show import answer_text
+        from .text.answer import answer_text
 
         return answer_text(self)
 
@@ -116,7 +116,7 @@ class Answer:
         return str(self)
 
     def _repr_html_(self) -> str:
-        from .show import answer_html
+        from .text.answer import answer_html
 
         return answer_html(self)
 
@@ -152,7 +152,7 @@ class Answer:
 
     def plot(self, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
         """Draw one noisy column with its error bars (needs matplotlib)."""
-        from .plot import plot
+        from .text.plot import plot
 
         return plot(self, column, level)
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..arithmetic.rational import Number
 from ..noise import Bits
 from ..plan.plan import Plan, plan_question
 from ..plan.release import Distinct, Release
 from ..privacy.measures import Measure
-from ..query.keys import PublicValues, declares_null
-from ..query.kind import Scalar
-from ..query.rows import columns_of
-from ..query.tree import Key as KeyColumn
-from ..query.tree import Question, Relation
-from ..rational import Number
+from ..query.algebra.tree import Key as KeyColumn
+from ..query.algebra.tree import Question, Relation
+from ..query.bounds.keys import PublicValues, declares_null
+from ..query.bounds.rows import columns_of
+from ..query.domains.domain import Scalar
 from .answer import Answer
-from .draw import Pick, draw
 from .estimate import Estimate, estimate
+from .estimates.noisy import Noisy
 from .gather import Store, gather
 from .level import read_level
-from .noisy import Noisy
+from .text.picture import Pick, draw
 
 __all__ = ["answer_question", "run_plan"]
 
@@ -45,8 +45,8 @@ def answer_question(
 
     >>> from ..data import Category, Rows, Schema
     >>> from ..privacy.measures import PureDP
-    >>> from ..query.expression import Field
-    >>> from ..query.tree import Count, Finish, Key, Scan
+    >>> from ..query.algebra.expression import Field
+    >>> from ..query.algebra.tree import Count, Finish, Key, Scan
     >>> class Three:
     ...     def tally(self, tally):
     ...         return {("N",): (3000,)}

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-from ..query.kind import Kind
-from ..query.kinds import kind_of
-from ..query.needs import blur_of, middle_of, range_of
-from ..query.tree import (
+from ..query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,
@@ -23,13 +20,16 @@ from ..query.tree import (
     Sum,
     Variance,
 )
-from .amount import Amount
-from .chosen import Place, Vote
-from .draw import Pick
-from .mean import Average
-from .noisy import Noisy
-from .pair import Coefficient, Moment
-from .spread import Deviation
+from ..query.bounds.needs import blur_of, middle_of, range_of
+from ..query.domains.domain import Kind
+from ..query.domains.domain_of import kind_of
+from .estimates.amount import Amount
+from .estimates.chosen import Place, Vote
+from .estimates.covariance import Coefficient, Moment
+from .estimates.mean import Average
+from .estimates.noisy import Noisy
+from .estimates.variance import Deviation
+from .text.picture import Pick
 
 __all__ = ["Estimate", "estimate"]
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..query.finish import Value
-from ..query.sorts import Sort
-from ..query.word_kinds import EPOCH
+from ..query.domains.sorts import Sort
+from ..query.domains.words import EPOCH
+from ..query.meaning.finish import Value
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Protocol
 
 from ..plan.release import Total, Want
-from ..query.kind import Scalar
-from ..query.tally import Tally, Term, Totals
+from ..query.algebra.tally import Tally, Term, Totals
+from ..query.domains.domain import Scalar
 
 __all__ = ["Counts", "Store", "frame_of", "gather"]
 

@@ -22,17 +22,17 @@ from typing import Any, TypeAlias
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
 from ..plan.release import Additive
-from ..privacy.event_json import read_amount, read_list
-from ..query.kind import Scalar
-from ..query.tree import Question
-from .amount import Amount
+from ..privacy.events.json import read_amount, read_list
+from ..query.algebra.tree import Question
+from ..query.domains.domain import Scalar
 from .answer import Answer
-from .chosen import Place, Vote
 from .estimate import Estimate
-from .mean import Average
-from .noisy import Noisy
-from .pair import Coefficient, Moment
-from .spread import Deviation
+from .estimates.amount import Amount
+from .estimates.chosen import Place, Vote
+from .estimates.covariance import Coefficient, Moment
+from .estimates.mean import Average
+from .estimates.noisy import Noisy
+from .estimates.variance import Deviation
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
 
 __all__ = ["Json", "answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
@@ -83,10 +83,10 @@ def answer_to_json(answer: Answer) -> Json:
     >>> from ..data import Boolean, Rows, Schema
     >>> from ..plan.plan import plan_question
     >>> from ..privacy.measures import PureDP
-    >>> from ..query.sql import parse
+    >>> from ..query.sql.parse import parse
     >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}
     >>> plan = plan_question(parse("SELECT COUNT(*) AS n FROM votes", votes), PureDP(1))
-    >>> from ..mechanisms.geometric import Geometric
+    >>> from ..mechanisms.additive.discrete_laplace import Geometric
     >>> answer = Answer.of(plan, [()], [{"n": Amount(Noisy(41, Fraction(1), Geometric(1, 1)))}])
     >>> written = answer_to_json(answer)
     >>> written["estimates"]

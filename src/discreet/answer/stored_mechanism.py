@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ..errors import InvalidArgument
-from ..mechanisms.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.geometric import Geometric
+from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.sensitivity import Sensitivity
 from ..plan.release import Additive
-from ..privacy.event_json import read_amount
+from ..privacy.events.json import read_amount
 from ..privacy.neighbours import Neighbours, read_neighbours
 
 __all__ = ["Json", "mechanism_from_json", "mechanism_to_json", "read_object"]

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..mechanisms.exponential import Exponential
+from ..mechanisms.selection.exponential import Exponential
 from ..noise import Bits
 from ..plan.release import Choice, ChosenRelease
 from ..plan.split import Divisible, routes, split
 from ..privacy.events import Event
 from ..privacy.measures import Measure
-from ..query.bound import possible_shares, weight_of
-from ..query.cells import Cells
-from ..query.expression import Call, Constant, Expression, Field, Function
-from ..query.kind import Whole
-from ..query.kinds import kind_of
-from ..query.rows import columns_of, neighbours_of
-from ..query.sensitivity import rank_influence
-from ..query.tally import Tally, Term
-from ..query.tree import Relation
-from ..rational import Number, rational
-from .draw import choose
+from ..query.algebra.expression import Call, Constant, Expression, Field, Function
+from ..query.algebra.tally import Tally, Term
+from ..query.algebra.tree import Relation
+from ..query.bounds.cells import Cells
+from ..query.bounds.rows import columns_of, neighbours_of
+from ..query.bounds.sensitivity import rank_influence
+from ..query.bounds.shares import possible_shares, weight_of
+from ..query.domains.domain import Whole
+from ..query.domains.domain_of import kind_of
 from .gather import Store, gather
+from .text.picture import choose
 
 __all__ = ["Bounds", "BoundsPlan", "plan_bounds", "run_bounds", "suggest_bounds"]
 

@@ -13,16 +13,16 @@ runs_needed(claim, truth)            plan before running
 
 from __future__ import annotations
 
-from .asked import remembered, sql_run
-from .bounds import clopper_pearson_lower, clopper_pearson_upper
-from .command import command_run
-from .dkw import dkw
+from .evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
+from .evidence.dkw import dkw
+from .evidence.runs_needed import runs_needed
 from .exact import Exact, exact
-from .neighbours import Pair, neighbours
 from .one_run import OneRun, guesses_doubt, one_run
-from .plan import runs_needed
 from .replay import Recorder, Replay, replay
-from .report import Finding, Report
+from .reports.report import Finding, Report
+from .targets.command import command_run
+from .targets.edges import Pair, neighbours
+from .targets.question import remembered, sql_run
 from .verify import Refuted, audit, audit_all, verify
 
 __all__ = [

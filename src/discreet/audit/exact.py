@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from .bounds import Floats
-from .claim import claimed_epsilon, read_claim
+from .evidence.bounds import Floats
+from .evidence.claim import claimed_epsilon, read_claim
 
 __all__ = ["Exact", "exact"]
 

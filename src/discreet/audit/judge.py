@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..rational import whole
-from .bounds import level
-from .ceiling import Ceiling, Family, at_delta, ceiling, family, gaussian_within
-from .claim import claimed_epsilon, read_claim
-from .plan import least_runs
+from .evidence.bounds import level
+from .evidence.ceiling import Ceiling, Family, at_delta, ceiling, family, gaussian_within
+from .evidence.claim import claimed_epsilon, read_claim
+from .evidence.runs_needed import least_runs
 
 __all__ = ["Judge", "judge_for"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..rational import whole
-from .bounds import at_least, at_most, level
-from .claim import claimed_epsilon, read_claim
+from .evidence.bounds import at_least, at_most, level
+from .evidence.claim import claimed_epsilon, read_claim
 
 __all__ = ["OneRun", "guesses_doubt", "one_run"]
 

@@ -21,9 +21,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from ..arithmetic.rational import rational
 from ..errors import ClaimRefuted, InvalidArgument
-from ..rational import rational
-from .inputs import Unit, check_inputs, plain
+from .targets.inputs import Unit, check_inputs, plain
 
 __all__ = ["Move", "Norm", "Recorder", "Releases", "Replay", "replay"]
 

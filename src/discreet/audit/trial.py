@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .ceiling import at_delta, at_epsilon
-from .inputs import shown
+from .events.outputs import Outputs, tabulate
+from .events.search import Event, search
+from .events.sketch import Sketch, draw
+from .evidence.ceiling import at_delta, at_epsilon
 from .judge import Judge
-from .outputs import Outputs, tabulate
-from .report import Finding, Report
-from .runs import Progress, Vector, collect
-from .search import Event, search
-from .sketch import Sketch, draw
+from .reports.report import Finding, Report
+from .targets.inputs import shown
+from .targets.runs import Progress, Vector, collect
 
 __all__ = ["trial"]
 

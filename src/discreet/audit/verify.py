@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 
 from ..errors import ClaimRefuted, InvalidArgument
 from ..privacy.measures import Measure
-from .bounds import level
-from .inputs import Unit, check_inputs
+from .evidence.bounds import level
 from .judge import judge_for
-from .report import Report
-from .runs import Progress, Vector, read_vector
+from .reports.report import Report
+from .targets.inputs import Unit, check_inputs
+from .targets.runs import Progress, Vector, read_vector
 from .trial import trial
 
 __all__ = ["Refuted", "audit", "audit_all", "verify"]

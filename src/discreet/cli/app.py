@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from .audit import audit
-from .ledger import app as ledger_app
-from .people import app as people_app
-from .question import explain, plan, query, rehearse
-from .receipt import verify_receipt
+from .commands.audit import audit
+from .commands.ledger import app as ledger_app
+from .commands.people import app as people_app
+from .commands.question import explain, plan, query, rehearse
+from .commands.receipt import verify_receipt
+from .commands.release import release
+from .commands.schema import app as schema_app
+from .commands.serve import serve
 from .refusal import refusals
-from .release import release
-from .schema import app as schema_app
-from .serve import serve
 
 __all__ = ["app"]
 
@@ -61,7 +61,7 @@ def demo(
 
     Example: discreet demo --epsilon 1/2
     """
-    from .demo import show
+    from .commands.demo import show
 
     with refusals():
         show(epsilon)

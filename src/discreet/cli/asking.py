@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..data.schema_file import read_schemas
+from ..data.files.file import read_schemas
 from ..errors import InvalidArgument
 from ..ledger import Ledger, open_ledger
 from ..privacy.measures import ApproxDP, Measure, PureDP

@@ -10,8 +10,8 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from ..engines.duckdb import DuckDB
-    from ..engines.postgres import Postgres
+    from ..engines.duckdb.engine import DuckDB
+    from ..engines.postgres.engine import Postgres
 
 __all__ = ["open_source", "table_of"]
 
@@ -26,12 +26,12 @@ def open_source(
     Refuses a file that is not there, and a file whose table cannot be told from its name and the schemas.
     """
     if source.startswith(("postgresql://", "postgres://")):
-        from ..engines.postgres import Postgres
+        from ..engines.postgres.engine import Postgres
 
         if tables:
             raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
         return Postgres(source)
-    from ..engines.duckdb import DuckDB
+    from ..engines.duckdb.engine import DuckDB
 
     files = {name: _there(path) for name, path in (tables or {}).items()}
     if Path(source).suffix.lower() in _DATABASES:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..arithmetic.rational import Number, rational
 from ..data.schema import Schema
 from ..errors import InvalidArgument
-from ..privacy.filter import Filter
-from ..rational import Number, rational
+from ..privacy.filters.filter import Filter
 from .line import Line
 from .remote import Remote
 

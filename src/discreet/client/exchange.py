@@ -8,12 +8,12 @@ from typing import Any
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json
+from ..arithmetic.rational import Number, rational
 from ..curator.verify import read_receipt
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..plan import Plan
 from ..privacy.events import Event
 from ..privacy.measures import Measure
-from ..rational import Number, rational
 from ..wire.request import Errors, Terms
 
 __all__ = ["ErrorWords", "Weights", "made_answer", "read_terms", "sql_text"]

@@ -12,12 +12,12 @@ from ..curator.explanation import Explanation
 from ..curator.receipt import Receipt
 from ..curator.verify import read_receipt
 from ..data.schema import Schema
-from ..ledger.history import History
+from ..ledger.review.history import History
 from ..plan import Plan, plan_question
-from ..privacy.filter import Filter
+from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..query.sql import parse
-from ..query.tree import Question
+from ..query.algebra.tree import Question
+from ..query.sql.parse import parse
 from ..wire.measure import budget_from_json
 from ..wire.reply import entry_from_json
 from ..wire.request import Ask, Release, Terms

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..answer.suggest import Bounds, plan_bounds, run_bounds
+from ..arithmetic.rational import Number
 from ..data.schema import Schema
-from ..privacy.event_json import to_json
 from ..privacy.events import Batch
+from ..privacy.events.json import to_json
 from ..privacy.measures import Measure
-from ..query.tree import Scan
-from ..rational import Number
+from ..query.algebra.tree import Scan
 from .paid import Locks, Order, paid
 from .receipt import hash_json
 from .stand import Stand

@@ -13,6 +13,7 @@ from typing import cast
 from ..answer.answer import Answer
 from ..answer.ask import run_plan
 from ..answer.suggest import Bounds
+from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument
@@ -20,9 +21,8 @@ from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload, find_third, plan_question, plan_workload
 from ..privacy.measures import Measure
-from ..query.build import Table
-from ..query.tree import Question
-from ..rational import Number, whole
+from ..query.algebra.tree import Question
+from ..query.python.table import Table
 from .bounds import bounds_of
 from .explain import check_store, explained
 from .explanation import Explanation
@@ -58,7 +58,7 @@ class Curator:
     has the same answer and costs nothing. Curators may be used from many threads.
 
     >>> from ..data import Category, Integer, Rows
-    >>> from ..engines.memory import Memory
+    >>> from ..engines.memory.engine import Memory
     >>> from ..ledger import open_ledger
     >>> from ..privacy.measures import PureDP
     >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..answer.gather import gather
-from ..engines.asked import understand
 from ..engines.base import Engine
+from ..engines.understand import understand
 from ..plan.plan import Plan
-from ..query.show import describe
-from ..query.tally import Tally, Totals
+from ..query.algebra.tally import Tally, Totals
+from ..query.text.question import describe
 from .explanation import Explanation
 from .request import Wish, event_of, key_of, part_of_all
 from .stand import Stand

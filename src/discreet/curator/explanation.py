@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from ..data.keys import Key
+from ..data.columns.keys import Key
 from ..plan.plan import Plan
-from ..privacy.event_json import measure_to_json
+from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 
 __all__ = ["Explanation", "after"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ..data.columns import Date, Timestamp
-from ..data.keys import Key
+from ..data.columns.column import Date, Timestamp
+from ..data.columns.keys import Key
 from ..data.schema import Schema
 from ..data.unit import People, Rows
 from ..ledger import Parts
-from ..query.chain import leaves
-from ..query.expression import Call, Constant, Expression, Field, Function
-from ..query.kind import Scalar
-from ..query.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..query.algebra.chain import leaves
+from ..query.algebra.expression import Call, Constant, Expression, Field, Function
+from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..query.domains.domain import Scalar
 
 __all__ = ["part_of"]
 
@@ -30,7 +30,7 @@ def part_of(question: Question, parts: Parts | None) -> Key | None:
     part whatever it holds.
 
     >>> from ..data import Category, Integer, Schema
-    >>> from ..query.sql import parse
+    >>> from ..query.sql.parse import parse
     >>> people = {"people": Schema("people", Rows(), {"age": Integer(0, 120), "month": Category(["jan", "feb"])})}
     >>> parts = Parts("people", "month", ("jan", "feb"))
     >>> part_of(parse("SELECT COUNT(*) FROM people WHERE age > 17 AND month = 'feb'", people), parts)

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass, replace
 from html import escape
 
-from ..data.keys import Key
-from ..privacy.event_json import Json, measure_to_json, to_json
+from ..data.columns.keys import Key
 from ..privacy.events import Event
+from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.measures import Measure
 from .sign import Signer
 

@@ -13,10 +13,10 @@ from itertools import islice, product
 from random import Random
 from typing import Any, TypeAlias, assert_never
 
-from ..data.columns import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from ..data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..data.schema import Schema
 from ..data.unit import People
-from ..engines.memory import Memory
+from ..engines.memory.engine import Memory
 
 __all__ = ["made_up"]
 

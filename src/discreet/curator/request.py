@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypedDict, assert_never
 
 from ..answer.level import read_level
-from ..data.keys import Key
-from ..data.nulls import flag
+from ..arithmetic.rational import Number
+from ..data.columns.keys import Key
+from ..data.columns.nulls import flag
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..ledger import Parts
 from ..plan.plan import Plan
-from ..plan.show import share_text
-from ..privacy.event_json import to_json
+from ..plan.text.plan import share_text
 from ..privacy.events import Batch, Event
-from ..privacy.filter import Filter
-from ..query.build import Table
-from ..query.check import checked
-from ..query.keys import PublicValues
-from ..query.show import fingerprint
-from ..query.sql import parse
-from ..query.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
-from ..rational import Number
+from ..privacy.events.json import to_json
+from ..privacy.filters.filter import Filter
+from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..query.bounds.check import checked
+from ..query.bounds.keys import PublicValues
+from ..query.python.table import Table
+from ..query.sql.parse import parse
+from ..query.text.question import fingerprint
 from .part import part_of
 from .receipt import hash_json
 

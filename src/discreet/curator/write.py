@@ -10,10 +10,10 @@ from ..answer.stored import answer_from_json, answer_to_json
 from ..errors import LedgerCorrupt
 from ..ledger import Entry
 from ..plan.plan import Plan
-from ..privacy.event_json import from_json, measure_from_json, measure_to_json
+from ..privacy.events.json import from_json, measure_from_json, measure_to_json
 from ..privacy.measures import Measure
-from ..query.rows import tables_of
-from ..query.show import describe, fingerprint
+from ..query.bounds.rows import tables_of
+from ..query.text.question import describe, fingerprint
 from .receipt import Asked, Receipt, canonical_json, hash_json
 from .sign import Signer
 

@@ -10,11 +10,11 @@ people: private, the unit is one person (user_id), at most 10 rows, add-remove n
 
 from __future__ import annotations
 
-from .columns import Boolean, Category, Column, Date, Integer, Kind, Ordered, Real, Text, Timestamp
-from .draft import Draft
-from .infer import infer
+from .columns.column import Boolean, Category, Column, Date, Integer, Kind, Ordered, Real, Text, Timestamp
+from .files.file import read_schemas, schemas_from_toml, schemas_to_toml, write_schemas
+from .infer.draft import Draft
+from .infer.infer import infer
 from .schema import Schema
-from .schema_file import read_schemas, schemas_from_toml, schemas_to_toml, write_schemas
 from .unit import People, Rows, Unit
 
 __all__ = [

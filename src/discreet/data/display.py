@@ -7,8 +7,8 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, assert_never
 
-from .amount import plain
-from .columns import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from .columns.amount import plain
+from .columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 
 if TYPE_CHECKING:
     from .schema import Schema

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ..arithmetic.rational import whole
 from ..errors import InvalidArgument, SchemaMismatch
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..rational import whole
-from .columns import Column, Date, Timestamp
-from .nulls import flag
+from .columns.column import Column, Date, Timestamp
+from .columns.nulls import flag
 from .unit import LONGEST_NAME, People, Unit, read_name
 
 __all__ = ["Schema", "read_table_name", "read_version"]
@@ -124,7 +124,7 @@ class Schema:
 
     def to_dict(self) -> dict[str, object]:
         """Give the schema as plain values for JSON; `from_dict` reads exactly the same schema back."""
-        from .schema_dict import schema_to_dict
+        from .files.plain import schema_to_dict
 
         return schema_to_dict(self)
 
@@ -137,7 +137,7 @@ class Schema:
         >>> Schema.from_dict(votes.to_dict()) == votes
         True
         """
-        from .schema_dict import schema_from_dict
+        from .files.plain import schema_from_dict
 
         return schema_from_dict(facts)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Literal, TypeAlias, get_args
 
+from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
-from ..rational import whole
-from .amount import call
+from .columns.amount import call
 
 __all__ = ["PERIODS", "People", "Period", "Rows", "Unit", "read_name", "window_start"]
 

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .base import Engine as Engine
-    from .duckdb import DuckDB as DuckDB
-    from .memory import Memory as Memory
-    from .postgres import Postgres as Postgres
-    from .spark import Spark as Spark
+    from .duckdb.engine import DuckDB as DuckDB
+    from .memory.engine import Memory as Memory
+    from .postgres.engine import Postgres as Postgres
+    from .spark.engine import Spark as Spark
 
 __all__ = ["DuckDB", "Engine", "Memory", "Postgres", "Spark"]
 
-_HOMES = {"DuckDB": "duckdb", "Engine": "base", "Memory": "memory", "Postgres": "postgres", "Spark": "spark"}
+_HOMES = {
+    "DuckDB": "duckdb.engine",
+    "Engine": "base",
+    "Memory": "memory.engine",
+    "Postgres": "postgres.engine",
+    "Spark": "spark.engine",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -12,8 +12,8 @@ from typing import Protocol
 from ..data.schema import Schema
 from ..data.unit import People
 from ..errors import EngineFailure, InvalidArgument, SchemaMismatch
-from ..query.kind import Scalar
-from ..query.tally import Tally, Totals
+from ..query.algebra.tally import Tally, Totals
+from ..query.domains.domain import Scalar
 
 __all__ = ["Engine", "cancelled", "failure", "find_column", "require_columns", "require_public", "shared_key"]
 

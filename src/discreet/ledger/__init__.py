@@ -13,12 +13,12 @@ Start at `books`, the whole decision as a frozen value; `store` is what it needs
 from __future__ import annotations
 
 from .entry import Entry
-from .export import verify_export
-from .history import History
 from .ledger import Ledger
 from .open import open_ledger
 from .parts import Parts
+from .review.export import verify_export
+from .review.history import History
+from .review.verdict import Verdict
 from .terms import Terms
-from .verdict import Verdict
 
 __all__ = ["Entry", "History", "Ledger", "Parts", "Terms", "Verdict", "open_ledger", "verify_export"]

@@ -14,10 +14,10 @@ from functools import lru_cache
 
 from ..data.unit import window_start
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt
-from ..privacy.event_json import read_amount
 from ..privacy.events import Event, Repeated
-from ..privacy.filter import Filter
-from ..privacy.filter_rule import Amounts
+from ..privacy.events.json import read_amount
+from ..privacy.filters.filter import Filter
+from ..privacy.filters.rule import Amounts
 from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from .clock import read_time, write_time
 from .entry import plain_json
@@ -136,7 +136,7 @@ def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 that is 
 def read_account(text: str) -> Account:
     """Read an account from its text, exactly.
 
-    >>> from ..privacy.filter import open_filter
+    >>> from ..privacy.filters.filter import open_filter
     >>> from ..privacy.measures import PureDP
     >>> account = fresh_account(open_filter(PureDP(1)), "")
     >>> read_account(account.text()) == account

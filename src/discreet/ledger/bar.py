@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..privacy.filter import Filter
+from ..privacy.filters.filter import Filter
 
 __all__ = ["bar", "share_of"]
 
@@ -23,7 +23,7 @@ def bar(share: float) -> str:
 def share_of(filter: Filter) -> float:  # noqa: A002 that is what it is
     """Give the largest share spent of any amount that a filter counts.
 
-    >>> from ..privacy.filter import open_filter
+    >>> from ..privacy.filters.filter import open_filter
     >>> from ..privacy.measures import PureDP
     >>> share_of(open_filter(PureDP(1)))
     0.0

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt, NotAllowed
-from ..privacy.event_json import Json, from_json
 from ..privacy.events import Event
-from ..privacy.filter import Filter
+from ..privacy.events.json import Json, from_json
+from ..privacy.filters.filter import Filter
 from .account import Account, fresh_account, read_account
 from .entry import Entry, digest, plain_json
 from .parts import label
-from .store import ALLOWANCES, EVERYONE, TERMS, account_name
+from .stores.store import ALLOWANCES, EVERYONE, TERMS, account_name
 from .terms import OTHERS, Terms, read_terms
 
 __all__ = ["Books", "Shares", "open_books", "read_books", "read_shares", "share_terms", "vouch"]

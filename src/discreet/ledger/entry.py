@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, get_args
 
 from ..errors import LedgerCorrupt
-from ..privacy.event_json import Json
+from ..privacy.events.json import Json
 from .clock import read_time
 
 __all__ = ["FORMAT", "Entry", "EntryKind", "digest", "plain_json", "read_line", "sealed", "write_line"]

@@ -11,23 +11,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
-from ..data.keys import Key
+from ..data.columns.keys import Key
 from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
-from ..privacy.event_json import to_json
 from ..privacy.events import Event
-from ..privacy.filter import Filter
+from ..privacy.events.json import to_json
+from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from . import steps
 from .account import counted, window_of
 from .books import Books, share_terms
 from .clock import stamp
 from .entry import Entry, EntryKind, digest
-from .history import History
 from .names import read_text, read_who
 from .reading import asked, books_at, closing_of, last_of, names_for, next_page
-from .store import Page, Snapshot, Store, step_of
+from .review.history import History
+from .review.verdict import Checkpoint, Verdict
+from .stores.store import Page, Snapshot, Store, step_of
 from .terms import OTHERS, Terms, allowance
-from .verdict import Checkpoint, Verdict
 
 __all__ = ["Ledger"]
 
@@ -185,7 +185,7 @@ class Ledger:
 
     def history(self, who: str | None = None, last: int | None = None) -> History:
         """List the entries, oldest first: all, or those of somebody, or the last few."""
-        from .history import read_history
+        from .review.history import read_history
 
         return read_history(self._store, self.filter(), who, last)
 
@@ -197,13 +197,13 @@ class Ledger:
 
         Raises LedgerCorrupt, saying which entry.
         """
-        from .verify import verify_store
+        from .review.verify import verify_store
 
         return verify_store(self._store, progress, checkpoint)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write all entries as lines of JSON to a new file, for `verify_export`; give their number."""
-        from .export import export_lines
+        from .review.export import export_lines
 
         return export_lines(self._store, path)
 
@@ -215,7 +215,7 @@ class Ledger:
 
         Refuses other stores: they have their own means, and `export` works for all.
         """
-        from .export import backup_file
+        from .review.export import backup_file
 
         backup_file(self._store, path)
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TypedDict
 
+from ..arithmetic.rational import Number, positive, rational
 from ..errors import InvalidArgument
-from ..privacy.filter import Kind
+from ..privacy.filters.filter import Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
-from ..rational import Number, positive, rational
 from .books import open_books, vouch
 from .clock import write_time
 from .entry import Entry, sealed
@@ -19,7 +19,7 @@ from .ledger import Ledger
 from .names import read_who
 from .parts import Parts
 from .reading import books_at, last_of, names_for
-from .store import Page, Snapshot, Store, account_name
+from .stores.store import Page, Snapshot, Store, account_name
 from .terms import Terms, Window, make_terms
 
 __all__ = ["open_ledger"]
@@ -89,16 +89,16 @@ def _store(where: object, name: str, wait: float) -> Store:
     if not isinstance(where, str | os.PathLike) or not str(where) or "\0" in str(where):
         raise InvalidArgument('a ledger is opened at a path, at "postgresql://…" or at ":memory:"')
     if where == ":memory:":
-        from .memory import MemoryStore
+        from .stores.memory import MemoryStore
 
         return MemoryStore()
     if isinstance(where, str) and _SERVER.match(where):
         try:
-            from .postgres import PostgresStore
+            from .stores.postgres import PostgresStore
         except ImportError:
             raise InvalidArgument("a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'") from None
         return PostgresStore(where, name=name, timeout=wait)
-    from .sqlite import SqliteStore
+    from .stores.sqlite import SqliteStore
 
     return SqliteStore(where, timeout=wait)
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..data.keys import Key, listed
+from ..data.columns.keys import Key, listed
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
-from ..privacy.event_json import Json
+from ..privacy.events.json import Json
 from .entry import plain_json
 
 __all__ = ["Parts", "label"]

@@ -9,7 +9,7 @@ from ..errors import LedgerCorrupt
 from .books import Books, read_books, vouch
 from .clock import stamp
 from .entry import Entry, read_line, sealed
-from .store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, account_name
+from .stores.store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, account_name
 
 __all__ = ["asked", "books_at", "closing_of", "last_of", "names_for", "next_page"]
 

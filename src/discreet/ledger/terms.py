@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
+from ..arithmetic.rational import Number
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
-from ..privacy.event_json import Json
-from ..privacy.filter import Filter, Kind, open_filter
+from ..privacy.events.json import Json
+from ..privacy.filters.filter import Filter, Kind, open_filter
 from ..privacy.measures import ApproxDP, Measure
 from ..privacy.neighbours import REPLACE, Neighbours
-from ..rational import Number
 from .entry import plain_json
 from .names import read_who
 from .parts import Parts

@@ -13,28 +13,28 @@
 
 from __future__ import annotations
 
-from .binomial import Binomial
-from .discrete_gaussian import DiscreteGaussian
-from .exponential import Exponential
-from .gaussian import Gaussian, classic_gaussian
-from .geometric import Geometric, TruncatedGeometric
-from .grid_response import GridResponse
-from .inverse import InverseQuantile
-from .laplace import Laplace
+from .adaptive.mwem import MWEM
+from .adaptive.sparse_vector import SparseVector
+from .adaptive.weights import MultiplicativeWeights
+from .additive.binomial import Binomial
+from .additive.discrete_gaussian import DiscreteGaussian
+from .additive.discrete_laplace import Geometric, TruncatedGeometric
+from .additive.gaussian import Gaussian, classic_gaussian
+from .additive.laplace import Laplace
+from .beyond.inverse import InverseQuantile
+from .beyond.propose import ProposedQuantile, ProposeTestRelease
+from .beyond.smooth import SmoothQuantile, SmoothTrimmedMean
+from .keys.partition import PartitionSelection
+from .keys.stability import PrivateMode, stability_histogram
+from .keys.threshold import GaussianThreshold, LaplaceThreshold
 from .mechanism import Mechanism
-from .mwem import MWEM
-from .noisy_max import NoisyMax
-from .partition import PartitionSelection
-from .permute_and_flip import PermuteAndFlip
-from .propose import ProposedQuantile, ProposeTestRelease
-from .response import RandomizedResponse
+from .response.grid import GridResponse
+from .response.randomized import RandomizedResponse
+from .selection.exponential import Exponential
+from .selection.noisy_max import NoisyMax
+from .selection.permute_and_flip import PermuteAndFlip
+from .selection.top_k import TopK
 from .sensitivity import Sensitivity
-from .smooth import SmoothQuantile, SmoothTrimmedMean
-from .sparse_vector import SparseVector
-from .stability import PrivateMode, stability_histogram
-from .threshold import GaussianThreshold, LaplaceThreshold
-from .top_k import TopK
-from .weights import MultiplicativeWeights
 
 __all__ = [
     "MWEM",

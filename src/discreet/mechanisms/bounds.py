@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
+from ..arithmetic.rational import Number, positive, rational, whole
+from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
-from ..privacy.rounding import up
-from ..rational import Number, positive, rational, whole
-from .law import read_beta
+from .laws.quantile import read_beta
 
 __all__ = [
     "exponential_utility",

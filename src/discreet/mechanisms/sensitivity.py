@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
+from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..rational import Number, positive, rational, whole
 
 __all__ = [
     "Sensitivity",

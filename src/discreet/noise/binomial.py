@@ -15,7 +15,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rational import Number, whole
+from ..arithmetic.rational import Number, whole
 from .bits import Bits
 from .exp import Bounds, exp_between
 from .law import SPARE, Integers, closed, first

@@ -10,8 +10,8 @@ from typing import Any, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..rational import Number, rational
 from .bits import Bits, readable
 from .law import Integers
 from .serve import count_of

@@ -9,8 +9,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..rational import Number, rational
 from .bits import Bits
 from .exp import Bounds, exp_neg
 from .sample import CHUNK

@@ -7,7 +7,7 @@ from typing import overload
 
 import numpy as np
 
-from ..rational import Number
+from ..arithmetic.rational import Number
 from .bits import Bits, readable
 from .law import Integers
 from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of

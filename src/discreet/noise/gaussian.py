@@ -11,8 +11,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
-from ..rational import Number, positive
 from .bits import Bits
 from .exp import Bounds, exp_neg
 from .law import SPARE, Integers, closed, first

@@ -12,8 +12,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import Number, positive, whole
 from ..errors import InvalidArgument
-from ..rational import Number, positive, whole
 from .law import Integers
 
 __all__ = ["LEAST", "MOST", "add_on_grid", "from_grid", "grid_exponent", "to_grid"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import overload
 
-from ..rational import Number
+from ..arithmetic.rational import Number
 from .bits import Bits
 from .exp import Bounds, exp_neg
 from .geometric import GeometricLaw, decreasing, scale_of, shift_of

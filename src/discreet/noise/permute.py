@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rational import Number
+from ..arithmetic.rational import Number
 from .bits import Bits, readable
 from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .settle import STEP, below

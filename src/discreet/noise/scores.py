@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..rational import Number, rational
 from .exp import Bounds, decay, exp_neg
 
 __all__ = ["CHANCE_ERROR", "ScoreArray", "Scores", "scores_of"]

@@ -14,8 +14,8 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
-from ..rational import whole
 from .bits import Bits, generation, readable, secure_bits
 from .words import ByteWords, Words
 

@@ -7,8 +7,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..rational import Number, rational
 from .bits import Bits
 from .laplace import laplace
 from .law import Integers

@@ -8,8 +8,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
-from ..rational import Number, whole
 from .bits import Bits, readable
 from .law import Integers
 from .serve import cached, integers

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
-from ..mechanisms.budget import read_budget
-from ..privacy.filter import Filter
+from ..mechanisms.reading.budget import read_budget
+from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..query.expression import Field
-from ..query.keys import PublicValues
-from ..query.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
-from ..rational import Number, positive, rational, whole
+from ..query.algebra.expression import Field
+from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..query.bounds.keys import PublicValues
 
 __all__ = ["USUAL_SIZE", "Asked", "Errors", "read_asked", "read_errors"]
 

@@ -36,12 +36,12 @@ from typing import assert_never
 
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.events import Event
-from ..privacy.filter import open_filter
+from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..privacy.pure import price_pure
-from ..privacy.zcdp import price_zcdp
-from ..query.bound import possible_shares
-from ..query.tree import Question
+from ..privacy.pricing.pure import price_pure
+from ..privacy.pricing.zcdp import price_zcdp
+from ..query.algebra.tree import Question
+from ..query.bounds.shares import possible_shares
 from .asked import Asked
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, public_tuples

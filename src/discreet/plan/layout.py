@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..query.keys import PublicValues
-from ..query.rows import columns_of
-from ..query.tally import Share
-from ..query.tree import Question
+from ..query.algebra.tally import Share
+from ..query.algebra.tree import Question
+from ..query.bounds.keys import PublicValues
+from ..query.bounds.rows import columns_of
 from .model import Model, model_of
 from .release import Choice, Total, Want
 from .wants import wants_of

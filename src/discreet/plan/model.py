@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, assert_never
 
-from ..query.kind import Kind
-from ..query.kinds import kind_of
-from ..query.needs import blur_of, middle_of, range_of
-from ..query.tree import (
+from ..query.algebra.tree import (
     Correlation,
     Count,
     CountDistinct,
@@ -25,6 +22,9 @@ from ..query.tree import (
     Sum,
     Variance,
 )
+from ..query.bounds.needs import blur_of, middle_of, range_of
+from ..query.domains.domain import Kind
+from ..query.domains.domain_of import kind_of
 from .noise_sum import Noise
 from .predict import Moment, correlation_error, mean_error, moment_error
 from .release import at_least
@@ -127,8 +127,8 @@ class Model:
 def model_of(statistic: Statistic, columns: dict[str, Kind]) -> Model:
     """Say how noise moves a statistic of these columns.
 
-    >>> from ..query.expression import Field
-    >>> from ..query.kind import Whole
+    >>> from ..query.algebra.expression import Field
+    >>> from ..query.domains.domain import Whole
     >>> model_of(Mean(Field("age")), {"age": Whole(Fraction(1), 0, 120)}).coefficients
     (1.0, 60.0)
     """

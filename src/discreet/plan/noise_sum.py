@@ -22,9 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mechanisms import theta, two_sided
-from ..mechanisms.geometric import Geometric
-from ..privacy.rounding import up
+from ..arithmetic.rounding import up
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..mechanisms.laws import discrete_gaussian as theta
+from ..mechanisms.laws import discrete_laplace as two_sided
 from .release import Additive
 
 __all__ = ["LEAST_SCALE", "Noise", "noise_of", "sum_tail"]

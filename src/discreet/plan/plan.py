@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..mechanisms.law import read_beta
+from ..mechanisms.laws.quantile import read_beta
 from ..privacy.events import Batch, Event
-from ..privacy.filter import Filter
+from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..query.check import checked
-from ..query.keys import PublicValues
-from ..query.kind import Scalar
-from ..query.tally import Share
-from ..query.tree import Question
-from ..rational import Number
+from ..query.algebra.tally import Share
+from ..query.algebra.tree import Question
+from ..query.bounds.check import checked
+from ..query.bounds.keys import PublicValues
+from ..query.domains.domain import Scalar
 from .asked import Errors, read_asked
 from .model import Model
 from .noise_sum import noise_of
@@ -99,18 +99,18 @@ class Plan:
         return str(self)
 
     def __str__(self) -> str:
-        from .show import plan_text
+        from .text.plan import plan_text
 
         return plan_text(self)
 
     def _repr_html_(self) -> str:
-        from .show import plan_html
+        from .text.plan import plan_html
 
         return plan_html(self)
 
     def to_dict(self) -> dict[str, object]:
         """Give what the table shows as plain values for JSON."""
-        from .show import plan_dict
+        from .text.plan import plan_dict
 
         return plan_dict(self)
 
@@ -136,8 +136,8 @@ def plan_question(
 
     >>> from ..data import Category, Rows, Schema
     >>> from ..privacy.measures import PureDP
-    >>> from ..query.expression import Field
-    >>> from ..query.tree import Count, Finish, Key, Scan
+    >>> from ..query.algebra.expression import Field
+    >>> from ..query.algebra.tree import Count, Finish, Key, Scan
     >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S"])}))
     >>> region = Field("region")
     >>> finish = Finish((("region", region), ("n", Field("n"))))

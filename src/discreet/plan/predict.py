@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from ..privacy.root import crossing
+from ..arithmetic.root import crossing
 from .noise_sum import Noise, sum_tail
 
 __all__ = ["correlation_error", "mean_error", "mean_miss", "moment_error", "moment_miss"]

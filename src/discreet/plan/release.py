@@ -16,16 +16,16 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..mechanisms.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.exponential import Exponential
-from ..mechanisms.geometric import Geometric
+from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..mechanisms.selection.exponential import Exponential
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.events import Event
 from ..privacy.measures import PureDP
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
-from ..query.cells import Cells
-from ..query.rows import neighbours_of
-from ..query.tally import Tally
+from ..query.algebra.tally import Tally
+from ..query.bounds.cells import Cells
+from ..query.bounds.rows import neighbours_of
 from .split import Divisible
 
 __all__ = [
@@ -157,10 +157,10 @@ def release_of(want: Want, budget: Divisible) -> Release:
     """Choose the mechanism of a release: the least noise that its part of the budget allows.
 
     >>> from ..data import Boolean, Rows, Schema
-    >>> from ..query.expression import Constant
-    >>> from ..query.sensitivity import influence
-    >>> from ..query.tally import Free, Term
-    >>> from ..query.tree import Scan
+    >>> from ..query.algebra.expression import Constant
+    >>> from ..query.bounds.sensitivity import influence
+    >>> from ..query.algebra.tally import Free, Term
+    >>> from ..query.algebra.tree import Scan
     >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
     >>> tally = Tally(votes, (), (Term(Constant(True), 1, 0, 1),), Free())
     >>> release_of(Total(tally, Fraction(1), influence(tally, 0)), PureDP("1/2")).mechanism.scale

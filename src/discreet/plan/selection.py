@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from ..arithmetic.rounding import fraction_down
 from ..data.unit import People
-from ..mechanisms.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.partition import PartitionSelection
+from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.keys.partition import PartitionSelection
+from ..mechanisms.keys.threshold import GaussianThreshold, LaplaceThreshold
 from ..mechanisms.sensitivity import Sensitivity
-from ..mechanisms.threshold import GaussianThreshold, LaplaceThreshold
 from ..noise import Bits
 from ..privacy.events import Event, Promise
 from ..privacy.measures import ApproxDP
 from ..privacy.neighbours import ADD_REMOVE
-from ..privacy.rounding import fraction_down
-from ..query.bound import people_share
-from ..query.expression import Constant
-from ..query.kind import Scalar
-from ..query.refusal import refusal
-from ..query.rows import multiplicity, neighbours_of, unit_of
-from ..query.tally import Tally, Term
-from ..query.tree import Question
+from ..query.algebra.expression import Constant
+from ..query.algebra.refusal import refusal
+from ..query.algebra.tally import Tally, Term
+from ..query.algebra.tree import Question
+from ..query.bounds.rows import multiplicity, neighbours_of, unit_of
+from ..query.bounds.shares import people_share
+from ..query.domains.domain import Scalar
 from .split import routes
 
 __all__ = ["KEY_SHARE", "Selection", "selection_of"]

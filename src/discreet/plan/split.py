@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
+from ..arithmetic.rounding import down, fraction_down
 from ..errors import InvalidArgument
-from ..mechanisms.budget import read_budget
+from ..mechanisms.reading.budget import read_budget
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ..privacy.rounding import down, fraction_down
 
 __all__ = ["Divisible", "routes", "split"]
 
@@ -46,7 +46,7 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
 
 @lru_cache(maxsize=1024)
 def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
-    from ..privacy.gdp import mu
+    from ..privacy.pricing.gdp import mu
 
     small, less = down(float(epsilon)), down(float(delta))
     return fraction_down(math.nextafter(mu(small, less), 0.0), 1e-9)

@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import InvalidArgument
-from ..mechanisms.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.exponential import Exponential
-from ..mechanisms.geometric import Geometric
+from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..mechanisms.selection.exponential import Exponential
 from ..privacy.neighbours import ADD_REMOVE
-from ..query.rows import neighbours_of
+from ..query.bounds.rows import neighbours_of
 from .balance import Goal, balanced
 from .layout import Layout, Use
 from .release import Choice, ChosenRelease, NoisyRelease, Release, Total, steps_per_row

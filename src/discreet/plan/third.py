@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypedDict, assert_never
 
+from ..arithmetic.rational import Number, whole
+from ..arithmetic.rounding import fraction_down
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..mechanisms.budget import read_budget
+from ..mechanisms.reading.budget import read_budget
 from ..privacy.calibrate import most_queries
 from ..privacy.events import Event, Repeated
-from ..privacy.filter import Filter, open_filter
+from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..privacy.rounding import fraction_down
-from ..query.keys import PublicValues
-from ..query.tree import Question
-from ..rational import Number, whole
+from ..query.algebra.tree import Question
+from ..query.bounds.keys import PublicValues
 from .asked import Errors
 from .plan import Plan, plan_question
 from .split import Divisible, routes

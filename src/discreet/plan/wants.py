@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..query.bound import people_share, weight_of
-from ..query.cells import Cells
-from ..query.expression import Constant
-from ..query.keys import PublicValues
-from ..query.needs import Part, Sums, needs
-from ..query.sensitivity import distinct_influence, influence, rank_influence, vote_influence
-from ..query.tally import Free, GroupShare, RowShare, Share, Tally, Term
-from ..query.tree import CountDistinct, Quantile, Question, Statistic
+from ..query.algebra.expression import Constant
+from ..query.algebra.tally import Free, GroupShare, RowShare, Share, Tally, Term
+from ..query.algebra.tree import CountDistinct, Quantile, Question, Statistic
+from ..query.bounds.cells import Cells
+from ..query.bounds.keys import PublicValues
+from ..query.bounds.needs import Part, Sums, needs
+from ..query.bounds.sensitivity import distinct_influence, influence, rank_influence, vote_influence
+from ..query.bounds.shares import people_share, weight_of
 from .release import Choice, Distinct, Total, Want
 
 __all__ = ["MOST_CELLS", "cells_for", "wants_of"]

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..mechanisms.budget import read_budget
+from ..mechanisms.reading.budget import read_budget
 from ..privacy.events import Batch, Event
-from ..privacy.filter import Filter, open_filter
+from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..query.keys import PublicValues
-from ..query.tree import Question
-from ..rational import Number, positive
+from ..query.algebra.tree import Question
+from ..query.bounds.keys import PublicValues
 from .asked import Errors
 from .plan import Plan, plan_question
 from .split import routes, split
@@ -59,12 +59,12 @@ class Workload:
         return str(self)
 
     def __str__(self) -> str:
-        from .show_many import workload_text
+        from .text.workload import workload_text
 
         return workload_text(self)
 
     def _repr_html_(self) -> str:
-        from .show_many import workload_html
+        from .text.workload import workload_html
 
         return workload_html(self)
 

@@ -10,9 +10,7 @@ group, amplify, advise                                            for several pe
 
 from __future__ import annotations
 
-from .advise import NOT_PROMISED, Advice, Meaning, advise, meaning
 from .amplify import amplify, dp_sgd
-from .attack import Attack
 from .calibrate import fits, largest, least_budget, least_scale, most_queries
 from .compose import compose
 from .convert import implies, to_approx, to_gaussian, to_pure, to_renyi, to_zcdp
@@ -38,11 +36,13 @@ from .events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
-from .group import group, group_event
+from .explain.advise import NOT_PROMISED, Advice, Meaning, advise, meaning
+from .explain.attack import Attack
+from .explain.why import Why
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from .moments import moments
 from .neighbours import ADD_REMOVE, REPLACE, Neighbours
-from .why import Why
+from .pricing.group import group, group_event
+from .pricing.moments import moments
 
 __all__ = [
     "ADD_REMOVE",

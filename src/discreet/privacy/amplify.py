@@ -11,11 +11,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..rational import Number, rational
 from .events import GaussianNoise, Repeated, Sampled
 from .measures import ApproxDP, Measure, PureDP, read_measure
-from .pure import amplified
+from .pricing.pure import amplified
 
 __all__ = ["amplify", "amplify_delta", "dp_sgd"]
 
@@ -57,7 +57,7 @@ def amplify_delta(
     γ(1−q) ≥ 1, where δ' is the curve of (Q, P) (Zhu, Dong, Wang 2022, Proposition 30). Pass the curve that belongs to
     the direction; both are the same for symmetric noise. Nothing is rounded.
 
-    >>> from .gdp import delta
+    >>> from .pricing.gdp import delta
     >>> removed = amplify_delta(lambda e: delta(1.0, e), "0.01", "remove")
     >>> round(removed(0.1), 15)
     7.2900376958e-05

@@ -15,18 +15,18 @@ from fractions import Fraction
 from itertools import chain
 from typing import assert_never
 
+from ..arithmetic.rational import Number, positive
+from ..arithmetic.root import bracket, crossing
 from ..errors import InvalidArgument
-from ..rational import Number, positive
-from .boxes import price_approx
 from .curve import Curve, read_delta
 from .events import Event, Repeated
-from .gdp import price_gdp
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
-from .parts import Parts, flatten
-from .pure import price_pure
-from .rdp import price_order
-from .root import bracket, crossing
-from .zcdp import price_zcdp
+from .pricing.boxes import price_approx
+from .pricing.gdp import price_gdp
+from .pricing.parts import Parts, flatten
+from .pricing.pure import price_pure
+from .pricing.rdp import price_order
+from .pricing.zcdp import price_zcdp
 
 __all__ = ["fits", "largest", "least_budget", "least_scale", "most_queries"]
 

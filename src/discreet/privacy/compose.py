@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..rational import Number, rational
 from .curve import Curve
 from .events import Event
-from .parts import flatten
+from .pricing.parts import flatten
 
 __all__ = ["compose"]
 

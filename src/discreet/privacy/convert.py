@@ -17,16 +17,16 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
+from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..rational import Number, rational
 from .curve import Curve
 from .events import Promise
-from .gdp import price_gdp
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from .parts import flatten
-from .pure import price_pure
-from .rdp import price_order
-from .zcdp import price_zcdp
+from .pricing.gdp import price_gdp
+from .pricing.parts import flatten
+from .pricing.pure import price_pure
+from .pricing.rdp import price_order
+from .pricing.zcdp import price_zcdp
 
 __all__ = ["delta", "epsilon", "implies", "to_approx", "to_gaussian", "to_pure", "to_renyi", "to_zcdp"]
 

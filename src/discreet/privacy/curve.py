@@ -8,20 +8,20 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..arithmetic.rational import Number, rational
+from ..arithmetic.rounding import down, up
 from ..errors import InvalidArgument
-from ..rational import Number, rational
-from . import gdp, rdp
-from .attack import Attack, attack, read_rate
-from .beyond import within_floats
 from .events import ExponentialSelection
-from .methods import Method, ceiling, exact_methods, methods, numerical_method
+from .explain.attack import Attack, attack, read_rate
+from .explain.why import Row, Why
 from .neighbours import Neighbours
-from .parts import Parts
-from .pure import price_pure
-from .rounding import down, up
-from .why import Row, Why
-from .witness import witnesses
-from .zcdp import price_zcdp
+from .pricing import gdp, rdp
+from .pricing.limits import within_floats
+from .pricing.methods import Method, ceiling, exact_methods, methods, numerical_method
+from .pricing.parts import Parts
+from .pricing.pure import price_pure
+from .pricing.witness import witnesses
+from .pricing.zcdp import price_zcdp
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +83,7 @@ class Curve:
     answers needs a filter.
 
     >>> from .events import GaussianNoise
-    >>> from .parts import flatten
+    >>> from .pricing.parts import flatten
     >>> curve = Curve(flatten([GaussianNoise.of(scale=10, sensitivity=1)] * 1000))
     >>> round(curve.epsilon(delta=1e-6), 6), round(curve.delta(epsilon=10), 6)
     (19.423656, 0.03378)
@@ -118,7 +118,7 @@ class Curve:
     @cached_property
     def from_below(self) -> tuple[Method, ...]:
         """The methods that bound the price from below: exact for these events, or for mechanisms that fit them."""
-        from .pair import STEEP
+        from .pairs.dominating import STEEP
 
         first = self.parts.atoms[0][0] if self.parts.count == 1 else None
         alone = isinstance(first, ExponentialSelection) and first.epsilon <= STEEP
@@ -205,12 +205,12 @@ class Curve:
 
     def draw(self, width: int = 64, height: int = 16) -> str:
         """Draw δ over ε in plain text, for a terminal."""
-        from .draw import draw
+        from .explain.picture import draw
 
         return draw(self, width, height)
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Plot δ over ε, upper and lower bound, with matplotlib; says how to install it when it is missing."""
-        from .draw import plot
+        from .explain.picture import plot
 
         return plot(self, axes)

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ..arithmetic.rational import Number, rational, whole
 from ..errors import InvalidArgument
-from ..rational import Number, rational, whole
 
 __all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
 
@@ -61,7 +61,7 @@ def _show(amount: Fraction) -> str:
 
 def _brief(amount: Fraction) -> str:
     """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
-    from .rounding import shown
+    from ..arithmetic.rounding import shown
 
     exact = _show(amount)
     return exact if len(exact) <= _BRIEF else shown(amount, 6)
@@ -225,7 +225,7 @@ class GaussianDP(_Promise):
     @property
     def mu(self) -> float:
         """μ, rounded up; exact if it is a short decimal, as a float stands for its shortest one; ∞ from 1e150 on."""
-        from .rounding import up
+        from ..arithmetic.rounding import up
 
         if self.squared > 10**300:
             return math.inf

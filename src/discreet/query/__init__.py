@@ -12,7 +12,8 @@ Start at `tree` (what can be asked), `expression` and `kind` (what rows say), `t
 
 from __future__ import annotations
 
-from .aggregate import (
+from .algebra.tree import Question
+from .python.aggregate import (
     correlation,
     count,
     count_distinct,
@@ -28,11 +29,10 @@ from .aggregate import (
     sum_of,
     variance,
 )
-from .build import Table
-from .column import Col, case, col
-from .show import describe, fingerprint
-from .sql import parse
-from .tree import Question
+from .python.column import Col, case, col
+from .python.table import Table
+from .sql.parse import parse
+from .text.question import describe, fingerprint
 
 __all__ = [
     "Col",

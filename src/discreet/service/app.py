@@ -22,13 +22,13 @@ from starlette.types import ASGIApp
 
 from ..errors import DiscreetError
 from ..wire.reply import refusal_to_json, status_of
-from .api import api_routes, send
-from .call import Reply
+from .api.call import Reply
+from .api.routes import api_routes, send
 from .config import Config, read_config
-from .door import NoEntry
-from .guard import guarded
-from .limits import TooMany
-from .log import place_of
+from .http.door import NoEntry
+from .http.guard import guarded
+from .http.limits import TooMany
+from .http.log import place_of
 from .state import State, open_state
 
 __all__ = ["CONFIG_VARIABLE", "build_app", "from_environment"]

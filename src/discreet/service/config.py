@@ -9,11 +9,11 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ..arithmetic.rational import positive, whole
 from ..errors import InvalidArgument
 from ..privacy.measures import Measure
-from ..rational import positive, whole
 from ..wire.measure import budget_from_json
-from .store import is_server
+from .stores.store import is_server
 
 __all__ = ["Bounds", "Config", "DataSet", "Source", "read_config"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..samples import sample
 from .config import read_config
-from .people import People
-from .store import open_store
+from .stores.people import People
+from .stores.store import open_store
 
 __all__ = ["Sample", "make_sample"]
 

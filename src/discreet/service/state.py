@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .config import Config
-from .datasets import DataSets
-from .grid import Grid
-from .jobs import Jobs
-from .limits import Limits
-from .log import Log
-from .metrics import Metrics
-from .people import People
-from .receipts import Receipts
-from .session import Sessions
-from .store import Store, open_store
+from .http.limits import Limits
+from .http.log import Log
+from .http.metrics import Metrics
+from .http.session import Sessions
+from .jobs.grid import Grid
+from .jobs.jobs import Jobs
+from .stores.datasets import DataSets
+from .stores.people import People
+from .stores.receipts import Receipts
+from .stores.store import Store, open_store
 
 __all__ = ["State", "open_state"]
 

@@ -17,8 +17,8 @@ import numpy as np
 from ..errors import ClaimRefuted, DiscreetError
 from ..noise.bits import Bits
 from ..privacy.compose import compose
-from ..privacy.event_json import from_json, to_json
 from ..privacy.events import Event
+from ..privacy.events.json import from_json, to_json
 from .bits import FailingBits, ShortBits, UntouchedBits
 from .findings import refute
 

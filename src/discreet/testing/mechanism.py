@@ -48,7 +48,7 @@ def check_mechanism(
     6. Additive ones: kinds (an int gives an int, an array one of its shape), low bits (the grid of the outputs is the
        same whatever the low bits of the input).
 
-    >>> from discreet.mechanisms.geometric import Geometric
+    >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> print(check_mechanism(Geometric(scale=2, sensitivity=1)))
     additive: price, JSON, kinds, refusal, loss, error, randomness, pickling held
     not checked: low bits (it takes no floats)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.service.session import cookie_name
+from discreet.service.http.session import cookie_name
 
 from . import town as towns
 

@@ -17,16 +17,15 @@ from discreet.service.pages import (
     ask_form,
     clause,
     explained,
-    learn,
-    lesson_curve,
-    spending,
-    tradeoff,
     visit,
 )
-from discreet.service.pages.amount import Purse, amount, left_bar
-from discreet.service.pages.answer_chart import Bar, answer_chart
-from discreet.service.pages.chart import plain
-from discreet.service.pages.scale import Scale, decades, linear
+from discreet.service.pages.charts import spending, tradeoff
+from discreet.service.pages.charts.amount import Purse, amount, left_bar
+from discreet.service.pages.charts.answer import Bar, answer_chart
+from discreet.service.pages.charts.chart import plain
+from discreet.service.pages.charts.scale import Scale, decades, linear
+from discreet.service.pages.lessons import corner as learn
+from discreet.service.pages.lessons import curve as lesson_curve
 from discreet.wire.request import Ask, Terms
 from discreet.wire.text import write_json
 

@@ -16,8 +16,8 @@ import uvicorn
 
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from discreet.service.people import People
 from discreet.service.state import State, open_state
+from discreet.service.stores.people import People
 
 DISTRICTS = ("Centre", "Harbour", "Hills", "Meadows", "Old town", "West side")
 SCHEMA = """format = 1

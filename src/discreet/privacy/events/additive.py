@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
-from ...rational import Number, positive, rational, whole
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .value import fill
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
-from ...rational import Number, positive, rational, whole
 from ..measures import Measure
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .value import fill

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ...arithmetic.rational import Number, rational, whole
 from ...errors import InvalidArgument
-from ...rational import Number, rational, whole
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .additive import (
     BinomialNoise,

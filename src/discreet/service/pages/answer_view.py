@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ...wire.text import read_json
-from .answer_chart import Bar, answer_chart
+from .charts.answer import Bar, answer_chart
 from .words import error_words, percent, value_words
 
 __all__ = ["AnswerView", "Cell", "Chart", "Column", "answer_csv", "answer_view", "cost_of"]
@@ -84,7 +84,7 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
     """Say what the receipt says it cost; nothing if there is none."""
-    from ...privacy.event_json import measure_from_json
+    from ...privacy.events.json import measure_from_json
 
     receipt = reply.get("receipt")
     return "" if receipt is None else str(measure_from_json(_receipt(receipt)["price"]))

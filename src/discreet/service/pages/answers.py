@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import NotAllowed
-from ..job import Job
+from ..jobs.job import Job
 from ..state import State
 from .answer_view import answer_csv, answer_view
 from .clause import refused

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...data.columns import Category, Integer, Real
+from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP

@@ -12,10 +12,10 @@ from starlette.routing import Route
 from ...errors import DiscreetError
 from ...wire.reply import status_of
 from ...wire.text import write_json
-from .. import crew
-from ..call import Call
-from ..people import EVERYTHING, Person
+from ..api import people as crew
+from ..api.call import Call
 from ..state import State
+from ..stores.people import EVERYTHING, Person
 from .clause import Refusal, refused
 from .visit import Visit, for_stewards, to
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ...ledger.entry import Entry
-from ...privacy.filter import Filter
+from ...privacy.filters.filter import Filter
 
 __all__ = ["entry_words", "event_words"]
 

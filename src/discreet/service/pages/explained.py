@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ...curator.explanation import Explanation
 from ...plan.plan import Plan
 from ...plan.release import ChosenRelease
-from ...plan.show import share_text
+from ...plan.text.plan import share_text
 from ...privacy.measures import Measure
 from .words import error_words, percent
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..job import COLUMNS, Job, read_job
+from ..jobs.job import COLUMNS, Job, read_job
 from ..state import State
 from .answer_view import cost_of
 

@@ -12,7 +12,7 @@ from starlette.types import Scope
 from ..state import State
 from .answers import answer_routes
 from .crowd import crowd_routes
-from .learn import learn_routes
+from .lessons.corner import learn_routes
 from .sign import sign_routes
 from .steward import steward_routes
 from .visit import Visit, for_all

@@ -5,9 +5,9 @@ from __future__ import annotations
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ..csrf import check_origin
-from ..door import address_of
-from ..session import drop_cookie, set_cookie
+from ..http.csrf import check_origin
+from ..http.door import address_of
+from ..http.session import drop_cookie, set_cookie
 from ..state import State
 from .visit import Visit, for_all, for_analysts, local_path, to
 

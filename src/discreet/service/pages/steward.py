@@ -15,14 +15,14 @@ from ...ledger import Ledger
 from ...ledger.entry import Entry
 from ...wire.measure import budget_to_json
 from ...wire.text import write_json
-from .. import budget
-from ..call import Call
+from ..api import budget
+from ..api.call import Call
 from ..state import State
-from .amount import Purse, left_bar, part_bar
 from .ask_form import Fields, Unit, ask_of, unit_of
+from .charts.amount import Purse, left_bar, part_bar
+from .charts.spending import price_of, spending_chart, spent_over_time
 from .clause import refused
 from .entry_words import entry_words
-from .spending import price_of, spending_chart, spent_over_time
 from .visit import Visit, for_stewards, to
 from .words import value_words
 from .workbench import dataset_of

@@ -17,12 +17,12 @@ from starlette.responses import RedirectResponse, Response
 
 from ...errors import DiscreetError, InvalidArgument, NotAllowed
 from ...wire.reply import BROKEN, status_of
-from ..csrf import FIELD, check_csrf
-from ..door import require_steward, session_of
-from ..limits import TooMany
-from ..people import Person
-from ..session import Session
+from ..http.csrf import FIELD, check_csrf
+from ..http.door import require_steward, session_of
+from ..http.limits import TooMany
+from ..http.session import Session
 from ..state import State
+from ..stores.people import Person
 from .clause import refused
 from .render import is_piece, page, piece
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ...privacy.rounding import shown
-from .chart import plain
+from ...arithmetic.rounding import shown
+from .charts.chart import plain
 
 __all__ = ["error_words", "percent", "price_words", "sentence", "value_words"]
 

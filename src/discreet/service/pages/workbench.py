@@ -15,15 +15,15 @@ from ...privacy.measures import Measure
 from ...wire.reply import status_of
 from ...wire.request import Ask
 from ...wire.text import write_json
+from ..api.verbs import check_ask, rehearse
 from ..state import State
-from ..verbs import check_ask, rehearse
-from .amount import Purse, left_bar
 from .answer_view import answer_view
 from .ask_form import Fields, Unit, ask_of, examples_of, read_fields, unit_of
+from .charts.amount import Purse, left_bar
+from .charts.tradeoff import tradeoff
 from .clause import refused
 from .explained import explained_of
 from .past import past_of
-from .tradeoff import tradeoff
 from .visit import Visit, for_analysts, to
 
 __all__ = ["fresh_mark", "workbench_routes"]

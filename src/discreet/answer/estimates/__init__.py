@@ -1,0 +1,1 @@
+"""An estimate and an interval for each kind of statistic."""

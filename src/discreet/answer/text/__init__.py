@@ -1,0 +1,1 @@
+"""How answers show themselves: tables and pictures."""

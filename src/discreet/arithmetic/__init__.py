@@ -1,0 +1,1 @@
+"""Exact numbers: rationals from what people write, outward rounding, roots and series."""

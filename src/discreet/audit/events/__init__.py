@@ -1,0 +1,1 @@
+"""From outputs to the event that gives a mechanism away."""

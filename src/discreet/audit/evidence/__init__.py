@@ -1,0 +1,1 @@
+"""What follows from counted outputs, exactly: bounds, ceilings, claims."""

@@ -1,0 +1,192 @@
+"""The most a promise allows: if the event has probability q on one input, how probable may it be on the other?
+
+A promise about D and D' is a ceiling F: P[M(D) ∈ S] ≤ F(P[M(D') ∈ S]) for every event S and both orders. It is one
+minus the trade-off function (Wasserman, Zhou 2010; Dong, Roth, Su 2022), so S and its complement are one test.
+A ceiling may be too high (then the auditor is only weaker), never too low.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .bounds import Floats
+from .claim import bisect, gaussian_delta
+
+__all__ = [
+    "Ceiling",
+    "Family",
+    "approximate",
+    "at_delta",
+    "at_epsilon",
+    "ceiling",
+    "family",
+    "gaussian",
+    "gaussian_within",
+    "mu_of",
+    "renyi",
+]
+
+Ceiling: TypeAlias = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Ceilings that rise with one number: the least of them that survives the evidence is a lower bound on it."""
+
+    symbol: str
+    member: Callable[[float], Ceiling]
+    most: float
+    """No bound above this is ever sought."""
+
+
+def approximate(epsilon: float, delta: float) -> Ceiling:
+    """Give the ceiling of (ε, δ): min(e^ε q + δ, 1 − e^−ε (1 − δ − q)), the event and its complement.
+
+    >>> approximate(math.log(3), 0)(np.array([0.0, 0.25, 0.5])).round(12).tolist()
+    [0.0, 0.75, 0.833333333333]
+    """
+    rise, fall = math.exp(min(epsilon, 700.0)), math.exp(-epsilon)
+
+    def most(q: Floats) -> Floats:
+        return np.clip(np.minimum(rise * q + delta, 1 - fall * (1 - delta - q)), 0.0, 1.0)
+
+    return most
+
+
+def gaussian(mu: float) -> Ceiling:
+    """Give the ceiling of μ-Gaussian DP: Φ(Φ⁻¹(q) + μ).
+
+    >>> gaussian(1.0)(np.array([0.5])).round(6).tolist()
+    [0.841345]
+    """
+    from scipy.special import ndtr, ndtri
+
+    def most(q: Floats) -> Floats:
+        return np.asarray(ndtr(ndtri(q) + mu), dtype=np.float64)
+
+    return most
+
+
+def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
+    """Give the ceiling of Rényi divergences: the largest p whose coin is as close to the coin of q as promised.
+
+    An event is post-processing to one bit, so D_α(p‖q) and D_α(q‖p) of the two coins keep the promise (data processing,
+    van Erven, Harremoës 2014). Leaving out orders only raises the ceiling.
+
+    >>> renyi(np.array([2.0]), np.array([0.0]))(np.array([0.5])).round(6).tolist()
+    [0.5]
+    """
+    from scipy.special import expit, logit
+
+    def most(q: Floats) -> Floats:
+        low = logit(np.clip(np.asarray(q, dtype=float), 1e-300, 1 - 1e-16))
+        start, high = low, low + 100.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            fits = _coins_close(middle, start, alphas, divergences)
+            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+        return np.where(np.asarray(q) <= 0, 0.0, np.where(np.asarray(q) >= 1, 1.0, expit(high)))
+
+    return most
+
+
+def _coins_close(t: Floats, u: Floats, alphas: Floats, divergences: Floats) -> NDArray[np.bool_]:
+    """Say where coins with log-odds t and u keep all divergences, in both orders (a hair generous)."""
+    from scipy.special import log_expit
+
+    a = alphas[:, None]
+    logs = log_expit(t), log_expit(-t), log_expit(u), log_expit(-u)
+    there = np.logaddexp(a * logs[0] + (1 - a) * logs[2], a * logs[1] + (1 - a) * logs[3])
+    back = np.logaddexp(a * logs[2] + (1 - a) * logs[0], a * logs[3] + (1 - a) * logs[1])
+    allowed = (a - 1) * divergences[:, None] * (1 + 1e-9) + 1e-12
+    return np.asarray(np.all(np.maximum(there, back) <= allowed, axis=0))
+
+
+def _orders_of(claim: ZCDP | RenyiDP) -> tuple[Floats, Floats]:
+    if isinstance(claim, RenyiDP):
+        return np.array([float(a) for a, _ in claim.orders]), np.array([float(e) for _, e in claim.orders])
+    alphas = 1 + np.geomspace(1e-3, 1e4, 29)
+    return alphas, float(claim.rho) * alphas
+
+
+def ceiling(claim: Measure, *, assume: str | None = None) -> Ceiling:
+    """Give the ceiling of any claim; with assume="gaussian", that of the worst Gaussian law that keeps the claim.
+
+    >>> ceiling(PureDP(0))(np.array([0.25])).tolist()
+    [0.25]
+    """
+    if assume == "gaussian":
+        return gaussian(gaussian_within(claim))
+    match claim:
+        case PureDP():
+            return approximate(float(claim.epsilon), 0.0)
+        case ApproxDP():
+            return approximate(float(claim.epsilon), float(claim.delta))
+        case GaussianDP():
+            return gaussian(math.sqrt(claim.squared))
+        case _:
+            return renyi(*_orders_of(claim))
+
+
+def gaussian_within(claim: Measure) -> float:
+    """Find the largest μ whose Gaussian law keeps the claim: its Rényi divergences are αμ²/2; no pure ε suffices.
+
+    >>> gaussian_within(ZCDP(0.5)), gaussian_within(PureDP(9))
+    (1.0, 0.0)
+    """
+    match claim:
+        case PureDP():
+            return 0.0
+        case ApproxDP():
+            return mu_of(float(claim.epsilon), float(claim.delta))
+        case GaussianDP():
+            return math.sqrt(claim.squared)
+        case ZCDP():
+            return math.sqrt(2 * claim.rho)
+        case _:
+            return min(math.sqrt(2 * e / a) for a, e in claim.orders)
+
+
+def family(claim: Measure) -> Family:
+    """Give the ceilings of the claim's own kind: ε at its δ, μ, ρ, or a multiple of ε(α)."""
+    match claim:
+        case PureDP():
+            return at_delta(0.0)
+        case ApproxDP():
+            return at_delta(float(claim.delta))
+        case GaussianDP():
+            return Family("μ", gaussian, 75.0)
+        case ZCDP():
+            alphas, _ = _orders_of(ZCDP(0))
+            return Family("ρ", lambda rho: renyi(alphas, rho * alphas), 2000.0)
+        case _:
+            orders, divergences = _orders_of(claim)
+            return Family("× ε(α)", lambda times: renyi(orders, times * divergences), 1e6)
+
+
+def at_delta(delta: float, *, assume: str | None = None) -> Family:
+    """Give the ceilings of ε at a fixed δ; with assume="gaussian", those of the Gaussian law with that ε."""
+    if assume == "gaussian":
+        return Family("ε", lambda epsilon: gaussian(mu_of(epsilon, delta)), 500.0)
+    return Family("ε", lambda epsilon: approximate(epsilon, delta), 700.0)
+
+
+def at_epsilon(epsilon: float, *, assume: str | None = None) -> Family:
+    """Give the ceilings of δ at a fixed ε; with assume="gaussian", those of the Gaussian law with that δ."""
+    if assume == "gaussian":
+        return Family("δ", lambda delta: gaussian(mu_of(epsilon, delta)), 1.0)
+    return Family("δ", lambda delta: approximate(epsilon, delta), 1.0)
+
+
+def mu_of(epsilon: float, delta: float) -> float:
+    """Find the μ whose Gaussian law is just (ε, δ)-private, rounded up."""
+    if delta >= 1 or gaussian_delta(75.0, epsilon) <= delta:
+        return 75.0
+    return bisect(lambda mu: gaussian_delta(mu, epsilon) <= delta, 0.0, 75.0) if delta > 0 else 0.0

@@ -1,0 +1,119 @@
+"""How many runs does it take? Ask before running."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ...errors import InvalidArgument
+from ...privacy.measures import Measure
+from .bounds import Floats, level
+from .ceiling import Ceiling, ceiling, family
+from .claim import read_claim
+from .counts import Evidence, slope_for
+
+__all__ = ["least_runs", "runs_needed"]
+
+_MOST = 10**12
+
+
+def runs_needed(claim: Measure, truth: Measure, *, power: float = 0.9, confidence: float = 0.999) -> int:
+    """Plan an audit: runs per input that refute the claim with the given power if the truth is as bad as it may be.
+
+    Counts the judging runs for the best event that a mechanism with that truth can have, and as many again to find the
+    event; a mechanism with fewer than 65 outputs needs little more than half of it (`audit` looks first).
+
+    >>> from ...privacy.measures import PureDP
+    >>> runs_needed(PureDP(1), PureDP(1.2)) < runs_needed(PureDP(1), PureDP(1.1))
+    True
+
+    Refuses a truth that keeps the claim: no number of runs refutes what is true.
+
+    >>> runs_needed(PureDP(1), PureDP(0.9))
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: a mechanism with ε = 0.9 keeps the claim ε = 1; no number of runs refutes it
+    """
+    allowed, true = ceiling(read_claim(claim)), ceiling(read_claim(truth))
+    beta, alpha = 1 - level(power, "power"), 1 - level(confidence, "confidence")
+    odds = np.linspace(-18, 18, 721)
+    q = _with_knots(1 / (1 + np.exp(-odds)), true)
+    p = true(q)
+    p, q = _clearest(p, q, allowed(q))
+    if not len(q):
+        raise InvalidArgument(f"a mechanism with {truth} keeps the claim {claim}; no number of runs refutes it")
+    return 2 * min(_runs_for(a, b, claim, alpha, beta) for a, b in zip(p, q, strict=True))
+
+
+def _with_knots(q: Floats, true: Ceiling) -> Floats:
+    """Add the corner of a pure promise, where its best event lies: p + q = 1."""
+    low, high = 0.0, 0.5
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if float(true(np.array([middle]))[0]) + middle < 1 else (low, middle)
+    return np.append(q, high)
+
+
+def _clearest(p: Floats, q: Floats, top: Floats, most: int = 3) -> tuple[Floats, Floats]:
+    """Keep the events with the largest margin in standard errors."""
+    inside = (p > top * (1 + 1e-9) + 1e-15) & (p < 1) & (q > 0)
+    p, q, top = p[inside], q[inside], top[inside]
+    slope = np.maximum(top / q, 1.0)
+    margin = (p - top) / np.sqrt(p * (1 - p) + slope**2 * q * (1 - q))
+    best = np.argsort(-margin)[:most]
+    return p[best], q[best]
+
+
+def _runs_for(p: float, q: float, claim: Measure, alpha: float, beta: float) -> int:
+    """Find the least runs at which even an unlucky outcome (a β-quantile of the statistic) refutes."""
+    from scipy.special import ndtri
+
+    z, allowed = float(-ndtri(beta)), ceiling(claim)
+    slope = slope_for(p, q, 10_000, family(claim), trained=10_000, alpha=alpha)
+
+    def enough(runs: int) -> bool:
+        spread_p, spread_q = math.sqrt(runs * p * (1 - p)), math.sqrt(runs * q * (1 - q))
+        both = math.hypot(spread_p, slope * spread_q)
+        hits = math.floor(runs * p - z * spread_p**2 / both)
+        false_hits = math.ceil(runs * q + z * slope * spread_q**2 / both)
+        if not 0 <= false_hits <= runs or hits < 0:
+            return False
+        return Evidence(hits, runs, false_hits, runs, slope).refutes(allowed, alpha)
+
+    return _first(enough)
+
+
+def least_runs(allowed: Ceiling, alpha: float) -> int:
+    """Find the least judging runs at which a complete leak (always against never) refutes a ceiling.
+
+    Its chance while the promise holds is (p (1 − q))^runs at the worst pair; a tenth is added for the cuts of the test.
+
+    >>> from .ceiling import approximate
+    >>> least_runs(approximate(1, 0), 0.001), least_runs(approximate(10, 0), 0.001)
+    (13, 83687)
+
+    Refuses a ceiling that no number of runs can reach.
+    """
+    from scipy.special import expit
+
+    odds = np.linspace(-34, 34, 6801)
+    likeliest = float(np.max(np.log(allowed(expit(odds))) + np.log(expit(-odds))))
+    if likeliest > -math.log(1 / alpha) / _MOST:
+        raise InvalidArgument("more than 1e12 runs would be needed; no black-box audit can refute this claim")
+    return math.ceil(1.1 * math.log(alpha) / likeliest)
+
+
+def _first(enough: Callable[[int], bool]) -> int:
+    """Find the first number that is enough, by doubling and halving."""
+    high = 8
+    while not enough(high):
+        high *= 2
+        if high > _MOST:
+            raise InvalidArgument("more than 1e12 runs would be needed; no black-box audit can refute this claim")
+    low = high // 2
+    while high - low > max(1, high // 200):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

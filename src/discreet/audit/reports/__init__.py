@@ -1,0 +1,1 @@
+"""What an audit found, as text, page and picture."""

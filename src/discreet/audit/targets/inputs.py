@@ -1,0 +1,96 @@
+"""Are two inputs neighbours? Checked where the inputs are collections of units; said to be unchecked where not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from ...errors import InvalidArgument
+
+__all__ = ["Unit", "check_inputs", "owner", "plain", "shown"]
+
+Unit: TypeAlias = str | int | Callable[[object], Hashable]
+"""How to read whose row it is: a field of a dictionary, a place in a tuple, or a function of the row."""
+
+
+def shown(value: object, most: int = 60) -> str:
+    """Print an input in a few characters."""
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def check_inputs(inputs: object, neighbours: str | None = None, unit: Unit | None = None) -> tuple[object, object]:
+    """Check that there are two different inputs and, if a relation is given, that they differ by one unit.
+
+    A collection is a list, tuple, array or table of rows, or a dictionary from unit to data.
+
+    >>> check_inputs(([1, 2], [2, 1, 3]), "add-remove")
+    ([1, 2], [2, 1, 3])
+    >>> check_inputs(([1, 2], [3, 4]), "replace")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: not 'replace' neighbours: 2 units leave and 2 come; exactly 1 leaves and 1 comes
+    """
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str) or len(inputs) != 2:
+        raise InvalidArgument("inputs must be a pair of neighbouring inputs (D, D')")
+    first, second = inputs
+    if plain(first) == plain(second):
+        raise InvalidArgument("the two inputs are equal: nothing can be told apart; give two that differ by one unit")
+    if neighbours is None:
+        return first, second
+    if neighbours not in ("add-remove", "replace"):
+        raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
+    gone, come = _changes(_units(first, unit), _units(second, unit))
+    if neighbours == "add-remove" and gone + come != 1:
+        raise InvalidArgument(_words(neighbours, gone, come, "1 leaves or 1 comes"))
+    if neighbours == "replace" and (gone, come) != (1, 1):
+        raise InvalidArgument(_words(neighbours, gone, come, "1 leaves and 1 comes"))
+    return first, second
+
+
+def _words(neighbours: str, gone: int, come: int, right: str) -> str:
+    return f"not {neighbours!r} neighbours: {gone} units leave and {come} come; exactly {right}"
+
+
+def _changes(first: Counter[Hashable], second: Counter[Hashable]) -> tuple[int, int]:
+    return (first - second).total(), (second - first).total()
+
+
+def plain(value: object) -> str:
+    """Spell a value so that equal values, NaN and arrays included, are spelt alike."""
+    if isinstance(value, np.ndarray | np.generic):
+        return f"{value.dtype} {value.tolist()!r}"
+    rows = getattr(value, "to_dicts", None)
+    return repr(rows() if callable(rows) else value)
+
+
+def _units(data: object, unit: Unit | None) -> Counter[Hashable]:
+    """Count the units: rows, or all the rows of one person together."""
+    if isinstance(data, Mapping):
+        return Counter((plain(key), plain(value)) for key, value in data.items())
+    rows = data.to_dicts() if hasattr(data, "to_dicts") else data
+    if isinstance(rows, str) or not isinstance(rows, Sequence | np.ndarray):
+        raise InvalidArgument(
+            "the inputs are not collections of units, so they cannot be checked to be neighbours; give data sets, "
+            "or leave `neighbours` out and vouch for them yourself"
+        )
+    if unit is None:
+        return Counter(plain(row) for row in rows)
+    people: dict[Hashable, Counter[str]] = {}
+    for row in rows:
+        people.setdefault(owner(row, unit), Counter())[plain(row)] += 1
+    return Counter((who, tuple(sorted(kept.items()))) for who, kept in people.items())
+
+
+def owner(row: object, unit: Unit) -> Hashable:
+    """Read whose row it is."""
+    if callable(unit):
+        return unit(row)
+    try:
+        found: Hashable = row[unit]  # type: ignore[index]
+    except (KeyError, IndexError, TypeError):
+        raise InvalidArgument(f"no row has a unit {unit!r}; name a field of every row") from None
+    return found

@@ -1,0 +1,108 @@
+"""A day of a steward and an analyst on bundled data: declare, explain, ask by budget, by error, run out, look back."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.text import Text
+
+from ...answer.answer import Answer
+from ...arithmetic.rational import positive
+from ...curator import Curator
+from ...data.columns.column import Category, Integer, Real
+from ...data.schema import Schema
+from ...data.unit import Rows
+from ...engines.duckdb.engine import DuckDB
+from ...errors import BudgetExceeded
+from ...ledger import open_ledger
+from ...privacy.measures import PureDP
+from ...samples import sample
+from ..write import can_draw, write_picture
+
+__all__ = ["PICTURE", "show"]
+
+PICTURE = "discreet-demo.png"
+PEOPLE = Schema(
+    "people",
+    Rows(),
+    {
+        "age": Integer(0, 120),
+        "sex": Category([0, 1]),
+        "educ": Integer(0, 20),
+        "income": Real(0, 150_000, step=1, default=0),
+        "married": Category([0, 1]),
+    },
+)
+BY_AGE = """SELECT CASE WHEN age < 40 THEN 'under 40'
+            WHEN age < 60 THEN '40 to 59'
+            ELSE '60 and over' END AS ages,
+       COUNT(*) AS people, AVG(income) AS income
+FROM people GROUP BY ages"""
+MARRIED = "SELECT COUNT(*) AS married FROM people WHERE married = 1"
+MEDIAN = "SELECT MEDIAN(income) AS median_income FROM people"
+
+
+def show(epsilon: str, console: Console | None = None, folder: Path | None = None) -> None:
+    """Live through the day under one pure budget, in a folder that is removed after; the picture stays in `folder`."""
+    budget = PureDP(positive(epsilon, "epsilon"))
+    screen = console or Console()
+    with tempfile.TemporaryDirectory() as home, open_ledger(Path(home) / "people.ledger", budget) as ledger:
+        store = DuckDB({"people": sample("pums.csv")})
+        try:
+            _day(Curator(store, [PEOPLE], ledger, who="ana"), budget, screen, folder or Path.cwd())
+        finally:
+            store.close()
+
+
+def _day(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> None:
+    half, step = PureDP(budget.epsilon / 2), _steps(screen)
+    step("The steward declares public facts, and a budget that is never exceeded", f"{PEOPLE}\nbudget: {budget}")
+    step("Ana asks what it would cost and miss; nothing is touched, nothing is spent", BY_AGE)
+    screen.print(Text(str(curator.plan(BY_AGE, spend=half))))
+    step(f"She asks by budget: {half}", None)
+    answer = curator.sql(BY_AGE, spend=half, why="income by age")
+    screen.print(Text(str(answer)))
+    step("She asks by error: ± 20 is enough, the planner finds the price", MARRIED)
+    screen.print(Text(str(curator.sql(MARRIED, error=20, why="a rough count"))))
+    step("She asks the first question again: the same answer, for free", None)
+    again = curator.sql(BY_AGE, spend=half)
+    screen.print(f"the same numbers: {again.rows == answer.rows}; {curator.left()} is left")
+    step("She asks for more than is left", MEDIAN)
+    try:
+        curator.sql(MEDIAN, spend=budget)
+    except BudgetExceeded as refusal:
+        screen.print(f"[red]refused:[/red] {refusal}")
+    step("The steward looks into the ledger, and proves that it holds", None)
+    screen.print(Text(str(curator.ledger.history())))
+    screen.print(Text(f"\n{curator.ledger.verify()}\n"))
+    _picture(answer, screen, folder)
+    screen.print("The same behind HTTP, with a page for people: [bold]discreet serve --demo[/bold] (or make serve).")
+
+
+def _steps(screen: Console) -> Callable[[str, str | None], None]:
+    count = iter(range(1, 100))
+
+    def step(title: str, body: str | None) -> None:
+        screen.print(f"\n[bold cyan]{next(count)}[/bold cyan] [bold]{title}[/bold]")
+        if body is not None and body.startswith("SELECT"):
+            screen.print(
+                Panel(Syntax(body, "sql", background_color="default", word_wrap=True), expand=False, border_style="dim")
+            )
+        elif body is not None:
+            screen.print(Text(body))
+
+    return step
+
+
+def _picture(answer: Answer, screen: Console, folder: Path) -> None:
+    if not can_draw():
+        screen.print("A picture of the answer needs matplotlib: pip install 'discreet[plot]'")
+        return
+    path = folder / PICTURE
+    write_picture(answer, path, title="People by age")
+    screen.print(f"A picture of the first answer is in [bold]{path.name}[/bold].")

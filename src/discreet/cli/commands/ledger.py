@@ -1,0 +1,224 @@
+"""`discreet ledger`: make one, see what was spent and by whom, prove that the chain holds, keep copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from ...errors import InvalidArgument
+from ...ledger import Ledger, Parts, open_ledger
+from ...privacy.filters.filter import Kind
+from ...privacy.neighbours import Neighbours
+from ..budget import measure_of, measure_of_words, pairs
+from ..flags import Delta, Epsilon, Json, Mu, Rho
+from ..refusal import refusals
+from ..write import echo
+
+__all__ = ["app", "existing"]
+
+app = typer.Typer(
+    name="ledger",
+    help="Keep what has been spent: make a ledger, look at it, prove that it holds.",
+    no_args_is_help=True,
+)
+
+At = Annotated[str, typer.Argument(metavar="LEDGER", help="A file, or postgresql://… of a database.")]
+Name = Annotated[str, typer.Option("--name", help="Which ledger of a database.")]
+
+
+@app.command()
+def create(
+    where: At,
+    *,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    mu: Mu = None,
+    kind: Annotated[str | None, typer.Option(help="How spending adds up: pure, zcdp, residue, …; see docs.")] = None,
+    keep_delta: Annotated[str | None, typer.Option(help="The part of δ that is kept for unknown keys.")] = None,
+    neighbours: Annotated[str | None, typer.Option(help="add-remove or replace; else the first charge says.")] = None,
+    allow: Annotated[list[str] | None, typer.Option(help="An allowance: ana=1, or '*=1/2' for all others.")] = None,
+    window: Annotated[str | None, typer.Option(help="The budget begins anew each day, week, month, …")] = None,
+    parts: Annotated[str | None, typer.Option(help="Disjoint public parts: visits.month=2026-04,2026-05.")] = None,
+    name: Name = "main",
+    as_json: Json = False,
+) -> None:
+    """Make a new ledger with a budget; its terms are fixed then.
+
+    Example: discreet ledger create people.ledger --epsilon 3 --allow ana=1 --allow "*=1/2"
+    """
+    with refusals(as_json=as_json):
+        budget = measure_of(epsilon, delta, rho, mu)
+        if budget is None:
+            raise InvalidArgument("a ledger needs a budget: --epsilon (with or without --delta), --rho or --mu")
+        if "://" not in where and Path(where).exists():
+            raise InvalidArgument(f"{where} is there already; look at it by: discreet ledger show {where}")
+        shares = {who: measure_of_words(amount, "--allow") for who, amount in pairs(allow, "--allow").items()}
+        with open_ledger(
+            where,
+            budget,
+            kind=cast("Kind | None", kind),
+            delta=keep_delta,
+            neighbours=cast("Neighbours | None", neighbours),
+            allowances=shares or None,
+            window=window,  # type: ignore[arg-type]
+            parts=None if parts is None else _parts(parts),
+            name=name,
+        ) as ledger:
+            _show(ledger, as_json=as_json)
+
+
+def _parts(said: str) -> Parts:
+    column, equals, values = said.partition("=")
+    table, dot, column = column.partition(".")
+    if not equals or not dot:
+        raise InvalidArgument(f"--parts is written TABLE.COLUMN=VALUE,VALUE,…, got {said!r}")
+    return Parts(table, column, [value.strip() for value in values.split(",")])
+
+
+def _show(ledger: Ledger, *, as_json: bool) -> None:
+    from ...wire.measure import budget_to_json
+
+    facts = {
+        "budget": budget_to_json(ledger.promise()),
+        "kind": ledger.terms.kind,
+        "spent": budget_to_json(ledger.spent()),
+        "left": budget_to_json(ledger.left()),
+    }
+    words = (
+        f"budget  {ledger.promise()}, counted as {ledger.terms.kind}\nspent   {ledger.spent()}\nleft    {ledger.left()}"
+    )
+    echo(words, facts, as_json=as_json)
+
+
+@app.command()
+def show(where: At, *, name: Name = "main", as_json: Json = False) -> None:
+    """Show the budget, what was spent and what is left.
+
+    Example: discreet ledger show people.ledger
+    """
+    with refusals(as_json=as_json), existing(where, name) as ledger:
+        _show(ledger, as_json=as_json)
+
+
+def existing(where: str, name: str = "main") -> Ledger:
+    """Open a ledger that must be there."""
+    if "://" not in where and not Path(where).exists():
+        raise InvalidArgument(f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3")
+    return open_ledger(where, name=name)
+
+
+@app.command()
+def history(
+    where: At,
+    *,
+    who: Annotated[str | None, typer.Option(help="Only the entries of this person.")] = None,
+    last: Annotated[int | None, typer.Option(help="Only the last few.")] = None,
+    name: Name = "main",
+    as_json: Json = False,
+) -> None:
+    """List the entries: who asked what, when, why, and what was charged.
+
+    Example: discreet ledger history people.ledger --last 20
+    """
+    from ...wire.reply import entry_to_json
+
+    with refusals(as_json=as_json), existing(where, name) as ledger:
+        found = ledger.history(who, last)
+        echo(found, [entry_to_json(entry) for entry in found], as_json=as_json)
+
+
+@app.command()
+def verify(
+    where: At,
+    *,
+    checkpoint: Annotated[str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")] = None,
+    name: Name = "main",
+    as_json: Json = False,
+) -> None:
+    """Prove the chain: check every hash and price every charge anew. Exit code 1 if it does not hold.
+
+    LEDGER may also be a file written by `discreet ledger export`.
+
+    Example: discreet ledger verify people.ledger
+    """
+    from ...ledger import verify_export
+
+    with refusals(as_json=as_json):
+        noted = None if checkpoint is None else _checkpoint(checkpoint)
+        with Progress(console=Console(stderr=True), disable=as_json, transient=True) as bar:
+            task = bar.add_task("verifying", total=None)
+
+            def advance(done: int, total: int) -> None:
+                bar.update(task, completed=done, total=total)
+
+            if where.endswith((".jsonl", ".json")):
+                verdict = verify_export(where, advance, checkpoint=noted)
+            else:
+                with existing(where, name) as ledger:
+                    verdict = ledger.verify(advance, checkpoint=noted)
+        number, mark = verdict.checkpoint
+        facts = {"holds": True, "entries": verdict.entries, "charges": verdict.charges, "answers": verdict.answers}
+        echo(verdict, {**facts, "pending": verdict.pending, "checkpoint": f"{number}:{mark}"}, as_json=as_json)
+
+
+def _checkpoint(said: str) -> tuple[int, str]:
+    number, _, mark = said.partition(":")
+    if not number.isdecimal() or not mark:
+        raise InvalidArgument(f"--checkpoint is written NUMBER:HASH, as verify shows it; got {said[:80]!r}")
+    return int(number), mark.strip()
+
+
+@app.command()
+def allow(
+    where: At,
+    who: Annotated[str, typer.Argument(help="A name; '*' is everyone who is not named.")],
+    budget: Annotated[str, typer.Argument(help="Such as epsilon=1 or rho=1/8; 'none' withdraws it.")],
+    *,
+    name: Name = "main",
+    as_json: Json = False,
+) -> None:
+    """Give somebody an allowance under the budget, change it, or withdraw it.
+
+    Example: discreet ledger allow people.ledger ana epsilon=1
+    """
+    with refusals(as_json=as_json), existing(where, name) as ledger:
+        entry = ledger.allow(who, None if budget == "none" else measure_of_words(budget, "an allowance"))
+        echo(f"entry {entry.number}: {who} may spend {budget}", {"number": entry.number, "who": who}, as_json=as_json)
+
+
+@app.command()
+def export(
+    where: At,
+    out: Annotated[Path, typer.Argument(help="A new .jsonl file.")],
+    *,
+    name: Name = "main",
+    as_json: Json = False,
+) -> None:
+    """Write all entries as lines of JSON, for whoever is to check them elsewhere.
+
+    Example: discreet ledger export people.ledger people.jsonl
+    """
+    with refusals(as_json=as_json), existing(where, name) as ledger:
+        count = ledger.export(out)
+        echo(f"{count} entries written to {out}", {"entries": count}, as_json=as_json)
+
+
+@app.command()
+def backup(where: At, out: Annotated[Path, typer.Argument(help="A new file.")], *, as_json: Json = False) -> None:
+    """Copy a ledger's file while it is in use. Keep the checkpoint that is shown: an older copy forgets spending.
+
+    Example: discreet ledger backup people.ledger people-monday.ledger
+    """
+    with refusals(as_json=as_json), existing(where, "main") as ledger:
+        ledger.backup(out)
+        last = ledger.history(last=1)[0]
+        echo(
+            f"{out} ends with entry {last.number}:{last.hash}",
+            {"checkpoint": f"{last.number}:{last.hash}"},
+            as_json=as_json,
+        )

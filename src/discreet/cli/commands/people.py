@@ -1,0 +1,97 @@
+"""`discreet people`: who may use a service; tokens are shown once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..refusal import refusals
+
+if TYPE_CHECKING:
+    from ...service.stores.people import People
+
+__all__ = ["app"]
+
+app = typer.Typer(name="people", help="Who may use a service: stewards and analysts.", no_args_is_help=True)
+
+ConfigPath = Annotated[Path, typer.Option("--config", help="The service's configuration, a curator.toml.")]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[People]:
+    from ...service.config import read_config
+    from ...service.stores.people import People
+    from ...service.stores.store import open_store
+
+    with refusals():
+        store = open_store(read_config(path).store)
+        try:
+            yield People(store)
+        finally:
+            store.close()
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="The name that the ledger will remember.")],
+    *,
+    config: ConfigPath,
+    role: Annotated[str, typer.Option(help="steward or analyst.")] = "analyst",
+    dataset: Annotated[list[str] | None, typer.Option(help="A data set, several times if needed; '*' for all.")] = None,
+    days: Annotated[str | None, typer.Option(help="Days until the token expires; never if left out.")] = None,
+) -> None:
+    """Take in somebody new and print the token, which is not shown again.
+
+    Example: discreet people add ana --config curator.toml --dataset census --days 90
+    """
+    with _opened(config) as people:
+        _, token = people.add(name, role, dataset or [], days)
+    typer.echo(token)
+
+
+@app.command()
+def renew(
+    name: Annotated[str, typer.Argument(help="Whose token.")],
+    *,
+    config: ConfigPath,
+    days: Annotated[str | None, typer.Option(help="Days until the token expires; never if left out.")] = None,
+) -> None:
+    """Print a new token for somebody; the old one ends at once.
+
+    Example: discreet people renew ana --config curator.toml --days 90
+    """
+    with _opened(config) as people:
+        typer.echo(people.renew(name, days))
+
+
+@app.command("list")
+def list_people(config: ConfigPath, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+    """List everybody, revoked people too.
+
+    Example: discreet people list --config curator.toml
+    """
+    with _opened(config) as people:
+        everybody = [person.to_json() for person in people.all()]
+    if as_json:
+        typer.echo(json.dumps(everybody, indent=2))
+        return
+    for person in everybody:
+        end = "revoked" if person["revoked"] else f"until {person['expires']}" if person["expires"] else "no end"
+        reach = ", ".join(person["datasets"])  # type: ignore[arg-type]
+        typer.echo(f"{person['name']}  {person['role']}  {reach}  {end}")
+
+
+@app.command()
+def revoke(name: Annotated[str, typer.Argument(help="Who is shut out.")], *, config: ConfigPath) -> None:
+    """Shut somebody out for good, at once, with all their sessions.
+
+    Example: discreet people revoke ana --config curator.toml
+    """
+    with _opened(config) as people:
+        people.revoke(name)
+    typer.echo(f"{name} is shut out")

@@ -1,0 +1,92 @@
+"""`discreet release`: publish a set of tables, with a page that says how far off they are and what is promised."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...data.files.file import read_schemas
+from ...errors import InvalidArgument
+from ...ledger import open_ledger
+from ..flags import Json
+from ..publish.file import ReleaseFile, read_release
+from ..publish.page import page
+from ..refusal import refusals
+from ..source import open_source
+from ..write import can_draw, echo, write_picture, write_text
+
+if TYPE_CHECKING:
+    from ...answer.answer import Answer
+
+__all__ = ["release"]
+
+
+def release(
+    file: Annotated[Path, typer.Argument(help="The release file: source, schema, ledger, spend, questions.")],
+    *,
+    out: Annotated[Path, typer.Option(help="The folder to make; it must not be there yet.")],
+    plan: Annotated[bool, typer.Option("--plan", help="Only show what it would cost and miss.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Answer all questions of a file with one charge, and write them to a folder: CSV tables, pictures, a README.
+
+    All are answered or nothing is spent. The same release of the same version of the data is written again for free.
+
+    Example: discreet release release.toml --out release/
+    """
+    from ...curator import Curator
+    from ...wire.reply import plan_reply
+
+    with refusals(as_json=as_json):
+        asked = read_release(file)
+        if out.exists() and not plan:
+            raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
+        schemas = read_schemas(asked.schema)
+        engine = open_source(asked.source, schemas, asked.tables, progress=not as_json)
+        where = ":memory:" if plan and "://" not in asked.ledger and not Path(asked.ledger).exists() else asked.ledger
+        try:
+            with open_ledger(where, asked.budget) as ledger:
+                curator = Curator(engine, schemas, ledger, who=asked.who)
+                if plan:
+                    found = curator.plan(_questions(asked), **_price(asked), level=asked.level)
+                    echo(found, plan_reply(found), as_json=as_json)
+                    return
+                answers = curator.release(_questions(asked), **_price(asked), level=asked.level, why=asked.why)
+                _write(out, asked, answers, page(asked, answers, schemas, ledger.promise(), can_draw()))
+        finally:
+            engine.close()
+        echo(f"{len(answers)} tables written to {out}", {"tables": list(answers), "out": str(out)}, as_json=as_json)
+
+
+def _questions(asked: ReleaseFile) -> dict[str, str]:
+    return {name: one.sql for name, one in asked.questions.items()}
+
+
+def _price(asked: ReleaseFile) -> dict[str, Any]:
+    if asked.spend is not None:
+        return {"spend": asked.spend, "weights": {name: one.weight for name, one in asked.questions.items()}}
+    return {"error": {name: one.error for name, one in asked.questions.items()}}
+
+
+def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme: str) -> None:
+    """Write everything beside the folder first, so that there is no half of a release."""
+    half = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(half, ignore_errors=True)
+    try:
+        half.mkdir(parents=True)
+    except OSError:
+        raise InvalidArgument(
+            f"{out} cannot be made; what was asked is paid for: give --out a folder that is yours, it costs nothing"
+        ) from None
+    for name, answer in answers.items():
+        write_text(half / f"{name}.csv", answer.to_csv(level=asked.level))
+        if can_draw():
+            write_picture(answer, half / f"{name}.svg", level=asked.level, title=asked.questions[name].title)
+    receipt: Any = next(iter(answers.values())).receipt
+    write_text(half / "receipt.json", receipt.to_json())
+    write_text(half / "README.md", readme)
+    half.rename(out)

@@ -1,0 +1,242 @@
+"""The command line's `schema`: draft one, check one, show one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeAlias, TypeVar, cast
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...data.columns.column import Column, Kind
+from ...data.display import facts, heading
+from ...data.files.file import read_schemas, write_toml
+from ...data.files.plain import SHAPES
+from ...data.infer.answers import bounded, keyed, lengthy, split_answer
+from ...data.infer.draft import Draft
+from ...data.infer.infer import infer
+from ...data.infer.sniff import look
+from ...data.unit import People, Period, Rows, Unit
+from ...errors import InvalidArgument
+from ...privacy.neighbours import ADD_REMOVE, read_neighbours
+from ..refusal import refusals
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="schema",
+    help="Declare public facts about private data: columns with bounds, who is protected.",
+    no_args_is_help=True,
+)
+
+T = TypeVar("T")
+Kinds: TypeAlias = Mapping[str, Kind]
+QUESTIONS: dict[Kind, str] = {
+    "text": "its keys as N,S,E,W or its greatest length as a number",
+    "category": "its keys as N,S,E,W",
+    "integer": "low:high, or its keys as 1,2,3",
+    "timestamp": "low..high",
+}
+
+
+@app.command("infer")
+def infer_command(
+    file: Annotated[Path, typer.Argument(help="A CSV file with a header line.")],
+    *,
+    unit: Annotated[str | None, typer.Option(help="Who is protected: rows. For people say --people.")] = None,
+    people: Annotated[str | None, typer.Option(help="The column that tells people apart.")] = None,
+    max_rows: Annotated[int | None, typer.Option(help="The most rows of one person that may count.")] = None,
+    max_groups: Annotated[int | None, typer.Option(help="The most groups one person's rows may fall in.")] = None,
+    window: Annotated[str | None, typer.Option(help="Protect a person within a period: COLUMN=month.")] = None,
+    bounds: Annotated[list[str] | None, typer.Option(help="Public bounds: age=0:120, paid=0:500:0.01.")] = None,
+    categories: Annotated[list[str] | None, typer.Option(help="A closed list of keys: region=N,S,E,W.")] = None,
+    length: Annotated[list[str] | None, typer.Option(help="The most characters of a text: note=200.")] = None,
+    kind: Annotated[list[str] | None, typer.Option("--type", help="Overrule a guessed type: zip=text.")] = None,
+    leave_out: Annotated[list[str] | None, typer.Option(help="A column that nobody may ask about.")] = None,
+    name: Annotated[str | None, typer.Option(help="The table's name; the file's name if left out.")] = None,
+    neighbours: Annotated[str, typer.Option(help="add-remove or replace.")] = ADD_REMOVE,
+    data_version: Annotated[str, typer.Option(help="Your word for the state of the data.")] = "1",
+    from_data: Annotated[
+        bool, typer.Option("--from-data", help="Read what is open from the data, and mark it.")
+    ] = False,
+    ask: Annotated[bool | None, typer.Option(help="Ask for what is open; the default at a terminal.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The TOML file to write; it must not exist yet.")] = None,
+) -> None:
+    """Draft a schema file from the types of a file's columns and your answers.
+
+    Example: discreet schema infer people.csv --unit rows --bounds age=0:120 --categories region=N,S --out people.toml
+    """
+    with refusals():
+        _check_free(out)
+        guessed: dict[str, Kind] = {column: seen.kind for column, seen in look(file).columns.items()}
+        types = _overruled(guessed, kind or [])
+        kinds = guessed | types
+        answers = _answers(kinds, bounds or [], categories or [], length or [])
+        who = _unit(unit, people, max_rows, max_groups, window)
+        if sys.stdin.isatty() if ask is None else ask:
+            who = _ask_unit(who, kinds)
+            said = {*answers, *(leave_out or []), who.id if isinstance(who, People) else who}
+            answers |= _ask_columns({column: k for column, k in kinds.items() if column not in said})
+        draft = infer(
+            file,
+            name=name,
+            unit=None if isinstance(who, str) else who,
+            people=who if isinstance(who, str) else None,
+            columns=answers,
+            types=types,
+            leave_out=leave_out or [],
+            neighbours=read_neighbours(neighbours),
+            version=data_version,
+            from_data=from_data,
+        )
+        _write(draft, out)
+
+
+def _overruled(guessed: Kinds, said: list[str]) -> dict[str, Kind]:
+    """Read the kinds that overrule a guess."""
+    kinds: dict[str, Kind] = {}
+    for answer in said:
+        name, kind = split_answer(answer, guessed)
+        if kind not in SHAPES:
+            raise InvalidArgument(f"{kind!r} is no type of column; use one of {', '.join(SHAPES)}")
+        kinds[name] = cast("Kind", kind)
+    return kinds
+
+
+def _answers(kinds: Kinds, bounds: list[str], categories: list[str], lengths: list[str]) -> dict[str, Column]:
+    answers: dict[str, Column] = {}
+    readers: list[tuple[list[str], Callable[[Kind, str], Column]]] = [
+        (bounds, bounded),
+        (categories, keyed),
+        (lengths, lambda _, answer: lengthy(answer)),
+    ]
+    for said, read in readers:
+        for answer in said:
+            name, fact = split_answer(answer, kinds)
+            if name in answers:
+                raise InvalidArgument(f"column {name!r} is answered twice; say bounds, categories or a length, once")
+            answers[name] = read(kinds[name], fact)
+    return answers
+
+
+def _unit(
+    unit: str | None, people: str | None, max_rows: int | None, max_groups: int | None, window: str | None
+) -> Unit | str | None:
+    """Read who is protected; only the id if the most rows are not said."""
+    if unit not in (None, "rows") or (unit and people):
+        raise InvalidArgument("say --unit rows, or --people COLUMN --max-rows N, one of the two")
+    if people is None or max_rows is None:
+        if max_groups is not None or window is not None or (max_rows is not None and people is None):
+            raise InvalidArgument("--max-groups and --window go with --people COLUMN --max-rows N")
+        return Rows() if unit else people
+    column, _, period = (window or "").rpartition("=")
+    within = None if window is None else (column, cast("Period", period))
+    return People(people, max_rows=max_rows, max_groups=max_groups, window=within)
+
+
+def _ask_unit(known: Unit | str | None, names: Kinds) -> Unit | str | None:
+    question = "Who is protected? 'rows', or the column that tells people apart"
+    who = known if known is not None else _prompt(question, lambda said: _who(said, names))
+    if not isinstance(who, str):
+        return who
+    return _prompt(f"The most rows of one person ({who}) that may count", lambda said: _people(who, said)) or who
+
+
+def _who(said: str, names: Kinds) -> Unit | str:
+    if said == "rows":
+        return Rows()
+    if said not in names:
+        raise InvalidArgument(f"{said!r} is neither 'rows' nor a column; the columns are {', '.join(names)}")
+    return said
+
+
+def _people(who: str, max_rows: str) -> People:
+    return People(who, max_rows=cast("int", max_rows))  # text is read exactly, as any number is
+
+
+def _ask_columns(kinds: Kinds) -> dict[str, Column]:
+    """Ask for the facts of each column; an empty answer leaves it open."""
+    answers: dict[str, Column] = {}
+    for name, kind in kinds.items():
+        if kind == "boolean":
+            continue
+        question = f"{name} ({kind}): {QUESTIONS.get(kind, 'low:high')}"
+        column = _prompt(question, partial(_read, kind))
+        if column is not None:
+            answers[name] = column
+    return answers
+
+
+def _read(kind: Kind, said: str) -> Column:
+    if kind == "category" or "," in said:
+        return keyed(kind, said)
+    return lengthy(said) if kind == "text" else bounded(kind, said)
+
+
+def _prompt(question: str, read: Callable[[str], T]) -> T | None:
+    """Ask until the answer can be read; an empty answer leaves the question open."""
+    while said := str(typer.prompt(question, default="", show_default=False, err=True)).strip():
+        try:
+            return read(said)
+        except InvalidArgument as refusal:
+            typer.secho(str(refusal), err=True, fg="yellow")
+    return None
+
+
+def _check_free(out: Path | None) -> None:
+    if out is not None and out.exists():
+        raise InvalidArgument(f"{out} exists; draft into a new file, or remove it first")
+
+
+def _write(draft: Draft, out: Path | None) -> None:
+    if out is None:
+        typer.echo(draft.to_toml(), nl=False)
+    else:
+        write_toml(out, draft.to_toml())
+    for path, question in draft.open.items():
+        typer.secho(f"open: {path}: {question}", err=True, fg="yellow")
+    for path in draft.needs_word:
+        typer.secho(
+            f"from the data: {path}: put in what is known without looking, remove needs_word", err=True, fg="red"
+        )
+
+
+@app.command()
+def check(files: Annotated[list[Path], typer.Argument(help="Schema files.")]) -> None:
+    """Say whether schema files are complete and every fact in them is your word; exit with 2 if not.
+
+    Example: discreet schema check people.toml
+    """
+    with refusals():
+        for file in files:
+            names = ", ".join(schema.name for schema in read_schemas(file))
+            typer.echo(f"{file}: ready: {names}")
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="A schema file, or a draft of one.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show the tables of a schema file: who is protected, and what each column may hold.
+
+    Example: discreet schema show people.toml
+    """
+    with refusals():
+        schemas = read_schemas(file, draft=True)
+    if as_json:
+        typer.echo(json.dumps([schema.to_dict() for schema in schemas], ensure_ascii=False, indent=2))
+        return
+    for schema in schemas:
+        table = Table(title=escape(heading(schema)), title_justify="left", title_style="bold")
+        for word in ("column", "type", "values", "NULL"):
+            table.add_column(word, overflow="fold")
+        for line in facts(schema):
+            table.add_row(*(escape(cell) for cell in line))
+        Console().print(table)

@@ -1,0 +1,109 @@
+"""`discreet serve`: the curator as a service, for programs and for people."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from ...errors import InvalidArgument
+from ..refusal import refusals
+
+if TYPE_CHECKING:
+    from ...service.config import Config
+
+__all__ = ["serve"]
+
+
+def serve(
+    config: Annotated[Path | None, typer.Option(help="The service's configuration, a curator.toml.")] = None,
+    *,
+    demo: Annotated[bool, typer.Option("--demo", help="Serve bundled data; prints one-time tokens.")] = False,
+    host: Annotated[str | None, typer.Option(help="The address to listen on; that of service.url if left out.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen on; that of service.url if left out.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer side by side.")] = 1,
+) -> None:
+    """Serve the curator over HTTP: an API under /api/v1 and pages for people.
+
+    Example: discreet serve --config curator.toml --workers 4
+    """
+    with refusals():
+        if demo == (config is not None):
+            raise InvalidArgument("say --config curator.toml, or --demo for bundled data, one of the two")
+        _check_installed()
+        if config is not None:
+            _run(config, host, port, workers)
+            return
+        with _orderly(), tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
+            _run(_demo(Path(folder), host, port), host, port, workers)
+
+
+@contextmanager
+def _orderly() -> Iterator[None]:
+    """Turn SIGTERM into an ordinary end, so that the folder goes away however it is stopped."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _check_installed() -> None:
+    missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
+    if missing:
+        raise InvalidArgument(f"{', '.join(missing)} is not installed: pip install 'discreet[service]'")
+
+
+def _demo(folder: Path, host: str | None, port: int | None) -> Path:
+    from ...service.sample import make_sample
+
+    made = make_sample(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
+    typer.echo(f"A demonstration on bundled census data, until you stop it; nothing is kept.\nsteward: {made.steward}")
+    typer.echo(f"analyst: {made.analyst}\nSign in with one of these tokens; they are not shown again.")
+    return made.config
+
+
+def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
+    """Check the configuration and open everything once, so that what is missing is said here; then serve."""
+    import uvicorn
+
+    from ...service.app import CONFIG_VARIABLE
+    from ...service.config import read_config
+    from ...service.state import open_state
+
+    config = read_config(path)
+    open_state(config).close()
+    os.environ[CONFIG_VARIABLE] = str(path)
+    place = urlsplit(config.url)
+    typer.echo(f"serving {', '.join(config.datasets)} at {config.url}")
+    uvicorn.run(
+        "discreet.service.app:from_environment",
+        factory=True,
+        host=host or place.hostname or "127.0.0.1",
+        port=port or place.port or (443 if config.secure else 80),
+        workers=workers,
+        **_manners(config),  # type: ignore[arg-type]
+    )
+
+
+def _manners(config: Config) -> dict[str, object]:
+    """Say nothing about ourselves, believe no header about where a request came from unless a proxy is named."""
+    return {
+        "proxy_headers": bool(config.proxies),
+        "forwarded_allow_ips": list(config.proxies),
+        "server_header": False,
+        "date_header": False,
+        "access_log": False,
+        "log_level": "warning",
+        "timeout_keep_alive": 30,
+        "timeout_graceful_shutdown": int(config.drain_seconds) + 5,
+    }

@@ -1,0 +1,1 @@
+"""What `discreet release` reads and writes."""

@@ -1,0 +1,1 @@
+"""The kinds of columns, and how one stored value of each is read."""

@@ -1,0 +1,101 @@
+"""Public keys: which values may name a group, and how many of them a list may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from ...errors import InvalidArgument
+from .amount import INT64_HIGH, INT64_LOW
+from .cell import native
+
+__all__ = ["MOST_KEYS", "Key", "KeyKind", "few", "key_kind", "listed", "other_key", "read_key"]
+
+Key: TypeAlias = str | int | bool
+KeyKind: TypeAlias = Literal["text", "integer", "boolean"]
+MOST_KEYS = 1000
+"""A range is listed up to this many keys unless more are asked for."""
+KEYS = "keys are text, whole numbers or booleans, such as ['N', 'S', 'E', 'W']"
+
+
+def few(count: int, most: int | None, what: str) -> None:
+    """Refuse a list of keys that is longer than asked for.
+
+    >>> few(121, 100, "Integer(0, 120)")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: Integer(0, 120) has 121 keys, more than 100; group by coarser bins, or ask for more
+    """
+    if most is not None and count > most:
+        raise InvalidArgument(f"{what} has {count} keys, more than {most}; group by coarser bins, or ask for more")
+
+
+def key_kind(key: Key) -> KeyKind:
+    """Name the kind of a key; True and 1 are different keys.
+
+    >>> key_kind(True), key_kind(1), key_kind("1")
+    ('boolean', 'integer', 'text')
+    """
+    return "boolean" if isinstance(key, bool) else "integer" if isinstance(key, int) else "text"
+
+
+def read_key(value: object, name: str) -> Key:
+    """Read one declared key.
+
+    >>> read_key(1.5, "values")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: values: 1.5 is no key; keys are text, whole numbers or booleans, such as ['N', ...
+
+    Refuses other types, None (`null_key=True` is the way), numbers beyond 64 bits, text no store can hold.
+    """
+    key = native(value)
+    if key is None:
+        raise InvalidArgument(f"{name}: None is no key; say null_key=True to make NULL a key of its own")
+    if not isinstance(key, str | int):
+        raise InvalidArgument(f"{name}: {value!r} is no key; {KEYS}")
+    if isinstance(key, str):
+        if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in key):
+            raise InvalidArgument(f"{name}: {key!r} holds a character that not every store can hold; {KEYS}")
+        return str(key)
+    if not INT64_LOW <= key <= INT64_HIGH:
+        raise InvalidArgument(f"{name}: {key} does not fit in 64 bits; declare it as text")
+    return key if isinstance(key, bool) else int(key)
+
+
+def listed(values: Iterable[object]) -> tuple[tuple[Key, ...], KeyKind]:
+    """Read a closed list of keys of one kind, without duplicates, and name the kind.
+
+    >>> listed(["N", "S"])
+    (('N', 'S'), 'text')
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidArgument(f"Category takes a list of keys, got {values!r}; {KEYS}")
+    keys = tuple(read_key(value, "values") for value in values)
+    kinds = {key_kind(key) for key in keys}
+    if not keys:
+        raise InvalidArgument(f"Category needs at least one key; {KEYS}")
+    if len(kinds) > 1:
+        raise InvalidArgument(f"the keys mix {' and '.join(sorted(kinds))}; use one kind, such as text, for all")
+    twice = [key for key in dict.fromkeys(keys) if keys.count(key) > 1] if len(set(keys)) < len(keys) else []
+    if twice:
+        raise InvalidArgument(f"the key {twice[0]!r} is listed more than once; list each key once")
+    return keys, kinds.pop()
+
+
+def other_key(other: object, keys: tuple[Key, ...], of: KeyKind) -> Key | None:
+    """Read the key that stands for all values outside the list; False means that there is none.
+
+    >>> other_key(True, ("N", "S"), "text"), other_key(-1, (1, 2), "integer"), other_key(False, (1, 2), "integer")
+    ('other', -1, None)
+    """
+    if other is False or other is None:
+        return None
+    if of == "boolean":
+        raise InvalidArgument("nothing is outside yes and no, so there is no other key; leave `other` out")
+    if other is True and of == "integer":
+        raise InvalidArgument("the other key of a list of whole numbers needs a number of its own, such as other=-1")
+    key = read_key("other" if other is True else other, "other")
+    if key_kind(key) != of or key in keys:
+        raise InvalidArgument(f"other must be {of} as the listed keys are, and none of them, got {key!r}")
+    return key

@@ -1,0 +1,44 @@
+"""What becomes of NULL: one rule for each column, declared, the same on every engine.
+
+A stored value is first read as its column's type (`cell`); what cannot be read is NULL, as NULL and NaN are. Then
+
+    drop      NULL is absent: COUNT(column) skips it, SUM adds nothing, a row with a NULL key is in no group
+    default   NULL counts as one public value of the column, everywhere
+    key       as drop, but rows with a NULL key are one group of their own, which always appears
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from ...errors import InvalidArgument
+
+__all__ = ["Nulls", "flag", "nulls"]
+
+Nulls: TypeAlias = Literal["drop", "default", "key"]
+
+
+def flag(value: object, name: str) -> bool:
+    """Read a yes or no.
+
+    >>> flag("no", "null_key")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: null_key must be True or False, got 'no'
+    """
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def nulls(default: object, null_key: bool) -> Nulls:
+    """Name the rule that a default and a NULL key declare together; both at once contradict each other.
+
+    >>> nulls(None, False), nulls(0, False), nulls(None, True)
+    ('drop', 'default', 'key')
+    """
+    if default is not None and null_key:
+        raise InvalidArgument("default and null_key=True exclude each other: with a default no NULL is left; drop one")
+    if default is not None:
+        return "default"
+    return "key" if null_key else "drop"

@@ -1,0 +1,1 @@
+"""Schemas as plain values, JSON and TOML."""

@@ -1,0 +1,1 @@
+"""From a file to the draft of a schema."""

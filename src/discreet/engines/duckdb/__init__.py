@@ -1,0 +1,1 @@
+"""DuckDB: the engine, its dialect, and where it finds tables."""

@@ -1,0 +1,108 @@
+"""The dialect of DuckDB: TRY_CAST where a cast could fail, HUGEINT sums, code points, times as microseconds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import get_args
+
+from ...query.algebra.expression import Function
+from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
+
+__all__ = ["DUCKDB", "stored_class"]
+
+_CLASSES: dict[str, Stored] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),
+    **dict.fromkeys(("UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM"), "wide"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "float"),
+    **dict.fromkeys(("VARCHAR", "JSON"), "text"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), "timestamp"),
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "TIMESTAMP WITH TIME ZONE": "zoned",
+}
+assert set(_CLASSES.values()) <= set(get_args(Stored))  # noqa: S101
+
+_PARTS = {Function.WEEKDAY: "isodow"}
+
+
+def stored_class(type_name: str) -> Stored:
+    """Give the class of a type by its name.
+
+    >>> stored_class("DECIMAL(10,2)"), stored_class("ENUM('N', 'S')"), stored_class("INTEGER[]"), stored_class("DATE")
+    ('decimal', 'text', 'other', 'date')
+    """
+    if re.fullmatch(r"DECIMAL\(\d+,\d+\)", type_name):
+        return "decimal"
+    if type_name.startswith("ENUM(") and type_name.endswith(")"):
+        return "text"
+    return _CLASSES.get(type_name, "other")
+
+
+def _double(x: float) -> str:
+    return f"CAST('{x!r}' AS DOUBLE)"
+
+
+def _decimal_double(x: str, type_name: str) -> str:
+    """Up to 15 digits the cast is one exact division; beyond, only the parser rounds correctly."""
+    digits = int(type_name[len("DECIMAL(") :].split(",", maxsplit=1)[0])
+    return f"CAST({x} AS DOUBLE)" if digits <= 15 else f"TRY_CAST(CAST({x} AS VARCHAR) AS DOUBLE)"
+
+
+def _time_literal(time: datetime, stored: Stored) -> str:
+    zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
+    return zone.format(time.isoformat(sep=" "))
+
+
+def _day_literal(day: date) -> str:
+    return f"DATE '{day.isoformat()}'"
+
+
+def _seconds(x: str, column: StoredColumn) -> str:
+    count, unit = ("epoch_ns", 10**9) if column.type == "TIMESTAMP_NS" else ("epoch_us", 10**6)
+    return f"CASE WHEN {count}({x}) >= 0 THEN {count}({x}) // {unit} ELSE -1 - (-1 - {count}({x})) // {unit} END"
+
+
+def _part(function: Function, days: str) -> str:
+    part = _PARTS.get(function, function.value)
+    return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS INTEGER)) AS BIGINT)"
+
+
+def _listed(x: str, values: Sequence[str]) -> str:
+    """An enumeration: one byte instead of text, and looked up once for each distinct value where text is compressed."""
+    return f"TRY_CAST({x} AS ENUM({', '.join(doubled(value, chr(39)) for value in values)}))"
+
+
+DUCKDB = Dialect(
+    name="duckdb",
+    quote=lambda name: doubled(name, '"'),
+    literal=lambda text: doubled(text, "'"),
+    words="VARCHAR",
+    double=_double,
+    divide=lambda a, b: f"({a} // {b})",
+    wide=lambda x: f"CAST({x} AS HUGEINT)",
+    total=lambda x, _: f"sum({x})",
+    is_nan=lambda x: f"isnan({x})",
+    nan_types=frozenset({"float"}),
+    matches=lambda x, pattern: f"regexp_full_match({x}, {doubled(pattern, chr(39))})",
+    like=lambda x, pattern: f"({x} LIKE {doubled(pattern, chr(39))})",
+    trim=lambda x: f"trim({x}, ' ')",
+    as_text=lambda x: f"CAST({x} AS VARCHAR)",
+    integer_of=lambda x: f"TRY_CAST({x} AS BIGINT)",
+    as_double=lambda x: f"CAST({x} AS DOUBLE)",
+    double_of=lambda x: f"TRY_CAST({x} AS DOUBLE)",
+    decimal_double=_decimal_double,
+    quotient=lambda x, y: f"{x} / {y}",
+    nearest=lambda x: f"CAST({x} AS BIGINT)",
+    day_of=lambda x: f"TRY_CAST({x} AS DATE)",
+    day_literal=_day_literal,
+    time_literal=_time_literal,
+    days=lambda x: f"date_diff('day', DATE '1970-01-01', {x})",
+    seconds=_seconds,
+    part=_part,
+    listed=_listed,
+    distance=True,
+    in_order=lambda _: "",
+    joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",  # no change, but each row's is looked up once; a cast would move
+)

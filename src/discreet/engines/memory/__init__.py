@@ -1,0 +1,1 @@
+"""The reference engine: rows in memory, totals by the definition."""

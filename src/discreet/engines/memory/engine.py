@@ -1,0 +1,160 @@
+"""The reference: rows in memory, totals by the definition. Slow, and obviously right."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+from ...data.schema import Schema
+from ...errors import InvalidArgument, SchemaMismatch
+from ...query.algebra.tally import FINE, Free, GroupShare, RowShare, Tally, Totals
+from ...query.domains.domain import Scalar
+from ...query.meaning.evaluate import evaluate
+from ..base import require_columns, require_public
+from ..sql.held import hold, value_of
+from ..understand import Asked, Part, understand
+from .rows import Tables, names_of, owned_rows, public_rows
+
+__all__ = ["Memory"]
+
+Key = tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one row, or one person in one key, contributes: None where a term is NULL."""
+
+    owner: Hashable
+    key: Key
+    parts: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Memory:
+    """Answer from rows in memory: `Memory({"people": [{"age": 37}, …]})`, with rows as mappings of names to values.
+
+    >>> from discreet.data import Integer, Rows
+    >>> from discreet.query.algebra.expression import Constant, Field
+    >>> from discreet.query.algebra.tally import Term
+    >>> from discreet.query.algebra.tree import Scan
+    >>> people = Schema("people", Rows(), {"age": Integer(0, 120)})
+    >>> store = Memory({"people": [{"age": 37}, {"age": 200}, {"age": None}]})
+    >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120), Term(Constant(True), 1, 1, 1)), Free()))
+    {(): (157, 3)}
+
+    Refuses tables that are no rows of mappings.
+    """
+
+    tables: Tables
+
+    def __init__(self, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
+        held = {name: tuple(rows) for name, rows in tables.items()}
+        if not all(isinstance(row, Mapping) for rows in held.values() for row in rows):
+            raise InvalidArgument('Memory takes rows as mappings, such as {"people": [{"age": 37}]}')
+        object.__setattr__(self, "tables", held)
+
+    def tally(self, tally: Tally) -> Totals:
+        """Give the exact totals of every key that occurs."""
+        asked = understand(tally)
+        entries = _entries(asked, self.tables)
+        if tally.people:
+            entries = _once(entries)
+        totals: dict[Key, list[int]] = {} if tally.keys else {(): [0] * len(tally.terms)}
+        for key, values in _shared(asked, entries):
+            sums = totals.setdefault(key, [0] * len(tally.terms))
+            totals[key] = [a + b for a, b in zip(sums, values, strict=True)]
+        return {key: tuple(sums) for key, sums in totals.items()}
+
+    def explain(self, tally: Tally) -> str:
+        """Say what would be done; there is no SQL."""
+        asked = understand(tally)
+        return f"totals of {len(asked.parts)} terms by {len(asked.keys)} keys in memory, share {tally.share}"
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns of a table; in memory any value has any type."""
+        if table not in self.tables:
+            raise SchemaMismatch(f"there is no table {table} in memory; there are {', '.join(self.tables) or 'none'}")
+        return names_of(self.tables[table])
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a schema whose table or columns are not there; a table without rows has whatever columns it needs."""
+        stored = self.columns(schema.name)
+        if stored:
+            require_columns(schema, stored)
+
+    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
+        """List the distinct values of a column of a public table, in order, NULL left out."""
+        require_public(table, column)
+        found = {row[column] for row in public_rows(table, self.tables)} - {None}
+        return tuple(sorted(found))  # type: ignore[type-var]
+
+
+def _entries(asked: Asked, tables: Tables) -> list[Entry]:
+    tally, columns = asked.tally, asked.columns
+    only = None if tally.only is None else set(tally.only)
+    found = []
+    for one in owned_rows(tally.rows, tables):
+        values = (evaluate(key, one.row, columns) for key in tally.keys)
+        key = tuple(value_of(hold(v, kind), kind) for v, kind in zip(values, asked.keys, strict=True))
+        if only is None or key in only:
+            found.append(Entry(one.owner, key, tuple(_contribution(part, one.row, asked) for part in asked.parts)))
+    return found
+
+
+def _contribution(part: Part, row: Mapping[str, Scalar], asked: Asked) -> int | None:
+    value = evaluate(part.term.expression, row, asked.columns)
+    if value is None or value is False:
+        return None
+    steps = 1 if part.counts else hold(value, part.kind)
+    return min(max(int(steps or 0) * part.term.weight, part.term.low), part.term.high)
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """Let each person count once in a key, with the greatest of each contribution."""
+    groups: dict[tuple[Hashable, Key], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[entry.owner, entry.key].append(entry)
+    return [
+        Entry(owner, key, tuple(_greatest(parts) for parts in zip(*(e.parts for e in group), strict=True)))
+        for (owner, key), group in groups.items()
+    ]
+
+
+def _greatest(parts: Iterable[int | None]) -> int | None:
+    return max((part for part in parts if part is not None), default=None)
+
+
+def _shared(asked: Asked, entries: list[Entry]) -> Iterable[tuple[Key, tuple[int, ...]]]:
+    """Apply the share, exactly as `tally` defines it; NULL adds nothing."""
+    match asked.tally.share:
+        case Free():
+            return [(e.key, tuple(part or 0 for part in e.parts)) for e in entries]
+        case RowShare(rows=k):
+            counts = Counter(e.owner for e in entries)
+            return [(e.key, tuple(_share(part or 0, k, counts[e.owner]) for part in e.parts)) for e in entries]
+        case GroupShare(groups=groups, rows=rows):
+            sums = _clipped(asked, entries, rows)
+            keys = Counter(owner for owner, _ in sums)
+            return [(key, tuple(_share(t, groups, keys[owner]) for t in ts)) for (owner, key), ts in sums.items()]
+
+
+def _share(c: int, most: int, found: int) -> int:
+    """Scale a contribution by most/found if there are too many, in parts of 2^20, rounding towards 0."""
+    scaled = abs(c) * (FINE * most // found) // FINE if found > most else abs(c)
+    return scaled if c >= 0 else -scaled
+
+
+def _clipped(asked: Asked, entries: Iterable[Entry], rows: int) -> dict[tuple[Hashable, Key], tuple[int, ...]]:
+    """Add up each person's contributions in each key, and clip the sums."""
+    groups: dict[tuple[Hashable, Key], list[tuple[int | None, ...]]] = defaultdict(list)
+    for entry in entries:
+        groups[entry.owner, entry.key].append(entry.parts)
+    ends = [(min(0, rows * part.term.low), max(0, rows * part.term.high)) for part in asked.parts]
+    return {
+        group: tuple(
+            min(max(sum(value or 0 for value in column), low), high)
+            for column, (low, high) in zip(zip(*parts, strict=True), ends, strict=True)
+        )
+        for group, parts in groups.items()
+    }

@@ -1,0 +1,192 @@
+"""Relations over rows in memory, as plainly as can be: the reference for what every store must return."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import TypeAlias
+
+from ...data.columns.cell import native
+from ...data.columns.column import Column, Date, Timestamp
+from ...data.schema import Schema
+from ...data.unit import People, window_start
+from ...query.algebra.expression import Constant, Expression
+from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ...query.bounds.rows import columns_of
+from ...query.domains.domain import Kind, Scalar
+from ...query.meaning.evaluate import evaluate
+from ..base import find_column, shared_key
+
+__all__ = ["Owned", "Tables", "names_of", "owned_rows", "public_rows", "read_cell"]
+
+Row: TypeAlias = Mapping[str, Scalar]
+Tables: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """One row, and the unit it belongs to: None if each row is its own unit."""
+
+    owner: Hashable
+    row: Row
+
+
+def owned_rows(relation: Relation, tables: Tables) -> list[Owned]:
+    """Give the rows of a relation, each with its owner."""
+    match relation:
+        case Scan(schema=schema):
+            return _scanned(schema, tables[schema.name])
+        case Where(rows=rows, condition=condition):
+            columns = columns_of(rows)
+            return [one for one in owned_rows(rows, tables) if evaluate(condition, one.row, columns) is True]
+        case Select(rows=rows, columns=chosen):
+            columns = columns_of(rows)
+            return [
+                Owned(one.owner, {name: evaluate(expression, one.row, columns) for name, expression in chosen})
+                for one in owned_rows(rows, tables)
+            ]
+        case JoinPublic():
+            return _joined(relation, tables)
+        case JoinPeople():
+            return _paired(relation, tables)
+        case Union(parts=parts):
+            return [one for part in parts for one in owned_rows(part, tables)]
+        case PerPerson():
+            return _per_person(relation, tables)
+
+
+def read_cell(column: Column, value: object) -> Scalar:
+    """Read a stored value as its column says: an exact number, text, truth, days or seconds since 1970, or NULL.
+
+    >>> from ...data import Date, Real
+    >>> read_cell(Real(0, 1, step=0.5), "0.6"), read_cell(Date("1970-01-01", "1970-12-31"), "1970-02-01")
+    (Fraction(1, 2), 31)
+    """
+    return column.steps(value) if isinstance(column, Date | Timestamp) else column.read(value)
+
+
+def _scanned(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
+    found = []
+    stored_as = names_of(rows)
+    for stored in rows:
+        cells = {name: stored.get(find_column(name, stored_as) or name) for name in _read(schema)}
+        owner = _owner(schema, cells)
+        if owner is not None or not isinstance(schema.unit, People):
+            row = {name: read_cell(column, cells[name]) for name, column in schema.declared}
+            found.append(Owned(owner, row))
+    return found
+
+
+def names_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """List the columns that occur in any row."""
+    return dict.fromkeys((name for row in rows for name in row), "any")
+
+
+def _read(schema: Schema) -> list[str]:
+    names = [name for name, _ in schema.declared]
+    return [*names, schema.unit.id] if isinstance(schema.unit, People) else names
+
+
+def _owner(schema: Schema, cells: Mapping[str, object]) -> Hashable:
+    """Give the person's id, with the start of the window if there is one; None: the row counts nowhere."""
+    unit = schema.unit
+    if not isinstance(unit, People):
+        return None
+    person = _id(cells[unit.id])
+    if person is None or unit.window is None:
+        return person
+    column, per = unit.window
+    time = schema.columns[column].read(cells[column])
+    if not isinstance(time, date):
+        return None
+    return person, window_start(datetime(*time.timetuple()[:6]), per)
+
+
+def _id(value: object) -> Hashable:
+    """Read an id as it is stored; NULL, NaN and not-a-time are nobody."""
+    plain = native(value)
+    if plain is None or type(plain).__name__ in ("NAType", "NaTType") or plain != plain:  # noqa: PLR0124
+        return None
+    return plain if isinstance(plain, Hashable) else repr(plain)
+
+
+def public_rows(schema: Schema, tables: Tables) -> list[Row]:
+    """Read the rows of a public table."""
+    return [one.row for one in _scanned(schema, tables[schema.name])]
+
+
+def duplicated(schema: Schema, rows: Iterable[Row]) -> bool:
+    """Tell whether two rows share the declared key of a public table; a NULL matches nothing, so it is no key."""
+    keys = [tuple(row[name] for name in schema.key) for row in rows]
+    present = [key for key in keys if None not in key]
+    return len(set(present)) < len(present)
+
+
+def _joined(join: JoinPublic, tables: Tables) -> list[Owned]:
+    public, columns = public_rows(join.table, tables), columns_of(join.rows)
+    if join.table.key and duplicated(join.table, public):
+        raise shared_key(join.table)
+    matches: dict[tuple[Scalar, ...], list[Row]] = defaultdict(list)
+    for row in public:
+        matches[tuple(row[name] for _, name in join.on)].append(row)
+    found = []
+    for one in owned_rows(join.rows, tables):
+        key = tuple(evaluate(expression, one.row, columns) for expression, _ in join.on)
+        partners: list[Row] = [] if None in key else matches.get(key, [])
+        if not partners and join.keep:
+            partners = [dict.fromkeys(join.table.columns)]
+        found += [
+            Owned(one.owner, {**one.row, **{name: partner[column] for name, column in join.columns}})
+            for partner in partners
+        ]
+    return found
+
+
+def _paired(join: JoinPeople, tables: Tables) -> list[Owned]:
+    left, right = columns_of(join.left), columns_of(join.right)
+    partners: dict[object, list[Row]] = defaultdict(list)
+    for one in owned_rows(join.right, tables):
+        key = tuple(evaluate(expression, one.row, right) for _, expression in join.on)
+        if None not in key:
+            partners[one.owner, key].append(one.row)
+    found = []
+    for one in owned_rows(join.left, tables):
+        key = tuple(evaluate(expression, one.row, left) for expression, _ in join.on)
+        found += [Owned(one.owner, {**one.row, **other}) for other in partners.get((one.owner, key), [])]
+    return found
+
+
+def _per_person(relation: PerPerson, tables: Tables) -> list[Owned]:
+    columns = columns_of(relation.rows)
+    groups: dict[tuple[Hashable, tuple[Scalar, ...]], list[Row]] = defaultdict(list)
+    for one in owned_rows(relation.rows, tables):
+        groups[one.owner, tuple(evaluate(e, one.row, columns) for _, e in relation.keys)].append(one.row)
+    return [
+        Owned(
+            owner,
+            dict(zip((name for name, _ in relation.keys), key, strict=True))
+            | {name: _total(total, rows, columns) for name, total in relation.totals},
+        )
+        for (owner, key), rows in groups.items()
+    ]
+
+
+def _total(total: Total, rows: Iterable[Row], columns: Mapping[str, Kind]) -> Scalar:
+    """Work out one person's total, clipped; the steps are whole since the step divides that of the expression."""
+    expression: Expression = Constant(1) if total.expression is None else total.expression
+    values = [Fraction(v) for row in rows if (v := evaluate(expression, row, columns)) is not None]
+    if not values and total.what != "count":
+        return None
+    match total.what:
+        case "count":
+            found = Fraction(len(values))
+        case "sum":
+            found = sum(values, Fraction(0))
+        case "least":
+            found = min(values)
+        case "greatest":
+            found = max(values)
+    return min(max(int(found / total.step), total.low), total.high) * total.step

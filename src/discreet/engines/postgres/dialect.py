@@ -1,0 +1,101 @@
+"""The dialect of PostgreSQL: no TRY_CAST, so every cast stands behind a test; numeric sums; overflow is an error."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from ...query.algebra.expression import Function
+from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
+
+__all__ = ["POSTGRES", "stored_class"]
+
+_CLASSES: dict[str, Stored] = {
+    **dict.fromkeys(("smallint", "integer", "bigint"), "integer"),
+    **dict.fromkeys(("real", "double precision"), "float"),
+    "numeric": "decimal",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp without time zone": "timestamp",
+    "timestamp with time zone": "zoned",
+}
+_LEAST = "2.470328229206232721e-324"
+_PARTS = {Function.WEEKDAY: "isodow"}
+
+
+def stored_class(type_name: str, category: str) -> Stored:
+    """Give the class of a type by its name and PostgreSQL's category; strings and enumerations are text.
+
+    >>> stored_class("numeric", "N"), stored_class("character varying", "S"), stored_class("uuid", "U")
+    ('decimal', 'text', 'other')
+    """
+    return "text" if category in ("S", "E") else _CLASSES.get(type_name, "other")
+
+
+def _double(x: float) -> str:
+    return f"CAST('{x!r}' AS double precision)"
+
+
+def _decimal_double(x: str, _: str) -> str:
+    """A numeric beyond a double is an error, so it is clipped first; what is below 2^-1075 is 0 as a double."""
+    return (
+        f"CASE WHEN {x} = 'NaN' THEN NULL WHEN {x} > 1e300 THEN {_double(1e300)} "
+        f"WHEN {x} < -1e300 THEN {_double(-1e300)} WHEN abs({x}) < {_LEAST} THEN {_double(0.0)} "
+        f"ELSE CAST({x} AS double precision) END"
+    )
+
+
+def _quotient(x: str, y: str) -> str:
+    """An underflow is an error; the divisor is at least 1, so what is this small is no step."""
+    return f"CASE WHEN abs({x}) < {_double(1e-280)} THEN {_double(0.0)} ELSE {x} / {y} END"
+
+
+def _time_literal(time: datetime, stored: Stored) -> str:
+    zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
+    return zone.format(time.isoformat(sep=" "))
+
+
+def _day_literal(day: date) -> str:
+    return f"DATE '{day.isoformat()}'"
+
+
+def _seconds(x: str, _: StoredColumn) -> str:
+    return f"CAST(floor(extract(epoch FROM {x})) AS bigint)"
+
+
+def _part(function: Function, days: str) -> str:
+    part = _PARTS.get(function, function.value)
+    return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS integer)) AS bigint)"
+
+
+POSTGRES = Dialect(
+    name="postgres",
+    quote=lambda name: doubled(name, '"'),
+    literal=lambda text: f"CAST({doubled(text, chr(39))} AS text)",
+    words="text",
+    double=_double,
+    divide=lambda a, b: f"({a} / {b})",
+    wide=lambda x: f"CAST({x} AS numeric)",
+    total=lambda x, _: f"sum({x})",
+    is_nan=lambda x: f"({x} = 'NaN')",
+    nan_types=frozenset({"float", "decimal"}),
+    matches=lambda x, pattern: f"({x} ~ {doubled(f'^(?:{pattern})$', chr(39))})",
+    like=lambda x, pattern: f"({x} LIKE {doubled(pattern, chr(39))} ESCAPE '')",
+    trim=lambda x: f"btrim({x}, ' ')",
+    as_text=lambda x: f'(CAST({x} AS text) COLLATE "C")',
+    integer_of=lambda x: f"CAST({x} AS bigint)",
+    as_double=lambda x: f"CAST({x} AS double precision)",
+    double_of=lambda x: f"CAST({x} AS double precision)",
+    decimal_double=_decimal_double,
+    quotient=_quotient,
+    nearest=lambda x: f"CAST({x} AS bigint)",
+    day_of=lambda x: f"CAST({x} AS date)",
+    day_literal=_day_literal,
+    time_literal=_time_literal,
+    days=lambda x: f"CAST({x} - DATE '1970-01-01' AS bigint)",
+    seconds=_seconds,
+    part=_part,
+    listed=None,
+    distance=False,
+    in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",  # and each cell is worked out once
+    joined=None,
+)

@@ -1,0 +1,137 @@
+"""PostgreSQL: a server, asked in read-only transactions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Self
+
+from ...data.schema import Schema
+from ...errors import InvalidArgument, SchemaMismatch
+from ...query.algebra.tally import Tally, Totals
+from ...query.domains.domain import Scalar
+from ..base import cancelled, failure
+from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.store import Store
+from .dialect import POSTGRES, stored_class
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["Postgres"]
+
+_COLUMNS = """
+SELECT a.attname, format_type(a.atttypid, NULL), t.typcategory
+FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_SETTINGS = (
+    "SET default_transaction_read_only = on",
+    "SET standard_conforming_strings = on",
+    "SET jit = off",  # long expressions cost more to compile than they save
+)
+
+
+class Postgres:
+    """Answer from PostgreSQL: `Postgres("host=db dbname=company")`, any connection string that libpq reads.
+
+    `tables` says where a table of a schema is stored, if its name alone does not: `{"people": "hr.staff"}`. The
+    connection is opened when it is first needed, reads only, and is opened again after it was lost.
+
+    Refuses tables that are no identifiers; whatever the server says becomes one constant failure.
+    """
+
+    def __init__(self, dsn: str, *, tables: Mapping[str, str] | None = None) -> None:
+        if not isinstance(dsn, str) or not dsn:
+            raise InvalidArgument('Postgres takes a connection string, such as "host=db dbname=company"')
+        self._dsn = dsn
+        self._places = {name: _quoted(place) for name, place in (tables or {}).items()}
+        self._lock = threading.Lock()
+        self._held: dict[str, StoredTable] = {}
+        self._connection: psycopg.Connection | None = None
+        self._store = Store(POSTGRES, self._table, self._fetch)
+
+    def tally(self, tally: Tally) -> Totals:
+        """Give the exact totals of every key that occurs."""
+        return self._store.tally(tally)
+
+    def explain(self, tally: Tally) -> str:
+        """Give the SQL text of a tally."""
+        return self._store.explain(tally)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""
+        self._store.check(schema)
+
+    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
+        """List the distinct values of a column of a public table, in order, NULL left out."""
+        return self._store.public_values(table, column)
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns of a table with their stored types."""
+        return {name: column.type for name, column in self._table(table).columns.items()}
+
+    def interrupt(self) -> None:
+        """Cancel the query that is running, from another thread."""
+        if self._connection is not None:
+            self._connection.cancel_safe()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _table(self, name: str) -> StoredTable:
+        if name not in self._held:
+            place = self._places.get(name, POSTGRES.quote(name))
+            rows = self._ask(_COLUMNS, (place,))
+            if not rows:
+                raise SchemaMismatch(f"the store has no table {name} that it can read")
+            columns = {
+                str(label): StoredColumn(POSTGRES.quote(str(label)), str(kind), stored_class(str(kind), str(category)))
+                for label, kind, category in rows
+            }
+            self._held[name] = StoredTable(place, columns)
+        return self._held[name]
+
+    def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+        return self._ask(sql, None)
+
+    def _ask(self, sql: str, values: tuple[str, ...] | None) -> Sequence[Sequence[object]]:
+        import psycopg
+
+        with self._lock:
+            try:
+                return self._open().execute(sql.encode(), values).fetchall()
+            except psycopg.errors.QueryCanceled:
+                raise cancelled() from None
+            except psycopg.Error:
+                raise failure() from None
+
+    def _open(self) -> psycopg.Connection:
+        import psycopg
+
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._dsn, autocommit=True)
+            for setting in _SETTINGS:
+                self._connection.execute(setting)
+        return self._connection
+
+
+def _quoted(place: str) -> str:
+    """Quote a table's name, with its schema if it is given.
+
+    >>> _quoted("hr.staff")
+    '"hr"."staff"'
+    """
+    parts = place.split(".") if isinstance(place, str) else []
+    if not 1 <= len(parts) <= 2 or not all(parts):
+        raise InvalidArgument(f'a stored table is named as "staff" or "hr.staff", got {place!r}')
+    return ".".join(map(POSTGRES.quote, parts))

@@ -1,0 +1,122 @@
+"""The dialect of Spark SQL: try_cast, DECIMAL sums, text constants that no setting of the session can change."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+
+from ...query.algebra.expression import Function
+from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
+
+__all__ = ["SPARK", "stored_class"]
+
+_CLASSES: dict[str, Stored] = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
+    **dict.fromkeys(("float", "double"), "float"),
+    "boolean": "boolean",
+    "string": "text",
+    "date": "date",
+    "timestamp": "zoned",
+    "timestamp_ntz": "timestamp",
+}
+_PLAIN = re.compile(r"[^'\"\\\x00-\x1f\x7f]*")
+_PARTS = {Function.WEEKDAY: "DAYOFWEEK_ISO"}
+_ESCAPES = "!~|^/"
+_LIMB = 1 << 23
+
+
+def stored_class(type_name: str) -> Stored:
+    """Give the class of a type by its name.
+
+    >>> stored_class("decimal(10,2)"), stored_class("varchar(5)"), stored_class("array<int>"), stored_class("timestamp")
+    ('decimal', 'text', 'other', 'zoned')
+    """
+    if re.fullmatch(r"decimal\(\d+,\d+\)", type_name):
+        return "decimal"
+    if re.fullmatch(r"(var)?char\(\d+\)|string collate \w+", type_name):
+        return "text"
+    return _CLASSES.get(type_name, "other")
+
+
+def _literal(text: str) -> str:
+    """Whether a backslash escapes depends on the session, so text that is not plain is written as its bytes."""
+    return f"'{text}'" if _PLAIN.fullmatch(text) else f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+
+def _like(x: str, pattern: str) -> str:
+    """There is always an escape character; take one that the pattern does not hold."""
+    escape = next((sign for sign in _ESCAPES if sign not in pattern), None)
+    escape = escape or next(chr(code) for code in range(0x100, 0x2000) if chr(code) not in pattern)
+    return f"({x} LIKE {_literal(pattern)} ESCAPE '{escape}')"
+
+
+def _total(x: str, reach: int) -> str:
+    """DECIMAL sums are slow, so numbers are added up as 64-bit integers, in two parts if they are larger: 2^40 rows of
+    less than 2^23 each cannot overflow.
+    """
+    if reach < _LIMB:
+        return f"CAST(sum({x}) AS DECIMAL(20, 0))"
+    if reach < _LIMB**2:
+        high, low = (f"CAST(sum({part}) AS DECIMAL(20, 0))" for part in (f"shiftright({x}, 23)", f"{x} & {_LIMB - 1}"))
+        return f"({high} * {_LIMB} + {low})"
+    return f"sum(CAST({x} AS DECIMAL(20, 0)))"
+
+
+def _double(x: float) -> str:
+    return f"CAST('{x!r}' AS DOUBLE)"
+
+
+def _time_literal(time: datetime, stored: Stored) -> str:
+    text = time.isoformat(sep=" ")
+    return f"TIMESTAMP '{text}+00:00'" if stored == "zoned" else f"TIMESTAMP_NTZ '{text}'"
+
+
+def _day_literal(day: date) -> str:
+    return f"DATE '{day.isoformat()}'"
+
+
+def _seconds(x: str, column: StoredColumn) -> str:
+    """A time without a zone is taken apart, since a cast would use the zone of the session."""
+    if column.stored == "zoned":
+        return f"unix_seconds({x})"
+    clock = f"hour({x}) * 3600 + minute({x}) * 60 + second({x})"
+    return f"(CAST(unix_date(CAST({x} AS DATE)) AS BIGINT) * 86400 + {clock})"
+
+
+def _part(function: Function, days: str) -> str:
+    part = _PARTS.get(function, function.value)
+    return f"CAST(extract({part} FROM date_from_unix_date(CAST({days} AS INT))) AS BIGINT)"
+
+
+SPARK = Dialect(
+    name="spark",
+    quote=lambda name: doubled(name, "`"),
+    literal=_literal,
+    words="STRING",
+    double=_double,
+    divide=lambda a, b: f"({a} div {b})",
+    wide=lambda x: f"CAST({x} AS DECIMAL(20, 0))",
+    total=_total,
+    is_nan=lambda x: f"isnan({x})",
+    nan_types=frozenset({"float"}),
+    matches=lambda x, pattern: f"({x} RLIKE '^(?:{pattern})(?![^a]|a)')",  # a backslash would depend on the session
+    like=_like,
+    trim=lambda x: f"trim(BOTH ' ' FROM {x})",
+    as_text=lambda x: f"(CAST({x} AS STRING) COLLATE UTF8_BINARY)",
+    integer_of=lambda x: f"try_cast({x} AS BIGINT)",
+    as_double=lambda x: f"CAST({x} AS DOUBLE)",
+    double_of=lambda x: f"try_cast({x} AS DOUBLE)",
+    decimal_double=lambda x, _: f"CAST({x} AS DOUBLE)",
+    quotient=lambda x, y: f"{x} / {y}",
+    nearest=lambda x: f"CAST(rint({x}) AS BIGINT)",
+    day_of=lambda x: f"try_cast({x} AS DATE)",
+    day_literal=_day_literal,
+    time_literal=_time_literal,
+    days=lambda x: f"CAST(unix_date({x}) AS BIGINT)",
+    seconds=_seconds,
+    part=_part,
+    listed=None,
+    distance=False,
+    in_order=lambda _: "",
+    joined=None,
+)

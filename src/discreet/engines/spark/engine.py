@@ -1,0 +1,108 @@
+"""Spark SQL: a session that somebody else started, with tables of its catalogue or data frames."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from ...data.schema import Schema
+from ...errors import InvalidArgument, SchemaMismatch
+from ...query.algebra.tally import Tally, Totals
+from ...query.domains.domain import Scalar
+from ..base import cancelled, failure
+from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.store import Store
+from .dialect import SPARK, stored_class
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Spark"]
+
+
+class Spark:
+    """Answer from Spark: `Spark(session)` for tables of its catalogue, `Spark(session, {"people": frame})` for others.
+
+    A table is a data frame, or the name of a table such as "hr.staff". The session's time zone, ANSI mode and escape
+    settings do not matter: the text is written so that they cannot change its meaning.
+
+    Refuses what is no session; whatever Spark says becomes one constant failure.
+    """
+
+    def __init__(self, session: SparkSession, tables: Mapping[str, DataFrame | str] | None = None) -> None:
+        if not callable(getattr(session, "sql", None)) or not callable(getattr(session, "table", None)):
+            raise InvalidArgument("Spark takes a running session, such as SparkSession.builder.getOrCreate()")
+        self._session = session
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._held: dict[str, StoredTable] = {}
+        self._tag = f"discreet-{uuid4().hex}"
+        self._places = {name: _placed(name, source) for name, source in (tables or {}).items()}
+        self._store = Store(SPARK, self._table, self._fetch)
+
+    def tally(self, tally: Tally) -> Totals:
+        """Give the exact totals of every key that occurs."""
+        return self._store.tally(tally)
+
+    def explain(self, tally: Tally) -> str:
+        """Give the SQL text of a tally."""
+        return self._store.explain(tally)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""
+        self._store.check(schema)
+
+    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
+        """List the distinct values of a column of a public table, in order, NULL left out."""
+        return self._store.public_values(table, column)
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns of a table with their stored types."""
+        return {name: column.type for name, column in self._table(table).columns.items()}
+
+    def interrupt(self) -> None:
+        """Cancel the queries of this engine that are running, from another thread."""
+        self._stopped.set()
+        self._session.sparkContext.cancelJobsWithTag(self._tag)
+
+    def _table(self, name: str) -> StoredTable:
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from pyspark.errors import PySparkException
+
+        if name not in self._held:
+            place = self._places.get(name, SPARK.quote(name))
+            try:
+                types = self._session.table(place).dtypes
+            except (PySparkException, Py4JError):
+                raise SchemaMismatch(f"the store has no table {name} that it can read") from None
+            columns = {label: StoredColumn(SPARK.quote(label), kind, stored_class(kind)) for label, kind in types}
+            self._held[name] = StoredTable(place, columns)
+        return self._held[name]
+
+    def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        context = self._session.sparkContext
+        with self._lock:
+            self._stopped.clear()
+            context.addJobTag(self._tag)
+            try:
+                return [tuple(row) for row in self._session.sql(sql).collect()]
+            except (PySparkException, Py4JError):
+                raise (cancelled() if self._stopped.is_set() else failure()) from None
+            finally:
+                context.removeJobTag(self._tag)
+
+
+def _placed(name: str, source: Any) -> str:  # noqa: ANN401
+    """Give what stands after FROM for a source; a data frame becomes a view with a name of its own."""
+    if isinstance(source, str):
+        return ".".join(map(SPARK.quote, source.split(".")))
+    if not callable(getattr(source, "createOrReplaceTempView", None)):
+        raise InvalidArgument(f"{name} is no table of Spark; give a data frame, or the name of a table")
+    view = f"discreet_{uuid4().hex}"
+    source.createOrReplaceTempView(view)
+    return SPARK.quote(view)

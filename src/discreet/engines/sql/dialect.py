@@ -1,0 +1,131 @@
+"""What the SQL of the stores differs in: how to quote, divide, cast without error, match text and take times apart.
+
+A dialect is a value of small functions from text to text. All else (`text` and its friends) is the same for every
+store, so what they can disagree about is on this page and in the three dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, TypeAlias
+
+from ...query.algebra.expression import Function
+
+__all__ = ["Dialect", "Stored", "StoredColumn", "StoredTable", "bigint", "doubled", "null"]
+
+Stored: TypeAlias = Literal[
+    "integer", "wide", "float", "decimal", "boolean", "text", "date", "timestamp", "zoned", "other"
+]
+"""The classes of stored types. `wide` integers exceed 64 bits; `zoned` times are instants; `other` reads as NULL."""
+
+One: TypeAlias = Callable[[str], str]
+Two: TypeAlias = Callable[[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    """A column as it is stored: how to refer to it, its type's name and its class.
+
+    `packed` says that repeated text is stored once, so that a function of it is worked out once.
+    """
+
+    sql: str
+    type: str
+    stored: Stored
+    packed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A table as it is stored: what stands after FROM, and its columns by their stored names."""
+
+    sql: str
+    columns: dict[str, StoredColumn]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one store writes what stores write differently."""
+
+    name: str
+    quote: One
+    """An identifier."""
+    literal: One
+    """A text constant."""
+    words: str
+    """The type of text."""
+    double: Callable[[float], str]
+    """A double, to the last bit."""
+    divide: Two
+    """The quotient of 64-bit integers, rounded towards 0; the divisor is never 0."""
+    wide: One
+    """A 64-bit integer as a wide one."""
+    total: Callable[[str, int], str]
+    """The sum of 64-bit integers that are at most so far from 0, as a wide one."""
+    is_nan: One
+    nan_types: frozenset[Stored]
+    """The classes of stored types that can hold NaN."""
+    matches: Two
+    """Whether a whole text matches a regular expression (a common subset of all stores')."""
+    like: Two
+    """Whether text matches a pattern of % and _ without an escape character."""
+    trim: One
+    """Text without spaces at both ends."""
+    as_text: One
+    """Text, and integers and booleans as text; compared letter by letter."""
+    integer_of: One
+    """Text of at most 18 digits, or a wide integer in range, as a 64-bit integer."""
+    as_double: One
+    """A 64-bit integer or a shorter float as a double."""
+    double_of: One
+    """A numeral as the nearest double."""
+    decimal_double: Callable[[str, str], str]
+    """A decimal of a named type as the nearest double."""
+    quotient: Two
+    """A double divided by a positive one; what would underflow is 0."""
+    nearest: One
+    """A double, at most 2^62 from 0, rounded to a 64-bit integer, halves to even."""
+    day_of: One
+    """Text of a valid day as a date."""
+    day_literal: Callable[[date], str]
+    time_literal: Callable[[datetime, Stored], str]
+    days: One
+    """A date as days since 1970."""
+    seconds: Callable[[str, StoredColumn], str]
+    """A time as seconds since 1970 in UTC, rounded down."""
+    part: Callable[[Function, str], str]
+    """A part of the day so many days after 1970."""
+    listed: Callable[[str, Sequence[str]], str] | None
+    """Text as one value of a list, NULL if it is none of them, held compactly; None where IN does as well."""
+    distance: bool
+    """Whether one test of the distance from the middle is faster than a test at each end."""
+    in_order: Callable[[Sequence[str]], str]
+    """What follows a SELECT whose rows are to be grouped by some columns: nothing, or that they are sorted first."""
+    joined: One | None
+    """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
+    rows are counted by a window rather than by a join."""
+
+
+def bigint(number: int) -> str:
+    """Write a 64-bit integer.
+
+    >>> bigint(-5)
+    'CAST(-5 AS BIGINT)'
+    """
+    return f"CAST({number} AS BIGINT)"
+
+
+def null(sql_type: str) -> str:
+    """Write NULL of a type."""
+    return f"CAST(NULL AS {sql_type})"
+
+
+def doubled(text: str, quote: str) -> str:
+    """Put text into quotes, those within doubled.
+
+    >>> doubled("it's", "'")
+    "'it''s'"
+    """
+    return quote + text.replace(quote, quote * 2) + quote

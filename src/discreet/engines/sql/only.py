@@ -1,0 +1,72 @@
+"""The public keys of a tally as SQL: the test that a row's key is one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from ...query.domains.domain import Kind, Scalar
+from .dialect import Dialect
+from .held import Held, hold, holdable
+from .reading.value import constant_sql
+from .select import select_sql
+
+__all__ = ["only_sql"]
+
+
+def only_sql(
+    only: Iterable[tuple[Scalar, ...]], names: Sequence[str], kinds: Sequence[Kind], dialect: Dialect
+) -> tuple[str, tuple[str, ...]]:
+    """Write the test that a row's keys are wanted; or TRUE, and which keys must not be NULL, if that is all of it.
+
+    A list of all combinations is tested key by key, any other as a whole. A key whose kind lists its values needs no
+    test but for NULL, if all of them are wanted.
+    """
+    keys = {
+        tuple(hold(value, kind) for value, kind in zip(key, kinds, strict=True))
+        for key in only
+        if all(map(holdable, key, kinds))
+    }
+    if not keys:
+        return "FALSE", ()
+    columns = [set(column) for column in zip(*keys, strict=True)]
+    if len(keys) == prod(map(len, columns)):
+        tests = [_one(n, k, c, dialect) for n, k, c in zip(names, kinds, columns, strict=True)]
+        if all(test in ("", _there(name)) for name, test in zip(names, tests, strict=True)):
+            return "TRUE", tuple(name for name, test in zip(names, tests, strict=True) if test)
+        return " AND ".join(test for test in tests if test), ()
+    return _together(keys, names, dialect), ()
+
+
+def _there(name: str) -> str:
+    return f"{name} IS NOT NULL"
+
+
+def _one(name: str, kind: Kind, values: set[Held], dialect: Dialect) -> str:
+    listed = None if kind.keys is None else {hold(key, kind) for key in kind.keys} - {None}
+    if listed is not None and listed <= values:
+        return "" if None in values else _there(name)
+    some = ", ".join(constant_sql(value, dialect) for value in _sorted(values - {None}))
+    among = f"{name} IN ({some})" if some else "FALSE"
+    return f"({among} OR {name} IS NULL)" if None in values else among
+
+
+def _sorted(values: Iterable[Held]) -> list[Held]:
+    return sorted(values, key=repr)
+
+
+def _together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: Dialect) -> str:
+    """Write a test of whole keys; a key with NULL is tested by itself, since NULL equals nothing."""
+    full = sorted((key for key in keys if None not in key), key=repr)
+    tests = []
+    if full:
+        listed = ", ".join("(" + ", ".join(constant_sql(v, dialect) for v in key) + ")" for key in full)
+        columns = ", ".join(f"k{place}" for place in range(len(names)))
+        tests.append(f"({', '.join(names)}) IN ({select_sql(['*'], f'(VALUES {listed}) AS v({columns})')})")
+    for key in sorted((key for key in keys if None in key), key=repr):
+        each = (
+            f"{name} IS NULL" if value is None else f"{name} = {constant_sql(value, dialect)}"
+            for name, value in zip(names, key, strict=True)
+        )
+        tests.append("(" + " AND ".join(each) + ")")
+    return "(" + " OR ".join(tests) + ")"

@@ -1,0 +1,1 @@
+"""How a stored value is read, as SQL that cannot fail."""

@@ -1,0 +1,217 @@
+"""Relations as SQL: nested SELECTs whose columns have made-up names, so that no stored name can clash with another.
+
+Every row of a frame carries its owner: the person's id, and the number of the window if the unit has one. Rows without
+an id, or without a time if there is a window, count nowhere: they are left out at the scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from ...data.schema import Schema
+from ...data.unit import People
+from ...query.algebra.expression import Expression, Field, fields_of
+from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ...query.bounds.rows import columns_of
+from ...query.domains.domain import Kind, kind_of_column
+from ..base import find_column, require_columns
+from ..understand import times_of
+from .dialect import Dialect, StoredColumn, StoredTable
+from .expression import equal_sql, expression_sql, scaled_sql
+from .person import id_sql, present_sql, total_sql, window_sql
+from .reading.value import prepare, read
+from .scope import Scope, short
+from .select import named_cells, select_sql
+
+__all__ = ["Frame", "Writer", "frame_of", "public_frame", "scope_of", "stored_column"]
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A SELECT: the SQL names of its columns, their kinds, and the names of its owner."""
+
+    sql: str
+    names: dict[str, str]
+    kinds: dict[str, Kind]
+    owner: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """What is needed to write SQL: the dialect, the stored tables, a supply of fresh names, and which columns of a
+    table are left as they are stored, to be read later.
+    """
+
+    dialect: Dialect
+    table: Callable[[str], StoredTable]
+    numbers: Iterator[int] = field(default_factory=count)
+    late: Names = frozenset()
+
+    def fresh(self, letter: str) -> str:
+        """Give a name that is not yet used in this text."""
+        return f"{letter}{next(self.numbers)}"
+
+    def named(self, names: Iterable[str]) -> dict[str, str]:
+        """Give each column a fresh name."""
+        return {name: self.fresh("c") for name in names}
+
+
+def scope_of(frame: Frame, writer: Writer) -> Scope:
+    """Give the place of an expression over a frame."""
+    return Scope(frame.names, frame.kinds, writer.dialect)
+
+
+def frame_of(relation: Relation, needed: Names, writer: Writer) -> Frame:
+    """Write a relation with those of its columns that are needed."""
+    frame = _frame(relation, needed, writer)
+    return replace(frame, sql=short(frame.sql))
+
+
+def _frame(relation: Relation, needed: Names, writer: Writer) -> Frame:
+    match relation:
+        case Scan(schema=schema):
+            return _scan(schema, needed, writer)
+        case Where(rows=rows, condition=condition):
+            frame = frame_of(rows, needed | fields_of(condition), writer)
+            test = expression_sql(condition, scope_of(frame, writer))
+            return replace(frame, sql=select_sql(["*"], f"({frame.sql}) AS t", f"WHERE {test}"))
+        case Select(rows=rows, columns=columns):
+            chosen = {name: expression for name, expression in columns if name in needed}
+            frame = frame_of(rows, _fields(chosen.values()), writer)
+            scope, names = scope_of(frame, writer), writer.named(chosen)
+            cells = {names[name]: expression_sql(expression, scope) for name, expression in chosen.items()}
+            return Frame(_select(frame.owner, cells, frame.sql), names, _kinds(relation, names), frame.owner)
+        case JoinPublic():
+            return _join_public(relation, needed, writer)
+        case JoinPeople():
+            return _join_people(relation, needed, writer)
+        case Union():
+            return _union(relation, needed, writer)
+        case PerPerson():
+            return _per_person(relation, needed, writer)
+
+
+def _fields(expressions: Iterable[Expression]) -> Names:
+    return frozenset().union(*map(fields_of, expressions))
+
+
+def _kinds(relation: Relation, names: Iterable[str]) -> dict[str, Kind]:
+    kinds = columns_of(relation)
+    return {name: kinds[name] for name in names}
+
+
+def _select(owner: Iterable[str], cells: Mapping[str, str], source: str, tail: str = "") -> str:
+    """Write a SELECT of an owner and named cells from another."""
+    return select_sql([*owner, *named_cells(cells.items())], f"({source}) AS t", tail)
+
+
+def stored_column(name: str, table: StoredTable) -> StoredColumn:
+    """Refer to a stored column by its declared name."""
+    column = table.columns[find_column(name, table.columns) or name]
+    return replace(column, sql=f"t.{column.sql}")
+
+
+def _scan(schema: Schema, needed: Names, writer: Writer) -> Frame:
+    table = writer.table(schema.name)
+    require_columns(schema, table.columns)
+    unit = schema.unit if isinstance(schema.unit, People) else None
+    window = None if unit is None else unit.window
+    wanted = needed if window is None else needed | {window[0]}
+    frame = _cells(schema, wanted, table, writer)
+    if window is None:
+        return frame
+    column, per = window
+    time, name = frame.names[column], writer.fresh("p")
+    cells = {name: window_sql(time, frame.kinds[column], per, writer.dialect)}
+    sql = _select((*frame.owner, *frame.names.values()), cells, frame.sql, f"WHERE {time} IS NOT NULL")
+    return replace(frame, sql=sql, owner=(*frame.owner, name))
+
+
+def _cells(schema: Schema, wanted: Names, table: StoredTable, writer: Writer) -> Frame:
+    """Write the columns of a table as the schema reads them: prepared first, then read."""
+    dialect, columns = writer.dialect, schema.columns
+    prepared = {name: prepare(columns[name], stored_column(name, table), dialect) for name in columns if name in wanted}
+    raw = {name: writer.fresh("r") for name in prepared}
+    inner, tail = {raw[name]: x.sql for name, x in prepared.items()}, ""
+    owner: tuple[str, ...] = ()
+    if isinstance(schema.unit, People):
+        person, key = stored_column(schema.unit.id, table), writer.fresh("p")
+        inner, owner = {key: id_sql(person, dialect), **inner}, (key,)
+        tail = f"WHERE {present_sql(person, dialect)}"
+    names = writer.named(prepared)
+    outer = {
+        names[name]: raw[name] if name in writer.late else read(columns[name], replace(x, sql=raw[name]), dialect)
+        for name, x in prepared.items()
+    }
+    source = select_sql(named_cells(inner.items()), f"{table.sql} AS t", tail)
+    kinds = {name: kind_of_column(columns[name]) for name in names}
+    return Frame(_select(owner, outer, source), names, kinds, owner)
+
+
+def public_frame(table: Schema, needed: Names, writer: Writer) -> Frame:
+    """Write columns of a public table."""
+    return _scan(table, needed, writer)
+
+
+def _join_public(join: JoinPublic, needed: Names, writer: Writer) -> Frame:
+    added = {name: column for name, column in join.columns if name in needed}
+    below = (needed - set(dict(join.columns))) | _fields(expression for expression, _ in join.on)
+    left = frame_of(join.rows, below, writer)
+    right = public_frame(join.table, frozenset(added.values()) | {column for _, column in join.on}, writer)
+    here, there = scope_of(left, writer), scope_of(right, writer)
+    matched = " AND ".join(equal_sql((expression, here), (Field(column), there)) for expression, column in join.on)
+    names = {name: sql for name, sql in left.names.items() if name in needed}
+    public = {writer.fresh("c"): right.names[column] for column in added.values()}
+    names |= dict(zip(added, public, strict=True))
+    parts = [*left.owner, *(left.names[n] for n in names if n in left.names), *named_cells(public.items())]
+    source = f"({left.sql}) AS l {'LEFT JOIN' if join.keep else 'JOIN'} ({right.sql}) AS r ON {matched}"
+    return Frame(select_sql(parts, source), names, _kinds(join, names), left.owner)
+
+
+def _join_people(join: JoinPeople, needed: Names, writer: Writer) -> Frame:
+    sides = [(join.left, [mine for mine, _ in join.on]), (join.right, [yours for _, yours in join.on])]
+    left, right = (
+        frame_of(side, (needed & set(columns_of(side))) | _fields(expressions), writer) for side, expressions in sides
+    )
+    here, there = scope_of(left, writer), scope_of(right, writer)
+    matched = [f"{a} = {b}" for a, b in zip(left.owner, right.owner, strict=True)]
+    matched += [equal_sql((mine, here), (yours, there)) for mine, yours in join.on]
+    names = {name: sql for name, sql in (left.names | right.names).items() if name in needed}
+    source = f"({left.sql}) AS l JOIN ({right.sql}) AS r ON {' AND '.join(matched)}"
+    return Frame(select_sql((*left.owner, *names.values()), source), names, _kinds(join, names), left.owner)
+
+
+def _union(union: Union, needed: Names, writer: Writer) -> Frame:
+    frames = [frame_of(part, needed, writer) for part in union.parts]
+    kinds = _kinds(union, [name for name in columns_of(union) if name in needed])
+    names = writer.named(kinds)
+    owner = tuple(writer.fresh("p") for _ in frames[0].owner)
+    texts = []
+    for frame in frames:
+        scope = scope_of(frame, writer)
+        cells = dict(zip(owner, frame.owner, strict=True))
+        cells |= {names[name]: scaled_sql(Field(name), kind, scope) for name, kind in kinds.items()}
+        texts.append(_select((), cells, frame.sql))
+    return Frame(" UNION ALL ".join(texts), names, kinds, owner)
+
+
+def _per_person(relation: PerPerson, needed: Names, writer: Writer) -> Frame:
+    totals = {name: total for name, total in relation.totals if name in needed}
+    added = {name: total.expression for name, total in totals.items() if total.expression is not None}
+    frame = frame_of(relation.rows, _fields([*dict(relation.keys).values(), *added.values()]), writer)
+    scope, keys, values = scope_of(frame, writer), writer.named(dict(relation.keys)), writer.named(added)
+    cells = {keys[name]: expression_sql(expression, scope) for name, expression in relation.keys}
+    cells |= {values[name]: expression_sql(expression, scope) for name, expression in added.items()}
+    inner, columns = columns_of(relation.rows), writer.named(totals)
+    found = {
+        columns[name]: total_sql(total, times_of(total, inner), values.get(name, "*"), writer.dialect)
+        for name, total in totals.items()
+    }
+    groups = (*frame.owner, *keys.values())
+    sql = _select(groups, found, _select(frame.owner, cells, frame.sql), f"GROUP BY {', '.join(groups)}")
+    names = {name: sql_name for name, sql_name in (keys | columns).items() if name in needed}
+    return Frame(sql, names, _kinds(relation, names), frame.owner)

@@ -1,0 +1,40 @@
+"""Where an expression stands: which SQL columns its fields are, of which kinds, in which dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...errors import UnsupportedQuery
+from ...query.domains.domain import Kind
+from .dialect import Dialect
+
+__all__ = ["LONGEST", "Scope", "short"]
+
+LONGEST = 200_000
+"""Text longer than this is refused: what a function needs twice is written twice, so nesting multiplies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The columns an expression may read: their SQL names and their kinds."""
+
+    names: Mapping[str, str]
+    kinds: Mapping[str, Kind]
+    dialect: Dialect
+
+
+def short(sql: str) -> str:
+    """Refuse text that has grown too long.
+
+    >>> short("x" * 300_000)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.UnsupportedQuery: an expression is nested too deeply to be written as SQL; ask for it in simpler ...
+    """
+    if len(sql) > LONGEST:
+        raise UnsupportedQuery(
+            "an expression is nested too deeply to be written as SQL; ask for it in simpler parts, "
+            "with sub-queries that name them"
+        )
+    return sql

@@ -1,0 +1,150 @@
+"""Shares as SQL: a person's contributions are scaled by exact integer arithmetic, never sampled.
+
+Each person's rows (or keys) are counted once, and s = ⌊2^20·k/max(n, k)⌋ is that person's share in parts of 2^20: both
+cases of `query.tally` in one. A row then costs one product and one division by a constant; a count is s itself. The
+counts come by a join, or by a window where that is faster; the proof of what one person can change is in
+`query.sensitivity`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ...query.algebra.tally import FINE, Free, GroupShare, RowShare, Share
+from ...query.domains.domain import MOST_STEPS
+from ..understand import Part
+from .dialect import Dialect, bigint
+from .entries import Entries, Value
+from .select import named_cells, select_sql
+
+__all__ = ["shared_sql"]
+
+
+def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
+    """Write the totals of each key, keys first; a part that counts is to be multiplied by what one count is worth
+    under Free, and is complete under the other shares.
+    """
+    match share:
+        case Free():
+            cells = [f"count({value.column})" if value.part.counts else _sum(value, dialect) for value in rows.values]
+            return _grouped(cells, rows, f"({rows.sql}) AS t")
+        case RowShare(rows=most):
+            return _by_rows(rows, most, dialect)
+        case GroupShare(groups=groups, rows=most):
+            return _by_groups(rows, groups, most, dialect)
+
+
+def _group_by(names: Sequence[str]) -> str:
+    return f"GROUP BY {', '.join(names)}" if names else ""
+
+
+def _sum(value: Value, dialect: Dialect) -> str:
+    """Write a sum of numbers, 0 if there are none."""
+    less = f" - {dialect.wide(f'count({value.column})')} * {bigint(value.less)}" if value.less else ""
+    return f"COALESCE({dialect.total(value.column, _reach(value.part) + abs(value.less))}{less}, 0)"
+
+
+def _reach(part: Part) -> int:
+    """Say how far from 0 one row's contribution can be."""
+    return max(abs(part.low), abs(part.high))
+
+
+def _totals(shares: Iterable[tuple[str, int]], rows: Entries, source: str, dialect: Dialect) -> str:
+    """Write totals of shares, each with its reach."""
+    return _grouped([f"COALESCE({dialect.total(share, reach)}, 0)" for share, reach in shares], rows, source)
+
+
+def _grouped(cells: Sequence[str], rows: Entries, source: str) -> str:
+    """Write totals by key. Keys that are still as they are stored are read only now, once for each that occurs."""
+    if not rows.late:
+        return select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
+    names = [f"x{place}" for place in range(len(cells))]
+    sql = select_sql([*rows.keys, *named_cells(zip(names, cells, strict=True))], source, _group_by(rows.keys))
+    by = [f"y{place}" for place in range(len(rows.keys))]
+    keys = named_cells(zip(by, (rows.late.get(key, key) for key in rows.keys), strict=True))
+    read = select_sql([*keys, *names], f"({sql}) AS t")
+    return select_sql([*by, *(f"sum({name})" for name in names)], f"({read}) AS t", _group_by(by))
+
+
+def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
+    shares = [(_row_share(value, dialect), _reach(value.part)) for value in rows.values]
+    return _totals(shares, rows, _with_share(rows, most, dialect), dialect)
+
+
+def _row_share(value: Value, dialect: Dialect) -> str:
+    part, column = value.part, value.column
+    if not part.counts:
+        return _share(column, _reach(part), dialect)
+    share = "s" if part.high == FINE else _share(bigint(part.high), abs(part.high), dialect)
+    return share if column == "*" else f"CASE WHEN {column} IS NOT NULL THEN {share} END"
+
+
+def _share(value: str, reach: int, dialect: Dialect) -> str:
+    """Write the share of a value that is at most `reach` from 0: division rounds towards 0. Where c·s could overflow,
+    c = q·2^20 + r is split, and q·s + r·s/2^20 is rounded alike, since q and r have the sign of c.
+    """
+    if reach * FINE <= MOST_STEPS:
+        return dialect.divide(f"({value} * s)", str(FINE))
+    return f"({dialect.divide(value, str(FINE))} * s + {dialect.divide(f'({value} % {FINE} * s)', str(FINE))})"
+
+
+def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> str:
+    """Write a source of the rows with s; `first` names them if they are written before and read twice."""
+    share = f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER)"
+    count = f"count({_wanted(rows)})"
+    if dialect.joined is None:
+        counted = share.format(f"{count} OVER (PARTITION BY {', '.join(rows.owner)})")
+        return f"({select_sql(['*', f'{counted} AS s'], f'({rows.sql}) AS t')}) AS r"
+    source = first or f"({rows.sql})"
+    people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
+    cells = named_cells([*people, ("h", share.format(count))])
+    counts = select_sql(cells, f"{source} AS t", _group_by(rows.owner))
+    same = " AND ".join(f"{name} = {other}" for other, name in people)
+    joined = select_sql(["r.*", f"{dialect.joined('h')} AS s"], f"{source} AS r JOIN ({counts}) AS q ON {same}")
+    return f"({joined}) AS r"
+
+
+def _wanted(rows: Entries) -> str:
+    """Write what is not NULL in rows whose keys are wanted."""
+    keys = [rows.late.get(key, key) for key in rows.tested]
+    if len(keys) > 1:
+        return f"CASE WHEN {' AND '.join(f'{key} IS NOT NULL' for key in keys)} THEN 1 END"
+    return keys[0] if keys else "*"
+
+
+def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
+    names = [f"t{place}" for place in range(len(rows.values))]
+    cells = zip(names, (_clipped_sum(value, most, dialect) for value in rows.values), strict=True)
+    by = [*rows.owner, *rows.keys]
+    sql = select_sql([*by, *named_cells(cells)], f"({_compact(rows, dialect)}) AS t", _group_by(by))
+    reaches = [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values]
+    if not rows.keys:  # everybody is in one key
+        return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
+    shares = [(_share(name, reach, dialect), reach) for name, reach in zip(names, reaches, strict=True)]
+    first, people = "" if dialect.joined is None else "w", replace(rows, sql=sql, late={})
+    text = _totals(shares, people, _with_share(people, groups, dialect, first), dialect)
+    return f"WITH w AS MATERIALIZED ({sql}) {text}" if first else text
+
+
+def _compact(rows: Entries, dialect: Dialect) -> str:
+    """Write the rows with their keys read, in a form and an order that is grouped faster."""
+    columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
+    listed = {} if dialect.listed is None else {key: dialect.listed(key, rows.labels[key]) for key in rows.labels}
+    order = dialect.in_order([*rows.owner, *rows.keys])
+    if not listed and not rows.late:
+        return rows.sql + order
+    keys = [(key, listed.get(key, rows.late.get(key, key))) for key in rows.keys]
+    return select_sql([*rows.owner, *named_cells(keys), *columns], f"({rows.sql}) AS t") + order
+
+
+def _clipped_sum(value: Value, most: int, dialect: Dialect) -> str:
+    """Write one person's sum in one key, clipped; it is 0 if there is nothing to add."""
+    part = value.part
+    low, high = min(0, most * part.term.low), max(0, most * part.term.high)
+    if part.counts and part.high == part.term.high > 0:
+        return f"LEAST(count({value.column}), {bigint(most)}) * {part.high}"
+    counted = f"{dialect.wide(f'count({value.column})')} * {part.high}"
+    found = counted if part.counts else _sum(value, dialect)
+    above = found if min(part.low, part.high) >= 0 else f"GREATEST({found}, {bigint(low)})"
+    return f"CAST(LEAST({above}, {bigint(high)}) AS BIGINT)"

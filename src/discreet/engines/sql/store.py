@@ -1,0 +1,86 @@
+"""What all SQL stores have in common: a tally becomes one text, its answer becomes exact totals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ...data.schema import Schema
+from ...query.algebra.tally import Tally, Totals
+from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ...query.domains.domain import Scalar, kind_of_column
+from ..base import require_columns, require_public, shared_key
+from ..understand import Asked, understand
+from .dialect import Dialect, StoredTable
+from .held import value_of
+from .lines import in_lines
+from .relation import Writer
+from .tally import distinct_sql, read_totals, tally_sql, twice_sql
+
+__all__ = ["Store"]
+
+Fetch = Callable[[str], Sequence[Sequence[object]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Tables in one dialect, and a way to run a text; knows which public tables have been found to keep their key."""
+
+    dialect: Dialect
+    table: Callable[[str], StoredTable]
+    fetch: Fetch
+    unique: set[Schema] = field(default_factory=set)
+
+    def tally(self, tally: Tally) -> Totals:
+        """Give the exact totals of every key that occurs."""
+        asked, sql = self._write(tally)
+        for schema in _public_tables(tally.rows):
+            self._check_key(schema)
+        return read_totals(asked, self.fetch(sql))
+
+    def explain(self, tally: Tally) -> str:
+        """Give the SQL text of a tally, in lines."""
+        return in_lines(self._write(tally)[1])
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""
+        require_columns(schema, self.table(schema.name).columns)
+        self._check_key(schema)
+
+    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
+        """List the distinct values of a column of a public table, in order, NULL left out."""
+        require_public(table, column)
+        name, declared = table.column(column)
+        kind = kind_of_column(declared)
+        rows = self.fetch(distinct_sql(table, name, self._writer()))
+        return tuple(sorted(value_of(row[0], kind) for row in rows))  # type: ignore[type-var]
+
+    def _writer(self) -> Writer:
+        return Writer(self.dialect, self.table)
+
+    def _write(self, tally: Tally) -> tuple[Asked, str]:
+        asked = understand(tally)
+        return asked, tally_sql(asked, self._writer())
+
+    def _check_key(self, schema: Schema) -> None:
+        if schema.key and schema not in self.unique:
+            if self.fetch(twice_sql(schema, self._writer())):
+                raise shared_key(schema)
+            self.unique.add(schema)
+
+
+def _public_tables(relation: Relation) -> Iterable[Schema]:
+    match relation:
+        case Scan():
+            return
+        case JoinPublic(rows=rows, table=table):
+            yield table
+            yield from _public_tables(rows)
+        case Where(rows=rows) | Select(rows=rows) | PerPerson(rows=rows):
+            yield from _public_tables(rows)
+        case JoinPeople(left=left, right=right):
+            yield from _public_tables(left)
+            yield from _public_tables(right)
+        case Union(parts=parts):
+            for part in parts:
+                yield from _public_tables(part)

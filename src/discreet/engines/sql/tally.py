@@ -1,0 +1,69 @@
+"""A tally as one SQL text: rows with their owner, keys and contributions; then shares; then totals by key.
+
+    Free          SELECT keys, totals FROM rows GROUP BY keys
+    RowShare      … FROM rows JOIN (each person's share, by the count of rows): scaled row by row
+    GroupShare    … FROM (sums by person and key, clipped) JOIN (each person's share, by the count of keys)
+
+All sums are wide integers, so the text has no arithmetic that could overflow, and nothing in it can fail on any data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...data.schema import Schema
+from ...data.unit import People
+from ...query.algebra.tally import Free, Totals
+from ...query.bounds.rows import tables_of
+from ..understand import Asked
+from .entries import entries_of, once_sql
+from .held import value_of
+from .person import require_alike
+from .relation import Writer, public_frame, stored_column
+from .select import select_sql
+from .shares import shared_sql
+
+__all__ = ["distinct_sql", "read_totals", "tally_sql", "twice_sql"]
+
+
+def tally_sql(asked: Asked, writer: Writer) -> str:
+    """Write a tally; refuses ids of different types, and expressions nested too deeply."""
+    rows = entries_of(asked, writer)
+    _check_ids(asked, writer)
+    return shared_sql(once_sql(rows) if asked.tally.people else rows, asked.tally.share, writer.dialect)
+
+
+def read_totals(asked: Asked, answer: Iterable[Sequence[object]]) -> Totals:
+    """Read what a store returned: keys as exact values, totals as integers; what has no key that was asked for, not."""
+    free, width = isinstance(asked.tally.share, Free), len(asked.keys)
+    worth = [part.high if free and part.counts else 1 for part in asked.parts]
+    only = set(asked.tally.only) if asked.tally.only and width else None
+    totals: Totals = {}
+    for row in answer:
+        key = tuple(value_of(held, kind) for held, kind in zip(row[:width], asked.keys, strict=True))
+        if only is None or key in only:
+            found = zip(row[width:], worth, strict=True)
+            totals[key] = tuple(int(total) * each for total, each in found)  # type: ignore[call-overload]
+    return totals
+
+
+def _check_ids(asked: Asked, writer: Writer) -> None:
+    tables = {schema.name: schema.unit for schema in tables_of(asked.tally.rows)}
+    people = [(name, unit) for name, unit in tables.items() if isinstance(unit, People)]
+    require_alike([(name, stored_column(unit.id, writer.table(name))) for name, unit in people])
+
+
+def distinct_sql(table: Schema, column: str, writer: Writer) -> str:
+    """Write the distinct values of a column of a public table, NULL left out."""
+    frame = public_frame(table, frozenset({column}), writer)
+    name = frame.names[column]
+    return select_sql([f"DISTINCT {name}"], f"({frame.sql}) AS t", f"WHERE {name} IS NOT NULL")
+
+
+def twice_sql(table: Schema, writer: Writer) -> str:
+    """Write a query that has a row if two rows of a public table share its declared key; NULL is no key."""
+    frame = public_frame(table, frozenset(table.key), writer)
+    names = [frame.names[name] for name in table.key]
+    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    tail = f"WHERE {there} GROUP BY {', '.join(names)} HAVING count(*) > 1 LIMIT 1"
+    return select_sql(["1 AS one"], f"({frame.sql}) AS t", tail)

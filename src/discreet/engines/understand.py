@@ -1,0 +1,171 @@
+"""A tally, understood: what every engine must know before it runs, worked out from public facts alone.
+
+All refusals are made here, so that every engine refuses the same tallies, before it touches a row. The bounds keep all
+arithmetic of a share within 64-bit integers: |c|, and r·|c| of a clipped sum, are at most 2^62.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..data.unit import People
+from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
+from ..query.algebra.expression import Call, Constant, Expression
+from ..query.algebra.tally import GroupShare, RowShare, Tally, Term
+from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ..query.bounds.rows import columns_of, unit_of
+from ..query.domains.domain import MOST_STEPS, Day, Kind, Second, Truth, Whole
+from ..query.domains.domain_of import kind_of
+
+__all__ = ["MOST_SHARE", "Asked", "Part", "times_of", "understand"]
+
+MOST_SHARE = 1 << 31
+"""Shares of more rows or groups than this are refused: n·k of a person's n rows must stay within 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A term with its static facts: its kind, and the range of one row's contribution."""
+
+    term: Term
+    kind: Whole | Truth
+    low: int
+    high: int
+
+    @property
+    def counts(self) -> bool:
+        """Whether the term counts rows for which a condition holds."""
+        return isinstance(self.kind, Truth)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A tally with the kinds of its columns and keys, its parts, and whose rows they are."""
+
+    tally: Tally
+    columns: dict[str, Kind]
+    keys: tuple[Kind, ...]
+    parts: tuple[Part, ...]
+    person: People | None
+
+
+def understand(tally: Tally) -> Asked:
+    """Work out all static facts of a tally.
+
+    Refuses shares of people where a row is the unit, terms that are no numbers or truths, contributions beyond 64-bit
+    integers, text constants that not every store can hold, public keys of the wrong length, no terms at all.
+    """
+    columns, unit = columns_of(tally.rows), unit_of(tally.rows)
+    person = unit if isinstance(unit, People) else None
+    if person is None and (tally.people or isinstance(tally.share, RowShare | GroupShare) or _personal(tally.rows)):
+        raise UnboundedSensitivity('shares of people need tables whose unit is a person: People("id", max_rows=…)')
+    for expression in (*tally.keys, *(term.expression for term in tally.terms), *_expressions(tally.rows)):
+        _storable(expression)
+    keys = tuple(kind_of(key, columns) for key in tally.keys)
+    if tally.only is not None and any(len(key) != len(keys) for key in tally.only):
+        raise InvalidArgument(f"each public key must be a tuple of {len(keys)} values, one for each key of the tally")
+    if not tally.terms:
+        raise InvalidArgument("a tally needs at least one term; count rows with Constant(True)")
+    _check_share(tally)
+    parts = tuple(_part(term, kind_of(term.expression, columns), tally) for term in tally.terms)
+    return Asked(tally, columns, keys, parts, person)
+
+
+def _check_share(tally: Tally) -> None:
+    match tally.share:
+        case RowShare(rows=rows):
+            sizes = [rows]
+        case GroupShare(groups=groups, rows=rows):
+            sizes = [groups, rows]
+        case _:
+            sizes = []
+    if any(not 1 <= size <= MOST_SHARE for size in sizes):
+        raise InvalidArgument("a share is of at least 1 and at most 2^31 rows or groups")
+
+
+def _part(term: Term, kind: Kind, tally: Tally) -> Part:
+    if not isinstance(kind, Whole | Truth):
+        raise UnsupportedQuery("only numbers and conditions can be added up; text and times can be counted")
+    if term.weight < 1 or term.low > term.high:
+        raise InvalidArgument("a term needs a weight of at least 1, and low ≤ high")
+    ends = (kind.low, kind.high) if isinstance(kind, Whole) else (1, 1)
+    rows = tally.share.rows if isinstance(tally.share, GroupShare) else 1
+    reach = max(term.weight * max(map(abs, ends)), rows * max(abs(term.low), abs(term.high)))
+    if reach > MOST_STEPS:
+        raise UnsupportedQuery(
+            "one person's total could exceed 64-bit integers; clip the expression, or declare tighter bounds, "
+            "a coarser step or fewer rows"
+        )
+    low, high = (min(max(term.weight * end, term.low), term.high) for end in ends)
+    return Part(term, kind, low, high)
+
+
+def _personal(relation: Relation) -> bool:
+    """Tell whether a relation joins or groups by the person."""
+    match relation:
+        case Scan():
+            return False
+        case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows):
+            return _personal(rows)
+        case Union(parts=parts):
+            return any(map(_personal, parts))
+        case JoinPeople() | PerPerson():
+            return True
+
+
+def _expressions(relation: Relation) -> Iterator[Expression]:
+    """List every expression of a relation, and check what no kind covers: the steps of a person's totals."""
+    match relation:
+        case Scan():
+            return
+        case Where(rows=rows, condition=condition):
+            yield condition
+        case Select(rows=rows, columns=columns):
+            yield from (expression for _, expression in columns)
+        case JoinPublic(rows=rows, on=on):
+            yield from (expression for expression, _ in on)
+        case JoinPeople(left=left, right=rows, on=pairs):
+            yield from (expression for pair in pairs for expression in pair)
+            yield from _expressions(left)
+        case Union(parts=parts):
+            for part in parts:
+                yield from _expressions(part)
+            return
+        case PerPerson(rows=rows, keys=keys, totals=totals):
+            yield from (expression for _, expression in keys)
+            yield from (total.expression for _, total in totals if total.expression is not None)
+            for _, total in totals:
+                times_of(total, columns_of(rows))
+    yield from _expressions(rows)
+
+
+def _storable(expression: Expression) -> None:
+    match expression:
+        case Constant(value=str(text)):
+            if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
+                raise UnsupportedQuery("a text constant holds a character that not every store can hold")
+        case Call(arguments=arguments):
+            for argument in arguments:
+                _storable(argument)
+
+
+def times_of(total: Total, columns: dict[str, Kind]) -> int:
+    """Say how many of a total's steps one step of its expression is.
+
+    Refuses a total of text or truths, and a step that does not divide that of the expression.
+    """
+    kind = Whole(Fraction(1), 0, 1) if total.what == "count" else _summed(total, columns)
+    step = kind.step if isinstance(kind, Whole) else Fraction(1)
+    times = step / total.step
+    if times.denominator != 1 or not 1 <= times <= MOST_STEPS:
+        raise UnsupportedQuery("a person's total needs the step of what is added up, or one that divides it")
+    return int(times)
+
+
+def _summed(total: Total, columns: dict[str, Kind]) -> Kind:
+    kind = None if total.expression is None else kind_of(total.expression, columns)
+    if isinstance(kind, Whole) or (isinstance(kind, Day | Second) and total.what != "sum"):
+        return kind
+    raise UnsupportedQuery(f"a person's {total.what} needs a number; count rows, or use CASE to make one")

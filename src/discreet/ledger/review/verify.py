@@ -1,0 +1,122 @@
+"""Verify a ledger: walk its chain, then compare what it adds up to with the books that the store keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+from ...errors import InvalidArgument, LedgerCorrupt
+from ..account import Account, Used, read_account
+from ..bar import share_of
+from ..reading import books_at, last_of
+from ..stores.store import Snapshot, Store, account_name
+from .verdict import Checkpoint, Verdict
+from .walk import SLACK, Walk
+
+__all__ = ["Progress", "verify_lines", "verify_store"]
+
+Progress = Callable[[int, int], object]
+_EVERY = 1000
+
+
+def verify_store(store: Store, progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
+    """Verify what a store keeps, up to the entry that is the last one when it begins."""
+    end = store.read(None)
+    last_of(end)
+    walk = Walk()
+    lines = ((line, body) for _, line, body in store.lines(1, end.number))
+    _follow(walk, lines, end.number, progress, checkpoint, bodies=True)
+    _compare(walk, end)
+    return _verdict(walk)
+
+
+def verify_lines(lines: Iterable[str], progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
+    """Verify lines that were exported, without the store they come from."""
+    listed = list(lines)
+    walk = Walk()
+    _follow(walk, ((line, None) for line in listed), len(listed), progress, checkpoint, bodies=False)
+    return _verdict(walk)
+
+
+def _follow(
+    walk: Walk,
+    lines: Iterable[tuple[str, str | None]],
+    end: int,
+    progress: Progress | None,
+    checkpoint: Checkpoint | None,
+    *,
+    bodies: bool,
+) -> None:
+    _check_checkpoint(checkpoint)
+    for line, body in lines:
+        entry = walk.step(line, body, bodies=bodies)
+        if checkpoint is not None and entry.number == checkpoint[0] and entry.hash != checkpoint[1]:
+            raise LedgerCorrupt(f"entry {entry.number} is not the one of the checkpoint: the ledger was written anew")
+        if progress is not None and (entry.number % _EVERY == 0 or entry.number == end):
+            progress(entry.number, end)
+    number = 0 if walk.last is None else walk.last.number
+    if number != end:
+        raise LedgerCorrupt(f"entries {number + 1} to {end} are missing")
+    if checkpoint is not None and checkpoint[0] > number:
+        raise LedgerCorrupt(
+            f"the checkpoint is entry {checkpoint[0]}, the ledger ends at {number}: it is an older copy"
+        )
+
+
+def _check_checkpoint(checkpoint: object) -> None:
+    match checkpoint:
+        case None | (int(), str()):
+            return
+    raise InvalidArgument("a checkpoint is a number and a hash, as Verdict.checkpoint gives them")
+
+
+def _compare(walk: Walk, end: Snapshot) -> None:
+    """Compare the accounts with those of the store.
+
+    If every entry's digest of the books was met, they must be equal to the digit. Otherwise this release prices
+    something differently than the one that wrote, and the books must have no less than the chain adds up to.
+    """
+    books = books_at(end, "", last_of(end))
+    kept = {"": books.everyone} | {
+        name.removeprefix(account_name("")): read_account(text)
+        for name, text in end.texts.items()
+        if name.startswith(account_name(""))
+    }
+    added = {"": walk.books("").everyone} | walk.owners
+    if books.terms != walk.terms or books.shares != walk.shares or kept.keys() != added.keys():
+        raise LedgerCorrupt("the terms, allowances or accounts in the books are not those of the chain")
+    for who, account in added.items():
+        if account != kept[who] and (walk.exact or not _covered(account, kept[who])):
+            whose = f"the account of {who}" if who else "the account of everyone"
+            raise LedgerCorrupt(f"{whose} in the books is not what the chain adds up to")
+
+
+def _covered(added: Account, kept: Account) -> bool:
+    """Tell whether the books have at least what was added up, but for the last digits."""
+    if (added.since, added.near) != (kept.since, kept.near) or dict(added.parts).keys() != dict(kept.parts).keys():
+        return False
+    pairs = [(added.common, kept.common), *((used, dict(kept.parts)[name]) for name, used in added.parts)]
+    return all(_at_most(a, k) for a, k in pairs)
+
+
+def _at_most(added: Used, kept: Used) -> bool:
+    amounts: list[tuple[Fraction, Fraction]] = [*zip(added.amounts, kept.amounts, strict=True)]
+    return all(a <= k * SLACK for a, k in [*amounts, (added.leaked, kept.leaked)])
+
+
+def _verdict(walk: Walk) -> Verdict:
+    books = walk.books("")
+    if walk.last is None:
+        raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")
+    now = books.at(walk.last.time).filter(None)
+    return Verdict(
+        entries=walk.last.number,
+        charges=len(walk.charges),
+        answers=len(walk.answered),
+        pending=len(walk.charges.keys() - walk.answered - walk.failed),
+        promise=books.terms.budget,
+        spent=now.spent(),
+        share=share_of(now),
+        exact=walk.exact,
+        checkpoint=(walk.last.number, walk.last.hash),
+    )

@@ -1,0 +1,231 @@
+"""A ledger in PostgreSQL: for several curators on several machines, at once.
+
+Every write takes the ledger's advisory lock first, then reads what it decides on, then writes: two round trips in one
+transaction, with synchronous_commit on. The lock ends with the transaction, whatever becomes of the one who holds it.
+The time is the server's, so that all curators have the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors as e
+
+from ...errors import LedgerConflict, LedgerCorrupt
+from .. import clock, steps
+from ..entry import write_line
+from .store import Decide, Page, Snapshot, step_of
+
+__all__ = ["PostgresStore", "turn_of"]
+
+_TABLES = """
+CREATE SCHEMA IF NOT EXISTS discreet_ledger;
+CREATE TABLE IF NOT EXISTS discreet_ledger.entry (
+    ledger text NOT NULL, number bigint NOT NULL, line text NOT NULL, body text, key text NOT NULL,
+    PRIMARY KEY (ledger, number));
+CREATE INDEX IF NOT EXISTS entry_key ON discreet_ledger.entry (ledger, key, number) WHERE key <> '';
+CREATE TABLE IF NOT EXISTS discreet_ledger.state (
+    ledger text NOT NULL, name text NOT NULL, text text NOT NULL, PRIMARY KEY (ledger, name))
+"""
+_THERE = "SELECT to_regclass('discreet_ledger.state') IS NOT NULL"
+_MAKING = 7305735441932226369  # of the lock under which tables are made, one at a time
+_LOCK = "SELECT pg_advisory_xact_lock(%s)"
+_NOW = "SELECT clock_timestamp()"
+_LAST = "SELECT number, line FROM discreet_ledger.entry WHERE ledger = %s ORDER BY number DESC LIMIT 1"
+_TEXT = "SELECT name, text FROM discreet_ledger.state WHERE ledger = %s AND (%s OR name = ANY(%s))"
+_KEY = "SELECT line, body FROM discreet_ledger.entry WHERE ledger = %s AND key = %s AND key <> '' ORDER BY number"
+_RANGE = """
+SELECT number, line, body FROM discreet_ledger.entry WHERE ledger = %s AND number BETWEEN %s AND %s ORDER BY number
+"""
+_ADD = "INSERT INTO discreet_ledger.entry (ledger, number, line, body, key) VALUES (%s, %s, %s, %s, %s)"
+_PUT = """
+INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
+ON CONFLICT (ledger, name) DO UPDATE SET text = excluded.text
+"""
+_CHUNK = 1000
+
+T = TypeVar("T")
+_OPEN: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
+_ABANDONED: list[object] = []
+
+
+class PostgresStore:
+    """Keep lines in two tables of the schema `discreet_ledger`; one connection, opened when needed, behind a lock.
+
+    It is opened again after it was lost, and after a fork; a turn that had not begun to write is then tried once more.
+    """
+
+    def __init__(self, dsn: str, *, name: str, timeout: float) -> None:
+        self._dsn, self._name, self._timeout = dsn, name, timeout
+        self._turn = turn_of(name)
+        self._lock = threading.RLock()
+        self._held: psycopg.Connection | None = None
+        self._made = False
+        _OPEN.add(self)
+
+    def read(self, names: Sequence[str] | None, key: str | None = None) -> Snapshot:
+        """Give what stands there, at one moment."""
+        with self._lock, explained():
+            if not self._again(self._tables):
+                return Snapshot(0, clock.now())
+            return self._again(lambda connection: self._seen(connection, names, key))
+
+    def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
+        """Decide and write in one transaction that holds the ledger's lock from its start."""
+        with self._lock, explained():
+            if not self._again(self._tables):
+                self._again(self._make_tables)
+            snapshot = self._again(lambda connection: self._locked(connection, names, key))
+            connection = self._connection()
+            try:
+                page = decide(snapshot)
+                if page is not None:
+                    self._write(connection, page)
+            finally:
+                self._leave(connection)
+            return page
+
+    def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
+        """Give the lines of a range, a thousand at a time."""
+        for start in range(first, last + 1, _CHUNK):
+            asked = (self._name, start, min(last, start + _CHUNK - 1))
+            with self._lock, explained():
+                rows = self._again(lambda connection, asked=asked: connection.execute(_RANGE, asked).fetchall())  # type: ignore[misc]
+            yield from rows
+
+    def close(self) -> None:
+        """Close the connection; it is opened again if it is needed."""
+        with self._lock:
+            if self._held is not None:
+                self._held.close()
+                self._held = None
+
+    def _seen(self, connection: psycopg.Connection, names: Sequence[str] | None, key: str | None) -> Snapshot:
+        with connection.pipeline():
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            parts = self._ask(connection, names, key)
+            connection.execute("COMMIT")
+        return _snapshot(*parts)
+
+    def _locked(self, connection: psycopg.Connection, names: Sequence[str], key: str | None) -> Snapshot:
+        """Begin a turn: wait for the ledger's lock, then read what stands there; one round trip."""
+        with connection.pipeline():
+            connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            connection.execute(_LOCK, (self._turn,))
+            parts = self._ask(connection, names, key)
+        return _snapshot(*parts)
+
+    def _ask(
+        self, connection: psycopg.Connection, names: Sequence[str] | None, key: str | None
+    ) -> tuple[psycopg.Cursor[Any], ...]:
+        listed = list(names or ())
+        return (
+            connection.execute(_NOW),
+            connection.execute(_LAST, (self._name,)),
+            connection.execute(_TEXT, (self._name, names is None, listed)),
+            connection.execute(_KEY, (self._name, key or "")),
+        )
+
+    def _write(self, connection: psycopg.Connection, page: Page) -> None:
+        """Write and commit in one round trip; until then the server undoes the turn of one who stalls or dies."""
+        entry = page.entry
+        steps.passed(f"{step_of(entry)}:written")
+        with connection.pipeline():
+            connection.execute(_ADD, (self._name, entry.number, write_line(entry), page.body, entry.key))
+            for name, text in page.texts.items():
+                connection.execute(_PUT, (self._name, name, text))
+            connection.execute("COMMIT")
+
+    def _leave(self, connection: psycopg.Connection) -> None:
+        """End a turn: whatever was not committed is undone, and a connection in doubt is dropped."""
+        try:
+            if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")
+        except psycopg.Error:
+            self.close()
+
+    def _tables(self, connection: psycopg.Connection) -> bool:
+        if not self._made:
+            row = connection.execute(_THERE).fetchone()
+            self._made = row is not None and bool(row[0])
+        return self._made
+
+    def _make_tables(self, connection: psycopg.Connection) -> None:
+        with connection.transaction():
+            connection.execute(_LOCK, (_MAKING,))
+            connection.execute(_TABLES)
+        self._made = True
+
+    def _again(self, work: Callable[[psycopg.Connection], T]) -> T:
+        """Do what writes nothing of the ledger, once more if the connection turns out to be lost."""
+        connection = self._connection()
+        try:
+            return work(connection)
+        except psycopg.OperationalError:
+            if not connection.closed:
+                self._leave(connection)
+                raise
+            self.close()
+            return work(self._connection())
+
+    def _connection(self) -> psycopg.Connection:
+        if self._held is None or self._held.closed:
+            connection = psycopg.connect(self._dsn, autocommit=True)
+            wait = f"{int(1000 * self._timeout)}ms"
+            for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
+                connection.execute("SELECT set_config(%s, %s, false)", (setting, wait))
+            connection.execute("SET synchronous_commit = on")
+            connection.execute("SET jit = off")
+            self._held = connection
+        return self._held
+
+
+def turn_of(name: str) -> int:
+    """Give the number of the advisory lock of a ledger; two names may share one, and then wait for each other.
+
+    >>> turn_of("main")
+    -673438411831542195
+    """
+    return int.from_bytes(hashlib.sha256(f"discreet ledger {name}".encode()).digest()[:8], "big", signed=True)
+
+
+def _snapshot(now: Any, last: Any, texts: Any, found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
+    number, line = last.fetchone() or (0, "")
+    return Snapshot(number, now.fetchone()[0], line, dict(texts.fetchall()), found.fetchall())
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn the server's errors into LedgerConflict, or LedgerCorrupt for tables that are no ledger."""
+    try:
+        yield
+    except (e.LockNotAvailable, e.QueryCanceled, e.SerializationFailure, e.DeadlockDetected, e.UniqueViolation):
+        raise LedgerConflict("the ledger is held by somebody else for too long; nothing was spent, ask again") from None
+    except (e.DiskFull, e.OutOfMemory, e.ConfigurationLimitExceeded):
+        raise LedgerConflict("the ledger's server has no room; nothing was spent. Make room and ask again") from None
+    except (e.InsufficientPrivilege, e.ReadOnlySqlTransaction):
+        raise LedgerConflict("this user may not write the ledger; nothing was spent. Give it the right to") from None
+    except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
+        word = type(problem).__name__
+        raise LedgerConflict(
+            f"the ledger's server is out of reach ({word}); a charge under way may or may not stand, no answer went out"
+        ) from None
+    except psycopg.Error as problem:
+        raise LedgerCorrupt(f"the tables of discreet_ledger are no ledger ({type(problem).__name__})") from None
+
+
+def _after_fork() -> None:
+    """Forget the parent's connection without a word to the server, and the locks of threads that are not here."""
+    for store in list(_OPEN):
+        _ABANDONED.append(store._held)  # noqa: SLF001 its own file
+        store._held, store._lock = None, threading.RLock()  # noqa: SLF001
+
+
+os.register_at_fork(after_in_child=_after_fork)

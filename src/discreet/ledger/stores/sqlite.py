@@ -1,0 +1,170 @@
+"""A ledger in one SQLite file: the default, for any number of processes on one machine.
+
+The file is in WAL mode with synchronous=FULL: a commit is one append to the log and one fsync. Every write is a `BEGIN
+IMMEDIATE` transaction, so it reads what it decides on while it already holds the only write lock. A new file is made
+beside its place and linked into it when it is complete: there is never half a ledger to be seen.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from ...errors import LedgerConflict, LedgerCorrupt
+from .. import clock, steps
+from ..entry import write_line
+from .sqlite_file import check_file, connect, explained, identity, make_file
+from .store import Decide, Page, Snapshot, step_of
+
+__all__ = ["SqliteStore"]
+
+_LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
+_KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
+_RANGE = "SELECT number, line, body FROM entry WHERE number BETWEEN ? AND ? ORDER BY number"
+_TEXT = "SELECT name, text FROM state WHERE name = ?"
+_PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
+_CHUNK = 1000
+
+_OPEN: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+_FORK = threading.Lock()
+_STOPPED: list[SqliteStore] = []
+
+
+class SqliteStore:
+    """Keep lines in a file; one connection, opened when needed, behind a lock.
+
+    SQLite's connections must not cross a fork, so every connection is closed before one and opened again after it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, timeout: float) -> None:
+        self.path = Path(path).absolute()
+        self._timeout = timeout
+        self._lock = threading.RLock()
+        self._held: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+        _OPEN.add(self)
+
+    def read(self, names: Sequence[str] | None, key: str | None = None) -> Snapshot:
+        """Give what stands in the file, at one moment."""
+        if not self.path.exists():
+            return Snapshot(0, clock.now())
+        with self._turn("BEGIN") as connection:
+            return _snapshot(connection, names, key)
+
+    def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
+        """Decide and write in one transaction that holds the write lock from its start."""
+        if not self.path.exists() and (made := self._make(decide)) is not None:
+            return made
+        with self._turn("BEGIN IMMEDIATE") as connection:
+            page = decide(_snapshot(connection, names, key))
+            if page is not None:
+                _write(connection, page)
+                self._same_file()
+            return page
+
+    def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
+        """Give the lines of a range, a thousand at a time."""
+        start = first
+        while start <= last:
+            end = min(last, start + _CHUNK - 1)
+            with self._turn("BEGIN") as connection:
+                rows = connection.execute(_RANGE, (start, end)).fetchall()
+            yield from rows
+            start = end + 1
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the file as it stands at one moment to a new place, while others may go on writing."""
+        place = Path(path).absolute()
+        if place.exists():
+            raise LedgerConflict(f"{place} exists already; name a new file for the copy")
+        with self._turn(None) as source, closing(sqlite3.connect(place, isolation_level=None)) as copy:
+            source.backup(copy)
+
+    def close(self) -> None:
+        """Close the connection; it is opened again if it is needed."""
+        with self._lock:
+            if self._held is not None:
+                self._held.close()
+                self._held = None
+
+    def _make(self, decide: Decide) -> Page | None:
+        """Make the file with its first page; None if somebody else has made it in the meantime."""
+        page = decide(Snapshot(0, clock.now()))
+        if page is None:
+            return None
+        with explained(self.path):
+            made = make_file(self.path, lambda connection: _write(connection, page))
+        return page if made else None
+
+    @contextmanager
+    def _turn(self, begin: str | None) -> Iterator[sqlite3.Connection]:
+        with self._lock, explained(self.path):
+            connection = self._connection()
+            try:
+                if begin is not None:
+                    connection.execute(begin)
+                yield connection
+                if begin is not None:
+                    connection.execute("COMMIT")
+            except sqlite3.Error:
+                self.close()  # rolls back; whatever its state is, the next turn begins with a fresh one
+                raise
+            finally:
+                if self._held is not None and connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._held is None:
+            check_file(self.path)
+            self._file = identity(self.path)
+            self._held = connect(self.path, self._timeout)
+        return self._held
+
+    def _same_file(self) -> None:
+        """Refuse to write to a file that is no longer the one at the path: what it holds would be forgotten."""
+        if identity(self.path) != self._file:
+            raise LedgerCorrupt(f"{self.path} was removed or replaced while it was open; nothing was written")
+
+
+def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, key: str | None) -> Snapshot:
+    last = connection.execute(_LAST).fetchone()
+    if names is None:
+        texts = connection.execute("SELECT name, text FROM state").fetchall()
+    else:
+        texts = [row for name in names for row in connection.execute(_TEXT, (name,))]
+    found = connection.execute(_KEY, (key,)).fetchall() if key else ()
+    number, line = last if last is not None else (0, "")
+    return Snapshot(number, clock.now(), line, dict(texts), found)
+
+
+def _write(connection: sqlite3.Connection, page: Page) -> None:
+    entry = page.entry
+    connection.execute(
+        "INSERT INTO entry (number, line, body, key) VALUES (?, ?, ?, ?)",
+        (entry.number, write_line(entry), page.body, entry.key),
+    )
+    connection.executemany(_PUT, page.texts.items())
+    steps.passed(f"{step_of(entry)}:written")
+
+
+def _before_fork() -> None:
+    """Wait until nobody is in a transaction, and close: a connection must not be seen by two processes."""
+    _FORK.acquire()
+    for store in sorted(_OPEN, key=id):
+        store._lock.acquire()  # noqa: SLF001 its own file
+        _STOPPED.append(store)
+        store.close()
+
+
+def _after_fork() -> None:
+    while _STOPPED:
+        _STOPPED.pop()._lock.release()  # noqa: SLF001 its own file
+    _FORK.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

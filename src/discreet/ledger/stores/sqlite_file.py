@@ -1,0 +1,141 @@
+"""The file of a SQLite ledger: how it is made, opened and told from other files, and what SQLite's errors mean here."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from ...errors import LedgerConflict, LedgerCorrupt
+
+__all__ = ["check_file", "connect", "explained", "identity", "make_file"]
+
+APPLICATION = 0x44504C31
+"""DPL1: `file` and SQLite tell a ledger from other databases by it."""
+VERSION = 1
+_MAGIC = b"SQLite format 3\0"
+_TABLES = """
+CREATE TABLE entry (number INTEGER PRIMARY KEY, line TEXT NOT NULL, body TEXT, key TEXT NOT NULL) STRICT;
+CREATE INDEX entry_key ON entry (key, number) WHERE key <> '';
+CREATE TABLE state (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
+_BUSY = "somebody else holds it for too long; nothing was spent, ask again"
+_FULL = "the disk is full, or the file may not grow; nothing was spent. Make room and ask again"
+_LOST = "reading or writing failed; if a charge was under way it may or may not stand, its answer did not go out"
+_WORDS = {
+    "SQLITE_BUSY": _BUSY,
+    "SQLITE_LOCKED": _BUSY,
+    "SQLITE_FULL": _FULL,
+    "SQLITE_IOERR": _LOST,
+    "SQLITE_READONLY": "it may not be written; nothing was spent. Give this process the right to write it",
+    "SQLITE_CANTOPEN": "it cannot be opened; nothing was spent. Does its folder exist, and may it be written?",
+    "SQLITE_PERM": "it may not be opened; nothing was spent",
+    "SQLITE_NOMEM": "there is no memory for it; nothing was spent",
+    "SQLITE_INTERRUPT": "the operation was interrupted; nothing was spent",
+}
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into LedgerConflict, or LedgerCorrupt for a file that is no sound ledger."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        name = getattr(problem, "sqlite_errorname", None) or ""
+        for prefix, words in _WORDS.items():
+            if name.startswith(prefix):
+                raise LedgerConflict(f"the ledger {path}: {words} ({name})") from None
+        raise LedgerCorrupt(f"the ledger {path} cannot be read: it is torn or no ledger ({name or problem})") from None
+    except OSError as problem:
+        raise LedgerConflict(f"the ledger {path} cannot be reached; nothing was spent ({problem.strerror})") from None
+
+
+def connect(path: Path, timeout: float) -> sqlite3.Connection:
+    """Open a ledger's file; refuse other files."""
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode=rw", uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _check_kind(connection, path)
+        _settle(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
+    kind = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if kind != APPLICATION:
+        raise LedgerCorrupt(f"{path} is a database, but no ledger of discreet; nothing was changed")
+    if version != VERSION:
+        raise LedgerCorrupt(f"{path} is a ledger of version {version}, this release reads {VERSION}; use another one")
+
+
+def _settle(connection: sqlite3.Connection) -> None:
+    for setting in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF"):
+        connection.execute(f"PRAGMA {setting}")
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no whole SQLite file: empty, of another format, or shorter than its header says.
+
+    A log beside it may hold the missing pages (after a crash), so the length is only judged without one.
+    """
+    log = Path(f"{path}-wal")
+    with path.open("rb") as file:
+        head = file.read(100)
+        size = os.fstat(file.fileno()).st_size
+    if not head.startswith(_MAGIC):
+        what = "is empty: a ledger never is" if not size else "is no ledger"
+        raise LedgerCorrupt(f"{path} {what}; nothing was changed. Restore it from a copy, or name another file")
+    page = int.from_bytes(head[16:18], "big")
+    wanted = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
+    if size < wanted and not (log.exists() and log.stat().st_size):
+        raise LedgerCorrupt(f"{path} is torn: {wanted} bytes are expected, {size} are there; restore it from a copy")
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Tell files apart that had the same name one after the other; None if there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
+    """Make a complete file beside the path and link it there; False if there is one by now."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+    try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            _settle(connection)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}")
+            fill(connection)
+            connection.execute("COMMIT")
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return False
+        _durable(path.parent)
+        return True
+    finally:
+        for rest in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(f"{draft}{rest}")
+
+
+def _durable(folder: Path) -> None:
+    """Make the new name in a folder durable."""
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)

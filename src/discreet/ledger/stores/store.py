@@ -1,0 +1,76 @@
+"""What a ledger needs of a store: read, one conditional write, a range of lines, and to close.
+
+A store keeps lines, the bodies of answers, and a few named texts (the terms, the allowances, the accounts), all changed
+in one durable transaction. `append` gives `decide` what stands in the store while nobody else can write, and writes
+what it returns: that is the condition, and there is no other way to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from ..entry import Entry
+
+__all__ = ["ALLOWANCES", "EVERYONE", "TERMS", "Decide", "Page", "Snapshot", "Store", "account_name", "step_of"]
+
+TERMS, ALLOWANCES, EVERYONE = "terms", "allowances", "everyone"
+"""The names of the texts that every ledger has."""
+_STEPS = {"charge": "charge", "answer": "finish", "fail": "fail", "open": "open", "allow": "allow"}
+
+
+def account_name(who: str) -> str:
+    """Name the text of somebody's account.
+
+    >>> account_name("ann")
+    'who:ann'
+    """
+    return f"who:{who}"
+
+
+def step_of(entry: Entry) -> str:
+    """Name the durable step that writes an entry; see `steps`."""
+    return _STEPS[entry.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What stands in a store at one moment; number 0 means that there is no ledger yet."""
+
+    number: int
+    now: datetime
+    last: str = ""
+    """The last line."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    found: Sequence[tuple[str, str | None]] = ()
+    """The lines of the key that was asked for, in order, each with its body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is written at once: a line, its body if it has one, and the texts that it changes."""
+
+    entry: Entry
+    texts: Mapping[str, str]
+    body: str | None = None
+
+
+Decide: TypeAlias = Callable[[Snapshot], Page | None]
+
+
+class Store(Protocol):
+    """Where lines are kept. Everything a store cannot do raises LedgerConflict; what it cannot read, LedgerCorrupt."""
+
+    def read(self, names: Sequence[str] | None, key: str | None = None) -> Snapshot:
+        """Give what stands there at one moment: the texts named, or all."""
+
+    def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
+        """Read, decide and write in one turn that nobody else can enter; None from `decide` writes nothing."""
+
+    def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
+        """Give the lines from one number to another, in order, with their numbers and bodies."""
+
+    def close(self) -> None:
+        """Let go of the store."""

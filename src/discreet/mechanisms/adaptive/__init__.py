@@ -1,0 +1,1 @@
+"""Mechanisms that answer one query after another: sparse vector, multiplicative weights."""

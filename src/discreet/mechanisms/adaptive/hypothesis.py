@@ -1,0 +1,82 @@
+"""A public histogram that learns: what multiplicative weights believe about the private one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InvalidArgument
+
+__all__ = ["MOST_PEOPLE", "Hypothesis", "counts_of", "read_histogram", "read_queries", "updated"]
+
+MOST_PEOPLE = (1 << 53) - 1
+"""Counts, true or believed, stay below 2^53: there floats are whole, and a difference of two of them is exact."""
+_ROWS = 1024  # queries are turned into floats so many at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hypothesis:
+    """A histogram made from private answers only: every question about it is free.
+
+    >>> Hypothesis(np.array([1.0, 2.0, 3.0])).answers(np.array([[1, 0, 1]])).tolist()
+    [4.0]
+    """
+
+    weights: NDArray[np.float64]
+
+    def answers(self, queries: NDArray[Any]) -> NDArray[np.float64]:
+        """Answer counting queries, one row of zeros and ones each."""
+        return counts_of(read_queries(queries, self.weights.size), self.weights)
+
+
+def read_queries(queries: object, domain: int) -> NDArray[Any]:
+    """Read counting queries: a k × domain array of zeros and ones (one query may be a single row).
+
+    >>> read_queries([1, 0], 2).shape
+    (1, 2)
+    """
+    array = np.atleast_2d(np.asarray(queries))
+    if array.ndim != 2 or array.shape[1] != domain or array.dtype.kind not in "biuf":
+        raise InvalidArgument(f"queries must be rows of {domain} zeros and ones")
+    if array.dtype.kind != "b" and not all(_zero_one(array[at : at + _ROWS]) for at in range(0, len(array), _ROWS)):
+        raise InvalidArgument(
+            "a counting query asks for each cell 1 (counted) or 0 (not); scale or split other queries"
+        )
+    return array
+
+
+def _zero_one(block: NDArray[Any]) -> bool:
+    return bool(((block == 0) | (block == 1)).all())
+
+
+def read_histogram(histogram: object, domain: int) -> NDArray[np.float64]:
+    """Read the private histogram: whole counts, exact as floats; the message carries no count."""
+    array = np.asarray(histogram)
+    if array.shape != (domain,) or array.dtype.kind not in "iu":
+        raise InvalidArgument(f"the histogram must be an array of {domain} whole counts")
+    if array.size and (array.min() < 0 or sum(map(int, array.tolist())) > MOST_PEOPLE):
+        raise InvalidArgument("the counts of the histogram must be at least 0 and sum to less than 2**53")
+    return array.astype(np.float64)
+
+
+def counts_of(queries: NDArray[Any], histogram: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Count: one dot product per query; exact where the histogram is whole."""
+    found = np.empty(len(queries))
+    for at in range(0, len(queries), _ROWS):
+        found[at : at + _ROWS] = queries[at : at + _ROWS].astype(np.float64) @ histogram
+    return found
+
+
+def updated(weights: NDArray[np.float64], query: NDArray[Any], measured: float, total: float) -> NDArray[np.float64]:
+    """Multiply the cells that a query counts by exp((measured − believed)/2n), and keep the total n.
+
+    With the true answer a, believed answer h and measured answer m within 0 … n, the relative entropy between the truth
+    and the belief falls by at least ((a − h)² − (m − a)²)/4n² (Hardt, Ligett, McSherry 2012, with e^z ≤ 1 + z + z²).
+    """
+    rate = (measured - float(query.astype(np.float64) @ weights)) / (2 * total)
+    moved: NDArray[np.float64] = weights * np.exp(query * rate)
+    kept: NDArray[np.float64] = moved * (total / moved.sum())
+    return kept

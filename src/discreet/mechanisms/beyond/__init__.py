@@ -1,0 +1,1 @@
+"""Beyond global sensitivity: smooth sensitivity, propose-test-release, inverse sensitivity."""

@@ -1,0 +1,97 @@
+"""Bounded values in order, on a public lattice, and how far one person can move what lies between two ranks.
+
+Values are clamped to public bounds and rounded to one of 2^32 + 1 places between them, each by itself: neighbouring
+data stay neighbouring. From here on everything is a whole number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arithmetic.rational import Number, rational
+from ...errors import InvalidArgument
+from ..laws.quantile import named
+
+__all__ = ["PLACES", "Range", "outer", "ranks", "span"]
+
+PLACES = 1 << 32
+"""The number of steps between the public bounds."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Range:
+    """Public bounds, and the lattice between them.
+
+    >>> Range(0, 1).sorted([0.5, 2.0, -1.0]).tolist(), Range(0, 1).value(1 << 31)
+    ([0, 2147483648, 4294967296], 0.5)
+    """
+
+    low: Fraction
+    high: Fraction
+
+    __repr__ = named
+
+    def __init__(self, low: Number, high: Number) -> None:
+        object.__setattr__(self, "low", rational(low, "low"))
+        object.__setattr__(self, "high", rational(high, "high"))
+        if not 0 < float(self.high) - float(self.low) < math.inf:
+            raise InvalidArgument("low must be below high, both as floats: they are public bounds on every value")
+
+    def sorted(self, values: object) -> NDArray[np.int64]:
+        """Clamp, round and sort; refuses NaN, and what is no list of numbers, without telling a value."""
+        array = np.asarray(values)
+        if array.ndim != 1 or array.dtype.kind not in "iuf" or bool(np.isnan(array).any()):
+            raise InvalidArgument("values must be a list of numbers without NaN")
+        low, high = float(self.low), float(self.high)
+        parts = (np.clip(array.astype(np.float64), low, high) - low) / (high - low)
+        return np.sort(np.rint(np.clip(parts, 0.0, 1.0) * PLACES).astype(np.int64))
+
+    def value(self, place: int | Fraction) -> float:
+        """Return the value at a place, rounded once."""
+        return float(self.low + (self.high - self.low) * Fraction(place) / PLACES)
+
+
+def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
+    """Return (a, b) with the quantile at rank b = ⌈qn⌉, at least 1: the one value above the first a.
+
+    >>> ranks(Fraction(1, 2), 5), ranks(Fraction(0), 5)
+    ((2, 3), (0, 1))
+    """
+    rank = max(1, -((-quantile.numerator * n) // quantile.denominator))
+    return rank - 1, rank
+
+
+def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
+    """Return A_k = max over t = 0 … k+1 of x_(b+t) − x_(a+t−k), with the bounds beyond both ends of the data.
+
+    f = x_(a+1) + … + x_b. Replace one value by a larger one: then x_i ≤ x'_i ≤ x_(i+1) for all i. So |f − f'| is at
+    most x_(b+1) − x_(a+1), a term of A_0 of x, and at most x'_b − x'_a, a term of A_0 of x'; and x_j − x_i is at most
+    x'_j − x'_(i−1), so that A_k(x) ≤ A_(k+1)(x'), and the same the other way round. (For b = a + 1: Nissim,
+    Raskhodnikova, Smith 2007, §3.1.)
+
+    >>> span(np.array([10, 20, 40]), 1, 2, 0)
+    20
+    """
+    return int((_run(ordered, b, k + 2) - _run(ordered, a - k, k + 2)).max())
+
+
+def outer(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArray[np.int64]:
+    """Bound A_0, A_1 … A_(count−1) from above by the outermost pair of each: x_(b+k+1) − x_(a−k).
+
+    >>> outer(np.array([10, 20, 40]), 1, 2, 2).tolist()
+    [30, 4294967296]
+    """
+    return _run(ordered, b + 1, count) - _run(ordered, a - count + 1, count)[::-1]
+
+
+def _run(ordered: NDArray[np.int64], first: int, count: int) -> NDArray[np.int64]:
+    """Read `count` ranks from `first` on; below rank 1 lies the lower bound, above rank n the upper one."""
+    end = first + count  # the first rank that is not read
+    low = np.zeros(min(count, max(0, 1 - first)), dtype=np.int64)
+    high = np.full(min(count, max(0, end - 1 - ordered.size)), PLACES)
+    return np.concatenate([low, ordered[max(first, 1) - 1 : max(end, 1) - 1], high])

@@ -1,0 +1,208 @@
+"""Propose, test, release: suppose that the answer is stable, test it privately, then release it with little noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ...arithmetic.rational import Number, positive, rational, whole
+from ...arithmetic.rounding import up
+from ...errors import InvalidArgument
+from ...noise import Bits, laplace
+from ...privacy.events import Promise
+from ...privacy.measures import ApproxDP, Measure
+from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
+from ..keys.counts import per_key
+from ..laws.quantile import named, read_beta
+from ..laws.tails import laplace_tail, least_above
+from ..reading.allowance import approximate
+from .ordered import PLACES, Range, ranks, span
+
+__all__ = ["ProposeTestRelease", "ProposedQuantile"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProposeTestRelease:
+    """Release a whole number with noise of scale bound/ε₂ if its neighbourhood passes a test of price ε₁; else None.
+
+    The caller tells the distance d(x) ≥ 0, which one person moves by at most 1, and which is 0 where the answer could
+    move by more than `bound` to a neighbour. The test: d + Z ≥ t, with Z geometric of scale 1/ε₁ and t the least whole
+    number with P[Z ≥ t] ≤ δ. Price: (ε₁ + ε₂, δ) (Dwork, Lei 2009). Proof: if d > 0 on one of two neighbours, their
+    answers are at most `bound` apart and test and noise cost ε₁ + ε₂; if d = 0 on both, each passes with probability at
+    most δ, and otherwise both say None, at a ratio of at most e^ε₁.
+
+    >>> ptr = ProposeTestRelease(epsilon=2000, delta=1e-6, bound=1)
+    >>> ptr.release(42, distance=100), ptr.release(42, distance=0)
+    (42, None)
+
+    Refuses ε not above 0, δ outside (0, 1), a bound below 1, a share outside (0, 1), a distance below 0.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    bound: int
+    test_share: Fraction
+    neighbours: Neighbours
+
+    __repr__ = named
+
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        bound: int,
+        *,
+        test_share: Number = Fraction(1, 2),
+        neighbours: Neighbours = REPLACE,
+    ) -> None:
+        budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
+        share = rational(test_share, "test_share")
+        if not 0 < share < 1:
+            raise InvalidArgument("test_share must lie between 0 and 1: the part of epsilon spent on the test")
+        object.__setattr__(self, "epsilon", budget.epsilon)
+        object.__setattr__(self, "delta", budget.delta)
+        per_key(self.delta, 1)  # refuses one too small
+        object.__setattr__(self, "bound", whole(bound, "bound", least=1))
+        object.__setattr__(self, "test_share", share)
+        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+
+    @classmethod
+    def spending(
+        cls,
+        budget: Measure,
+        *,
+        bound: int,
+        test_share: Number = Fraction(1, 2),
+        neighbours: Neighbours = REPLACE,
+    ) -> ProposeTestRelease:
+        """Spend an (ε, δ)."""
+        epsilon, delta = approximate(budget, "propose-test-release")
+        return cls(epsilon, delta, bound, test_share=test_share, neighbours=neighbours)
+
+    @property
+    def test_scale(self) -> Fraction:
+        """The scale of the noise on the distance, 1/ε₁."""
+        return 1 / (self.epsilon * self.test_share)
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise on the answer, bound/ε₂."""
+        return self.bound / (self.epsilon * (1 - self.test_share))
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy distance that passes."""
+        return least_above(lambda z: laplace_tail(self.test_scale, z), per_key(self.delta, 1))
+
+    @property
+    def event(self) -> Promise:
+        """What was done: a box that keeps (ε, δ)."""
+        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=self.neighbours)
+
+    def release(self, value: int, distance: int, *, bits: Bits | None = None) -> int | None:
+        """Test the distance, then release the value with noise, or None; both noises are drawn in any case."""
+        exact, far = _whole(value), _whole(distance)
+        if far < 0:
+            raise InvalidArgument("the distance must be at least 0: how many people must change before the answer may")
+        test, noise = laplace(self.test_scale, bits=bits), laplace(self.scale, bits=bits)
+        return exact + noise if far + test >= self.threshold else None
+
+    def passes(self, distance: int) -> float:
+        """Return the probability that a distance passes the test."""
+        return laplace_tail(self.test_scale, self.threshold - whole(distance, "distance"))
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Bound the noise on a released answer, but for a chance β: the least whole t with P[|Z| > t] ≤ β."""
+        chance = read_beta(beta)
+        return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProposedQuantile:
+    """Release a quantile of bounded values with noise for a proposed local sensitivity, if the data are that tight.
+
+    The distance is the least k with A_k > bound (`ordered.span`): A_0 bounds the move to any neighbour, and
+    A_k(x) ≤ A_(k+1)(x') makes the distance move by at most 1. Price: (ε, δ) for replacing one of n values, n public.
+
+    >>> median = ProposedQuantile(epsilon=10, delta=1e-12, low=0, high=100, bound=0.5)
+    >>> abs(median.release([50.0] * 1001) - 50) < 3, median.release([0.0] * 5 + [100.0] * 5)
+    (True, None)
+
+    Refuses what `ProposeTestRelease` refuses, bounds out of order, a bound below 2^-32 of the range, NaN, no values.
+    """
+
+    test: ProposeTestRelease
+    quantile: Fraction
+    range: Range
+
+    __repr__ = named
+
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        low: Number,
+        high: Number,
+        bound: Number,
+        *,
+        quantile: Number = Fraction(1, 2),
+        test_share: Number = Fraction(1, 2),
+    ) -> None:
+        limits = Range(low, high)
+        steps = math.floor(positive(bound, "bound") * PLACES / (limits.high - limits.low))
+        exact = rational(quantile, "quantile")
+        if not 0 <= exact <= 1:
+            raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
+        object.__setattr__(self, "test", ProposeTestRelease(epsilon, delta, steps, test_share=test_share))
+        object.__setattr__(self, "quantile", exact)
+        object.__setattr__(self, "range", limits)
+
+    @classmethod
+    def spending(
+        cls,
+        budget: Measure,
+        *,
+        low: Number,
+        high: Number,
+        bound: Number,
+        quantile: Number = Fraction(1, 2),
+        test_share: Number = Fraction(1, 2),
+    ) -> ProposedQuantile:
+        """Spend an (ε, δ).
+
+        >>> ProposedQuantile.spending(ApproxDP(1, 1e-6), low=0, high=100, bound=1).event.measure
+        ApproxDP(1, 1e-06)
+        """
+        epsilon, delta = approximate(budget, "propose-test-release")
+        return cls(epsilon, delta, low, high, bound, quantile=quantile, test_share=test_share)
+
+    @property
+    def event(self) -> Promise:
+        """What was done: a box that keeps (ε, δ) when one value is replaced."""
+        return self.test.event
+
+    def release(self, values: object, *, bits: Bits | None = None) -> float | None:
+        """Test how tight the data are about the quantile, then release it with noise, or None."""
+        ordered = self.range.sorted(values)
+        if ordered.size == 0:
+            raise InvalidArgument("at least one value is needed; the number of values is public here")
+        a, b = ranks(self.quantile, ordered.size)
+        enough = 3 * self.test.threshold + 1  # the distance is cut off at a public number, which surely passes
+        spans = [span(ordered, a, b, k) for k in range(enough)]  # all of them: the work does not tell the distance
+        distance = sum(reach <= self.test.bound for reach in spans)  # they grow with k
+        noisy = self.test.release(int(ordered[a]), distance, bits=bits)
+        return None if noisy is None else self.range.value(min(max(noisy, 0), PLACES))
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Bound the noise on a released answer, but for a chance β."""
+        return up((self.test.error(beta) + 1) * float((self.range.high - self.range.low) / PLACES))
+
+
+def _whole(value: object) -> int:
+    """Read a whole number of the data; the message carries nothing of it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidArgument("value and distance must be whole numbers: a count of lattice steps, a count of people")
+    return int(value)

@@ -1,0 +1,220 @@
+"""Smooth sensitivity: noise that fits the data at hand, for quantiles and trimmed means.
+
+The median of tight data hardly moves when one value changes, though some data move it by the whole range. Noise in
+proportion to a smooth upper bound of that local sensitivity is private (Nissim, Raskhodnikova, Smith 2007).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arithmetic.rational import Number, rational
+from ...arithmetic.rounding import fraction_down, up
+from ...errors import InvalidArgument
+from ...noise import Bits, laplace
+from ...noise.exp import exp_neg
+from ...privacy.events import Promise
+from ...privacy.measures import ApproxDP, Measure
+from ...privacy.neighbours import REPLACE
+from ..laws.quantile import named, read_beta
+from ..reading.allowance import approximate
+from .ordered import PLACES, Range, outer, ranks, span
+
+__all__ = ["SmoothQuantile", "SmoothTrimmedMean", "smooth_bound", "smoothness"]
+
+_UNIT = 1 << 30
+_FLOOR = 1 << 6
+_LEAST = Fraction(1, 1 << 16)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SmoothQuantile:
+    """Release a quantile with geometric noise of scale 2S/ε, S a smooth bound on its local sensitivity.
+
+    Price: (ε, δ) for replacing one of n values, n public. The proof is in `smoothness`. The answer lies on the public
+    lattice of 2^32 places between the bounds whatever S is, so it does not tell S by its digits; S itself must not be
+    shown, nor the time that finding it took, which depends on the data.
+
+    >>> median = SmoothQuantile(epsilon=1, delta=1e-6, low=0, high=100)
+    >>> abs(median.release([50.0] * 1001) - 50) < 1
+    True
+
+    Refuses ε below 2^-16, δ outside (0, 1), a quantile outside 0 … 1, bounds out of order, no values, and NaN.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    quantile: Fraction
+    range: Range
+
+    __repr__ = named
+
+    def __init__(
+        self, epsilon: Number, delta: Number, low: Number, high: Number, *, quantile: Number = Fraction(1, 2)
+    ) -> None:
+        _fill(self, epsilon, delta, low, high)
+        object.__setattr__(self, "quantile", rational(quantile, "quantile"))
+        if not 0 <= self.quantile <= 1:
+            raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
+
+    @classmethod
+    def spending(
+        cls, budget: Measure, *, low: Number, high: Number, quantile: Number = Fraction(1, 2)
+    ) -> SmoothQuantile:
+        """Spend an (ε, δ)."""
+        epsilon, delta = approximate(budget, "smooth sensitivity with Laplace noise")
+        return cls(epsilon, delta, low, high, quantile=quantile)
+
+    @property
+    def event(self) -> Promise:
+        """What was done: a box that keeps (ε, δ) when one value is replaced."""
+        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=REPLACE)
+
+    def release(self, values: object, *, bits: Bits | None = None) -> float:
+        """Add noise to the quantile and keep the answer within the public bounds."""
+        ordered = _some(self.range, values)
+        a, b = ranks(self.quantile, ordered.size)
+        noisy = int(ordered[a]) + laplace(_scale(ordered, a, b, self.epsilon, self.delta), bits=bits)
+        return self.range.value(min(max(noisy, 0), PLACES))
+
+    def error_on(self, values: object, beta: Number = 0.05) -> float:
+        """Bound the noise on these values, but for a chance β. The bound is private: for study on public data only."""
+        ordered = _some(self.range, values)
+        return _error(_scale(ordered, *ranks(self.quantile, ordered.size), self.epsilon, self.delta), self.range, beta)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SmoothTrimmedMean:
+    """Release the mean of the values left when a share `trim` is cut off at each end, with noise that fits the data.
+
+    Price: (ε, δ) for replacing one of n values, n public; the sum of the middle values is a whole number of lattice
+    steps with the smooth bound of `smooth_bound`, and the division by their public number comes after the noise.
+
+    >>> mean = SmoothTrimmedMean(epsilon=1, delta=1e-6, low=0, high=100, trim=0.1)
+    >>> abs(mean.release([49.0, 51.0] * 500) - 50) < 1
+    True
+
+    Refuses ε below 2^-16, δ outside (0, 1), trim outside 0 … ½, bounds out of order, NaN, and too few values.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    trim: Fraction
+    range: Range
+
+    __repr__ = named
+
+    def __init__(self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number) -> None:
+        _fill(self, epsilon, delta, low, high)
+        object.__setattr__(self, "trim", rational(trim, "trim"))
+        if not 0 <= self.trim < Fraction(1, 2):
+            raise InvalidArgument("trim must be at least 0 and below 1/2: the share cut off at each end")
+
+    @classmethod
+    def spending(cls, budget: Measure, *, low: Number, high: Number, trim: Number) -> SmoothTrimmedMean:
+        """Spend an (ε, δ)."""
+        epsilon, delta = approximate(budget, "smooth sensitivity with Laplace noise")
+        return cls(epsilon, delta, low, high, trim=trim)
+
+    @property
+    def event(self) -> Promise:
+        """What was done: a box that keeps (ε, δ) when one value is replaced."""
+        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=REPLACE)
+
+    def release(self, values: object, *, bits: Bits | None = None) -> float:
+        """Add noise to the sum of the middle values, divide, and keep the answer within the public bounds."""
+        ordered = _some(self.range, values)
+        a, b = self._ranks(ordered.size)
+        exact = sum(map(int, ordered[a:b]))
+        noisy = exact + laplace(_scale(ordered, a, b, self.epsilon, self.delta), bits=bits)
+        return self.range.value(Fraction(min(max(noisy, 0), PLACES * (b - a)), b - a))
+
+    def error_on(self, values: object, beta: Number = 0.05) -> float:
+        """Bound the noise on these values, but for a chance β. The bound is private: for study on public data only."""
+        ordered = _some(self.range, values)
+        a, b = self._ranks(ordered.size)
+        return _error(_scale(ordered, a, b, self.epsilon, self.delta), self.range, beta) / (b - a)
+
+    def _ranks(self, n: int) -> tuple[int, int]:
+        cut = math.floor(self.trim * n)
+        return cut, n - cut
+
+
+def smoothness(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return β: geometric noise of scale s(x) = S(x)/α, α = ε/2, with S β-smooth and S ≥ |f(x) − f(x')|, is (ε, δ)-DP.
+
+    Proof, on the integers: let Δ = |f − f'|, s = s(x), s' = s(x'), so Δ ≤ αs' and e^(−β) ≤ s/s' ≤ e^β. The loss at o is
+    ln(tanh(1/2s)/tanh(1/2s')) − |o − f|/s + |o − f'|/s'. If s ≤ s' the first term is at most ln(s'/s) ≤ β (tanh is
+    concave) and the rest at most Δ/s' ≤ α: together at most ε. If s > s' the first is negative and the rest at most
+    α + (e^β − 1)|o − f|/s, which exceeds ε only if |o − f| > sL, L = (ε − α)/(e^β − 1); that has probability at most
+    2e^(−L)/(1 + e^(−1/s)) ≤ δ for the β returned, because s ≥ 256/α always (`smooth_bound`).
+
+    >>> round(float(smoothness(Fraction(1), Fraction(1, 10**6))), 4)
+    0.0355
+    """
+    alpha = epsilon / 2
+    reach = up(math.log(2 / (1 + math.exp(-alpha / 256))) - _log(delta))
+    return fraction_down(math.log1p(float(epsilon - alpha) / max(1.0, reach)))
+
+
+def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> Fraction:
+    """Return S = max over k of w_k A_k, in lattice steps: exactly β-smooth, at least A_0, at least 256.
+
+    w_0 = 1, w_(k+1) ≥ e^(−β) w_k, and constant from some k on: with A_k(x) ≤ A_(k+1)(x') (`ordered.span`),
+    S(x) = w_k A_k(x) ≤ e^β w_(k+1) A_(k+1)(x') ≤ e^β S(x'). All are whole numbers; only the w_k are rounded, upwards.
+    """
+    weights = np.array(_weights(beta), dtype=np.int64)
+    best = int(weights[-1]) * PLACES  # A_k is the whole range for large k
+    reach = weights * outer(ordered, a, b, weights.size)  # at least w_k A_k, and below 2^63: try the largest first
+    order = iter(np.argsort(-reach).tolist())
+    while reach[k := next(order)] > best:  # false at the last weight at the latest
+        best = max(best, int(weights[k]) * span(ordered, a, b, k))
+    return Fraction(best, _UNIT)
+
+
+@lru_cache(maxsize=16)
+def _weights(beta: Fraction) -> tuple[int, ...]:
+    """Return w_0, w_1 … in units of 2^-30, until they would fall below 64 or stop falling."""
+    decay = exp_neg(beta.numerator, beta.denominator, 62)[1]
+    weights = [_UNIT]
+    while True:
+        following = -(-(weights[-1] * decay) >> 62)
+        if following == weights[-1] or following < _FLOOR:
+            return tuple(weights)
+        weights.append(following)
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _scale(ordered: NDArray[np.int64], a: int, b: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    return smooth_bound(ordered, a, b, smoothness(epsilon, delta)) / (epsilon / 2)
+
+
+def _error(scale: Fraction, bounds: Range, beta: Number) -> float:
+    """Return a length that noise and rounding exceed with probability at most β: P[|Z| > sl + ½] ≤ e^(−l)."""
+    steps = -math.log(read_beta(beta)) * float(scale) + 2
+    return up(steps * float((bounds.high - bounds.low) / PLACES))
+
+
+def _fill(made: object, epsilon: Number, delta: Number, low: Number, high: Number) -> None:
+    budget = ApproxDP(epsilon, delta)
+    if budget.epsilon < _LEAST or budget.delta == 0:
+        raise InvalidArgument("smooth sensitivity needs epsilon of at least 2**-16 and delta above 0")
+    object.__setattr__(made, "epsilon", budget.epsilon)
+    object.__setattr__(made, "delta", budget.delta)
+    object.__setattr__(made, "range", Range(low, high))
+
+
+def _some(bounds: Range, values: object) -> NDArray[np.int64]:
+    ordered = bounds.sorted(values)
+    if ordered.size == 0:
+        raise InvalidArgument("at least one value is needed; the number of values is public here")
+    return ordered

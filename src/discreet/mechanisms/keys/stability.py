@@ -1,0 +1,107 @@
+"""What a stable answer costs: nothing but the test of its stability. Histograms of unknown keys, and the mode."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ...arithmetic.rational import Number, positive
+from ...noise import Bits, laplace
+from ...privacy.events import Promise
+from ...privacy.measures import ApproxDP, Measure
+from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..laws.quantile import named, read_beta
+from ..laws.tails import laplace_tail, least_above
+from ..reading.allowance import approximate
+from .counts import per_key, public_order, read_counts
+from .threshold import LaplaceThreshold
+
+__all__ = ["PrivateMode", "stability_histogram"]
+
+
+def stability_histogram(budget: Measure) -> LaplaceThreshold:
+    """Make the stability-based histogram: noise on the non-empty cells only, those below a threshold dropped.
+
+    Its error does not grow with the number of possible cells, which may be infinite (Korolova et al. 2009; Bun, Nissim,
+    Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with l0 = 1.
+
+    >>> stability_histogram(ApproxDP(1, "1e-12")).release({"ada": 10**6, "eve": 1}).keys
+    ('ada',)
+    """
+    return LaplaceThreshold.spending(budget, l0=1)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PrivateMode:
+    """Release the most frequent key itself, without noise, if its lead over the second is large; else None.
+
+    The distance d: how many people must change before the mode may; d = lead − 1, or ⌈lead/2⌉ − 1 when one is replaced,
+    at least 0. One person moves it by at most 1, and where d > 0 all neighbours have the same mode. The mode is
+    released if d + Z ≥ t, Z geometric of scale 1/ε, t least with P[Z ≥ t] ≤ δ. Price: (ε, δ) (Smith, Thakurta 2013;
+    Dwork, Roth 2014, §7.3). Keys need not be known beforehand, and their number does not matter.
+
+    >>> PrivateMode(epsilon=1, delta=1e-6).release({"blue": 900, "red": 300, "green": 20})
+    'blue'
+    >>> PrivateMode(epsilon=1000, delta=1e-6).release({"blue": 500, "red": 500}) is None
+    True
+
+    Refuses ε not above 0, δ outside (0, 1), counts that are not whole.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    neighbours: Neighbours
+
+    __repr__ = named
+
+    def __init__(self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE) -> None:
+        budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
+        object.__setattr__(self, "epsilon", budget.epsilon)
+        object.__setattr__(self, "delta", budget.delta)
+        per_key(self.delta, 1)  # refuses one too small
+        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+
+    @classmethod
+    def spending(cls, budget: Measure, *, neighbours: Neighbours = ADD_REMOVE) -> PrivateMode:
+        """Spend an (ε, δ)."""
+        epsilon, delta = approximate(budget, "releasing a mode of unknown keys")
+        return cls(epsilon, delta, neighbours=neighbours)
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy distance at which the mode is released."""
+        return least_above(lambda z: laplace_tail(1 / self.epsilon, z), per_key(self.delta, 1))
+
+    @property
+    def event(self) -> Promise:
+        """What was done: a box that keeps (ε, δ)."""
+        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=self.neighbours)
+
+    def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> Hashable | None:
+        """Return the mode, or None."""
+        keys, exact = read_counts(counts)
+        noise = laplace(1 / self.epsilon, bits=bits)
+        if not keys or self._distance(exact) + noise < self.threshold:
+            return None
+        best = int(exact.max())
+        return public_order((key, int(count)) for key, count in zip(keys, exact, strict=True) if count == best)[0][0]
+
+    def released(self, lead: int) -> float:
+        """Return the probability that a mode with this lead over the second is released."""
+        return laplace_tail(1 / self.epsilon, self.threshold - self._of(lead))
+
+    def error(self, beta: Number = 0.05) -> int:
+        """Return the least lead with which the mode is released but for a chance β; a released mode has no error."""
+        slack = least_above(lambda z: laplace_tail(1 / self.epsilon, z + 1), read_beta(beta))
+        distance = self.threshold + slack
+        return distance + 1 if self.neighbours == ADD_REMOVE else 2 * distance + 1
+
+    def _distance(self, exact: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
+        first, second = [*sorted(map(int, exact), reverse=True), 0][:2]
+        return self._of(first - second)
+
+    def _of(self, lead: int) -> int:
+        return max(0, (lead if self.neighbours == ADD_REMOVE else -(-lead // 2)) - 1)

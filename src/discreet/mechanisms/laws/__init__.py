@@ -1,0 +1,1 @@
+"""The laws of the noises: exact tails and quantiles."""

@@ -1,0 +1,86 @@
+"""The two-sided geometric law in numbers: P(j) = (1 − a)/(1 + a)·a^|j| with a = e^(−h), on steps or rounded to wholes.
+
+Everything is written with tanh, sinh and expm1, so that it holds to the last bits for h = 2^-49 as for h = 50.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..reading.value import Floats
+
+__all__ = ["cdf", "mean_size", "pmf", "rounded_cdf", "rounded_pmf", "squared", "tail"]
+
+
+def pmf(steps: Floats, h: float) -> Floats:
+    """Give P(j) at whole steps, 0 elsewhere.
+
+    >>> pmf(np.array([0.0, 1.0, 0.5]), math.log(2)).round(12).tolist()
+    [0.333333333333, 0.166666666667, 0.0]
+    """
+    return np.where(steps == np.floor(steps), math.tanh(h / 2) * np.exp(-np.abs(steps) * h), 0.0)
+
+
+def cdf(steps: Floats, h: float) -> Floats:
+    """Give P(j ≤ steps): a^−j/(1 + a) below 0, 1 − a^(j+1)/(1 + a) from 0 on.
+
+    >>> cdf(np.array([-1.0, 0.0, 1.5]), math.log(2)).round(12).tolist()
+    [0.333333333333, 0.666666666667, 0.833333333333]
+    """
+    j, ends = np.floor(steps), 1 + math.exp(-h)
+    return np.where(j < 0, np.exp(np.minimum(j, 0) * h) / ends, 1 - np.exp(-(np.maximum(j, 0) + 1) * h) / ends)
+
+
+def tail(t: float, h: float) -> float:
+    """Give P(|j| > t) for whole t ≥ 0: 2a^(t+1)/(1 + a).
+
+    >>> round(tail(0, math.log(2)), 12)
+    0.666666666667
+    """
+    return 2 * math.exp(-(t + 1) * h) / (1 + math.exp(-h))
+
+
+def rounded_pmf(x: Floats, b: float, h: float) -> Floats:
+    """Give P(⌊jg + 1/2⌋ = x) for h = g/b, g = 1/2, 1/4, …: the mass of [x − 1/2, x + 1/2), half-up.
+
+    From 1 on it is 2·sinh(1/2b)·e^(−x/b)/(1 + a), below −1 a times that, at 0 it is 1 − e^(−1/2b).
+
+    >>> x = np.arange(-60.0, 61.0)
+    >>> round(float(rounded_pmf(x, 1.0, 0.25).sum()), 12)
+    1.0
+    """
+    # (e^((1/2 − |x|)/b) − e^(−(1/2 + |x|)/b)): no sinh, which overflows for a tiny scale
+    away = np.exp((0.5 - np.maximum(np.abs(x), 1)) / b) * -math.expm1(-1 / b) / (1 + math.exp(-h))
+    sides = np.where(x < 0, math.exp(-h), 1.0) * away
+    return np.where(x == np.floor(x), np.where(x == 0, -math.expm1(-0.5 / b), sides), 0.0)
+
+
+def rounded_cdf(x: Floats, b: float, h: float) -> Floats:
+    """Give P(⌊jg + 1/2⌋ ≤ x) = P(j < (⌊x⌋ + 1/2)/g).
+
+    >>> round(float(rounded_cdf(np.array([0.0]), 1.0, 1e-9)[0]), 6) == round(1 - math.exp(-0.5) / 2, 6)
+    True
+    """
+    k, ends = np.floor(x), 1 + math.exp(-h)
+    left = np.exp((np.minimum(k, -1) + 0.5) / b - h) / ends
+    return np.where(k < 0, left, 1 - np.exp(-(np.maximum(k, 0) + 0.5) / b) / ends)
+
+
+def mean_size(h: float) -> float:
+    """Give E|j| = 2a/(1 − a²) = 1/sinh(h).
+
+    >>> round(mean_size(math.log(2)), 12)
+    1.333333333333
+    """
+    return 2 * math.exp(-h) / -math.expm1(-2 * h)
+
+
+def squared(h: float) -> float:
+    """Give E j² = 2a/(1 − a)².
+
+    >>> round(squared(math.log(2)), 12)
+    4.0
+    """
+    return 2 * math.exp(-h) / math.expm1(-h) ** 2

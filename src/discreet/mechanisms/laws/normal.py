@@ -1,0 +1,73 @@
+"""The Gaussian law on a fine lattice in numbers, on steps or rounded to wholes.
+
+With σ at least 2^40 steps g, sums over the lattice are integrals but for a relative error of (z·g/σ)²/24 < 2^-70 at z
+standard deviations (midpoint rule), far below the last bit of a float.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..reading.value import Floats
+
+__all__ = ["cdf", "pmf", "quantile", "rounded_cdf", "rounded_pmf"]
+
+
+def pmf(x: Floats, sigma: float, step: float) -> Floats:
+    """Give P(X = x) for X on the multiples of `step`: g·φ(x/σ)/σ, 0 off the lattice.
+
+    >>> round(float(pmf(np.array([0.0]), 2.0, 2.0**-39)[0]) * 2**39, 9) == round(1 / math.sqrt(8 * math.pi), 9)
+    True
+    """
+    on = x / step == np.floor(x / step)
+    return np.where(on, step / (sigma * math.sqrt(2 * math.pi)) * np.exp(-0.5 * (x / sigma) ** 2), 0.0)
+
+
+def cdf(x: Floats, sigma: float, step: float) -> Floats:
+    """Give P(X ≤ x) = Φ((j + 1/2)g/σ), j the last step up to x.
+
+    >>> round(float(cdf(np.array([2.0]), 2.0, 2.0**-39)[0]), 6)
+    0.841345
+    """
+    return _phi((np.floor(x / step) + 0.5) * (step / sigma))
+
+
+def rounded_pmf(x: Floats, sigma: float, step: float) -> Floats:
+    """Give P(⌊X + 1/2⌋ = x): the mass of the lattice points in [x − 1/2, x + 1/2).
+
+    >>> float(rounded_pmf(np.arange(-60.0, 61.0), 5.0, 2.0**-38).sum().round(12))
+    1.0
+    """
+    low, high = (x - 0.5 - step / 2) / sigma, (x + 0.5 - step / 2) / sigma
+    flip = low > 0  # differences of small tails keep their digits, differences of numbers near 1 do not
+    mass = _phi(np.where(flip, -low, high)) - _phi(np.where(flip, -high, low))
+    return np.where(x == np.floor(x), mass, 0.0)
+
+
+def rounded_cdf(x: Floats, sigma: float, step: float) -> Floats:
+    """Give P(⌊X + 1/2⌋ ≤ x) = P(X < ⌊x⌋ + 1/2).
+
+    >>> round(float(rounded_cdf(np.array([0.0]), 1.0, 2.0**-40)[0]), 6)
+    0.691462
+    """
+    return _phi((np.floor(x) + 0.5 - step / 2) / sigma)
+
+
+def quantile(chance: float) -> float:
+    """Give the z with P(|Z| > z) = chance for a standard Gaussian Z.
+
+    >>> round(quantile(0.05), 6)
+    1.959964
+    """
+    from scipy.special import ndtri
+
+    return -float(ndtri(chance / 2))
+
+
+def _phi(z: Floats) -> Floats:
+    from scipy.special import ndtr
+
+    found: Floats = np.asarray(ndtr(z), dtype=np.float64)
+    return found

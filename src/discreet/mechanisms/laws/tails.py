@@ -1,0 +1,65 @@
+"""Upper tails of the two integer laws, and where they fall below a chance; bounds from above."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from ...arithmetic.rounding import up
+
+__all__ = ["gaussian_tail", "laplace_tail", "least_above"]
+
+_NEAR = 500.0  # up to this deviation the discrete Gaussian is summed
+
+
+def laplace_tail(scale: Fraction, z: int) -> float:
+    """Return P[Z ≥ z] for P(Z = x) ∝ exp(−|x|/scale), rounded up: a^z/(1 + a) for z ≥ 1, a = exp(−1/scale).
+
+    >>> round(laplace_tail(Fraction(1), 1), 6), laplace_tail(Fraction(1), -800)
+    (0.268941, 1.0)
+    """
+    a = math.exp(-1 / scale)
+    if z >= 1:
+        return min(1.0, up(math.exp(-z / scale) / (1 + a)))
+    return min(1.0, up(1 - math.exp((z - 1) / scale) / (1 + a)))
+
+
+def gaussian_tail(variance: Fraction, z: int) -> float:
+    """Return P[Z ≥ z] for P(Z = x) ∝ exp(−x²/2σ²), rounded up.
+
+    Up to σ = 500 by summing 40 deviations. Beyond: the normaliser is at least σ√2π (Poisson summation), and the sum
+    over x ≥ z of a function that rises to 0 and then falls is at most its integral from z plus its greatest value.
+
+    >>> round(gaussian_tail(Fraction(100), 20), 6)
+    0.02554
+    """
+    sigma = math.sqrt(variance)
+    if sigma <= _NEAR:
+        reach = math.ceil(40 * sigma) + 1
+        x = np.arange(-reach, reach + 1)
+        weights = np.exp(-(x.astype(np.float64) ** 2) / (2 * sigma**2))
+        beyond = np.arange(max(z, -reach), max(z, -reach) + 2 * reach)  # far enough also where z lies beyond 40 σ
+        tail = math.fsum(np.exp(-(beyond.astype(np.float64) ** 2) / (2 * sigma**2)))
+        return min(1.0, up(tail / math.fsum(weights)))
+    from scipy.special import ndtr
+
+    peak = math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
+    return min(1.0, up(float(ndtr(-z / sigma)) + peak))
+
+
+def least_above(tail: Callable[[int], float], chance: float) -> int:
+    """Find the least z ≥ 0 with tail(z) ≤ chance, for a tail that falls with z.
+
+    >>> least_above(lambda z: 0.5**z, 0.1)
+    4
+    """
+    low, high = 0, 1
+    while tail(high) > chance:
+        low, high = high + 1, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tail(middle) <= chance else (middle + 1, high)
+    return low

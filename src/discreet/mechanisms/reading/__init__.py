@@ -1,0 +1,1 @@
+"""Reading what is handed in: values, steps, budgets."""

@@ -1,0 +1,60 @@
+"""What a mechanism may spend: a measure with something in it."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ...errors import InvalidArgument
+from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+
+__all__ = ["read_budget", "refuse_pure"]
+
+
+def read_budget(measure: object) -> Measure:
+    """Check a budget; (ε, 0) is read as pure ε.
+
+    >>> read_budget(ApproxDP(1, 0))
+    PureDP(1)
+
+    Refuses what is not a measure, and a budget of nothing: no finite noise keeps it.
+
+    >>> read_budget(PureDP(0))
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: PureDP(0) leaves nothing to spend, only infinite noise keeps it; give more than 0
+    """
+    if not isinstance(measure, Measure):
+        raise InvalidArgument(
+            f"a measure such as PureDP(1) or ApproxDP(1, 1e-6) is expected, got {type(measure).__name__}"
+        )
+    if isinstance(measure, ApproxDP) and measure.delta == 0:
+        measure = PureDP(measure.epsilon)
+    if _empty(measure):
+        raise InvalidArgument(f"{measure!r} leaves nothing to spend, only infinite noise keeps it; give more than 0")
+    return measure
+
+
+def _empty(measure: Measure) -> bool:
+    match measure:
+        case PureDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
+            return amount == 0
+        case RenyiDP(orders=orders):
+            return any(epsilon == 0 for _, epsilon in orders)
+        case ApproxDP():
+            return False
+        case _:
+            assert_never(measure)
+
+
+def refuse_pure(measure: object, noise: str, others: str) -> Measure:
+    """Check a budget for noise whose loss is unbounded.
+
+    >>> refuse_pure(PureDP(1), "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: Gaussian noise has no pure ε; use ApproxDP, ZCDP, GaussianDP or Laplace
+    """
+    budget = read_budget(measure)
+    if isinstance(budget, PureDP):
+        raise InvalidArgument(f"{noise} noise has no pure ε; use {others}")
+    return budget

@@ -1,0 +1,1 @@
+"""Mechanisms that choose one of several candidates."""

@@ -1,0 +1,158 @@
+"""The k best of many candidates, by peeling: select, remove, select again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arithmetic.rational import Number, positive, whole
+from ...arithmetic.rounding import fraction_up
+from ...errors import InvalidArgument
+from ...noise import Bits, exponential_choice
+from ...noise.scores import ScoreArray, scores_of
+from ...privacy.events import ExponentialSelection, Repeated
+from ...privacy.measures import Measure
+from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..laws.quantile import named, read_beta
+from ..reading.allowance import largest_epsilon
+from .exponential import Exponential, chances_of, rate_of
+
+__all__ = ["TopK"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TopK:
+    """Run the exponential mechanism k times at `epsilon` each, removing what was chosen.
+
+    Price: k selections of bounded range ε, composed: kε under pure DP, kε²/8 under zCDP. The law of the ordered answer
+    is the one-shot law "add Gumbel noise of scale 1/rate once, report the k greatest in order" (Durfee, Rogers 2019):
+    both draw without replacement with weights exp(rate·score). It is drawn by peeling, exactly.
+
+    >>> TopK(k=2, epsilon=1, sensitivity=1).release([0, 10**6, 2 * 10**6, 5]).tolist()
+    [2, 1]
+
+    Refuses k below 1, fewer candidates than k, ε or Δ not above 0, NaN and infinite scores, before any bit is drawn.
+    """
+
+    k: int
+    epsilon: Fraction
+    sensitivity: Fraction
+    monotone: bool
+    neighbours: Neighbours
+
+    __repr__ = named
+
+    def __init__(
+        self,
+        k: int,
+        epsilon: Number,
+        sensitivity: Number,
+        *,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> None:
+        object.__setattr__(self, "k", whole(k, "k", least=1))
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+        object.__setattr__(self, "monotone", bool(monotone))
+        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+
+    @classmethod
+    def spending(
+        cls,
+        budget: Measure,
+        *,
+        k: int,
+        sensitivity: Number,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> TopK:
+        """Spend a budget on all k selections: ε/k each under PureDP, the largest ε that fits under any other measure.
+
+        >>> from discreet.privacy.measures import PureDP
+        >>> TopK.spending(PureDP(1), k=4, sensitivity=1).epsilon
+        Fraction(1, 4)
+        """
+        times = whole(k, "k", least=1)
+        epsilon = largest_epsilon(
+            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times), budget, slots=times
+        )
+        return cls(times, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
+
+    @classmethod
+    def for_error(
+        cls,
+        error: Number,
+        *,
+        k: int,
+        options: int,
+        sensitivity: Number,
+        beta: Number = 0.05,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> TopK:
+        """Take the least ε whose `error(options, beta)` is at most `error`: it is in proportion to 1/ε.
+
+        >>> TopK.for_error(10, k=3, options=50, sensitivity=1).error(options=50) <= 10
+        True
+        """
+        unit = cls(k, 1, sensitivity, monotone=monotone, neighbours=neighbours)
+        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(error, "error")
+        return cls(k, ratio, sensitivity, monotone=monotone, neighbours=neighbours)
+
+    @property
+    def rate(self) -> Fraction:
+        """The factor of the score in the exponent of each selection."""
+        return rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+
+    @property
+    def event(self) -> Repeated:
+        """What was done: k selections, each knowing the ones before."""
+        return Repeated(ExponentialSelection(self.epsilon, neighbours=self.neighbours), self.k)
+
+    def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> NDArray[np.int64]:
+        """Draw k different indices, the first chosen first."""
+        values = self._enough(scores)
+        left = np.arange(values.size)
+        chosen = np.empty(self.k, dtype=np.int64)
+        for place in range(self.k):
+            at = exponential_choice(values[left], self.rate, bits=bits)
+            chosen[place] = left[at]
+            left = np.delete(left, at)
+        return chosen
+
+    def probability(self, scores: ScoreArray, order: Sequence[int]) -> float:
+        """Return the chance of one ordered answer: Π exp(rate·w_i)/Σ over those not chosen yet (Plackett, Luce).
+
+        >>> round(TopK(k=2, epsilon=1, sensitivity=1).probability([3, 2, 0], [0, 1]), 4)
+        0.3996
+        """
+        left = chances_of(self._enough(scores), self.rate)
+        if len(order) != self.k or len(set(order)) != self.k or not set(order) <= set(range(left.size)):
+            raise InvalidArgument(f"order must name {self.k} different candidates by their index")
+        chance = 1.0
+        for index in order:
+            chance *= left[index] / left.sum()
+            left[index] = 0.0
+        return float(chance)
+
+    def error(self, options: int, beta: Number = 0.05) -> float:
+        """Bound how far the j-th choice falls below the j-th best score, for all j ≤ k at once, but for a chance β.
+
+        Each selection misses the best of what is left by the exponential mechanism's error at β/k, and the best of what
+        is left at place j is at least the j-th best score of all.
+        """
+        each = Exponential(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        share = Fraction(read_beta(beta)) / self.k
+        return each.error(whole(options, "options", least=self.k), share)
+
+    def _enough(self, scores: ScoreArray) -> NDArray[np.int64] | NDArray[np.float64]:
+        values = scores_of(scores, self.rate).values
+        if values.size < self.k:
+            raise InvalidArgument(f"k = {self.k} needs at least as many candidates")
+        return values

@@ -1,0 +1,164 @@
+"""How a plan shows itself: what each statistic is made from, by which mechanism, at what price and how far off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, assert_never
+
+from ...arithmetic.rounding import shown
+from ...privacy.events import Event
+from ...privacy.pricing.pure import price_pure
+from ...privacy.pricing.zcdp import price_zcdp
+from ...query.algebra.tally import Free, GroupShare, RowShare, Share
+from ..release import ChosenRelease
+from ..selection import KEY_SHARE, Selection
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["plan_dict", "plan_html", "plan_text", "share_text"]
+
+
+def share_text(share: Share) -> str:
+    """Say how much of one unit counts.
+
+    >>> share_text(RowShare(10)), share_text(GroupShare(2, 5)), share_text(Free())
+    ('10 rows a person', '5 rows in each of 2 keys a person', 'every row')
+    >>> share_text(GroupShare(1, 1))
+    '1 row in 1 key a person'
+    """
+    match share:
+        case Free():
+            return "every row"
+        case RowShare(rows=rows):
+            return f"{_many(rows, 'row')} a person"
+        case GroupShare(groups=groups, rows=rows):
+            return f"{_many(rows, 'row')} in {'each of ' if groups > 1 else ''}{_many(groups, 'key')} a person"
+        case _:
+            assert_never(share)
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: a statistic, or one of the totals it is made from."""
+
+    statistic: str
+    mechanism: str
+    scale: float | None
+    share: Fraction | None
+    counts: str
+    error: float | None
+    unit: str
+    relative: float | None
+    price: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The line as text, numbers never smaller than they are."""
+        return (
+            self.statistic,
+            self.mechanism,
+            "" if self.scale is None else shown(self.scale),
+            "" if self.share is None else f"{float(100 * self.share):.3g} %",
+            self.counts,
+            "" if self.error is None else f"± {shown(self.error)}{self.unit}",
+            "" if self.relative is None else f"{shown(100 * self.relative, 3)} %",
+            self.price,
+        )
+
+
+def _rows(plan: Plan) -> list[Row]:
+    rows = [] if plan.selection is None else [_keys_row(plan.selection)]
+    shared = {place for place in range(len(plan.releases)) if sum(place in places for _, places in plan.uses) > 1}
+    seen: set[int] = set()
+    for (name, places), (_, error) in zip(plan.uses, plan.statistic_errors().items(), strict=True):
+        model = plan.models[[n for n, _ in plan.uses].index(name)]
+        relative = error / plan.size if model.counts and plan.size_from != "assumed" else None
+        unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease) else ""
+        if len(places) > 1:
+            rows.append(Row(name, "", None, None, "", error, unit, relative, ""))
+        for label, place in zip(model.labels, places, strict=True):
+            own = name if len(places) == 1 else f"  {label}"
+            rows.append(_row(plan, own, place, relative if len(places) == 1 else None, shared=place in shared & seen))
+            seen.add(place)
+    return rows
+
+
+def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> Row:
+    release, beta = plan.releases[place], float(1 - plan.level)
+    chosen = isinstance(release, ChosenRelease)
+    part = plan.shares[place] * (1 if plan.selection is None else 1 - KEY_SHARE)
+    return Row(
+        label,
+        type(release.mechanism).__name__,
+        release.scale,
+        None if shared else part,
+        share_text(release.want.tally.share),
+        release.error(beta),
+        " rows" if chosen else "",
+        relative,
+        "as above" if shared else _price(release.event),
+    )
+
+
+def _keys_row(selection: Selection) -> Row:
+    name, counts = type(selection.rule).__name__, share_text(selection.tally.share)
+    return Row("(keys)", name, None, KEY_SHARE, counts, None, "", None, str(selection.budget))
+
+
+def _price(event: Event) -> str:
+    """Say what one release costs by itself: its ε, or its ρ where it has none."""
+    pure = price_pure(event)
+    if pure is not None:
+        return f"ε = {shown(pure)}"
+    rho = price_zcdp(event)
+    return "" if rho is None else f"ρ = {shown(rho)}"
+
+
+def _heads(plan: Plan) -> tuple[str, ...]:
+    percent = f"{float(100 * plan.level):.6g} %"
+    return "statistic", "mechanism", "scale", "share", "counts", f"{percent} error", "relative", "price"
+
+
+def _foot(plan: Plan) -> str:
+    rows = f"{plan.size:,} rows per key ({plan.size_from})"
+    return f"spends {plan.spend}; errors in one key, for the worst data, of {rows}; planned without looking at any data"
+
+
+def plan_text(plan: Plan) -> str:
+    """Lay out the plan as a table; each error holds by itself, in one key."""
+    lines = [_heads(plan), *(row.words for row in _rows(plan))]
+    wide = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    table = ["  ".join(word.ljust(w) for word, w in zip(line, wide, strict=True)).rstrip() for line in lines]
+    return "\n".join([*table, _foot(plan)])
+
+
+def plan_html(plan: Plan) -> str:
+    """Write the plan as a table for a notebook."""
+    head = "".join(f"<th>{escape(word)}</th>" for word in _heads(plan))
+    lines = ("".join(f"<td>{escape(word)}</td>" for word in row.words) for row in _rows(plan))
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{escape(_foot(plan))}</p>"
+
+
+def plan_dict(plan: Plan) -> dict[str, object]:
+    """Give the table as plain values, for JSON."""
+    return {
+        "spend": str(plan.spend),
+        "level": float(plan.level),
+        "size": plan.size,
+        "size_from": plan.size_from,
+        "keys": None if plan.keys is None else len(plan.keys),
+        "rows": [_plain(row) for row in _rows(plan)],
+    }
+
+
+def _plain(row: Row) -> dict[str, object]:
+    share = None if row.share is None else float(row.share)
+    return {field.name: getattr(row, field.name) for field in fields(row)} | {"share": share, "unit": row.unit.strip()}

@@ -1,0 +1,278 @@
+"""Events and measures as JSON, exactly and for good: what a ledger stores today must be read in thirty years.
+
+Every object says what it is and in which version: `{"event": "laplace-noise", "version": 1, …}`, or `"measure"`.
+Amounts are exact text, "1/20"; whole numbers are numbers. The table below *is* the format: it does not follow the
+classes by reflection, so a new field cannot slip into version 1. Lines are only ever added, and pinned by the tests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from ...arithmetic.rational import Number
+from ...errors import InvalidArgument
+from .. import events as e
+from .. import measures as m
+from ..measures import Measure
+from . import Event
+
+__all__ = [
+    "Json",
+    "canonical",
+    "from_json",
+    "measure_from_json",
+    "measure_to_json",
+    "read_amount",
+    "read_list",
+    "to_json",
+]
+
+Json: TypeAlias = dict[str, object]
+Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_read`
+
+VERSION = 1
+DEEPEST = 64  # nesting of events; far above any use, far below the interpreter's own limit
+LONGEST = 4000  # digits of one number; the interpreter refuses to read more than 4300
+
+_NEAR: Fields = {"neighbours": "relation"}
+_LATTICE: Fields = {"scale": "amount", "sensitivity": "count"}
+
+_EVENTS: dict[str, tuple[type[Event], Fields]] = {
+    "laplace-noise": (
+        e.LaplaceNoise,
+        {"scale": "amount", "sensitivity": "amount", "step": "amount"} | _NEAR,
+    ),
+    "discrete-laplace-noise": (e.DiscreteLaplaceNoise, _LATTICE | _NEAR),
+    "truncated-geometric-noise": (e.TruncatedGeometricNoise, _LATTICE | {"low": "count", "high": "count"} | _NEAR),
+    "gaussian-noise": (
+        e.GaussianNoise,
+        {"variance": "amount", "squared_sensitivity": "amount", "step": "amount", "dimension": "count"} | _NEAR,
+    ),
+    "discrete-gaussian-noise": (
+        e.DiscreteGaussianNoise,
+        {"variance": "amount", "squared_sensitivity": "count", "dimension": "count", "linf": "count or null"} | _NEAR,
+    ),
+    "binomial-noise": (e.BinomialNoise, {"trials": "count", "sensitivity": "count"} | _NEAR),
+    "exponential-selection": (e.ExponentialSelection, {"epsilon": "amount"} | _NEAR),
+    "permute-and-flip-selection": (e.PermuteAndFlipSelection, {"epsilon": "amount"} | _NEAR),
+    "response": (e.Response, {"epsilon": "amount", "options": "count"} | _NEAR),
+    "sparse-vector": (e.SparseVector, {"epsilon": "amount", "answers": "count"} | _NEAR),
+    "promise": (e.Promise, {"measure": "measure"} | _NEAR),
+    "own-curve": (e.OwnCurve, {"points": "pairs"} | _NEAR),
+    "sampled": (e.Sampled, {"event": "event", "rate": "amount"}),
+    "repeated": (e.Repeated, {"event": "event", "times": "count"}),
+    "key-selection": (e.KeySelection, {"noise": "event", "delta": "amount"}),
+    "sequence": (e.Sequence, {"events": "events"}),
+    "batch": (e.Batch, {"events": "events"}),
+    "parallel": (e.Parallel, {"parts": "events"} | _NEAR),
+}
+
+_MEASURES: dict[str, tuple[type[Measure], Callable[..., Measure], Fields]] = {
+    "pure-dp": (m.PureDP, m.PureDP, {"epsilon": "amount"}),
+    "approx-dp": (m.ApproxDP, m.ApproxDP, {"epsilon": "amount", "delta": "amount"}),
+    "zcdp": (m.ZCDP, m.ZCDP, {"rho": "amount"}),
+    "gaussian-dp": (m.GaussianDP, m.GaussianDP.of_square, {"squared": "amount"}),
+    "renyi-dp": (m.RenyiDP, lambda orders: m.RenyiDP(_distinct(orders)), {"orders": "pairs"}),
+}
+
+_EVENT_NAMES = {cls: name for name, (cls, _) in _EVENTS.items()}
+_MEASURE_NAMES = {cls: name for name, (cls, _, _) in _MEASURES.items()}
+
+
+def to_json(event: Event) -> Json:
+    """Write an event as plain JSON types, exactly: `from_json` gives back an equal event.
+
+    The event that `sampled` and `repeated` are built on is under "of", since "event" is the name of the kind.
+
+    >>> to_json(e.Repeated(e.ExponentialSelection(0.05), 20))["of"]
+    {'event': 'exponential-selection', 'version': 1, 'epsilon': '1/20', 'neighbours': 'add-remove'}
+
+    Refuses what is no event, and nesting deeper than 64.
+    """
+    return _write_event(event, DEEPEST)
+
+
+def from_json(data: object) -> Event:
+    """Read an event written by `to_json`, exactly.
+
+    >>> from_json({"event": "exponential-selection", "version": 1, "epsilon": "1/20", "neighbours": "replace"})
+    ExponentialSelection(epsilon=Fraction(1, 20), neighbours='replace')
+
+    Refuses unknown events and versions, missing, unknown or malformed fields, and nesting deeper than 64.
+
+    >>> from_json({"event": "exponential-selection", "version": 2, "epsilon": "1/20", "neighbours": "replace"})
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: event 'exponential-selection' is not known in version 2; this release reads 1
+    """
+    return _read_event(data, DEEPEST)
+
+
+def measure_to_json(measure: Measure) -> Json:
+    """Write a measure as plain JSON types, exactly.
+
+    >>> measure_to_json(m.ApproxDP(1, 1e-6))
+    {'measure': 'approx-dp', 'version': 1, 'epsilon': '1', 'delta': '1/1000000'}
+    """
+    name = _MEASURE_NAMES.get(type(measure))
+    if name is None:
+        raise InvalidArgument(f"a measure is expected, such as PureDP(1); got {type(measure).__name__}")
+    fields = _MEASURES[name][2]
+    values = {field: _write(kind, getattr(measure, field), 0) for field, kind in fields.items()}
+    return {"measure": name, "version": VERSION, **values}
+
+
+def measure_from_json(data: object) -> Measure:
+    """Read a measure written by `measure_to_json`, exactly.
+
+    >>> measure_from_json({"measure": "zcdp", "version": 1, "rho": "1/8"})
+    ZCDP(0.125)
+    """
+    name, given = _opened(data, "measure", _MEASURES)
+    _, make, fields = _MEASURES[name]
+    return make(*_fields(given, fields, name, 0).values())
+
+
+def canonical(value: Event | Measure) -> bytes:
+    """Give the one byte string of an event or a measure: sorted keys, no spaces, ASCII; equal values, equal bytes.
+
+    >>> canonical(m.PureDP(0.05))
+    b'{"epsilon":"1/20","measure":"pure-dp","version":1}'
+    """
+    data = measure_to_json(value) if isinstance(value, Measure) else to_json(value)
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+
+
+def _write_event(event: Event, depth: int) -> Json:
+    name = _EVENT_NAMES.get(type(event))
+    if name is None:
+        raise InvalidArgument(f"an event is expected, such as mechanism.event; got {type(event).__name__}")
+    fields = _EVENTS[name][1]
+    values = {_key(field): _write(kind, getattr(event, field), depth - 1) for field, kind in fields.items()}
+    return {"event": name, "version": VERSION, **values}
+
+
+def _read_event(data: object, depth: int) -> Event:
+    name, given = _opened(data, "event", _EVENTS)
+    cls, fields = _EVENTS[name]
+    make: Callable[..., Event] = cls
+    return make(**_fields(given, fields, name, depth - 1))
+
+
+def _key(field: str) -> str:
+    return "of" if field == "event" else field
+
+
+def _opened(data: object, tag: str, known: Mapping[str, object]) -> tuple[str, Json]:
+    """Check what an object says it is, and give its name and its other fields."""
+    if not isinstance(data, dict):
+        raise InvalidArgument(f"a JSON object with {tag!r} and 'version' is expected; got {type(data).__name__}")
+    name, version = data.get(tag), data.get("version")
+    if not isinstance(name, str) or name not in known:
+        raise InvalidArgument(f"{tag} {_short(name)} is not known; this release reads {', '.join(known)}")
+    if version != VERSION or type(version) is not int:
+        known_in = f"{tag} {name!r} is not known in version {_short(version)}"
+        raise InvalidArgument(f"{known_in}; this release reads {VERSION}")
+    return name, {key: value for key, value in data.items() if key not in (tag, "version")}
+
+
+def _fields(given: Json, fields: Fields, name: str, depth: int) -> dict[str, Any]:
+    expected = {_key(field) for field in fields}
+    if given.keys() != expected:
+        missing, extra = sorted(expected - given.keys()), sorted(map(str, given.keys() - expected))
+        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has unknown {', '.join(extra)[:80]}"] * bool(extra)
+        raise InvalidArgument(
+            f"{name!r} {' and '.join(parts)}; it has exactly the fields {', '.join(sorted(expected))}"
+        )
+    return {field: _read(kind, given[_key(field)], f"{name}.{_key(field)}", depth) for field, kind in fields.items()}
+
+
+def _write(kind: str, value: Any, depth: int) -> object:  # noqa: ANN401 the kind says which type
+    match kind:
+        case "amount":
+            return _text(value)
+        case "pairs":
+            return [[_text(a), _text(b)] for a, b in value]
+        case "measure":
+            return measure_to_json(value)
+        case "event":
+            return _write_event(value, _deeper(depth))
+        case "events":
+            return [_write_event(inner, _deeper(depth)) for inner in value]
+    return value  # whole numbers, null and words are JSON already
+
+
+def _read(kind: str, value: object, where: str, depth: int) -> object:
+    match kind:
+        case "event":
+            return _read_event(value, _deeper(depth))
+        case "events":
+            return [_read_event(inner, _deeper(depth)) for inner in read_list(value, where)]
+    return _FLAT[kind](value, where)
+
+
+def _deeper(depth: int) -> int:
+    if depth <= 0:
+        raise InvalidArgument(f"events are nested more than {DEEPEST} deep; flatten them into one Sequence")
+    return depth
+
+
+def _text(amount: Fraction) -> str:
+    if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > 3 * LONGEST:
+        raise InvalidArgument(
+            f"an amount of more than {LONGEST} digits cannot be written; round it up to a shorter one"
+        )
+    return str(amount)
+
+
+def read_amount(value: object, where: str) -> Fraction:
+    """Read an exact amount such as "1/20"."""
+    if isinstance(value, str) and len(value) <= 2 * LONGEST and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value):
+        top, _, bottom = value.partition("/")
+        if max(len(top), len(bottom)) <= LONGEST:
+            return Fraction(int(top), int(bottom or "1"))
+    raise InvalidArgument(f"{where} must be exact text such as '1/20' or '3', got {_short(value)}")
+
+
+def _count(value: object, where: str) -> int:
+    if type(value) is not int:
+        raise InvalidArgument(f"{where} must be a whole number, got {_short(value)}")
+    return value
+
+
+def read_list(value: object, where: str) -> list[object]:
+    """Read a list."""
+    if not isinstance(value, list):
+        raise InvalidArgument(f"{where} must be a list, got {_short(value)}")
+    return value
+
+
+def _pair(value: object, where: str) -> tuple[Fraction, Fraction]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise InvalidArgument(f"{where} must be a list of pairs such as ['1/2', '1/1000'], got {_short(value)}")
+    return read_amount(value[0], where), read_amount(value[1], where)
+
+
+_FLAT: dict[str, Callable[[object, str], object]] = {
+    "amount": read_amount,
+    "count": _count,
+    "count or null": lambda value, where: None if value is None else _count(value, where),
+    "relation": lambda value, _where: value,  # the event itself checks it
+    "pairs": lambda value, where: [_pair(pair, where) for pair in read_list(value, where)],
+    "measure": lambda value, _where: measure_from_json(value),
+}
+
+
+def _distinct(orders: list[tuple[Fraction, Fraction]]) -> dict[int | float | Fraction | str, Number]:
+    pairs: dict[int | float | Fraction | str, Number] = dict(orders)
+    if len(pairs) < len(orders):
+        raise InvalidArgument("renyi-dp.orders lists an order twice; list each order alpha once")
+    return pairs
+
+
+def _short(value: object) -> str:
+    return repr(value)[:60]

@@ -1,0 +1,1 @@
+"""Prices in words and pictures."""

@@ -1,0 +1,1 @@
+"""Budgets that hold when the next question depends on the last answer."""

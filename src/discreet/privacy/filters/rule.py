@@ -1,0 +1,65 @@
+"""How one kind of filter counts: what its budget comes to, what an event costs, and how amounts are shown.
+
+Every filter but the residue adds up a price that does not depend on what was spent before; the residue's does, so a
+rule is told what is left. Amounts are exact rationals; a filter keeps one tuple of them and the leaked δ, whatever
+happened.
+
+**Leaks.** An event may show everything with a small probability δ of its own: a selection of unknown keys, an (ε, δ)
+box. A filter over (ε, δ) may set a part δ'' of its δ aside for them and give its tail the rest, δ' = δ − δ''. Write
+each answer's law as (1 − δ_n)·good + δ_n·bad under both neighbours (Kairouz, Oh, Viswanath 2015, for boxes), where
+the good parts obey the filter. On the paths without any bad answer both neighbours' densities carry the same factor w
+= Π(1 − δ_n) ≤ 1, so the mass on which D exceeds e^ε times D' is at most E[w·(1 − e^(ε−L))₊] ≤ δ' there, and the paths
+with a bad answer weigh at most E[Σδ_n] ≤ δ'', because the filter keeps Σδ_n ≤ δ'' on every path. Together δ. Choices
+may depend on all answers throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from ...errors import InvalidArgument
+from ..events import Event
+from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..pricing.parts import Parts
+
+__all__ = ["Amounts", "Orders", "Rule", "Terms", "unpriced"]
+
+Amounts: TypeAlias = tuple[Fraction, ...]
+Orders: TypeAlias = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a filter is opened with: the budget, the part of its δ kept for leaks, and the Rényi orders."""
+
+    budget: Measure
+    delta: Fraction
+    orders: Orders
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The ε of a pure or approximate budget; nothing else has one."""
+        return self.budget.epsilon if isinstance(self.budget, PureDP | ApproxDP) else Fraction()
+
+    @property
+    def tail(self) -> Fraction:
+        """What is left of the budget's δ for the tail of the privacy loss."""
+        return self.budget.delta - self.delta if isinstance(self.budget, ApproxDP) else Fraction()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of filter: which budgets it takes, and three plain functions."""
+
+    budgets: tuple[type[PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP], ...]
+    capacity: Callable[[Terms], Amounts]
+    price: Callable[[Parts, Amounts, Orders], tuple[Amounts, Fraction]]
+    measure: Callable[[Amounts, Fraction, Orders], Measure]
+
+
+def unpriced(atom: Event, measure: str, works: str) -> InvalidArgument:
+    """Make the refusal of an event that has no finite price in a filter's measure."""
+    return InvalidArgument(f"{type(atom).__name__} has no finite price in {measure}; {works}")

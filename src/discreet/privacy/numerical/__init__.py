@@ -1,0 +1,1 @@
+"""The distribution of the summed privacy loss, with certified bounds."""

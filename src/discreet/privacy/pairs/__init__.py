@@ -1,0 +1,1 @@
+"""The dominating pair of every event."""

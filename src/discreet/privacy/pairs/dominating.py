@@ -1,0 +1,257 @@
+"""The dominating pair of every event, one per direction of the neighbour relation.
+
+LaplaceNoise             a hyperbola (continuous) or atoms (on a lattice); DiscreteLaplaceNoise,
+                         TruncatedGeometricNoise: atoms
+GaussianNoise            G(Δ2/σ), on a lattice as DiscreteGaussianNoise: atoms, or G with slack
+BinomialNoise            atoms, infinite loss where only one law can be
+ExponentialSelection     bounded range; PermuteAndFlipSelection, SparseVector: randomized response
+Response                 its own three losses
+Promise, OwnCurve        the pair of the curve they promise; GaussianDP is G(μ), ApproxDP the box
+Sampled                  mixtures, one for each direction
+Repeated, Sequence, Batch, KeySelection, Parallel are taken apart by `parts_of`
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import assert_never
+
+import numpy as np
+
+from ...arithmetic.rounding import fraction_up, up
+from ...errors import InvalidArgument
+from ..events import (
+    Batch,
+    BinomialNoise,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialSelection,
+    GaussianNoise,
+    KeySelection,
+    LaplaceNoise,
+    OwnCurve,
+    Parallel,
+    PermuteAndFlipSelection,
+    Promise,
+    Repeated,
+    Response,
+    Sampled,
+    Sequence,
+    SparseVector,
+    TruncatedGeometricNoise,
+)
+from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..pricing.limits import refuse_beyond
+from .atoms import Atoms, binary, box, response
+from .cells import Array, Directions, Pair
+from .curve import from_points, from_renyi, from_zcdp, mirrored
+from .gauss import Gauss, lattice_gauss
+from .hyperbola import bounded_range, laplace
+from .lattice import binomial, discrete_gauss, two_sided
+from .mixture import RAREST, Mixture
+from .parallel import alternatives, worst_of
+
+__all__ = ["merged_parts", "pairs_of", "parts_of"]
+
+STEEP = 600
+"""Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
+
+
+def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
+    """Take an event apart into events that have a pair of their own, with how often each happens.
+
+    The product of their pairs dominates the event, however each may depend on the answers before.
+
+    >>> [times for _, times in parts_of(Repeated(Sequence([Response(1), Response(2)]), 3))]
+    [3, 3]
+    """
+    match event:
+        case Repeated():
+            return parts_of(event.event, times * event.times)
+        case Sequence() | Batch():
+            return [part for inner in event.events for part in parts_of(inner, times)]
+        case KeySelection():
+            key = Promise(ApproxDP(0, event.delta), neighbours=event.neighbours)
+            return [*parts_of(event.noise, times), (key, times)]
+        case DiscreteGaussianNoise() if event.dimension > 1 and _largest_move(event) == 1:
+            # the worst move changes as many coordinates as it may, by 1 each; fewer are a post-processing of more
+            one = DiscreteGaussianNoise(event.variance, 1, neighbours=event.neighbours)
+            return [(one, times * min(event.squared_sensitivity, event.dimension))]
+        case GaussianNoise() if event.step > 0:
+            steps = math.floor(event.squared_sensitivity / event.step**2)  # lattice vectors have whole squared lengths
+            if steps == 0:
+                return []
+            like = DiscreteGaussianNoise(event.variance / event.step**2, steps, event.dimension)
+            return parts_of(like, times)
+        case Parallel():
+            cases = alternatives(event)
+            return parts_of(cases[0], times) if len(cases) == 1 else [(event, times)]
+        case _:
+            return [(event, times)]
+
+
+def merged_parts(parts: Iterable[tuple[Event, int]]) -> list[tuple[Event, int]]:
+    """Count equal events together, and add up what adds up exactly: Gaussians by μ², zCDP by ρ, Rényi by order.
+
+    >>> len(merged_parts([(GaussianNoise(4, 1), 2), (GaussianNoise(9, 1), 1), (Response(1), 1), (Response(1), 5)]))
+    2
+    """
+    counts: dict[Event, int] = {}
+    sums: dict[object, list[Measure]] = {}
+    for event, times in parts:
+        counts[event] = counts.get(event, 0) + times
+    for event in list(counts):
+        measure = _addable(event)
+        if measure is not None:
+            kind = (type(measure), measure.alphas if isinstance(measure, RenyiDP) else ())
+            sums.setdefault(kind, []).append(counts.pop(event) * measure)
+    return [*counts.items(), *((Promise(_total(measures)), 1) for measures in sums.values())]
+
+
+def _addable(event: Event) -> GaussianDP | ZCDP | RenyiDP | None:
+    if isinstance(event, GaussianNoise):
+        return GaussianDP.of_square(event.squared_sensitivity / event.variance)
+    if isinstance(event, Promise) and isinstance(event.measure, GaussianDP | ZCDP | RenyiDP):
+        return event.measure
+    return None
+
+
+def _total(measures: list[Measure]) -> Measure:
+    """Add measures of a kind; many different Gaussians in floating point, upward, as exact denominators would grow."""
+    if len(measures) > 16 and isinstance(measures[0], GaussianDP):
+        squares = [float(m.squared) for m in measures if isinstance(m, GaussianDP)]
+        return GaussianDP.of_square(fraction_up(math.fsum(squares), 2.0**-50))
+    return reduce(operator.add, measures)
+
+
+def _largest_move(event: DiscreteGaussianNoise) -> int:
+    move = math.isqrt(event.squared_sensitivity)
+    return move if event.linf is None else min(move, event.linf)
+
+
+@lru_cache(maxsize=256)
+def pairs_of(event: Event) -> Directions:
+    """Give the dominating pairs of one event: `remove` (the unit is in D) and `add` (it is in D').
+
+    Nested and composed events are composed first, on a fine grid, into one pair that dominates.
+
+    >>> pairs_of(LaplaceNoise(2, 1)).remove.delta(0.25) == pairs_of(LaplaceNoise(2, 1)).add.delta(0.25)
+    True
+
+    Refuses what is no event, and losses beyond the floats.
+    """
+    refuse_beyond(event)
+    match event:
+        case Sampled():
+            inner = pairs_of(event.event)
+            g = max(float(event.rate), RAREST)
+            if g == 1:  # also if no float is between
+                return inner
+            return Directions(Mixture(inner.remove, g, removes=True), Mixture(inner.add, g, removes=False))
+        case Parallel():
+            return worst_of([pairs_of(case) for case in alternatives(event)])
+        case Repeated() | Sequence() | Batch() | KeySelection():
+            return _composed(event)
+        case GaussianNoise() if event.step > 0:
+            return _composed(event)
+        case DiscreteGaussianNoise() if event.dimension > 1 and _largest_move(event) == 1:
+            return _composed(event)
+        case _:
+            pair = _symmetric(event)
+            return Directions(pair, pair)
+
+
+def _composed(event: Event) -> Directions:
+    from ..numerical.pair import composed_pairs
+
+    return composed_pairs([(pairs_of(part), times) for part, times in merged_parts(parts_of(event))])
+
+
+def _symmetric(event: Event) -> Pair:
+    """Give the pair of an event that treats both directions alike."""
+    match event:
+        case LaplaceNoise():
+            return _laplace(event.sensitivity / event.scale, event.step / event.scale)
+        case DiscreteLaplaceNoise():
+            return _laplace(event.sensitivity / event.scale, 1 / event.scale)
+        case TruncatedGeometricNoise():  # moving by more than the range moves by the range
+            return _laplace(min(event.sensitivity, event.high - event.low) / event.scale, 1 / event.scale)
+        case GaussianNoise():
+            return Gauss(_root(event.squared_sensitivity / event.variance))
+        case DiscreteGaussianNoise():
+            return _discrete(event)
+        case BinomialNoise():
+            return binomial(event.trials, event.sensitivity)
+        case ExponentialSelection():
+            return bounded_range(event.epsilon) if event.epsilon <= STEEP else _steep(event.epsilon)
+        case PermuteAndFlipSelection() | SparseVector():
+            return _pure(event.epsilon)
+        case Response():
+            return response(event.epsilon, event.options) if event.epsilon <= STEEP else _steep(event.epsilon)
+        case Promise():
+            return _promised(event.measure)
+        case OwnCurve():
+            return from_points(mirrored(event.points))
+        case _:
+            raise InvalidArgument(f"an event is expected, such as mechanism.event; got {type(event).__name__}")
+
+
+def _laplace(ratio: Fraction, rate: Fraction) -> Pair:
+    if ratio > STEEP:
+        return _steep(ratio)
+    return laplace(ratio) if rate == 0 else two_sided(rate, int(ratio / rate))
+
+
+def _pure(epsilon: Fraction) -> Pair:
+    return binary(epsilon) if epsilon <= STEEP else _steep(epsilon)
+
+
+def _steep(limit: Fraction) -> Atoms:
+    """Give the pair whose loss is always the largest: it dominates every pair with that limit."""
+    return Atoms(np.array([up(float(limit))]), np.ones(1), limit=limit)
+
+
+def _root(squared: Fraction) -> float:
+    return up(math.sqrt(squared), 2.0**-50)
+
+
+def _discrete(event: DiscreteGaussianNoise) -> Pair:
+    if event.dimension == 1:
+        return discrete_gauss(event.variance, _largest_move(event))
+    squared = min(event.squared_sensitivity, event.dimension * _largest_move(event) ** 2)
+    rho = squared / (2 * event.variance)
+    return lattice_gauss(float(event.variance), squared, event.dimension) or from_zcdp(up(float(rho)))
+
+
+def _promised(measure: Measure) -> Pair:
+    match measure:
+        case PureDP():
+            return _pure(measure.epsilon)
+        case ApproxDP():
+            if measure.epsilon > STEEP:
+                at = np.array([up(float(measure.epsilon))])
+                return Atoms(at, np.ones(1), measure.delta, measure.epsilon)
+            return box(measure.epsilon, measure.delta)
+        case GaussianDP():
+            return Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))
+        case ZCDP():
+            return from_zcdp(up(float(measure.rho))) if measure.rho else box(Fraction(0), Fraction(0))
+        case RenyiDP():
+            return _renyi(measure)
+        case _:
+            assert_never(measure)
+
+
+def _renyi(measure: RenyiDP) -> Pair:
+    a = np.array([float(alpha) for alpha, _ in measure.orders])
+    bound = np.array([up(float(e)) for _, e in measure.orders])
+
+    def orders(_: float) -> tuple[Array, Array]:
+        return a, bound
+
+    return from_renyi(orders, float((bound + 350 / (a - 1)).min()))

@@ -1,0 +1,1 @@
+"""What an event costs in each measure, in closed form."""

@@ -1,0 +1,201 @@
+"""Groups: what a promise to one unit is worth to K units together (a family, a person with K rows).
+
+PureDP(ε) → Kε   ApproxDP(ε, δ) → (Kε, δ(e^Kε − 1)/(e^ε − 1))   ZCDP(ρ) → K²ρ   GaussianDP(μ) → Kμ
+RenyiDP{α: ε} → {α/2^c: 3^c ε}, 2^c ≥ K   additive noise → the same noise, K times the sensitivity
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import assert_never
+
+from ...arithmetic.rational import whole
+from ...arithmetic.rounding import fraction_up
+from ...errors import InvalidArgument
+from ..events import (
+    Batch,
+    BinomialNoise,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialSelection,
+    GaussianNoise,
+    LaplaceNoise,
+    Parallel,
+    Promise,
+    Repeated,
+    Sequence,
+    TruncatedGeometricNoise,
+)
+from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
+from ..neighbours import ADD_REMOVE
+from .clamp import unclamped
+
+__all__ = ["additive", "group", "group_event", "parallel_price"]
+
+
+def group(measure: Measure, size: int) -> Measure:
+    """Restate a promise for groups of `size` units.
+
+    Pure and approximate: chain the definition over K steps, a geometric series (Vadhan 2017, Lemma 2.2). zCDP:
+    Bun, Steinke 2016, Proposition 1.9. Gaussian: Dong, Roth, Su 2022, Theorem 2.14. Rényi: Mironov 2017, Proposition 2.
+
+    >>> group(PureDP(0.5), 3), group(ZCDP(0.5), 3), group(GaussianDP(1), 3), group(RenyiDP({8: 1}), 2)
+    (PureDP(1.5), ZCDP(4.5), GaussianDP(3), RenyiDP({4: 3}))
+
+    Refuses what is no measure, sizes below 1, an (ε, δ) whose group δ reaches 1, and Rényi orders too low for it.
+    """
+    k, measure = whole(size, "size", least=1), read_measure(measure)
+    if k == 1:
+        return measure
+    match measure:
+        case PureDP():
+            return PureDP(k * measure.epsilon)
+        case ApproxDP():
+            return _approximate(measure, k)
+        case ZCDP():
+            return ZCDP(k * k * measure.rho)
+        case GaussianDP():
+            return GaussianDP.of_square(k * k * measure.squared)
+        case RenyiDP():
+            return _renyi(measure, k)
+        case _:
+            assert_never(measure)
+
+
+def delta_factor(epsilon: float, size: int) -> float:
+    """Give (e^Kε − 1)/(e^ε − 1), the growth of δ in a group (K at ε = 0); infinite beyond the range of floats.
+
+    >>> round(delta_factor(1.0, 3), 12)
+    11.10733792739
+    """
+    if size * epsilon > 700:
+        return math.inf
+    return math.expm1(size * epsilon) / math.expm1(epsilon) if epsilon else float(size)
+
+
+def _approximate(measure: ApproxDP, k: int) -> ApproxDP:
+    e = k * measure.epsilon
+    if measure.delta == 0:
+        return ApproxDP(e, 0)
+    if measure.epsilon == 0:
+        grown = k * measure.delta
+    else:
+        factor = delta_factor(float(measure.epsilon), k) * float(measure.delta)
+        grown = fraction_up(factor) if factor < 1 else Fraction(1)
+    if grown >= 1:
+        raise InvalidArgument(f"a group of {k} has no (ε, δ) promise left: its δ reaches 1; lower ε, δ or the size")
+    return ApproxDP(e, grown)
+
+
+def _renyi(measure: RenyiDP, k: int) -> RenyiDP:
+    doublings = (k - 1).bit_length()
+    lowered = {a / 2**doublings: 3**doublings * e for a, e in measure.orders if a >= 2 ** (doublings + 1)}
+    if not lowered:
+        raise InvalidArgument(f"a group of {k} needs a Rényi order of at least {2 ** (doublings + 1)}; promise one")
+    return RenyiDP(lowered)
+
+
+def group_event(event: Event, size: int) -> Event:
+    """Restate an event for groups of `size` units: an event at least as bad as what the group is exposed to.
+
+    Additive noise meets K times the sensitivity (exactly: the answer moves K times); the log-odds of an exponential
+    selection move K times; a composition is the composition of the grouped events. Anything else is known to the
+    group only by its promise.
+
+    >>> group_event(LaplaceNoise(2, 1), 3).sensitivity
+    Fraction(3, 1)
+
+    Refuses an event of which neither a pure, zCDP nor Gaussian promise is known.
+    """
+    k = whole(size, "size", least=1)
+    if k == 1:
+        return event
+    match event:
+        case Repeated():
+            return Repeated(group_event(event.event, k), event.times)
+        case Sequence():
+            return Sequence(group_event(e, k) for e in event.events)
+        case Batch():
+            return Batch(group_event(e, k) for e in event.events)
+        case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
+            part = event.parts[0]
+            return group_event(part if len(event.parts) == 1 else unclamped(part), k)
+    return additive(event, k) or _promised(event, k)
+
+
+def additive(event: Event, k: int) -> Event | None:
+    """Let the answer move k times as far, if the event is noise or an exponential selection; else None."""
+    near = event.neighbours
+    grown: Event | None = None
+    match event:
+        case LaplaceNoise():
+            grown = LaplaceNoise(event.scale, k * event.sensitivity, event.step, neighbours=near)
+        case DiscreteLaplaceNoise():
+            grown = DiscreteLaplaceNoise(event.scale, k * event.sensitivity, neighbours=near)
+        case TruncatedGeometricNoise():
+            grown = TruncatedGeometricNoise(event.scale, k * event.sensitivity, event.low, event.high, neighbours=near)
+        case GaussianNoise():
+            square = k * k * event.squared_sensitivity
+            grown = GaussianNoise(event.variance, square, event.step, event.dimension, neighbours=near)
+        case DiscreteGaussianNoise():
+            linf = None if event.linf is None else k * event.linf
+            whole_square = k * k * event.squared_sensitivity
+            grown = DiscreteGaussianNoise(event.variance, whole_square, event.dimension, linf, neighbours=near)
+        case BinomialNoise():
+            grown = BinomialNoise(event.trials, k * event.sensitivity, neighbours=near)
+        case ExponentialSelection():
+            grown = ExponentialSelection(k * event.epsilon, neighbours=near)
+    return grown
+
+
+def _promised(event: Event, k: int) -> Event:
+    from .boxes import price_approx
+    from .gdp import price_gdp
+    from .pure import price_pure
+    from .zcdp import price_zcdp
+
+    near, measure = event.neighbours, None
+    if (pure := price_pure(event)) is not None:
+        measure = group(PureDP(pure), k)
+    elif isinstance(event, Promise):
+        measure = group(event.measure, k)
+    elif (square := price_gdp(event)) is not None:
+        measure = group(GaussianDP.of_square(square), k)
+    elif (rho := price_zcdp(event)) is not None:
+        measure = group(ZCDP(rho), k)
+    elif (box := price_approx(event)) is not None:
+        measure = group(ApproxDP(*box), k)
+    if measure is None:
+        kind = type(event).__name__
+        raise InvalidArgument(f"no promise of {kind} to a group of {k} is known; state its group promise as a Promise")
+    return Promise(measure, neighbours=near)
+
+
+def parallel_price(event: Parallel, price: Callable[[Event], Fraction | None], twice: int) -> Fraction | None:
+    """Give the worst price one changed unit may meet in disjoint public parts, for prices that add.
+
+    Under add/remove the unit is in one part: the worst part. Under replace it may change within a part, a group of two
+    there, or leave one part and enter another, both at once: the worst two parts. The maximum over the parts, as often
+    printed, is wrong under replace. `twice` is what a group of two costs at most: 2 for ε, 4 for ρ and μ².
+
+    >>> from .pure import price_pure
+    >>> parts = [LaplaceNoise(1, 1), LaplaceNoise(2, 1)]
+    >>> [parallel_price(Parallel(parts, neighbours=near), price_pure, 2) for near in ("add-remove", "replace")]
+    [Fraction(1, 1), Fraction(2, 1)]
+    """
+    prices = [(part, price(part)) for part in set(event.parts)]
+    known = [(part, amount) for part, amount in prices if amount is not None]
+    if len(known) < len(prices):
+        return None
+    single = sorted(amount for _, amount in known)
+    if event.neighbours == ADD_REMOVE:
+        return single[-1]
+    double = [min(twice * amount, _or_infinite(price(group_event(part, 2)))) for part, amount in known]
+    return Fraction(max(*double, sum(single[-2:], Fraction())))
+
+
+def _or_infinite(amount: Fraction | None) -> Fraction | float:
+    return math.inf if amount is None else amount

@@ -1,0 +1,133 @@
+"""Pure prices: the ε of every event that has one, exactly, and the curves of what is only known to be pure.
+
+Amounts add as exact rationals, so twenty spends of 1/20 are 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from ...arithmetic.rounding import fraction_up
+from ..events import (
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialSelection,
+    LaplaceNoise,
+    OwnCurve,
+    Parallel,
+    PermuteAndFlipSelection,
+    Promise,
+    Response,
+    Sampled,
+    SparseVector,
+    TruncatedGeometricNoise,
+)
+from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from .parts import Parts, total
+
+__all__ = ["amplified", "laplace_delta", "price_pure", "pure_promise", "response_delta", "response_epsilon"]
+
+
+def price_pure(events: Parts | Event | Iterable[Event]) -> Fraction | None:
+    """Give the sum of the pure ε of the events, exactly; None if some event is not ε-DP for any ε.
+
+    Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are chosen adaptively.
+    Disjoint public parts cost the worst part under add/remove; under replace a unit may leave one part and enter
+    another, or change within one, and costs the worst two.
+
+    >>> price_pure([LaplaceNoise(scale=20, sensitivity=1)] * 20)
+    Fraction(1, 1)
+    """
+    return total(events, _one)
+
+
+def _one(atom: Event) -> Fraction | None:
+    price: Fraction | None = None
+    match atom:
+        case LaplaceNoise() | DiscreteLaplaceNoise():
+            price = atom.sensitivity / atom.scale
+        case TruncatedGeometricNoise():
+            price = min(atom.sensitivity, atom.high - atom.low) / atom.scale
+        case ExponentialSelection() | PermuteAndFlipSelection() | Response() | SparseVector():
+            price = atom.epsilon
+        case Promise():
+            price = pure_promise(atom.measure)
+        case OwnCurve():
+            price = min((e for e, d in atom.points if d == 0), default=None)
+        case Sampled():
+            inner = price_pure(atom.event)
+            price = None if inner is None else amplified(inner, atom.rate)
+        case Parallel():
+            from .group import parallel_price
+
+            price = parallel_price(atom, price_pure, 2)
+    return price
+
+
+def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fraction | None:
+    """Give the ε of a promise that is pure; a promise of nothing at all is pure with ε = 0.
+
+    >>> pure_promise(ApproxDP(1, 0)), pure_promise(ZCDP(0)), pure_promise(ZCDP(1))
+    (Fraction(1, 1), Fraction(0, 1), None)
+    """
+    match measure:
+        case PureDP() | ApproxDP(delta=0):
+            return measure.epsilon
+        case ZCDP(rho=amount) | GaussianDP(squared=amount):
+            return None if amount else Fraction()
+        case RenyiDP():
+            return Fraction() if any(e == 0 for _, e in measure.orders) else None
+    return None
+
+
+def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
+    """Give the ε of an ε-DP event run on a Poisson sample: ln(1 + q(e^ε − 1)), rounded up, never above ε.
+
+    Removing a unit turns the loss L into ln(1 − q + q e^L), adding one into −ln(1 − q + q e^−L), which is smaller
+    (Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018).
+
+    >>> float(amplified(Fraction(1), Fraction(1, 10))) < 0.1586
+    True
+    """
+    e, q = float(epsilon), float(rate)
+    if e < 700:
+        return min(epsilon, fraction_up(math.log1p(q * math.expm1(e))))
+    high = e + math.log(rate.numerator) - math.log(rate.denominator)  # ln(q e^ε); what −q takes off is lost in rounding
+    return min(epsilon, fraction_up(max(high, 0.0) + math.log1p(math.exp(-abs(high)))))
+
+
+def response_delta(pure: float, epsilon: float) -> float:
+    """Give δ(ε) of randomized response, the worst ε0-DP mechanism: (e^ε0 − e^ε)₊/(1 + e^ε0). Not rounded.
+
+    >>> round(response_delta(1.0, 0.5), 12)
+    0.287649136645
+    """
+    if epsilon >= pure:
+        return 0.0
+    # at negative ε both likelihood ratios e^ε0 and e^−ε0 count: δ = 1 − e^ε once ε ≤ −ε0
+    if epsilon <= -pure:
+        return -math.expm1(epsilon)
+    return -math.expm1(epsilon - pure) / (1 + math.exp(-pure))
+
+
+def response_epsilon(pure: float, delta: float) -> float:
+    """Give ε(δ) of randomized response: ln(e^ε0 − δ(1 + e^ε0)), at least 0. Not rounded.
+
+    >>> round(response_epsilon(1.0, 0.01), 12)
+    0.986226788887
+    """
+    inside = -delta * (1 + math.exp(-pure))
+    return max(0.0, pure + math.log1p(inside)) if inside > -1 else 0.0
+
+
+def laplace_delta(ratio: float, epsilon: float) -> float:
+    """Give the exact δ(ε) of continuous Laplace noise with Δ1/b = ratio: 1 − e^((ε−Δ/b)/2) for |ε| ≤ Δ/b. Not rounded.
+
+    >>> round(laplace_delta(1.0, 0.5), 12)
+    0.221199216929
+    """
+    if epsilon >= ratio:
+        return 0.0
+    return -math.expm1(min((epsilon - ratio) / 2, epsilon))

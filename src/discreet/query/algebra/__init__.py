@@ -1,0 +1,1 @@
+"""The closed algebra: questions, relations, expressions, statistics, tallies."""

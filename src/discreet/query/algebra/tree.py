@@ -1,0 +1,246 @@
+"""Questions as a closed tree: relations of rows that each belong to one unit, statistics, and what is done afterwards.
+
+    Question   rows, keys, statistics, finish
+    Relation   Scan  Where  Select  JoinPublic  JoinPeople  Union  PerPerson
+    Statistic  Count  CountOf  CountPeople  CountDistinct  Sum  Mean  Variance  Quantile  Mode  Covariance  Correlation
+
+Every row of a relation belongs to exactly one unit: the row itself (`Rows`) or a person (`People`). Each node keeps
+that true, which is why there is no join of private tables but on the person, no DISTINCT, no window, no free sub-query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from ...data.schema import Schema
+from ..domains.domain import Scalar
+from .expression import Expression
+
+__all__ = [
+    "Correlation",
+    "Count",
+    "CountDistinct",
+    "CountOf",
+    "CountPeople",
+    "Covariance",
+    "Finish",
+    "JoinPeople",
+    "JoinPublic",
+    "Key",
+    "Mean",
+    "Mode",
+    "Named",
+    "PerPerson",
+    "Quantile",
+    "Question",
+    "Relation",
+    "Scan",
+    "Select",
+    "Statistic",
+    "Sum",
+    "Total",
+    "Union",
+    "Variance",
+    "Where",
+]
+
+Named: TypeAlias = tuple[tuple[str, Expression], ...]
+"""Expressions with their names, in order; names are unique."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All rows of a private table, its columns read as the schema declares them."""
+
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The rows for which a condition is true (not false, not NULL)."""
+
+    rows: Relation
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One row for each row, with just these columns."""
+
+    rows: Relation
+    columns: Named
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPublic:
+    """Each row with the public rows that match it: `on` pairs an expression of the row with a public column.
+
+    The public columns appear as `columns` says: (name here, public column). A unit's rows may multiply: by at most 1 if
+    the public table declares `on` as its key. `keep` keeps rows without a match, with NULLs (a left join).
+    """
+
+    rows: Relation
+    table: Schema
+    on: tuple[tuple[Expression, str], ...]
+    columns: tuple[tuple[str, str], ...]
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPeople:
+    """Pairs of rows of one and the same person from two relations, further matched on `on`; names must not collide."""
+
+    left: Relation
+    right: Relation
+    on: tuple[tuple[Expression, Expression], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """All rows of several relations with the same column names and kinds (UNION ALL)."""
+
+    parts: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What `PerPerson` works out about one person's rows, clipped to `low`..`high` whole steps of `step`.
+
+    `what` is the number of rows (`expression` None), or the sum, least or greatest of an expression; NULL if none.
+    """
+
+    what: Literal["count", "sum", "least", "greatest"]
+    expression: Expression | None
+    step: Fraction
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class PerPerson:
+    """One row for each person and key: GROUP BY the person (and more) in a sub-query."""
+
+    rows: Relation
+    keys: Named
+    totals: tuple[tuple[str, Total], ...]
+
+
+Relation: TypeAlias = Scan | Where | Select | JoinPublic | JoinPeople | Union | PerPerson
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """COUNT(*): rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountOf:
+    """COUNT(x): rows where x is not NULL."""
+
+    of: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class CountPeople:
+    """COUNT(DISTINCT person): people with at least one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountDistinct:
+    """COUNT(DISTINCT x) of an expression with public keys: how many of them occur."""
+
+    of: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """SUM(x); NULL adds nothing."""
+
+    of: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """AVG(x) over the rows where x is not NULL."""
+
+    of: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """VARIANCE(x) (`sample`) or VAR_POP(x); its root if `root`."""
+
+    of: Expression
+    sample: bool = True
+    root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """The value below which a share `at` of the rows lies: MIN is 0, MEDIAN 1/2, MAX 1."""
+
+    of: Expression
+    at: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """The most frequent public value of an expression."""
+
+    of: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Covariance:
+    """COVAR_SAMP(x, y) (`sample`) or COVAR_POP(x, y) over rows where neither is NULL."""
+
+    x: Expression
+    y: Expression
+    sample: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """CORR(x, y) over rows where neither is NULL."""
+
+    x: Expression
+    y: Expression
+
+
+Statistic: TypeAlias = (
+    Count | CountOf | CountPeople | CountDistinct | Sum | Mean | Variance | Quantile | Mode | Covariance | Correlation
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A column of GROUP BY. `values` are its public keys, all of which appear; None: they are selected privately."""
+
+    name: str
+    expression: Expression
+    values: tuple[Scalar, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Post-processing of the noisy table: the columns to show, HAVING, ORDER BY, LIMIT. It costs nothing.
+
+    `columns` are expressions over the names of keys and statistics; `order` pairs an expression with "descending".
+    """
+
+    columns: Named
+    having: Expression | None = None
+    order: tuple[tuple[Expression, bool], ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Statistics of the rows, for each key."""
+
+    rows: Relation
+    keys: tuple[Key, ...]
+    statistics: tuple[tuple[str, Statistic], ...]
+    finish: Finish

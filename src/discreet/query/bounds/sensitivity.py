@@ -1,0 +1,163 @@
+"""How much one unit can change what a store is asked: exact integers, both neighbour relations, every share.
+
+Let a term's contributions lie in low..high, with 0 among them (a NULL, or a row that WHERE drops, adds nothing), and
+let c = max(|low|, |high|). The theorem all functions here rest on:
+
+    *One unit's totals over all keys lie in the convex hull H of the vectors that hold r·low or r·high in g keys and 0
+    elsewhere*, where (g, r) = (1, m) for Free() of multiplicity m, (1, k) for RowShare(k), (g, r) for GroupShare(g, r).
+
+Proof. Free: the unit has m rows at most; a row is c'·e_key with low ≤ c' ≤ high, a mixture of low·e_key, high·e_key
+and 0, and a sum of m such points is m times their mean. RowShare: of n > k rows each adds a point of (k/n)·[low, high],
+shrunk towards 0 by the floors, since s/2^20 ≤ k/n, and n of these sum to k times their mean; n ≤ k rows are as with
+Free. GroupShare: in each key the sum is clipped to r·[low, high]. In at most g keys it is in H at once. In m > g keys
+each sum is scaled by g/m: that is the mean over all choices of g of the m keys of the vector that keeps these and drops
+the others, hence in H; the floors shrink coordinates towards 0, and H contains with a point all such shrunk ones. ∎
+
+Norms are convex, so over H (add-remove: v − 0) and H × H (replace: v' − v) they are greatest at corners:
+
+    add-remove   Δ1 = g·r·c               Δ2² = g·(r·c)²                                   Δ∞ = r·c
+    replace      Δ1 = r(j·w + 2(g−j)c)    Δ2² = r²·max over j of (j·w² + 2(g−j)c²)         Δ∞ = r·w
+
+with w = high − low ≤ 2c and j the number of keys both units are in: from 2g − (number of keys), or 0, to g. All are
+reached, but for floors and contributions that no row of the data has.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ...data.unit import People
+from ...errors import UnboundedSensitivity
+from ...mechanisms.sensitivity import Sensitivity
+from ...privacy.neighbours import ADD_REMOVE
+from ..algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from .rows import multiplicity, neighbours_of, unit_of
+
+__all__ = ["corners", "distinct_influence", "influence", "rank_influence", "vote_influence"]
+
+
+def corners(tally: Tally) -> tuple[int, int]:
+    """Give (g, r): one unit counts in g keys as r rows each, or as a mixture of such.
+
+    >>> from ...data import Integer, Rows, Schema
+    >>> from ..algebra.tree import Scan, Union
+    >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
+    >>> corners(Tally(Union((people, people)), (), (), Free()))
+    (1, 2)
+
+    Refuses a share that does not bound the declared unit.
+    """
+    person = isinstance(unit_of(tally.rows), People)
+    match tally.share:
+        case Free() if not person and not tally.people:
+            return 1, multiplicity(tally.rows)
+        case RowShare(rows=rows) if person:
+            return 1, rows
+        case GroupShare(groups=groups, rows=rows) if person:
+            return groups, rows
+    raise UnboundedSensitivity("a person's rows need a share that bounds them; a row that is its own unit has none")
+
+
+def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity:
+    """State how much one unit changes the totals of one term, a vector over `cells` keys (None: not known).
+
+    >>> from ..algebra.expression import Constant, Field
+    >>> from ...data import Integer, Schema
+    >>> from ..algebra.tree import Scan
+    >>> visits = Scan(Schema("visits", People("id", max_rows=10), {"minutes": Integer(0, 60)}, neighbours="replace"))
+    >>> tally = Tally(visits, (), (Term(Field("minutes"), 1, 0, 60),), GroupShare(2, 5))
+    >>> two = influence(tally, 0)
+    >>> int(two.l1), int(two.squared_l2), int(two.linf)
+    (1200, 360000, 300)
+    """
+    groups, rows = corners(tally)
+    low, high = _ends(tally.terms[place])
+    return _norms(tally, _fewer(groups, cells), (rows * low, rows * high), cells)
+
+
+def _ends(term: Term) -> tuple[int, int]:
+    """Bound what one row adds; a term that adds nothing is treated as one that adds a step, so that noise exists."""
+    return min(term.low, 0), max(term.high, 0 if term.low < 0 else 1)
+
+
+def _fewer(groups: int, cells: int | None) -> int:
+    return groups if cells is None else min(groups, cells)
+
+
+def _norms(tally: Tally, g: int, ends: tuple[int, int], cells: int | None) -> Sensitivity:
+    low, high = ends
+    c, w = max(-low, high), high - low
+    if neighbours_of(tally.rows) == ADD_REMOVE:
+        l1, squared, most = g * c, g * c * c, c
+        return Sensitivity(l1, squared, most, ADD_REMOVE, _changed(tally, l1, cells, 1))
+    j = 0 if cells is None else max(0, 2 * g - cells)
+    l1 = j * w + 2 * (g - j) * c
+    squared = max(j * w * w + 2 * (g - j) * c * c, g * w * w)
+    return Sensitivity(l1, squared, w, "replace", _changed(tally, l1, cells, 2))
+
+
+def _changed(tally: Tally, l1: int, cells: int | None, units: int) -> int:
+    """Bound how many keys one unit can change: a total is whole, so no more than Δ1; a row is in one key."""
+    most = units * multiplicity(tally.rows) if isinstance(tally.share, Free) else l1
+    return max(1, most if cells is None else min(most, cells))
+
+
+def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
+    """State how much one unit changes *how many* values occur, a vector over `keys` keys.
+
+    The tally counts whole people, or rows, per key and value with weight 1 and high 1. A person in more than g pairs of
+    key and value has a share s < 2^20 and adds ⌊s/2^20⌋ = 0 to each, so a unit makes at most n = g·r pairs occur.
+    Add-remove: at most n more in all keys together. Replace: n may go and n others come, in two keys or in one, where
+    they balance.
+
+    >>> from ..algebra.expression import Constant, Field
+    >>> from ...data import Category, Schema
+    >>> from ..algebra.tree import Scan
+    >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"city": Category(["Oslo", "Rome"])}))
+    >>> one = Term(Constant(True), 1, 0, 1)
+    >>> int(distinct_influence(Tally(visits, (Field("city"),), (one,), GroupShare(3, 1), people=True)).l1)
+    3
+    """
+    groups, rows = corners(tally)
+    reach = groups * rows
+    two = neighbours_of(tally.rows) != ADD_REMOVE and keys != 1
+    units = 2 if two else 1
+    moved = units * reach if keys is None else min(units * reach, keys)
+    return Sensitivity(units * reach, units * reach**2, reach, neighbours_of(tally.rows), moved)
+
+
+def _total(tally: Tally) -> int:
+    """Bound what one unit adds to all counts together: Σ over keys and values, at most g·r·c."""
+    groups, rows = corners(tally)
+    return groups * rows * _ends(tally.terms[0])[1]
+
+
+def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:
+    """State how much one unit changes the rank scores of a quantile, all keys together, in 1/denominator of a step.
+
+    The score of cell o in one key is −max(0, τ − C(o), C(o−1) − τ) with C the counts up to a cell, τ = q·n + a public
+    shift. A unit that adds T to the key, t of it up to a cell, moves q·n − C by qT − t, from −(1−q)T to qT; the maximum
+    of three moves no more. A choice in every key is one choice among all combinations, by the sum of the scores, and ΣT
+    is at most the unit's total. Add-remove: max(q, 1−q)·ΣT. Replace: T goes and T' comes, max(q, 1−q)(ΣT + ΣT'); with
+    one key only, qT' + (1−q)T at most, so ΣT.
+
+    >>> from ..algebra.expression import Constant, Field
+    >>> from ...data import Integer, Rows, Schema
+    >>> from ..algebra.tree import Scan
+    >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
+    >>> rank_influence(Tally(people, (Field("age"),), (Term(Constant(True), 1, 0, 1),), Free()), Fraction(9, 10))
+    9
+    """
+    whole, most = _total(tally), max(at.numerator, at.denominator - at.numerator)
+    if neighbours_of(tally.rows) == ADD_REMOVE:
+        return whole * most
+    return whole * (at.denominator if keys == 1 else 2 * most)
+
+
+def vote_influence(tally: Tally) -> int:
+    """State how much one unit changes the score Σ over keys of the count of one value in each: at most its total.
+
+    Add-remove: all scores rise or all fall (a monotone score). Replace: what goes lowers a score by at most the total,
+    what comes raises it by at most the total.
+    """
+    return _total(tally)

@@ -1,0 +1,164 @@
+"""What is worked out about one person's rows, with bounds that follow from public facts.
+
+A person has at most so many rows that count (`People.max_rows`), so a sum lies within that many times a value's bounds.
+A total beyond its bounds is clipped: the bounds are enforced, not believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, assert_never
+
+from ...data.unit import People
+from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.fold import exact
+from ..algebra.names import fresh
+from ..algebra.refusal import refusal
+from ..algebra.statistic import function_name, statistic_name
+from ..algebra.tree import (
+    Count,
+    CountOf,
+    JoinPeople,
+    JoinPublic,
+    Mean,
+    Named,
+    PerPerson,
+    Quantile,
+    Relation,
+    Scan,
+    Select,
+    Statistic,
+    Sum,
+    Total,
+    Union,
+    Where,
+)
+from ..domains.domain import Kind, Whole
+from ..domains.domain_of import kind_of
+from ..domains.sorts import Sort, sort_of_kind
+from .rows import columns_of
+
+__all__ = ["Totals", "person_groups", "person_rows"]
+
+
+def person_rows(rows: Relation) -> int:
+    """Say how many rows of one person are expected at most: those of each table, paired by joins, added by unions.
+
+    A join on the person alone pairs every row with every other; one on a further column, such as an order's number, is
+    taken to add none, and so is a join with a public table. This only chooses where totals are clipped and shares
+    begin; no promise rests on it.
+
+    >>> from ...data import Boolean, Schema
+    >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"paid": Boolean()}))
+    >>> person_rows(Union((visits, visits)))
+    6
+    """
+    return _expected(rows, lambda unit: unit.max_rows)
+
+
+def person_groups(rows: Relation) -> int:
+    """Say in how many keys one person is expected at most, counted as rows are: as declared, or in as many as rows."""
+    return _expected(rows, lambda unit: unit.max_groups or unit.max_rows)
+
+
+def _expected(rows: Relation, most: Callable[[People], int]) -> int:
+    match rows:
+        case Scan(schema=schema):
+            return most(schema.unit) if isinstance(schema.unit, People) else 1
+        case Where(rows=inner) | Select(rows=inner) | JoinPublic(rows=inner):
+            return _expected(inner, most)
+        case JoinPeople(left=left, right=right, on=on):
+            sides = _expected(left, most), _expected(right, most)
+            return max(sides) if on else sides[0] * sides[1]
+        case Union(parts=parts):
+            return sum(_expected(part, most) for part in parts)
+        case PerPerson(rows=inner, keys=keys):
+            return _expected(inner, most) if keys else 1
+        case _:
+            assert_never(rows)
+
+
+@dataclass(slots=True)
+class Totals:
+    """The totals of each person's rows found so far; each is worked out once, and has a name of its own."""
+
+    rows: Relation
+    keys: Named
+    found: dict[Total, str] = field(default_factory=dict)
+    sorts: dict[str, Sort] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        kinds = columns_of(self.rows)
+        self.sorts.update({name: sort_of_kind(kind_of(key, kinds)) for name, key in self.keys})
+
+    def expression(self, statistic: Statistic, wanted: str | None) -> Expression:
+        """Give a statistic of one person's rows as an expression of totals."""
+        name = wanted or statistic_name(statistic)
+        match statistic:
+            case Count():
+                return self._named(_count(self.rows), name)
+            case CountOf(of=of):
+                return self._named(_sum(_present(of), self.rows), name)
+            case Sum(of=of):
+                return self._named(_sum(of, self.rows), name)
+            case Mean(of=of):
+                total = self._named(_sum(of, self.rows), f"{name} sum")
+                return _mean(total, self._named(_sum(_present(of), self.rows), f"{name} count"), of, self.rows)
+            case Quantile(of=of, at=at) if at in (0, 1):
+                return self._named(_extreme("greatest" if at else "least", of, self.rows), name)
+            case _:
+                what = f"{function_name(statistic)} of a person's rows"
+                raise refusal(what, "it is not worked out per person", "use COUNT, SUM, AVG, MIN or MAX")
+
+    def _named(self, total: Total, wanted: str) -> Field:
+        if total not in self.found:
+            taken = (*(name for name, _ in self.keys), *self.found.values())
+            self.found[total] = fresh(wanted, "total", taken)
+            self.sorts[self.found[total]] = "number"
+        return Field(self.found[total])
+
+    def per_person(self) -> PerPerson:
+        """Give one row for each person and key, with all totals found; with at least the number of rows."""
+        totals = self.found or {_count(self.rows): fresh("rows", "total", (name for name, _ in self.keys))}
+        return PerPerson(self.rows, self.keys, tuple((name, total) for total, name in totals.items()))
+
+
+def _count(rows: Relation) -> Total:
+    """Count a person's rows; whoever is there has at least one."""
+    return Total("count", None, Fraction(1), 1, person_rows(rows))
+
+
+def _sum(expression: Expression, rows: Relation) -> Total:
+    """Sum a number over a person's rows that have it: over one of them at least."""
+    kind, most = _number("SUM", expression, rows), person_rows(rows)
+    low, high = min(kind.low, most * kind.low), max(kind.high, most * kind.high)
+    Whole(kind.step, low, high)  # refuses what does not fit
+    return Total("sum", expression, kind.step, low, high)
+
+
+def _extreme(what: Literal["least", "greatest"], expression: Expression, rows: Relation) -> Total:
+    """Take the least or greatest value of a person's rows."""
+    kind = _number("MIN and MAX", expression, rows)
+    return Total(what, expression, kind.step, kind.low, kind.high)
+
+
+def _present(expression: Expression) -> Expression:
+    """Give 1 where an expression has a value, 0 where it is NULL, so that a sum counts."""
+    return Call(Function.CASE, (Call(Function.IS_NULL, (expression,)), Constant(0), Constant(1)))
+
+
+def _mean(total: Field, count: Field, expression: Expression, rows: Relation) -> Expression:
+    """Divide a total by a count, both columns of totals; a mean lies between the bounds of its values."""
+    kind = _number("AVG", expression, rows)
+    quotient = Call(Function.DIVIDE, (total, count))
+    clipped = Call(Function.GREATEST, (quotient, exact(kind.low * kind.step)))
+    return Call(Function.LEAST, (clipped, exact(kind.high * kind.step)))
+
+
+def _number(name: str, expression: Expression, rows: Relation) -> Whole:
+    kind: Kind = kind_of(expression, columns_of(rows))
+    if not isinstance(kind, Whole):
+        raise refusal(f"{name} of a person's rows", "it takes a number", "count them instead")
+    return kind

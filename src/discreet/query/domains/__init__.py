@@ -1,0 +1,1 @@
+"""Which values an expression can take, from public facts alone."""

@@ -1,0 +1,127 @@
+"""The kinds of numbers: where a sum, product or quotient of grid numbers lies, and on which grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import gcd
+
+from ...errors import UnsupportedQuery
+from .domain import MOST_STEPS, Whole
+
+__all__ = ["common", "divided", "half_up", "negated", "product", "rescaled", "shared_step", "sum_of", "whole_part"]
+
+
+def shared_step(steps: Sequence[Fraction]) -> Fraction:
+    """Give the coarsest grid that holds several: the greatest step of which each is a whole multiple.
+
+    >>> shared_step([Fraction(1, 4), Fraction(1, 6)]), shared_step([Fraction(3), Fraction(2)])
+    (Fraction(1, 12), Fraction(1, 1))
+    """
+    common = steps[0]
+    for step in steps[1:]:
+        bottom = common.denominator * step.denominator
+        common = Fraction(gcd(common.numerator * step.denominator, step.numerator * common.denominator), bottom)
+    return common
+
+
+def rescaled(kind: Whole, step: Fraction) -> Whole:
+    """Count the same numbers in finer steps."""
+    times = int(kind.step / step)
+    return Whole(step, kind.low * times, kind.high * times)
+
+
+def common(kinds: Sequence[Whole]) -> Whole:
+    """Give the kind that holds any of several numbers.
+
+    >>> common([Whole(Fraction(1), 0, 3), Whole(Fraction(1, 2), -1, 1)])
+    Whole(step=Fraction(1, 2), low=-1, high=6, keys=None)
+    """
+    step = shared_step([kind.step for kind in kinds])
+    ends = [rescaled(kind, step) for kind in kinds]
+    return Whole(step, min(e.low for e in ends), max(e.high for e in ends))
+
+
+def negated(kind: Whole) -> Whole:
+    """Give the kind of −x."""
+    return Whole(kind.step, -kind.high, -kind.low)
+
+
+def sum_of(x: Whole, y: Whole) -> Whole:
+    """Give the kind of x + y, exact on the shared grid."""
+    step = shared_step([x.step, y.step])
+    left, right = rescaled(x, step), rescaled(y, step)
+    return Whole(step, left.low + right.low, left.high + right.high)
+
+
+def product(x: Whole, y: Whole) -> Whole:
+    """Give the kind of x·y, exact: the steps multiply."""
+    ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
+    return Whole(x.step * y.step, min(ends), max(ends))
+
+
+def half_up(value: Fraction) -> int:
+    """Round to the nearest integer, halves upward: ⌊x + 1/2⌋.
+
+    >>> half_up(Fraction(5, 2)), half_up(Fraction(-5, 2))
+    (3, -2)
+    """
+    doubled = 2 * value + 1
+    return doubled.numerator // (2 * doubled.denominator)
+
+
+def whole_part(kind: Whole, rounded: Callable[[Fraction], int]) -> Whole:
+    """Give the kind of a number rounded to an integer: down, up or half up, all of which keep the order."""
+    _room(max(abs(kind.low), abs(kind.high)) * 2 * kind.step.numerator + kind.step.denominator)
+    return Whole(Fraction(1), rounded(kind.low * kind.step), rounded(kind.high * kind.step))
+
+
+def divided(x: Whole, y: Whole) -> Whole:
+    """Give the kind of x/y. By a constant it is exact; else it is rounded half up to a power of two.
+
+    The quotient is largest where y is the nonzero number nearest to 0, so it is bounded also where y may be 0 (there it
+    is NULL). The step is the power of two at most 2^-30 of that bound, or as fine as 64-bit integers allow.
+
+    >>> divided(Whole(Fraction(1), 0, 120), Whole(Fraction(1), 10, 10))
+    Whole(step=Fraction(1, 10), low=0, high=120, keys=None)
+    """
+    if y.low == y.high:
+        return _by_constant(x, y.low * y.step)
+    nearest = 1 if y.low <= 0 <= y.high else min(abs(y.low), abs(y.high))
+    bound = max(abs(x.low), abs(x.high)) * x.step / (nearest * y.step)
+    if not bound:
+        return Whole(Fraction(1), 0, 0)
+    for exponent in range(30, 4, -1):
+        step = _power_of_two(bound / (1 << exponent))
+        if _fits(x, y, step):
+            most = int(bound / step) + 1
+            signed = x.low < 0 or y.low < 0
+            return Whole(step, -most if signed else 0, most)
+    raise UnsupportedQuery("a quotient would exceed 64-bit integers; clip or round its parts first")
+
+
+def _by_constant(x: Whole, y: Fraction) -> Whole:
+    if y == 0:
+        raise UnsupportedQuery("a division by the constant 0 is always NULL; divide by something else")
+    ends = (x.low, x.high) if y > 0 else (-x.high, -x.low)
+    return Whole(x.step / abs(y), *ends)
+
+
+def _fits(x: Whole, y: Whole, step: Fraction) -> bool:
+    """Check that 2·a·p + b·q and 2·b·q fit, where x/y/step = (a·p)/(b·q) for whole steps a of x and b of y."""
+    ratio = x.step / (y.step * step)
+    top = 2 * max(abs(x.low), abs(x.high)) * ratio.numerator
+    bottom = 2 * max(abs(y.low), abs(y.high)) * ratio.denominator
+    return top + bottom <= MOST_STEPS
+
+
+def _power_of_two(bound: Fraction) -> Fraction:
+    """Give the largest power of two that is at most `bound`."""
+    exponent = bound.numerator.bit_length() - bound.denominator.bit_length()
+    power = Fraction(2) ** exponent
+    return power if power <= bound else power / 2
+
+
+def _room(size: int) -> None:
+    if size >= 2 * MOST_STEPS:  # 2^63 itself is no 64-bit integer
+        raise UnsupportedQuery("an expression could exceed 64-bit integers; clip it or use a coarser step")

@@ -1,0 +1,114 @@
+"""What a row expression yields: whole steps of a public grid, yes or no, text, a day or a second. Never a float.
+
+    Whole(step, low, high)     the number n·step with low ≤ n ≤ high; a store holds n, a 64-bit integer
+    Truth()                    true or false
+    Words(most)                text of at most `most` characters
+    Day(low, high)             days since 1970, as an integer
+    Second(low, high)          seconds of UTC since 1970, as an integer
+
+`keys` lists all values an expression can take, if they are few and public; NULL is possible everywhere.
+Since bounds are exact and static, no engine can overflow: a kind beyond 2^62 steps is refused before anything runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from ...errors import UnsupportedQuery
+
+__all__ = ["MOST_STEPS", "Day", "Kind", "Scalar", "Second", "Truth", "Whole", "Words", "kind_of_column"]
+
+MOST_STEPS = 1 << 62
+
+Scalar: TypeAlias = int | Fraction | str | bool | None
+"""A value of an expression: a number (exact), text, a truth value, or NULL. Days and seconds are integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A number as whole steps: value = n·step, low ≤ n ≤ high."""
+
+    step: Fraction
+    low: int
+    high: int
+    keys: tuple[Scalar, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if max(abs(self.low), abs(self.high)) > MOST_STEPS:
+            raise UnsupportedQuery(
+                "an expression could exceed 64-bit integers; clip it, as in LEAST(GREATEST(x, low), high), "
+                "or declare its columns with tighter bounds or a coarser step"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """True or false."""
+
+    keys: tuple[Scalar, ...] | None = (False, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Text of at most `most` characters."""
+
+    most: int
+    keys: tuple[Scalar, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day, as days since 1970."""
+
+    low: int
+    high: int
+    keys: tuple[Scalar, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """A second of UTC, as seconds since 1970."""
+
+    low: int
+    high: int
+    keys: tuple[Scalar, ...] | None = None
+
+
+Kind: TypeAlias = Whole | Truth | Words | Day | Second
+
+
+def kind_of_column(column: Column) -> Kind:
+    """Say what a declared column yields.
+
+    >>> kind_of_column(Integer(0, 120)), kind_of_column(Category(["N", "S"]))
+    (Whole(step=Fraction(1, 1), low=0, high=120, keys=None), Words(most=1, keys=('N', 'S')))
+    """
+    match column:
+        case Integer() | Real():
+            return Whole(column.step, *column.ends)
+        case Date():
+            return Day(*column.ends)
+        case Timestamp():
+            return Second(*column.ends)
+        case Boolean():
+            return Truth(column.keys())
+        case Text():
+            return Words(column.max_length)
+        case Category():
+            return _listed(column)
+        case _:
+            assert_never(column)
+
+
+def _listed(column: Category) -> Kind:
+    keys = column.keys()
+    present = [key for key in keys if key is not None]
+    if column.of == "boolean":
+        return Truth(keys)
+    if column.of == "integer":
+        numbers = [int(key) for key in present]
+        return Whole(Fraction(1), min(numbers), max(numbers), keys)
+    return Words(max(len(str(key)) for key in present), keys)

@@ -1,0 +1,215 @@
+"""The kind of every row expression: a total function over the closed algebra, or a refusal that names the function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil, floor
+from typing import TypeVar, assert_never
+
+from ...errors import UnsupportedQuery
+from ..algebra.expression import Call, Constant, Expression, Field, Function
+from .arithmetic import common, divided, half_up, negated, product, rescaled, shared_step, sum_of, whole_part
+from .domain import Day, Kind, Second, Truth, Whole, Words
+
+__all__ = ["kind_of"]
+
+Columns = Mapping[str, Kind]
+_K = TypeVar("_K", Whole, Truth, Words, Day, Second)
+
+
+def kind_of(expression: Expression, columns: Columns) -> Kind:
+    """Say what an expression yields, from the kinds of the columns alone.
+
+    >>> age = {"age": Whole(Fraction(1), 0, 120)}
+    >>> kind_of(Call(Function.ADD, (Field("age"), Constant(1))), age)
+    Whole(step=Fraction(1, 1), low=1, high=121, keys=None)
+
+    Refuses a column that is not there, arguments of the wrong kind or number, and numbers beyond 64-bit integers.
+    """
+    match expression:
+        case Field(name=name):
+            if name not in columns:
+                raise UnsupportedQuery(f"there is no column {name!r} here; there are {', '.join(columns)}")
+            return columns[name]
+        case Constant():
+            return _constant(expression)
+        case Call(function=function, arguments=arguments):
+            present = [a for a in arguments if not _is_null(a)]
+            return _call(function, arguments, [kind_of(a, columns) for a in present])
+        case _:
+            assert_never(expression)
+
+
+def _is_null(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and expression.value is None
+
+
+def _constant(constant: Constant) -> Kind:
+    match constant.value:
+        case None:
+            raise UnsupportedQuery("a bare NULL has no kind; use it in COALESCE, CASE or IS NULL")
+        case bool():
+            return Truth()
+        case str(text):
+            if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
+                raise UnsupportedQuery("a text holds a character that not every store can hold; leave it out")
+            return Words(len(text))
+        case number if constant.time == "day":
+            return Day(int(number), int(number))
+        case number if constant.time == "second":
+            return Second(int(number), int(number))
+        case number:
+            exact = Fraction(number)
+            steps = exact.numerator
+            return Whole(Fraction(1, exact.denominator), steps, steps)
+
+
+def _call(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
+    match function:
+        case Function.ADD | Function.SUBTRACT | Function.MULTIPLY | Function.DIVIDE | Function.MODULO:
+            return _two_numbers(function, *_all(function, kinds, Whole, 2))
+        case Function.NEGATE | Function.ABSOLUTE | Function.FLOOR | Function.CEILING | Function.ROUND:
+            return _one_number(function, *_all(function, kinds, Whole, 1))
+        case Function.LEAST | Function.GREATEST | Function.COALESCE:
+            return _choice(function, kinds)
+        case Function.EQUAL | Function.UNEQUAL | Function.LESS | Function.AT_MOST | Function.AMONG:
+            return _comparison(function, arguments, kinds)
+        case Function.AND | Function.OR | Function.NOT:
+            _all(function, kinds, Truth, 1 if function is Function.NOT else 2)
+            return Truth()
+        case Function.IS_NULL:
+            if len(arguments) != 1:
+                raise UnsupportedQuery("IS_NULL takes 1 expression")
+            return Truth()
+        case Function.CASE:
+            return _case(arguments, kinds)
+        case _:
+            return _text_or_time(function, arguments, kinds)
+
+
+def _all(function: Function, kinds: Sequence[Kind], wanted: type[_K], count: int) -> list[_K]:
+    found = [kind for kind in kinds if isinstance(kind, wanted)]
+    if len(found) != len(kinds) or len(found) != count:
+        what = {Whole: "number", Truth: "condition", Words: "text", Day: "date", Second: "time"}[wanted]
+        raise UnsupportedQuery(f"{function.upper()} takes {count} {what}{'s' if count > 1 else ''}")
+    return found
+
+
+def _two_numbers(function: Function, x: Whole, y: Whole) -> Whole:
+    match function:
+        case Function.ADD:
+            return sum_of(x, y)
+        case Function.SUBTRACT:
+            return sum_of(x, negated(y))
+        case Function.MULTIPLY:
+            return product(x, y)
+        case Function.DIVIDE:
+            return divided(x, y)
+        case _:
+            return _modulo(x, y)
+
+
+def _modulo(x: Whole, y: Whole) -> Whole:
+    if y.low != y.high or y.low <= 0:
+        raise UnsupportedQuery("MODULO takes a positive constant as its second argument")
+    step = shared_step([x.step, y.step])
+    rescaled(x, step)  # the store counts x in these steps, so they must fit
+    return Whole(step, 0, int(y.low * y.step / step) - 1)
+
+
+def _one_number(function: Function, x: Whole) -> Whole:
+    match function:
+        case Function.NEGATE:
+            return negated(x)
+        case Function.ABSOLUTE:
+            least = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
+            return Whole(x.step, least, max(abs(x.low), abs(x.high)))
+        case Function.FLOOR:
+            return whole_part(x, floor)
+        case Function.CEILING:
+            return whole_part(x, ceil)
+        case _:  # ROUND
+            return whole_part(x, half_up)
+
+
+def _alike(function: Function, kinds: Sequence[Kind]) -> Kind:
+    """Give the kind that holds every argument: they must all be of one sort."""
+    sorts = {type(kind) for kind in kinds}
+    if len(sorts) != 1:
+        raise UnsupportedQuery(f"{function.upper()} needs arguments of one sort: all numbers, or all text, …")
+    match kinds[0]:
+        case Whole():
+            return common([kind for kind in kinds if isinstance(kind, Whole)])
+        case Truth():
+            return Truth()
+        case Words():
+            return Words(max(kind.most for kind in kinds if isinstance(kind, Words)))
+        case Day():
+            days = [kind for kind in kinds if isinstance(kind, Day)]
+            return Day(min(d.low for d in days), max(d.high for d in days))
+        case _:  # Second
+            seconds = [kind for kind in kinds if isinstance(kind, Second)]
+            return Second(min(s.low for s in seconds), max(s.high for s in seconds))
+
+
+def _choice(function: Function, kinds: Sequence[Kind]) -> Kind:
+    """Give the kind of COALESCE, LEAST and GREATEST; the last two are tight, so that they clip what one row adds."""
+    chosen = _alike(function, kinds)
+    if function is Function.COALESCE:
+        return chosen
+    _ordered(chosen)
+    pick = min if function is Function.LEAST else max
+    match chosen:
+        case Whole(step=step):
+            same = [rescaled(kind, step) for kind in kinds if isinstance(kind, Whole)]
+            return Whole(step, pick(kind.low for kind in same), pick(kind.high for kind in same))
+        case Day():
+            days = [kind for kind in kinds if isinstance(kind, Day)]
+            return Day(pick(day.low for day in days), pick(day.high for day in days))
+        case _:
+            seconds = [kind for kind in kinds if isinstance(kind, Second)]
+            return Second(pick(second.low for second in seconds), pick(second.high for second in seconds))
+
+
+def _ordered(kind: Kind) -> None:
+    if isinstance(kind, Truth | Words):
+        raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
+
+
+def _comparison(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
+    if len(kinds) < max(2, len(arguments)):
+        raise UnsupportedQuery("a comparison with NULL is never true; use IS NULL, and leave NULL out of IN (…)")
+    if function is Function.AMONG:
+        if not all(isinstance(a, Constant) for a in arguments[1:]):
+            raise UnsupportedQuery("IN takes a list of constants; compare columns with =")
+    elif len(arguments) != 2:
+        raise UnsupportedQuery(f"{function.upper()} takes 2 arguments")
+    kind = _alike(function, kinds)
+    if function in (Function.LESS, Function.AT_MOST):
+        _ordered(kind)
+    return Truth()
+
+
+def _case(arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
+    """CASE condition, value, condition, value, …, otherwise: the values must be of one sort."""
+    if len(arguments) < 3 or len(arguments) % 2 == 0 or any(_is_null(c) for c in arguments[:-1:2]):
+        raise UnsupportedQuery("CASE takes pairs of a condition and a value, and an ELSE")
+    given = iter(kinds)
+    known = [None if _is_null(a) else next(given) for a in arguments]
+    if not all(isinstance(kind, Truth) for kind in known[:-1:2]):
+        raise UnsupportedQuery("the WHENs of CASE must be conditions")
+    values = [kind for kind in (*known[1::2], known[-1]) if kind is not None]
+    if not values:
+        raise UnsupportedQuery("a CASE whose values are all NULL has no kind")
+    return _alike(Function.CASE, values)
+
+
+def _text_or_time(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
+    from .words import text_kind, time_kind
+
+    if function in (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY, Function.HOUR):
+        return time_kind(function, kinds)
+    if function is Function.DATE_OF:
+        return time_kind(function, kinds)
+    return text_kind(function, arguments, kinds)

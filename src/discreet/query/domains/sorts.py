@@ -1,0 +1,130 @@
+"""The sort of an expression, without bounds: enough to read a literal, and to check what is done to noisy results.
+
+Row expressions have kinds, with exact bounds (`kinds`). Noisy statistics have none, so what is done afterwards is
+checked by sort alone: number, truth, text, day or second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, assert_never
+
+from ...errors import UnsupportedQuery
+from ..algebra.expression import Call, Constant, Expression, Field, Function
+from .domain import Day, Kind, Second, Truth, Whole, Words
+
+__all__ = ["Sort", "sort_of", "sort_of_kind"]
+
+Sort: TypeAlias = Literal["number", "truth", "text", "day", "second"]
+
+_SIGNATURES: dict[Function, tuple[tuple[Sort, ...], Sort]] = {
+    **dict.fromkeys(
+        (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO),
+        (("number", "number"), "number"),
+    ),
+    **dict.fromkeys(
+        (Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND),
+        (("number",), "number"),
+    ),
+    **dict.fromkeys((Function.AND, Function.OR), (("truth", "truth"), "truth")),
+    Function.NOT: (("truth",), "truth"),
+    **dict.fromkeys((Function.LOWER, Function.UPPER, Function.TRIM), (("text",), "text")),
+    Function.LENGTH: (("text",), "number"),
+    Function.LIKE: (("text", "text"), "truth"),
+    Function.SUBSTRING: (("text", "number", "number"), "text"),
+    Function.HOUR: (("second",), "number"),
+    Function.DATE_OF: (("second",), "day"),
+}
+_PARTS = (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY)
+_COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
+
+
+def sort_of_kind(kind: Kind) -> Sort:
+    """Forget the bounds of a kind.
+
+    >>> sort_of_kind(Words(3))
+    'text'
+    """
+    match kind:
+        case Whole():
+            return "number"
+        case Truth():
+            return "truth"
+        case Words():
+            return "text"
+        case Day():
+            return "day"
+        case Second():
+            return "second"
+        case _:
+            assert_never(kind)
+
+
+def sort_of(expression: Expression, sorts: Mapping[str, Sort]) -> Sort | None:
+    """Say what sort of value an expression yields; None for a bare NULL.
+
+    >>> sort_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": "number", "n": "number"})
+    'number'
+
+    Refuses a name that is not there and arguments of the wrong sort.
+    """
+    match expression:
+        case Field(name=name):
+            if name not in sorts:
+                raise UnsupportedQuery(f"there is no column {name!r} here; there are {', '.join(sorts)}")
+            return sorts[name]
+        case Constant():
+            return _constant(expression)
+        case Call(function=function, arguments=arguments):
+            return _call(function, [sort_of(a, sorts) for a in arguments])
+        case _:
+            assert_never(expression)
+
+
+def _constant(constant: Constant) -> Sort | None:
+    match constant.value:
+        case None:
+            return None
+        case bool():
+            return "truth"
+        case str():
+            return "text"
+        case _:
+            return "day" if constant.time == "day" else "second" if constant.time == "second" else "number"
+
+
+def _call(function: Function, given: Sequence[Sort | None]) -> Sort | None:
+    if function in _SIGNATURES:
+        wanted, result = _SIGNATURES[function]
+        if len(given) != len(wanted) or any(g not in (w, None) for g, w in zip(given, wanted, strict=True)):
+            raise UnsupportedQuery(f"{function.upper()} takes {', '.join(wanted)}")
+        return result
+    if function in _PARTS:
+        if len(given) != 1 or given[0] not in ("day", "second", None):
+            raise UnsupportedQuery(f"{function.upper()} takes one date or time")
+        return "number"
+    if function is Function.IS_NULL:
+        return "truth"
+    if function in _COMPARISONS:
+        return _compared(function, given)
+    return _alike(function, _branches(given) if function is Function.CASE else given)
+
+
+def _compared(function: Function, given: Sequence[Sort | None]) -> Sort:
+    sort = _alike(function, given)
+    if function in (Function.LESS, Function.AT_MOST) and sort in ("text", "truth"):
+        raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
+    return "truth"
+
+
+def _branches(given: Sequence[Sort | None]) -> list[Sort | None]:
+    if any(condition not in ("truth", None) for condition in given[:-1:2]):
+        raise UnsupportedQuery("the WHENs of CASE must be conditions")
+    return [*given[1::2], given[-1]]
+
+
+def _alike(function: Function, given: Sequence[Sort | None]) -> Sort | None:
+    sorts = sorted({sort for sort in given if sort is not None})
+    if len(sorts) > 1:
+        raise UnsupportedQuery(f"{function.upper()} needs arguments of one sort, got {' and '.join(sorts)}")
+    return sorts[0] if sorts else None

@@ -1,0 +1,1 @@
+"""What a question means: the reference evaluation, and the arithmetic after the noise."""

@@ -1,0 +1,177 @@
+"""The meaning of every row expression, in exact Python: the reference that all stores must agree with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import assert_never
+
+from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..domains.arithmetic import half_up
+from ..domains.domain import Kind, Scalar, Second, Whole
+from ..domains.domain_of import kind_of
+from ..domains.words import DAY_SECONDS, EPOCH
+
+__all__ = ["evaluate", "half_up"]
+
+Row = Mapping[str, Scalar]
+Columns = Mapping[str, Kind]
+
+_LOWER = {ord(c): ord(c.lower()) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+_UPPER = {ord(c): ord(c.upper()) for c in "abcdefghijklmnopqrstuvwxyz"}
+
+
+def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
+    """Give the value of an expression for one row: exact numbers, text, truth or None.
+
+    >>> columns = {"age": Whole(Fraction(1), 0, 120)}
+    >>> decade = Call(Function.FLOOR, (Call(Function.DIVIDE, (Field("age"), Constant(10))),))
+    >>> evaluate(decade, {"age": 39}, columns), evaluate(decade, {"age": None}, columns)
+    (3, None)
+    """
+    match expression:
+        case Field(name=name):
+            return row[name]
+        case Constant(value=value):
+            return value
+        case Call(function=Function.CASE, arguments=arguments):
+            return _case(arguments, row, columns)
+        case Call(function=function, arguments=arguments):
+            values = [evaluate(a, row, columns) for a in arguments]
+            if function in _LENIENT:
+                return _lenient(function, values)
+            if None in values:
+                return None
+            return _strict(expression, function, values, columns)
+        case _:
+            assert_never(expression)
+
+
+def _case(arguments: Sequence[Expression], row: Row, columns: Columns) -> Scalar:
+    for condition, value in zip(arguments[:-1:2], arguments[1::2], strict=True):
+        if evaluate(condition, row, columns) is True:
+            return evaluate(value, row, columns)
+    return evaluate(arguments[-1], row, columns)
+
+
+_LENIENT = (Function.IS_NULL, Function.COALESCE, Function.AND, Function.OR)
+
+
+def _lenient(function: Function, values: Sequence[Scalar]) -> Scalar:
+    """Give the value of a function that one NULL does not settle."""
+    match function:
+        case Function.IS_NULL:
+            return values[0] is None
+        case Function.COALESCE:
+            return next((value for value in values if value is not None), None)
+        case Function.AND:
+            return False if False in values else None if None in values else True
+        case _:  # OR
+            return True if True in values else None if None in values else False
+
+
+def _strict(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:
+    if isinstance(values[0], str) and function not in _COMPARISONS:
+        return _of_text(function, values)
+    match function:
+        case Function.DIVIDE:
+            return _quotient(call, values, columns)
+        case Function.YEAR | Function.QUARTER | Function.MONTH | Function.DAY | Function.WEEKDAY | Function.HOUR:
+            return _of_time(call, function, values, columns)
+        case Function.DATE_OF:
+            return _number(values[0]).numerator // DAY_SECONDS
+        case Function.NOT:
+            return not values[0]
+        case Function.EQUAL | Function.UNEQUAL | Function.AMONG:
+            return (values[0] in values[1:]) is (function is not Function.UNEQUAL)
+    return _of_numbers(function, [_number(value) for value in values])
+
+
+_COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.AMONG)
+
+
+def _number(value: Scalar) -> Fraction:
+    return Fraction(value)  # type: ignore[arg-type]
+
+
+def _of_numbers(function: Function, x: Sequence[Fraction]) -> Scalar:
+    match function:
+        case Function.ADD:
+            return x[0] + x[1]
+        case Function.SUBTRACT:
+            return x[0] - x[1]
+        case Function.MULTIPLY:
+            return x[0] * x[1]
+        case Function.MODULO:
+            return x[0] % x[1]
+        case Function.NEGATE:
+            return -x[0]
+        case Function.ABSOLUTE:
+            return abs(x[0])
+        case Function.FLOOR:
+            return x[0].numerator // x[0].denominator
+        case Function.CEILING:
+            return -(-x[0].numerator // x[0].denominator)
+        case Function.ROUND:
+            return half_up(x[0])
+        case Function.LEAST:
+            return min(x)
+        case Function.GREATEST:
+            return max(x)
+        case Function.LESS:
+            return x[0] < x[1]
+        case _:  # AT_MOST
+            return x[0] <= x[1]
+
+
+def _quotient(call: Expression, values: Sequence[Scalar], columns: Columns) -> Scalar:
+    x, y = map(_number, values)
+    if y == 0:
+        return None
+    if isinstance(call, Call) and isinstance(call.arguments[1], Constant):
+        return x / y  # a whole number of steps, whatever x is
+    kind = kind_of(call, columns)
+    step = kind.step if isinstance(kind, Whole) else Fraction(1)
+    return half_up(x / y / step) * step
+
+
+def _of_text(function: Function, values: Sequence[Scalar]) -> Scalar:
+    text = str(values[0])
+    match function:
+        case Function.LOWER:
+            return text.translate(_LOWER)
+        case Function.UPPER:
+            return text.translate(_UPPER)
+        case Function.TRIM:
+            return text.strip(" ")
+        case Function.LENGTH:
+            return len(text)
+        case Function.SUBSTRING:
+            first, count = int(_number(values[1])), int(_number(values[2]))
+            return text[first - 1 : first - 1 + count]
+        case _:  # LIKE
+            pattern = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in str(values[1]))
+            return re.fullmatch(pattern, text, flags=re.DOTALL) is not None
+
+
+def _of_time(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:
+    count = _number(values[0]).numerator
+    argument = call.arguments[0] if isinstance(call, Call) else call
+    seconds = isinstance(kind_of(argument, columns), Second)
+    day = EPOCH + timedelta(days=count // DAY_SECONDS if seconds else count)
+    if function is Function.HOUR:
+        return count % DAY_SECONDS // 3600
+    return _part(function, day)
+
+
+def _part(function: Function, day: date) -> int:
+    parts = {
+        Function.YEAR: day.year,
+        Function.QUARTER: (day.month + 2) // 3,
+        Function.MONTH: day.month,
+        Function.DAY: day.day,
+        Function.WEEKDAY: day.isoweekday(),
+    }
+    return parts[function]

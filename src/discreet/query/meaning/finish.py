@@ -1,0 +1,177 @@
+"""What is done to the noisy table: the columns to show, HAVING, ORDER BY, LIMIT. Post-processing: it costs nothing.
+
+Keys are exact and statistics are floats, so numbers are computed in floats where a statistic takes part. All functions
+are total, since they run after the charge: what has no value (x/0, beyond floats) is NULL. NULL follows SQL, and sorts
+last in either direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.tree import Finish, Mode, Quantile, Question
+from ..bounds.rows import columns_of
+from ..domains.domain import Scalar
+from ..domains.domain_of import kind_of
+from ..domains.sorts import Sort, sort_of, sort_of_kind
+from .evaluate import evaluate, half_up
+
+__all__ = ["Value", "finished", "kept", "shown", "sorts_of", "value_of"]
+
+Value: TypeAlias = Scalar | float
+Row: TypeAlias = Mapping[str, Value]
+Sorts: TypeAlias = Mapping[str, Sort]
+
+
+def sorts_of(question: Question) -> dict[str, Sort]:
+    """Give the sort of every key and statistic: all statistics are numbers but the quantile or mode of other things."""
+    rows = columns_of(question.rows)
+    sorts = {key.name: sort_of_kind(kind_of(key.expression, rows)) for key in question.keys}
+    for name, statistic in question.statistics:
+        sorts[name] = "number"
+        if isinstance(statistic, Quantile | Mode):
+            sorts[name] = sort_of_kind(kind_of(statistic.of, rows))
+    return sorts
+
+
+def finished(question: Question, rows: Sequence[Row]) -> list[dict[str, Value]]:
+    """Give the table as the question wants it shown, from rows of its keys and noisy statistics by name.
+
+    >>> from ...data import Category, Rows, Schema
+    >>> from ..algebra.tree import Count, Key, Scan
+    >>> n, region = Field("n"), Field("region")
+    >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S", "E"])}))
+    >>> finish = Finish((("region", region), ("n", n)), order=((n, True),), limit=2)
+    >>> question = Question(people, (Key("region", region, ("N", "S", "E")),), (("n", Count()),), finish)
+    >>> finished(question, [{"region": "N", "n": 3.0}, {"region": "S", "n": 9.0}, {"region": "E", "n": 5.0}])
+    [{'region': 'S', 'n': 9.0}, {'region': 'E', 'n': 5.0}]
+    """
+    sorts = sorts_of(question)
+    return [shown(question.finish, rows[i], sorts) for i in kept(question.finish, rows, sorts)]
+
+
+def kept(finish: Finish, rows: Sequence[Row], sorts: Sorts) -> list[int]:
+    """Say which rows HAVING and LIMIT keep, by their places, in the order of ORDER BY; ties stay as they are."""
+    having = finish.having
+    places = [i for i, row in enumerate(rows) if having is None or value_of(having, row, sorts) is True]
+    for expression, descending in reversed(finish.order):
+        values = {i: value_of(expression, rows[i], sorts) for i in places}
+        present = [i for i in places if values[i] is not None]
+        present.sort(key=lambda i: values[i], reverse=descending)  # type: ignore[arg-type,return-value]
+        places = [*present, *(i for i in places if values[i] is None)]
+    return places if finish.limit is None else places[: finish.limit]
+
+
+def shown(finish: Finish, row: Row, sorts: Sorts) -> dict[str, Value]:
+    """Work out the columns to show of one row."""
+    return {name: value_of(expression, row, sorts) for name, expression in finish.columns}
+
+
+def value_of(expression: Expression, row: Row, sorts: Sorts) -> Value:
+    """Work out an expression over keys and noisy statistics.
+
+    >>> value_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": 7.5, "n": 0.0}, {}) is None
+    True
+    """
+    match expression:
+        case Field(name=name):
+            return row[name]
+        case Constant(value=value):
+            return value
+        case Call(function=Function.CASE, arguments=arguments):
+            return _case(arguments, row, sorts)
+        case Call(function=function, arguments=arguments):
+            values = [value_of(a, row, sorts) for a in arguments]
+            if function in _EXACT and None not in values:
+                return _exactly(function, arguments, values, sorts)
+            return _apply(function, values)
+        case _:
+            assert_never(expression)
+
+
+_EXACT = frozenset(Function) - {
+    *(Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO, Function.NEGATE),
+    *(Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND, Function.LEAST, Function.GREATEST),
+    *(Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG, Function.NOT),
+    *(Function.AND, Function.OR, Function.IS_NULL, Function.COALESCE, Function.CASE),
+}
+"""Functions of text and time: their arguments are exact, being keys, so they mean what they mean for rows."""
+
+
+def _exactly(function: Function, arguments: Sequence[Expression], values: Sequence[Value], sorts: Sorts) -> Value:
+    sort = sort_of(arguments[0], sorts)
+    first = Constant(values[0], sort if sort in ("day", "second") else None)  # type: ignore[arg-type]
+    return evaluate(Call(function, (first, *arguments[1:])), {}, {})
+
+
+def _case(arguments: Sequence[Expression], row: Row, sorts: Sorts) -> Value:
+    for condition, value in zip(arguments[:-1:2], arguments[1::2], strict=True):
+        if value_of(condition, row, sorts) is True:
+            return value_of(value, row, sorts)
+    return value_of(arguments[-1], row, sorts)
+
+
+def _apply(function: Function, values: Sequence[Value]) -> Value:
+    match function:
+        case Function.IS_NULL:
+            return values[0] is None
+        case Function.COALESCE:
+            return next((value for value in values if value is not None), None)
+        case Function.AND:
+            return False if any(v is False for v in values) else None if None in values else True
+        case Function.OR:
+            return True if any(v is True for v in values) else None if None in values else False
+    if None in values:
+        return None
+    return _compare(function, values) if function in _COMPARISONS else _number(function, values)
+
+
+_COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.AMONG, Function.LESS, Function.AT_MOST, Function.NOT)
+
+
+def _compare(function: Function, values: Sequence[Value]) -> bool:
+    first, rest = values[0], values[1:]
+    match function:
+        case Function.EQUAL | Function.AMONG:
+            return first in rest
+        case Function.UNEQUAL:
+            return first != rest[0]
+        case Function.LESS:
+            return first < rest[0]  # type: ignore[operator]
+        case Function.AT_MOST:
+            return first <= rest[0]  # type: ignore[operator]
+        case _:  # NOT
+            return not first
+
+
+def _number(function: Function, values: Sequence[Value]) -> Value:
+    """Compute in floats, or exactly if all are exact; what no float can hold is NULL."""
+    exact = all(isinstance(value, int | Fraction) for value in values)
+    try:
+        numbers = [Fraction(v) if exact else float(v) for v in values]  # type: ignore[arg-type]
+        result = _OPERATIONS[function](numbers)
+    except (OverflowError, ZeroDivisionError, ValueError):
+        return None
+    if isinstance(result, Fraction) and result.denominator == 1:
+        return int(result)
+    return None if isinstance(result, float) and math.isnan(result) else result
+
+
+_OPERATIONS: dict[Function, Callable[[Sequence[Fraction | float]], Fraction | float]] = {
+    Function.ADD: lambda x: x[0] + x[1],
+    Function.SUBTRACT: lambda x: x[0] - x[1],
+    Function.MULTIPLY: lambda x: x[0] * x[1],
+    Function.DIVIDE: lambda x: x[0] / x[1],
+    Function.MODULO: lambda x: x[0] % x[1],
+    Function.NEGATE: lambda x: -x[0],
+    Function.ABSOLUTE: lambda x: max(x[0], -x[0]),
+    Function.FLOOR: lambda x: math.floor(x[0]),
+    Function.CEILING: lambda x: math.ceil(x[0]),
+    Function.ROUND: lambda x: half_up(Fraction(x[0])),
+    Function.LEAST: min,
+    Function.GREATEST: max,
+}

@@ -1,0 +1,1 @@
+"""Questions written in Python: tables, columns, aggregates."""

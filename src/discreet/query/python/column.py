@@ -1,0 +1,204 @@
+"""Column expressions in Python: `col("age") >= 18`, combined with & | ~, exact throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import NoReturn, TypeAlias
+
+from ...arithmetic.rational import rational
+from ...errors import InvalidArgument
+from ..algebra.chain import chained
+from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.fold import exact
+from ..domains.words import EPOCH
+
+__all__ = ["Col", "Literal", "case", "col", "constant", "expression_of"]
+
+Literal: TypeAlias = int | float | Fraction | Decimal | str | bool | date | datetime | None
+
+
+def constant(value: Literal) -> Constant:
+    """Read a public value exactly: a float means its shortest decimal, a datetime without a zone is UTC.
+
+    >>> constant(0.1), constant(date(1970, 1, 31))
+    (Constant(value=Fraction(1, 10), time=None), Constant(value=30, time='day'))
+    """
+    match value:
+        case None | bool() | str():
+            return Constant(value)
+        case datetime():
+            return Constant(_seconds(value), "second")
+        case date():
+            return Constant((value - EPOCH).days, "day")
+        case _:
+            return exact(rational(value, "a value"))
+
+
+def _seconds(time: datetime) -> int:
+    start = datetime(1970, 1, 1, tzinfo=time.tzinfo)
+    if time.microsecond or (time.tzinfo is not None and time.utcoffset()):
+        raise InvalidArgument("a time must be a whole second of UTC, such as datetime(2024, 1, 31, 12)")
+    since = time - start
+    return since.days * 86_400 + since.seconds
+
+
+def expression_of(value: Col | Literal) -> Expression:
+    """Give the expression of a column, or of a public value."""
+    return value.expression if isinstance(value, Col) else constant(value)
+
+
+def _call(function: Function, *arguments: Col | Literal) -> Col:
+    return Col(Call(function, tuple(map(expression_of, arguments))))
+
+
+def col(name: str) -> Col:
+    """Name a column.
+
+    >>> (col("age") >= 18) & (col("region") == "N")
+    age >= 18 AND region = 'N'
+    """
+    if not isinstance(name, str):
+        raise InvalidArgument(f"col takes a column's name, got {name!r}")
+    return Col(Field(name))
+
+
+def case(*branches: tuple[Col, Col | Literal], otherwise: Col | Literal = None) -> Col:
+    """Choose a value: that of the first condition which is true, else `otherwise`.
+
+    >>> case((col("age") < 18, "minor"), otherwise="adult")
+    CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END
+    """
+    parts = [part for test, value in branches for part in (test, value)]
+    return _call(Function.CASE, *parts, otherwise)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Col:
+    """An expression over columns; operators build larger ones. It has no truth value: use & | ~, not and, or, not."""
+
+    expression: Expression
+
+    def __repr__(self) -> str:
+        from ..text.expression import expression_text
+
+        return expression_text(self.expression, _Names())
+
+    def __bool__(self) -> NoReturn:
+        raise InvalidArgument(f"{self!r} has no truth value in Python; combine conditions with & | ~ in brackets")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Col | Literal) -> Col:
+        return _call(Function.ADD, self, other)
+
+    def __radd__(self, other: Literal) -> Col:
+        return _call(Function.ADD, other, self)
+
+    def __sub__(self, other: Col | Literal) -> Col:
+        return _call(Function.SUBTRACT, self, other)
+
+    def __rsub__(self, other: Literal) -> Col:
+        return _call(Function.SUBTRACT, other, self)
+
+    def __mul__(self, other: Col | Literal) -> Col:
+        return _call(Function.MULTIPLY, self, other)
+
+    def __rmul__(self, other: Literal) -> Col:
+        return _call(Function.MULTIPLY, other, self)
+
+    def __truediv__(self, other: Col | Literal) -> Col:
+        return _call(Function.DIVIDE, self, other)
+
+    def __rtruediv__(self, other: Literal) -> Col:
+        return _call(Function.DIVIDE, other, self)
+
+    def __floordiv__(self, other: Col | Literal) -> Col:
+        return _call(Function.FLOOR, self / other)
+
+    def __mod__(self, other: Literal) -> Col:
+        return _call(Function.MODULO, self, other)
+
+    def __neg__(self) -> Col:
+        return _call(Function.NEGATE, self)
+
+    def __abs__(self) -> Col:
+        return _call(Function.ABSOLUTE, self)
+
+    def __eq__(self, other: Col | Literal) -> Col:  # type: ignore[override]
+        return _call(Function.EQUAL, self, other)
+
+    def __ne__(self, other: Col | Literal) -> Col:  # type: ignore[override]
+        return _call(Function.UNEQUAL, self, other)
+
+    def __lt__(self, other: Col | Literal) -> Col:
+        return _call(Function.LESS, self, other)
+
+    def __le__(self, other: Col | Literal) -> Col:
+        return _call(Function.AT_MOST, self, other)
+
+    def __gt__(self, other: Col | Literal) -> Col:
+        return _call(Function.LESS, other, self)
+
+    def __ge__(self, other: Col | Literal) -> Col:
+        return _call(Function.AT_MOST, other, self)
+
+    def __and__(self, other: Col) -> Col:
+        return Col(chained(Function.AND, [self.expression, expression_of(other)]))
+
+    def __or__(self, other: Col) -> Col:
+        return Col(chained(Function.OR, [self.expression, expression_of(other)]))
+
+    def __invert__(self) -> Col:
+        return _call(Function.NOT, self)
+
+    def is_null(self) -> Col:
+        """Tell whether there is no value."""
+        return _call(Function.IS_NULL, self)
+
+    def is_in(self, values: Iterable[Literal]) -> Col:
+        """Tell whether the value is one of a public list."""
+        return _call(Function.AMONG, self, *values)
+
+    def between(self, low: Col | Literal, high: Col | Literal) -> Col:
+        """Tell whether the value lies from low to high, both included."""
+        return (self >= low) & (self <= high)
+
+    def clip(self, low: Literal, high: Literal) -> Col:
+        """Move the value between two public bounds; sums then need less noise."""
+        return _call(Function.LEAST, _call(Function.GREATEST, self, low), high)
+
+    def coalesce(self, *others: Col | Literal) -> Col:
+        """Give the first value that is there."""
+        return _call(Function.COALESCE, self, *others)
+
+    def like(self, pattern: str) -> Col:
+        """Match text against a pattern of % (anything) and _ (one character)."""
+        return _call(Function.LIKE, self, pattern)
+
+    def substring(self, first: int, count: int) -> Col:
+        """Cut text: so many characters from the first-th on, counting from 1."""
+        return _call(Function.SUBSTRING, self, first, count)
+
+    def call(self, function: Function | str) -> Col:
+        """Apply any function of one argument from the list: floor, ceiling, round, lower, upper, length, trim, year …
+
+        >>> col("joined").call("year")
+        YEAR(joined)
+        """
+        try:
+            return _call(Function(function), self)
+        except ValueError:
+            raise InvalidArgument(f"{function!r} is no function; there are {', '.join(Function)}") from None
+
+
+class _Names(dict[str, str]):
+    """Writes every field as its own name."""
+
+    def __missing__(self, name: str) -> str:
+        from ..text.expression import quoted
+
+        return quoted(name)

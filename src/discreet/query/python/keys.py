@@ -1,0 +1,76 @@
+"""Keys of a question in Python: columns or expressions to group by, with the public values they may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from ...errors import InvalidArgument
+from ..algebra.expression import Expression, Field
+from ..algebra.tree import Key, Named, Relation
+from ..bounds.keys import PublicValues, public_keys
+from ..bounds.rows import columns_of
+from ..domains.domain import Scalar
+from ..domains.domain_of import kind_of
+from ..domains.sorts import sort_of, sort_of_kind
+from .aggregate import Of, named_column
+from .column import Literal, constant
+
+__all__ = ["By", "Keys", "grouped", "named_keys"]
+
+By: TypeAlias = str | Mapping[str, Of] | Sequence[str]
+"""A column, several, or expressions under names: "region", ["region", "age"], {"decade": col("age") // 10}."""
+Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | None
+"""Public values: of the one key, or by its name; None leaves them to the schema."""
+
+
+def named_keys(by: By) -> Named:
+    """Read what to group by.
+
+    >>> named_keys("region")
+    (('region', Field(name='region')),)
+    """
+    if isinstance(by, str):
+        return ((by, Field(by)),)
+    if isinstance(by, Mapping):
+        return tuple((name, named_column(key)) for name, key in by.items())
+    if not all(isinstance(name, str) for name in by):
+        raise InvalidArgument("group by names, or by expressions under names: by={'decade': col('age') // 10}")
+    return tuple((name, Field(name)) for name in by)
+
+
+def grouped(by: By, keys: Keys, rows: Relation, public_values: PublicValues | None) -> tuple[Key, ...]:
+    """Read what to group by, with all values each key may take, or None where δ must select them."""
+    named = named_keys(by)
+    given = _given(keys, named)
+    listed = {name: _values(given[name], key, rows) for name, key in named if name in given}
+    found = {name: public_keys(key, rows, public_values=public_values) for name, key in named if name not in given}
+    values = {**found, **listed}
+    return tuple(Key(name, key, values[name]) for name, key in named)
+
+
+def _given(keys: Keys, named: Named) -> dict[str, list[Literal]]:
+    if keys is None:
+        return {}
+    names = [name for name, _ in named]
+    if isinstance(keys, Mapping):
+        unknown = set(keys) - set(names)
+        if unknown:
+            raise InvalidArgument(f"keys has {sorted(unknown)[0]!r}, which is not among by = {', '.join(names)}")
+        return {name: list(values) for name, values in keys.items()}
+    if len(names) != 1 or isinstance(keys, str):
+        raise InvalidArgument("with several keys (or one text), say whose values: keys={'region': ['N', 'S']}")
+    return {names[0]: list(keys)}
+
+
+def _values(values: list[Literal], key: Expression, rows: Relation) -> tuple[Scalar, ...]:
+    """Check public values that the question itself lists: each once, and of the key's sort."""
+    sort = sort_of_kind(kind_of(key, columns_of(rows)))
+    constants = [constant(value) for value in values]
+    wrong = [c.value for c in constants if sort_of(c, {}) not in (sort, None)]
+    if wrong:
+        raise InvalidArgument(f"{wrong[0]!r} cannot be a value of this key, which is a {sort}")
+    listed = tuple(c.value for c in constants)
+    if not listed or len(set(listed)) < len(listed):
+        raise InvalidArgument("keys must list at least one value, each once")
+    return listed

@@ -1,0 +1,203 @@
+"""Questions from Python: `Table(people).where(col("age") >= 18).count(by="region")`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+from ...arithmetic.rational import Number, positive, rational
+from ...data.schema import Schema
+from ...errors import InvalidArgument, UnsupportedQuery
+from ..algebra.chain import chained
+from ..algebra.expression import Expression, Field, Function
+from ..algebra.joins import apart, public_columns
+from ..algebra.names import fresh, own_names
+from ..algebra.statistic import statistic_name
+from ..algebra.tree import Finish, JoinPeople, JoinPublic, Question, Relation, Scan, Select, Statistic, Union, Where
+from ..bounds.check import check_rows, checked
+from ..bounds.keys import PublicValues
+from ..bounds.totals import Totals
+from . import aggregate as statistics
+from .aggregate import Of, named_column
+from .bins import edge_below, lower_edge
+from .column import Col
+from .keys import By, Keys, grouped, named_keys
+
+__all__ = ["Table"]
+
+On: TypeAlias = str | Sequence[str | tuple[Of, str]]
+"""What a join matches: names that both sides have, or pairs of an expression here and a column there."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Table:
+    """Rows of people to ask about; every method gives a new table, or a question.
+
+    >>> from ...data import Category, Integer, Rows
+    >>> from .column import col
+    >>> from ..text.question import describe
+    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
+    >>> print(describe(Table(people).where(col("age") >= 18).count(by="region")))
+    SELECT region, COUNT(*) AS count
+    FROM people
+    WHERE age >= 18
+    GROUP BY region
+
+    Refuses what cannot be answered privately, before any store is touched.
+    """
+
+    rows: Relation
+    public_values: PublicValues | None
+
+    def __init__(self, rows: Schema | Relation, public_values: PublicValues | None = None) -> None:
+        if isinstance(rows, Schema) and rows.public:
+            raise UnsupportedQuery(f"{rows.name} is public, so its answers need no noise; ask the store itself")
+        relation = Scan(rows) if isinstance(rows, Schema) else rows
+        check_rows(relation)
+        object.__setattr__(self, "rows", relation)
+        object.__setattr__(self, "public_values", public_values)
+
+    def _over(self, rows: Relation) -> Table:
+        return Table(rows, self.public_values)
+
+    def where(self, *conditions: Col) -> Table:
+        """Keep the rows for which all conditions are true."""
+        if not conditions or not all(isinstance(condition, Col) for condition in conditions):
+            raise InvalidArgument("where takes conditions such as col('age') >= 18")
+        condition = chained(Function.AND, [condition.expression for condition in conditions])
+        return self._over(Where(self.rows, condition))
+
+    def select(self, *names: str, **expressions: Col) -> Table:
+        """Keep columns by name, and add expressions under names of their own."""
+        columns: list[tuple[str, Expression]] = [(name, named_column(name)) for name in names]
+        columns += [(name, named_column(expression)) for name, expression in expressions.items()]
+        if not columns:
+            raise InvalidArgument("select takes at least one column")
+        own_names([name for name, _ in columns])
+        return self._over(Select(self.rows, tuple(columns)))
+
+    def join(self, public: Schema, on: On, *, keep: bool = False) -> Table:
+        """Add the columns of a public table; `keep` keeps rows without a match, with NULLs."""
+        pairs = tuple((named_column(mine), yours) for mine, yours in _pairs(on))
+        return self._over(JoinPublic(self.rows, public, pairs, public_columns(self.rows, public), keep))
+
+    def join_person(self, other: Table, on: On = ()) -> Table:
+        """Pair the rows of each person here and there, further matched on names both have."""
+        right, new = apart(self.rows, other.rows)
+        pairs = tuple((named_column(mine), Field(new.get(yours, yours))) for mine, yours in _pairs(on))
+        return self._over(JoinPeople(self.rows, right, pairs))
+
+    def union(self, *others: Table) -> Table:
+        """Put the rows of several tables of the same people together (UNION ALL)."""
+        return self._over(Union((self.rows, *(other.rows for other in others))))
+
+    def per_person(self, by: By = (), **totals: Statistic) -> Table:
+        """Sum up each person's rows (by further keys): counts, sums, means, least and greatest values, clipped."""
+        keys = named_keys(by)
+        book = Totals(self.rows, keys)
+        columns = [(name, book.expression(statistic, name)) for name, statistic in totals.items()]
+        rows = book.per_person()
+        chosen = (*((name, Field(name)) for name, _ in keys), *columns)
+        own_names([name for name, _ in chosen])
+        same = chosen == tuple((name, Field(name)) for name in (*(n for n, _ in keys), *(n for n, _ in rows.totals)))
+        return self._over(rows if same or not columns else Select(rows, chosen))
+
+    def aggregate(
+        self,
+        by: By = (),
+        keys: Keys = None,
+        *,
+        having: Col | None = None,
+        order: Sequence[str] = (),
+        limit: int | None = None,
+        **named: Statistic,
+    ) -> Question:
+        """Ask for several statistics at once, for each key.
+
+        `keys` are public values of the keys, if the schema does not tell them; `having` is a condition on the noisy
+        result, `order` names columns ("-n": descending), `limit` keeps the first rows.
+        """
+        if not named:
+            raise InvalidArgument("aggregate takes at least one statistic, such as n=count()")
+        condition = None if having is None else named_column(having)
+        finish = Finish((), condition, tuple(map(_ordered, order)), limit)
+        return self._question(named, by, keys, finish)
+
+    def _question(self, named: Mapping[str, Statistic], by: By, keys: Keys, finish: Finish) -> Question:
+        groups = grouped(by, keys, self.rows, self.public_values)
+        shown = tuple((name, Field(name)) for name in (*(key.name for key in groups), *named))
+        finish = replace(finish, columns=shown)
+        return checked(Question(self.rows, groups, tuple(named.items()), finish), self.public_values)
+
+    def _one(self, statistic: Statistic, by: By, keys: Keys) -> Question:
+        taken = [name for name, _ in named_keys(by)]
+        name = fresh(statistic_name(statistic), "statistic", taken)
+        return self._question({name: statistic}, by, keys, Finish(()))
+
+    def count(self, by: By = (), keys: Keys = None) -> Question:
+        """Count rows."""
+        return self._one(statistics.count(), by, keys)
+
+    def count_people(self, by: By = (), keys: Keys = None) -> Question:
+        """Count people with at least one row."""
+        return self._one(statistics.count_people(), by, keys)
+
+    def count_distinct(self, of: Of, by: By = (), keys: Keys = None) -> Question:
+        """Count how many public values occur."""
+        return self._one(statistics.count_distinct(of), by, keys)
+
+    def sum(self, of: Of, by: By = (), keys: Keys = None) -> Question:
+        """Sum a number."""
+        return self._one(statistics.sum_of(of), by, keys)
+
+    def mean(self, of: Of, by: By = (), keys: Keys = None) -> Question:
+        """Take the mean of a number."""
+        return self._one(statistics.mean(of), by, keys)
+
+    def variance(self, of: Of, by: By = (), keys: Keys = None) -> Question:
+        """Take the sample variance of a number."""
+        return self._one(statistics.variance(of), by, keys)
+
+    def median(self, of: Of, by: By = (), keys: Keys = None) -> Question:
+        """Take the middle value."""
+        return self._one(statistics.median(of), by, keys)
+
+    def quantile(self, of: Of, at: Number, by: By = (), keys: Keys = None) -> Question:
+        """Take the value below which a share `at` of the rows lies."""
+        return self._one(statistics.quantile(of, at), by, keys)
+
+    def mode(self, of: Of, by: By = (), keys: Keys = None) -> Question:
+        """Take the most frequent public value."""
+        return self._one(statistics.mode(of), by, keys)
+
+    def histogram(
+        self, of: Of, *, width: Number | None = None, start: Number = 0, edges: Iterable[Number] | None = None
+    ) -> Question:
+        """Count rows in public bins, named by their lower edges: of one width from `start` on, or between `edges`."""
+        x = named_column(of)
+        if (width is None) == (edges is None):
+            raise InvalidArgument("a histogram needs a width, as in width=10, or edges, as in edges=[0, 18, 65]")
+        if width is not None:
+            place = lower_edge(x, rational(start, "start"), positive(width, "width"))
+        else:
+            place = edge_below(x, _edges(edges or ()))
+        return self.count(by={x.name if isinstance(x, Field) else "bin": Col(place)})
+
+
+def _edges(edges: Iterable[Number]) -> list[Fraction]:
+    exact = [rational(edge, "edges") for edge in edges]
+    if len(exact) < 2 or any(low >= high for low, high in pairwise(exact)):
+        raise InvalidArgument("edges must be at least two numbers, in increasing order")
+    return exact
+
+
+def _pairs(on: On) -> list[tuple[Of, str]]:
+    listed = [on] if isinstance(on, str) else list(on)
+    return [(pair, pair) if isinstance(pair, str) else pair for pair in listed]
+
+
+def _ordered(name: str) -> tuple[Expression, bool]:
+    return Field(name.removeprefix("-")), name.startswith("-")

@@ -1,0 +1,146 @@
+"""The outermost SELECT as a question: keys, statistics, and what is done to the noisy table afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from ..algebra.expression import Expression, Field
+from ..algebra.names import fresh
+from ..algebra.refusal import refusal
+from ..algebra.statistic import statistic_name
+from ..algebra.tree import Finish, Key, Question, Statistic
+from ..bounds.check import checked
+from ..bounds.keys import PublicValues, public_keys
+from ..bounds.rows import columns_of
+from ..domains.domain_of import kind_of
+from ..domains.sorts import Sort, sort_of_kind
+from ..meaning.finish import sorts_of
+from .aggregate import statistic_of
+from .expression import Names, read
+from .group import Grouping, group_of, grouped_names
+from .item import item_names
+from .relation import Tables, read_from, read_where, with_views
+from .scope import Scope
+from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
+
+__all__ = ["read_question"]
+
+
+@dataclass(slots=True)
+class _Statistics:
+    """The statistics found so far; the same one is asked, and paid for, once."""
+
+    scope: Scope
+    keys: tuple[Key, ...]
+    taken: list[str]
+    found: dict[Statistic, str] = field(default_factory=dict)
+    sorts: dict[str, Sort] = field(default_factory=dict)
+
+    def name(self, node: exp.Expr, wanted: str | None) -> Expression:
+        statistic = statistic_of(node, self.scope)
+        if statistic not in self.found:
+            name = wanted or fresh(statistic_name(statistic), "statistic", (*self.taken, *self.found.values()))
+            self.found[statistic] = name
+            one = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
+            self.sorts[name] = sorts_of(one)[name]
+        return Field(self.found[statistic])
+
+
+def read_question(node: exp.Expr, tables: Tables, public_values: PublicValues | None) -> Question:
+    """Read a whole question."""
+    while isinstance(node, exp.Subquery):
+        only(node, "this", "with_")
+        tables, node = with_views(node, tables), node.this
+    if isinstance(node, exp.SetOperation):
+        raise refusal(node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM")
+    if not isinstance(node, exp.Select):
+        refuse_node(node)
+    only(node, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
+    scope = read_where(node, read_from(node, with_views(node, tables)))
+    grouping = group_of(node, scope)
+    if grouping.person:
+        raise refusal("GROUP BY the person", "it would show each person", "do so in a sub-query, and sum up outside")
+    _no_rows(node)
+    keys = tuple(Key(name, e, public_keys(e, scope.rows, public_values=public_values)) for name, e in grouping.keys)
+    return checked(_question(node, scope, grouping, keys), public_values)
+
+
+def _no_rows(node: exp.Select) -> None:
+    for item in node.expressions:
+        if isinstance(item.unalias(), exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+            raise refusal("SELECT *", "it shows rows of people", "ask for aggregates, as COUNT(*) or AVG(age)")
+    if not any(map(with_aggregate, node.expressions)) and node.args.get("having") is None:
+        raise refusal(
+            "SELECT without an aggregate", "it shows rows of people", "ask for COUNT(*), AVG(age) or the like"
+        )
+
+
+def _question(node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Key, ...]) -> Question:
+    given = item_names(node.expressions, scope)
+    kinds = columns_of(scope.rows)
+    statistics = _Statistics(scope, keys, [*given, *(key.name for key in keys)])
+    statistics.sorts.update({key.name: sort_of_kind(kind_of(key.expression, kinds)) for key in keys})
+    places = {id(item.unalias()): name for item, name in zip(node.expressions, given, strict=True)}
+    aliases: dict[str, Expression] = {}
+    names = grouped_names(
+        scope, grouping, lambda part: statistics.name(part, places.get(id(part))), statistics.sorts, aliases
+    )
+    for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
+        statistics.name(item, places[id(item)])  # first those that SELECT names
+    columns = tuple((name, read(item.unalias(), names)) for name, item in zip(given, node.expressions, strict=True))
+    for name, expression in columns:
+        aliases.setdefault(name.casefold(), expression)
+    finish = _finish(node, names, columns, aliases)
+    return Question(scope.rows, keys, tuple((name, s) for s, name in statistics.found.items()), finish)
+
+
+def _finish(
+    node: exp.Select, names: Names, columns: tuple[tuple[str, Expression], ...], aliases: dict[str, Expression]
+) -> Finish:
+    having, order = node.args.get("having"), node.args.get("order")
+    condition = None
+    if having is not None:
+        only(having, "this")
+        condition = read(having.this, names)
+    if order is not None:
+        only(order, "expressions")
+    items = () if order is None else tuple(_ordered(item, names, columns, aliases) for item in order.expressions)
+    return Finish(columns, condition, items, _limit(node.args.get("limit")))
+
+
+def _ordered(
+    item: exp.Expr, names: Names, columns: tuple[tuple[str, Expression], ...], aliases: dict[str, Expression]
+) -> tuple[Expression, bool]:
+    """Read an item of ORDER BY: a place, a name that SELECT gives, or an expression."""
+    only(item, "this", "desc", "nulls_first")
+    if item.args.get("nulls_first"):
+        raise refusal("NULLS FIRST", "NULLs always come last", "leave it out")
+    inner, descending = item.this.unnest(), bool(item.args.get("desc"))
+    if isinstance(inner, exp.Literal):
+        place = whole_literal(inner, "ORDER BY")
+        if not 1 <= place <= len(columns):
+            raise refusal(f"ORDER BY {place}", f"SELECT has {len(columns)} columns", "name the column")
+        return columns[place - 1][1], descending
+    if isinstance(inner, exp.Column) and inner.args.get("table") is None and inner.name.casefold() in aliases:
+        return aliases[inner.name.casefold()], descending
+    return read(inner, names), descending
+
+
+def _limit(node: exp.Expr | None) -> int | None:
+    if node is None:
+        return None
+    if isinstance(node, exp.Fetch):
+        only(node, "direction", "count", "limit_options")
+        _whole_rows(node)
+        return whole_literal(node.args.get("count"), "FETCH FIRST")
+    only(node, "expression", "limit_options")
+    _whole_rows(node)
+    return whole_literal(node.expression, "LIMIT")
+
+
+def _whole_rows(node: exp.Expr) -> None:
+    options = node.args.get("limit_options")
+    if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+        raise refusal("LIMIT", "it takes a number of rows, no percentage or ties", "write LIMIT 10")

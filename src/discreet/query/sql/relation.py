@@ -1,0 +1,212 @@
+"""FROM, sub-queries, WITH and UNION ALL as relations whose every row belongs to one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ...data.schema import Schema
+from ...errors import SchemaMismatch
+from ..algebra.expression import Expression, Field
+from ..algebra.refusal import refusal
+from ..algebra.tree import Relation, Select, Union, Where
+from .expression import read
+from .scope import Person, Public, Scope, Source, View, chosen, exact_rows, find, row_names, table_view
+from .syntax import identifier, only, refuse_node, with_aggregate
+
+__all__ = ["Tables", "read_from", "read_view", "read_where", "with_views"]
+
+MOST_NODES = 200
+"""A CTE that is used twice doubles the tree, so a short text could otherwise make a huge one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The declared tables, and the views of WITH, which hide them; by case-folded names."""
+
+    schemas: Mapping[str, Schema]
+    views: Mapping[str, View]
+
+
+def with_views(node: exp.Expr, tables: Tables) -> Tables:
+    """Read WITH: each view sees those before it. All of them are checked, also those nobody uses."""
+    clause = node.args.get("with_")
+    if clause is None:
+        return tables
+    if clause.args.get("recursive"):
+        raise refusal("WITH RECURSIVE", "one row could become any number", "write the steps out")
+    only(clause, "expressions")
+    for item in clause.expressions:
+        only(item, "this", "alias")
+        only(item.args["alias"], "this")
+        name = identifier(item.args["alias"].this).casefold()
+        tables = replace(tables, views={**tables.views, name: read_view(item.this, tables)})
+    return tables
+
+
+def read_view(node: exp.Expr, tables: Tables) -> View:
+    """Read a sub-query: rows, people, or a union of such."""
+    match node:
+        case exp.Subquery():
+            only(node, "this", "with_")
+            view = read_view(node.this, with_views(node, tables))
+        case exp.Union():
+            view = _union(node, with_views(node, tables))
+        case exp.Select():
+            view = _select(node, with_views(node, tables))
+        case exp.Except() | exp.Intersect():
+            raise refusal(node.key.upper(), "it compares all rows with all others", "use WHERE")
+        case _:
+            refuse_node(node)
+    if _size(view.rows) > MOST_NODES:
+        raise refusal("WITH", "the question is too large once its views are put in", "use fewer unions and views")
+    return view
+
+
+def _size(rows: Relation) -> int:
+    parts = [getattr(rows, name) for name in ("rows", "left", "right") if hasattr(rows, name)]
+    return 1 + sum(map(_size, (*parts, *getattr(rows, "parts", ()))))
+
+
+def _select(node: exp.Select, tables: Tables) -> View:
+    from .person import read_people
+
+    only(node, "expressions", "from_", "joins", "where", "group", "having", "with_")
+    scope = read_where(node, read_from(node, tables))
+    if node.args.get("group") is not None:
+        return read_people(node, scope)
+    for window in (item.find(exp.Window) for item in node.expressions):
+        if window is not None:
+            refuse_node(window)
+    if node.args.get("having") is not None or any(map(with_aggregate, node.expressions)):
+        raise refusal("a sub-query with aggregates", "it sums up many people", "GROUP BY the person in it")
+    items = [pair for item in node.expressions for pair in _item(item, scope)]
+    return chosen(scope.rows, items)
+
+
+def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]:
+    """Read one item of a row-level SELECT: a star, a column, the person, or an expression with a name."""
+    if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+        return _star(node, scope)
+    inner, alias = (node.this, node.args["alias"]) if isinstance(node, exp.Alias) else (node, None)
+    if isinstance(inner, exp.Column) and isinstance(inner.this, exp.Identifier):
+        only(inner, "this", "table")
+        return [(identifier(alias or inner.this), find(scope, inner))]
+    if alias is None:
+        raise refusal("SELECT", "an expression in a sub-query needs a name", "write … AS name")
+    return [(identifier(alias), read(inner, row_names(scope)))]
+
+
+def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]:
+    star, table = (node, None) if isinstance(node, exp.Star) else (node.this, node.args["table"])
+    only(star)
+    if table is not None:
+        only(node, "this", "table")
+        sources = [s for s in scope.sources if s.alias.casefold() == identifier(table).casefold()]
+        if not sources:
+            raise SchemaMismatch(f"{identifier(table)}.*: there is no such table in FROM")
+        return list(sources[0].shown)
+    pairs: dict[str, tuple[str, Expression | Person]] = {}
+    for name, what in (pair for source in scope.sources for pair in source.shown):
+        if name.casefold() in pairs and what != pairs[name.casefold()][1] and name.casefold() not in scope.merged:
+            raise refusal("*", f"more than one table has a column {name}", "name the columns")
+        pairs.setdefault(name.casefold(), (name, what))
+    return list(pairs.values())
+
+
+def _union(node: exp.Union, tables: Tables) -> View:
+    only(node, "this", "expression", "distinct", "with_")
+    if node.args.get("distinct"):
+        raise refusal("UNION", "dropping duplicates compares people with each other", "write UNION ALL")
+    views = [read_view(part, tables) for part in _parts(node)]
+    first = views[0]
+    for view in views[1:]:
+        mine, yours = ([isinstance(w, Person) for _, w in v.shown] for v in (first, view))
+        if mine != yours:
+            raise refusal("UNION ALL", "its parts differ in their columns", "select the same columns in each, in order")
+    names = [what.name for _, what in first.shown if isinstance(what, Field)]
+    return View(Union(tuple(_renamed(view, names) for view in views)), first.shown)
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    """List the parts of a chain of UNION ALL, which the parser nests to the left."""
+    parts: list[exp.Expr] = []
+    while isinstance(node, exp.Union) and not node.args.get("distinct") and not (parts and node.args.get("with_")):
+        only(node, "this", "expression", "distinct", "with_")
+        parts.append(node.expression)
+        node = node.this
+    return [node, *reversed(parts)]
+
+
+def _renamed(view: View, names: list[str]) -> Relation:
+    columns = [what.name for _, what in view.shown if isinstance(what, Field)]
+    if columns == names:
+        return exact_rows(view)
+    return Select(view.rows, tuple((new, Field(old)) for new, old in zip(names, columns, strict=True)))
+
+
+def read_from(node: exp.Select, tables: Tables) -> Scope:
+    """Read FROM and its joins."""
+    from .join import joined
+
+    clause = node.args.get("from_")
+    if clause is None:
+        raise refusal("SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}")
+    only(clause, "this")
+    left: Scope | Public = read_item(clause.this, tables)
+    for join in node.args.get("joins") or ():
+        left = joined(left, join, tables)
+    if isinstance(left, Public):
+        raise refusal(f"FROM {left.table.name}", "it is public, so its answers need no noise", "ask the store itself")
+    return left
+
+
+def read_item(node: exp.Expr, tables: Tables) -> Scope | Public:
+    """Read one item of FROM: a declared table, a view of WITH, or a sub-query."""
+    if not isinstance(node, exp.Subquery | exp.Table):
+        refuse_node(node)
+    alias = _alias(node)
+    if isinstance(node, exp.Subquery):
+        only(node, "this", "alias", "with_")
+        view = read_view(node.this, with_views(node, tables))
+        return Scope(view.rows, (Source(alias or "", view.shown),))
+    if not isinstance(node.this, exp.Identifier):
+        refuse_node(node.this)
+    only(node, "this", "alias")
+    name = identifier(node.this)
+    view_of = tables.views.get(name.casefold())
+    if view_of is not None:
+        return Scope(view_of.rows, (Source(alias or name, view_of.shown),))
+    schema = _schema(name, tables)
+    if schema.public:
+        return Public(schema, alias or name)
+    shown = table_view(schema)
+    return Scope(shown.rows, (Source(alias or name, shown.shown),))
+
+
+def _alias(node: exp.Expr) -> str | None:
+    alias = node.args.get("alias")
+    if alias is None:
+        return None
+    if alias.args.get("columns"):
+        raise refusal("AS t(…)", "columns are not renamed here", "rename them in a sub-query with AS")
+    only(alias, "this")
+    return identifier(alias.this)
+
+
+def _schema(name: str, tables: Tables) -> Schema:
+    for declared, schema in tables.schemas.items():
+        if declared.casefold() == name.casefold():
+            return schema
+    raise SchemaMismatch(f"there is no table {name!r}; there is {', '.join(tables.schemas)}")
+
+
+def read_where(node: exp.Select, scope: Scope) -> Scope:
+    """Read WHERE."""
+    clause = node.args.get("where")
+    if clause is None:
+        return scope
+    only(clause, "this")
+    return replace(scope, rows=Where(scope.rows, read(clause.this, row_names(scope))))

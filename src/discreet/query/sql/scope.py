@@ -1,0 +1,171 @@
+"""Which names a SELECT can use, and what they stand for: a column of the rows below, or the person's id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from ...data.schema import Schema
+from ...data.unit import People
+from ...errors import SchemaMismatch
+from ..algebra.expression import Constant, Expression, Field
+from ..algebra.names import own_names
+from ..algebra.refusal import refusal
+from ..algebra.tree import Named, Relation, Scan, Select
+from ..bounds.rows import columns_of, unit_of
+from ..domains.sorts import sort_of_kind
+from .expression import Names
+from .syntax import identifier
+
+__all__ = [
+    "Person",
+    "Public",
+    "Scope",
+    "Shown",
+    "Source",
+    "View",
+    "chosen",
+    "exact_rows",
+    "find",
+    "lookup",
+    "no_window",
+    "person_refusal",
+    "row_names",
+    "table_view",
+]
+
+NO_COLUMNS: Named = (("present", Constant(1)),)
+"""Stands in where only the person is selected: rows have at least one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """The person's id: it may be counted, joined on and grouped by, never read."""
+
+
+Shown: TypeAlias = tuple[tuple[str, Field | Person], ...]
+"""The columns of a table or sub-query by the names that SQL sees, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Rows with the columns that SQL sees of them."""
+
+    rows: Relation
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One item of FROM under its alias."""
+
+    alias: str
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The rows of FROM and the names of each item; of a name in `merged` (by USING) all items mean the same."""
+
+    rows: Relation
+    sources: tuple[Source, ...]
+    merged: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """A public table in FROM, under its alias."""
+
+    table: Schema
+    alias: str
+
+
+def table_view(schema: Schema) -> View:
+    """Show a private table: its columns, and the person's id under its own name."""
+    rows = Scan(schema)
+    shown: Shown = tuple((name, Field(name)) for name in columns_of(rows))
+    person: Shown = ((schema.unit.id, Person()),) if isinstance(schema.unit, People) else ()
+    return View(rows, (*person, *shown))
+
+
+def find(scope: Scope, column: exp.Column) -> Field | Person:
+    """Resolve a name, in any case, to the one column or person it means."""
+    name, table = identifier(column.this), column.args.get("table")
+    found = lookup(scope, name, None if table is None else identifier(table))
+    distinct = list(dict.fromkeys(found))
+    if len(distinct) > 1 and not (table is None and name.casefold() in scope.merged):
+        raise refusal(name, "more than one table has a column of this name", "write table.column")
+    if not distinct:
+        names = [label for source in scope.sources for label, _ in source.shown]
+        close = get_close_matches(name, names, n=1)
+        raise SchemaMismatch(
+            f"there is no column {name!r} here; there are {', '.join(dict.fromkeys(names))}"
+            + (f"; did you mean {close[0]}?" if close else "")
+        )
+    return distinct[0]
+
+
+def lookup(scope: Scope, name: str, table: str | None) -> list[Field | Person]:
+    """List what a name may mean, in the order of FROM."""
+    return [
+        what
+        for source in scope.sources
+        if table is None or source.alias.casefold() == table.casefold()
+        for label, what in source.shown
+        if label.casefold() == name.casefold()
+    ]
+
+
+def person_refusal(name: str) -> Exception:
+    """Word why the person's id cannot be read."""
+    return refusal(
+        name,
+        "it is the id of the protected person, which is never read",
+        f"count people with COUNT(DISTINCT {name}), or group by it in a sub-query",
+    )
+
+
+def row_names(scope: Scope) -> Names:
+    """Give the names of a scope to the reader of row expressions."""
+    kinds = columns_of(scope.rows)
+
+    def column(node: exp.Column) -> Expression:
+        found = find(scope, node)
+        if isinstance(found, Person):
+            raise person_refusal(identifier(node.this))
+        return found
+
+    return Names(column, {name: sort_of_kind(kind) for name, kind in kinds.items()}, kinds)
+
+
+def exact_rows(view: View) -> Relation:
+    """Give rows that have just the columns shown, in their order; rows without any get a constant one."""
+    columns = [what.name for _, what in view.shown if isinstance(what, Field)]
+    if columns == list(columns_of(view.rows)):
+        return view.rows
+    return Select(view.rows, tuple((name, Field(name)) for name in columns) or NO_COLUMNS)
+
+
+def chosen(rows: Relation, items: Sequence[tuple[str, Expression | Person]]) -> View:
+    """Show chosen columns of rows; what chooses all of them as they are is no choice, and leaves the rows alone."""
+    own_names([name for name, _ in items])
+    shown: Shown = tuple((name, what if isinstance(what, Person) else Field(name)) for name, what in items)
+    columns = tuple((name, what) for name, what in items if not isinstance(what, Person))
+    if columns == tuple((name, Field(name)) for name in columns_of(rows)):
+        return View(rows, shown)
+    return View(Select(rows, columns or NO_COLUMNS), shown)
+
+
+def no_window(rows: Relation, clause: str) -> None:
+    """Refuse what would put rows of different windows of one person together: they are different units."""
+    unit = unit_of(rows)
+    if isinstance(unit, People) and unit.window is not None:
+        raise refusal(
+            clause,
+            f"the unit here is one person within a {unit.window[1]}, so one person is many units",
+            "count rows, or declare the table with the person as unit",
+        )

@@ -1,0 +1,1 @@
+"""A question as canonical text: what people read, and what fingerprints are made from."""

@@ -1,0 +1,107 @@
+"""Questions as people read them, and as machines tell them apart."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+
+from ...data.schema import Schema
+from ..algebra.expression import Expression
+from ..algebra.statistic import expressions_of, function_name
+from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
+from .expression import expression_text, quoted
+from .relation import Shown, from_text
+
+__all__ = ["describe", "fingerprint", "statistic_text"]
+
+FORMAT = 1
+"""Of the canonical text behind a fingerprint; ledgers keep fingerprints, so it changes only with a new number."""
+
+
+def describe(question: Question) -> str:
+    """Write a question as SQL; what SQL can say is read back as the same question.
+
+    >>> from ...data import Category, Rows
+    >>> from ..sql.parse import parse
+    >>> people = Schema("people", Rows(), {"region": Category(["N", "S"])})
+    >>> print(describe(parse("select region, count(*) n from people group by 1 order by 2 desc", {"people": people})))
+    SELECT region, COUNT(*) AS n
+    FROM people
+    GROUP BY region
+    ORDER BY n DESC
+    """
+    shown, finish = from_text(question.rows), question.finish
+    keys = {key.name: expression_text(key.expression, shown.names) for key in question.keys}
+    names = {**keys, **{name: statistic_text(s, shown) for name, s in question.statistics}}
+    listed = [_item(name, e, names) for name, e in finish.columns]
+    lines = [f"SELECT {', '.join(listed)}", shown.text]
+    if keys:
+        lines.append(f"GROUP BY {', '.join(keys.values())}")
+    return "\n".join([*lines, *_finish(finish, names)])
+
+
+def _item(name: str, expression: Expression, names: Mapping[str, str]) -> str:
+    text = expression_text(expression, names)
+    return text if text == quoted(name) else f"{text} AS {quoted(name)}"
+
+
+def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
+    lines = [] if finish.having is None else [f"HAVING {expression_text(finish.having, names)}"]
+    shown = {expression: name for name, expression in reversed(finish.columns)}
+    order = []
+    for expression, descending in finish.order:
+        text = quoted(shown[expression]) if expression in shown else expression_text(expression, names)
+        order.append(f"{text} DESC" if descending else text)
+    lines += [f"ORDER BY {', '.join(order)}"] if order else []
+    return lines + ([] if finish.limit is None else [f"LIMIT {finish.limit}"])
+
+
+def statistic_text(statistic: Statistic, shown: Shown) -> str:
+    """Write a statistic as an aggregate of SQL."""
+    if isinstance(statistic, CountPeople):
+        return f"COUNT(DISTINCT {shown.person or 'person'})"
+    inner = ", ".join(expression_text(e, shown.names) for e in expressions_of(statistic)) or "*"
+    name = function_name(statistic)
+    if isinstance(statistic, Quantile) and name == "QUANTILE":
+        return f"QUANTILE({inner}, {_share(statistic.at)})"
+    return f"{name}(DISTINCT {inner})" if isinstance(statistic, CountDistinct) else f"{name}({inner})"
+
+
+def _share(at: Fraction) -> str:
+    from ..algebra.expression import Constant
+
+    return expression_text(Constant(at), {})
+
+
+def fingerprint(question: Question) -> str:
+    """Give equal questions equal names: the SHA-256 of the tree in canonical JSON, schemas and versions included.
+
+    >>> from ...data import Boolean, Rows
+    >>> from ..sql.parse import parse
+    >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}
+    >>> one, two = (parse(sql, votes) for sql in ("SELECT COUNT(*) FROM votes", "select count( * ) from VOTES -- all"))
+    >>> fingerprint(one) == fingerprint(two), len(fingerprint(one))
+    (True, 64)
+    """
+    tree = {"format": FORMAT, "question": _plain(question)}
+    text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: object) -> object:
+    """Turn a tree into plain values for JSON, each node under its name; equal numbers look alike."""
+    match value:
+        case None | bool() | str() | int():
+            return value
+        case Fraction():
+            return int(value) if value.denominator == 1 else {"fraction": str(value)}
+        case tuple():
+            return [_plain(part) for part in value]
+        case Schema():
+            return {"Schema": value.to_dict()}
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return {type(value).__name__: {f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+    raise TypeError(f"a {type(value).__name__} is no part of a question")

@@ -1,0 +1,150 @@
+"""Relations as SQL text, which `sql` reads back as the same relation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+from ...data.unit import People
+from ..algebra.expression import Expression
+from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ..bounds.rows import columns_of, unit_of
+from .expression import expression_text, quoted
+
+__all__ = ["Shown", "from_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """FROM (and WHERE) as text, and how its columns and its person are written there."""
+
+    text: str
+    names: Mapping[str, str]
+    person: str | None
+
+
+def from_text(relation: Relation) -> Shown:
+    """Write the FROM and WHERE of a question.
+
+    >>> from ...data import Integer, Rows, Schema
+    >>> from ..algebra.expression import Call, Constant, Field, Function
+    >>> adult = Call(Function.AT_MOST, (Constant(18), Field("age")))
+    >>> print(from_text(Where(Scan(Schema("people", Rows(), {"age": Integer(0, 120)})), adult)).text)
+    FROM people
+    WHERE age >= 18
+    """
+    return _clauses(relation, (f"t{number}" for number in count(1)))
+
+
+def _clauses(relation: Relation, aliases: Iterator[str]) -> Shown:
+    """Write FROM for any relation; the outermost condition becomes WHERE."""
+    if not isinstance(relation, Where):
+        shown = _item(relation, aliases, alone=True)
+        return Shown(f"FROM {shown.text}", shown.names, shown.person)
+    shown = _item(relation.rows, aliases, alone=True)
+    condition = expression_text(relation.condition, shown.names)
+    return Shown(f"FROM {shown.text}\nWHERE {condition}", shown.names, shown.person)
+
+
+def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Shown:
+    """Write an item of FROM: a table, a join, or a sub-query; alone, its columns need no alias before them."""
+    match relation:
+        case JoinPublic():
+            return _join_public(relation, aliases)
+        case JoinPeople():
+            return _join_people(relation, aliases)
+        case Scan(schema=schema) if alone:
+            return Shown(quoted(schema.name), _plain(relation), _person(relation))
+        case Scan(schema=schema):
+            alias = next(aliases)
+            return _prefixed(Shown(f"{quoted(schema.name)} AS {alias}", _plain(relation), _person(relation)), alias)
+        case _:
+            alias = next(aliases)
+            shown = Shown(f"({_indented(_block(relation, aliases))}) AS {alias}", _plain(relation), _person(relation))
+            return shown if alone else _prefixed(shown, alias)
+
+
+def _plain(relation: Relation) -> dict[str, str]:
+    return {name: quoted(name) for name in columns_of(relation)}
+
+
+def _person(relation: Relation) -> str | None:
+    """Write the person's id, unless a column took its name."""
+    unit = unit_of(relation)
+    taken = {name.casefold() for name in columns_of(relation)}
+    return quoted(unit.id) if isinstance(unit, People) and unit.id.casefold() not in taken else None
+
+
+def _prefixed(shown: Shown, alias: str) -> Shown:
+    person = None if shown.person is None else f"{alias}.{shown.person}"
+    return Shown(shown.text, {name: f"{alias}.{text}" for name, text in shown.names.items()}, person)
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Shown:
+    left, alias = _item(join.rows, aliases, alone=False), next(aliases)
+    tests = [f"{expression_text(e, left.names)} = {alias}.{quoted(column)}" for e, column in join.on]
+    kind = "LEFT JOIN" if join.keep else "JOIN"
+    text = f"{left.text}\n{kind} {quoted(join.table.name)} AS {alias} ON {' AND '.join(tests)}"
+    names = {**left.names, **{name: f"{alias}.{quoted(column)}" for name, column in join.columns}}
+    return Shown(text, names, left.person)
+
+
+def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Shown:
+    left = _item(join.left, aliases, alone=False)
+    right = _wrapped(join.right, aliases) if isinstance(join.right, JoinPublic | JoinPeople) else None
+    right = right or _item(join.right, aliases, alone=False)
+    tests = [f"{left.person} = {right.person}"]
+    tests += [f"{expression_text(m, left.names)} = {expression_text(y, right.names)}" for m, y in join.on]
+    text = f"{left.text}\nJOIN {right.text} ON {' AND '.join(tests)}"
+    return Shown(text, {**left.names, **right.names}, left.person)
+
+
+def _wrapped(relation: Relation, aliases: Iterator[str]) -> Shown:
+    alias = next(aliases)
+    text = f"({_indented(_block(relation, aliases))}) AS {alias}"
+    return _prefixed(Shown(text, _plain(relation), _person(relation)), alias)
+
+
+def _block(relation: Relation, aliases: Iterator[str]) -> str:
+    """Write a relation as a SELECT of all its columns."""
+    match relation:
+        case Union(parts=parts):
+            return "\nUNION ALL\n".join(_block(part, aliases) for part in parts)
+        case Select(rows=rows, columns=columns):
+            shown = _clauses(rows, aliases)
+            return _listed(shown, relation, {name: expression_text(e, shown.names) for name, e in columns})
+        case PerPerson(rows=rows):
+            return _people(_clauses(rows, aliases), relation)
+        case _:
+            shown = _clauses(relation, aliases)
+            return _listed(shown, relation, shown.names)
+
+
+def _listed(shown: Shown, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
+    """Write a SELECT of named columns, and of the person unless a column takes that name."""
+    first = [] if shown.person is None or _person(relation) is None else [shown.person]
+    listed = [*first, *(_named(text, name) for name, text in columns.items())]
+    return f"SELECT {', '.join(listed)}\n{shown.text}{groups}"
+
+
+def _named(text: str, name: str) -> str:
+    return text if text == quoted(name) else f"{text} AS {quoted(name)}"
+
+
+def _people(shown: Shown, people: PerPerson) -> str:
+    written = {name: expression_text(e, shown.names) for name, e in people.keys}
+    groups = ", ".join([str(shown.person), *written.values()])
+    columns = {**written, **{name: _total(total, shown.names) for name, total in people.totals}}
+    return _listed(shown, people, columns, f"\nGROUP BY {groups}")
+
+
+def _total(total: Total, names: Mapping[str, str]) -> str:
+    of: Expression | None = total.expression
+    if of is None:
+        return "COUNT(*)"
+    return f"{ {'sum': 'SUM', 'least': 'MIN', 'greatest': 'MAX'}[total.what] }({expression_text(of, names)})"

@@ -1,0 +1,1 @@
+"""The ways in under /api/v1."""

@@ -1,0 +1,124 @@
+"""Ways to ask: free ones answer at once; charged ones become jobs, whose answers leave on the grid."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from starlette.concurrency import run_in_threadpool
+
+from ...errors import InvalidArgument
+from ...wire.request import read_ask, read_planned, read_release
+from ...wire.text import write_json
+from ..jobs.job import Job
+from ..state import State
+from . import verbs
+from .call import Call, Reply
+
+__all__ = ["ask_release", "ask_sql", "cancel_job", "get_job", "list_jobs", "try_explain", "try_plan", "try_rehearse"]
+
+MARK = "Idempotency-Key"
+LONGEST_MARK = 200
+
+
+def try_explain(state: State, call: Call) -> Reply:
+    """Show what a question would do, cost and miss; nothing is touched or spent."""
+    state.datasets.check(call.person, call.dataset)
+    ask = read_ask(call.json())
+    return Reply(verbs.explain(state.datasets.curator(call.dataset, call.person.name), ask))
+
+
+def try_plan(state: State, call: Call) -> Reply:
+    """Plan one question or several, or find the third of spend, error and queries."""
+    state.datasets.check(call.person, call.dataset)
+    planned = read_planned(call.json())
+    return Reply(verbs.plan(state.datasets.curator(call.dataset, call.person.name), planned))
+
+
+def try_rehearse(state: State, call: Call) -> Reply:
+    """Answer from made-up rows; free."""
+    state.datasets.check(call.person, call.dataset)
+    ask = read_ask(call.json(), rehearsal=True)
+    return Reply(verbs.rehearse(state.datasets.curator(call.dataset, call.person.name), ask))
+
+
+async def ask_sql(state: State, call: Call) -> Reply:
+    """Answer one question, charged once for each Idempotency-Key."""
+    return await _charged(state, call, "sql", _checked_ask)
+
+
+async def ask_release(state: State, call: Call) -> Reply:
+    """Answer several questions with one charge."""
+    return await _charged(state, call, "release", _checked_release)
+
+
+def _checked_ask(state: State, call: Call) -> Mapping[str, object]:
+    ask = read_ask(call.json())
+    curator = state.datasets.curator(call.dataset, call.person.name)
+    verbs.check_ask(curator, ask, state.config.bounds.cells)
+    return ask.to_json()
+
+
+def _checked_release(state: State, call: Call) -> Mapping[str, object]:
+    release = read_release(call.json())
+    curator = state.datasets.curator(call.dataset, call.person.name)
+    verbs.check_release(curator, release, state.config.bounds.cells)
+    return release.to_json()
+
+
+def put_job(state: State, call: Call, verb: str, read: Callable[[State, Call], Mapping[str, object]]) -> Job:
+    """Check a charged request by public facts alone, then put it up; blocks."""
+    state.datasets.check(call.person, call.dataset)
+    body = write_json(read(state, call))
+    return state.jobs.put(call.person.name, call.dataset, verb, body, _mark(call.mark))
+
+
+async def _charged(state: State, call: Call, verb: str, read: Callable[[State, Call], Mapping[str, object]]) -> Reply:
+    """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
+    job = await run_in_threadpool(put_job, state, call, verb, read)
+    now = time.time()
+    if state.grid.shows(job.started, job.finished, now):  # sent again long after: there is nothing to wait for
+        return job_reply(state, job, now)
+    moment = min(state.grid.tick(job.started, now), now + state.grid.seconds)
+    await state.grid.until(moment)
+    found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
+    return job_reply(state, found, moment)
+
+
+def job_reply(state: State, job: Job, now: float | None = None) -> Reply:
+    """Give the outcome of a job as the reply to its request, or 202 and when to ask again."""
+    shown, seen = state.jobs.view(job, now)
+    place = {"Location": f"/api/v1/jobs/{job.id}"}
+    if not shown:
+        return Reply(seen, 202, place | {"Retry-After": "1"}, pad=True)
+    status, reply = seen["status"], seen["reply"]
+    again = {"Retry-After": "1"} if status == 503 else {}
+    return Reply(reply, int(str(status)), place | again, pad=True)  # type: ignore[arg-type]
+
+
+def get_job(state: State, call: Call) -> Reply:
+    """Say how far a job is; when it is done, what came of it stands under `reply`."""
+    job = state.jobs.find(call.person.name, call.path["job"])
+    return Reply(state.jobs.view(job)[1], pad=True)
+
+
+def cancel_job(state: State, call: Call) -> Reply:
+    """Stop a job; what was charged stays charged."""
+    job = state.jobs.cancel(call.person.name, call.path["job"])
+    return Reply(state.jobs.view(job)[1], 202, pad=True)
+
+
+def list_jobs(state: State, _call: Call) -> Reply:
+    """List all open jobs of all people; for stewards. No SQL is shown."""
+    jobs = [
+        {"id": job.id, "who": job.person, "dataset": job.dataset, "verb": job.verb, "state": job.state}
+        for job in state.jobs.shelf.pending()
+        if _call.person.may(job.dataset)
+    ]
+    return Reply({"jobs": jobs})
+
+
+def _mark(given: str) -> str:
+    if len(given) > LONGEST_MARK or not given.isprintable() or not given.isascii():
+        raise InvalidArgument(f"{MARK} must be printable ASCII of at most {LONGEST_MARK} characters")
+    return given

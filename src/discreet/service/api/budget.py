@@ -1,0 +1,90 @@
+"""Ways to the books: what is left and spent, who did what, receipts; for stewards also allowances and proofs."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from ...errors import NotAllowed
+from ...wire.measure import budget_from_json, budget_to_json
+from ...wire.reply import entry_to_json
+from ..state import State
+from ..stores.people import NAME
+from .call import Call, Reply
+
+__all__ = ["allow", "export", "history", "left", "receipt", "spent", "verify"]
+
+MOST_ENTRIES = 1000
+SHOWN = ("charge", "allow")
+
+
+def left(state: State, call: Call) -> Reply:
+    """Say what this person may still spend, and what is left for all; never more than that."""
+    state.datasets.check(call.person, call.dataset)
+    ledger = state.datasets.ledger(call.dataset)
+    return Reply(
+        {
+            "left": budget_to_json(ledger.left(call.person.name)),
+            "left_for_all": budget_to_json(ledger.left()),
+            "budget": budget_to_json(ledger.promise()),
+            "text": str(ledger.left(call.person.name)),
+        }
+    )
+
+
+def spent(state: State, call: Call) -> Reply:
+    """Say what this person has spent, and all together."""
+    state.datasets.check(call.person, call.dataset)
+    ledger = state.datasets.ledger(call.dataset)
+    mine, everybody = ledger.spent(call.person.name), ledger.spent()
+    return Reply({"spent": budget_to_json(mine), "spent_by_all": budget_to_json(everybody), "text": str(mine)})
+
+
+def history(state: State, call: Call) -> Reply:
+    """List the last entries of the ledger: one's own charges and allowances; a steward sees everything.
+
+    An answer's entry says when the store was done, to the microsecond: no analyst is shown that.
+    """
+    state.datasets.check(call.person, call.dataset)
+    steward = call.person.role == "steward"
+    last = call.number("last", MOST_ENTRIES) or 100
+    found = state.datasets.ledger(call.dataset).history(None if steward else call.person.name, last)
+    entries = [entry_to_json(entry) for entry in found if steward or entry.kind in SHOWN]
+    return Reply({"entries": entries, "filter": found.filter.to_json()})
+
+
+def receipt(state: State, call: Call) -> Reply:
+    """Give the receipt of a charge, by its number in the ledger: to whoever was charged, and to stewards."""
+    state.datasets.check(call.person, call.dataset)
+    number = int(call.path["number"]) if len(call.path["number"]) < 16 and call.path["number"].isdecimal() else -1
+    found = state.receipts.find(call.dataset, number)
+    if found is None or (found[0] != call.person.name and call.person.role != "steward"):
+        raise NotAllowed("there is no receipt of yours under this number")
+    return Reply(found[1])
+
+
+def allow(state: State, call: Call) -> Reply:
+    """Give somebody an allowance under the budget, or withdraw it with null."""
+    state.datasets.check(call.person, call.dataset)
+    fields = call.fields("who", "budget")
+    who, budget = fields.get("who"), fields.get("budget")
+    if not isinstance(who, str) or not (who == "*" or NAME.fullmatch(who)):
+        raise NotAllowed("who must be the name of a person, or * for everyone who is not named")
+    share = None if budget is None else budget_from_json(budget, "budget")
+    return Reply({"entry": entry_to_json(state.datasets.ledger(call.dataset).allow(who, share))}, 201)
+
+
+def verify(state: State, call: Call) -> Reply:
+    """Walk the ledger's chain, check every hash and price every charge again."""
+    state.datasets.check(call.person, call.dataset)
+    verdict = state.datasets.ledger(call.dataset).verify()
+    return Reply({"verified": True, "text": str(verdict)})
+
+
+def export(state: State, call: Call) -> Reply:
+    """Give the whole chain as lines of JSON, which a reviewer can check without this service."""
+    state.datasets.check(call.person, call.dataset)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.jsonl"
+        state.datasets.ledger(call.dataset).export(path)
+        return Reply(path.read_text(encoding="utf-8"), kind="application/x-ndjson")

@@ -1,0 +1,87 @@
+"""One way in: a method, a path, who may use it, what it takes and gives; the table of them is in `api`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...arithmetic.rational import whole
+from ...errors import InvalidArgument
+from ...wire.text import read_json
+from ..state import State
+from ..stores.people import Person
+
+__all__ = ["Call", "Handler", "Reply", "Way"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request that came through the door."""
+
+    person: Person
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: bytes
+    mark: str = ""
+
+    @property
+    def dataset(self) -> str:
+        """The data set of the path, as it was written there; a handler checks it before use."""
+        return self.path["name"]
+
+    def json(self) -> object:
+        """Read the body strictly."""
+        return read_json(self.body)
+
+    def fields(self, *known: str) -> Mapping[str, object]:
+        """Read the body as an object with no other fields than these."""
+        body = self.json()
+        if not isinstance(body, dict) or not set(body) <= set(known):
+            raise InvalidArgument(f"the body must be a JSON object; what may stand in it: {', '.join(known)}")
+        return body
+
+    def number(self, name: str, most: int) -> int | None:
+        """Read a whole number of the query string, if it is there."""
+        given = self.query.get(name)
+        if given is not None and (len(given) > 12 or not given.isascii() or not given.isdigit()):
+            raise InvalidArgument(f"{name} must be a whole number from 1 to {most}")
+        return None if given is None else whole(given, name, least=1, most=most)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is sent back: JSON, or text as it stands."""
+
+    body: Mapping[str, object] | str
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "application/json"
+    pad: bool = False
+
+    def content(self) -> bytes:
+        """Write the body; with `pad` it is filled with spaces to a multiple of 1 KiB, so its length says less."""
+        text = self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False, allow_nan=False)
+        content = text.encode()
+        return content + b" " * (-len(content) % 1024) if self.pad else content
+
+
+Handler = Callable[[State, Call], Reply]
+Waiter = Callable[[State, Call], Awaitable[Reply]]
+Who = Literal["anybody", "person", "steward"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A method and a path; `handler` blocks and runs in a thread, `waiter` waits in the event loop."""
+
+    method: str
+    path: str
+    words: str
+    handler: Handler | None = None
+    waiter: Waiter | None = None
+    who: Who = "person"
+    takes: str = ""
+    query: tuple[str, ...] = ()
+    status: tuple[int, ...] = (200,)

@@ -1,0 +1,134 @@
+"""The table of all ways in under /api/v1; routes and the OpenAPI document are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ...errors import InvalidArgument
+from ..http.door import enter, require_steward
+from ..state import State
+from ..stores.people import Person
+from . import asking, budget
+from . import people as crew
+from .call import Call, Handler, Reply, Way
+from .openapi import document
+
+__all__ = ["WAYS", "api_routes", "send"]
+
+ROOT = "/api/v1"
+SET = "/datasets/{name}"
+BODY_SECONDS = 15.0
+
+WAYS: tuple[Way, ...] = (
+    Way("GET", "/me", "Say who is asking.", crew.me),
+    Way("GET", "/datasets", "List the data sets of this person.", crew.datasets),
+    Way("GET", SET, "Give the public facts of a data set.", crew.describe),
+    Way("GET", SET + "/values/{table}/{column}", "List the values of a public table's column.", crew.values),
+    Way(
+        "POST", SET + "/explain", "Show what a question would do, cost and miss; free.", asking.try_explain, takes="Ask"
+    ),
+    Way(
+        "POST", SET + "/plan", "Plan, or find the third of spend, error, queries; free.", asking.try_plan, takes="Plan"
+    ),
+    Way("POST", SET + "/rehearse", "Answer from made-up rows; free.", asking.try_rehearse, takes="Rehearsal"),
+    Way("POST", SET + "/sql", "Answer one question; charged.", waiter=asking.ask_sql, takes="Ask", status=(200, 202)),
+    Way(
+        "POST",
+        SET + "/release",
+        "Answer several questions with one charge.",
+        waiter=asking.ask_release,
+        takes="Release",
+        status=(200, 202),
+    ),
+    Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", asking.get_job),
+    Way("DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", asking.cancel_job, status=(202,)),
+    Way("GET", SET + "/left", "Say what may still be spent.", budget.left),
+    Way("GET", SET + "/spent", "Say what was spent.", budget.spent),
+    Way(
+        "GET",
+        SET + "/history",
+        "List the last entries: one's own, a steward everybody's.",
+        budget.history,
+        query=("last",),
+    ),
+    Way("GET", SET + "/receipt/{number}", "Give the receipt of a charge.", budget.receipt),
+    Way("GET", "/jobs", "List all open jobs.", asking.list_jobs, who="steward"),
+    Way("GET", "/people", "List the people.", crew.people, who="steward"),
+    Way("POST", "/people", "Take in somebody new.", crew.add, who="steward", takes="Person", status=(201,)),
+    Way("POST", "/people/{person}/token", "Give a new token.", crew.renew, who="steward", takes="Days", status=(201,)),
+    Way("DELETE", "/people/{person}", "Shut somebody out for good.", crew.revoke, who="steward"),
+    Way("POST", SET + "/allow", "Give an allowance.", budget.allow, who="steward", takes="Allowance", status=(201,)),
+    Way("GET", SET + "/ledger/verify", "Prove the ledger's chain.", budget.verify, who="steward"),
+    Way("GET", SET + "/ledger/export", "Give the ledger's chain as lines of JSON.", budget.export, who="steward"),
+)
+
+
+def api_routes(state: State) -> list[BaseRoute]:
+    """Make the routes of the API."""
+    described = document(WAYS, ROOT, state.config)
+
+    async def health(_: Request) -> Response:
+        return send(crew.health(state))
+
+    async def metrics(_: Request) -> Response:
+        return send(Reply(state.metrics.text(), kind="text/plain; version=0.0.4"))
+
+    async def openapi(_: Request) -> Response:
+        return send(Reply(described))
+
+    free = [
+        Route(ROOT + "/health", health, methods=["GET"]),
+        Route("/metrics", metrics, methods=["GET"]),
+        Route(ROOT + "/openapi.json", openapi, methods=["GET"]),
+    ]
+    return [*free, *(Route(ROOT + way.path, _endpoint(state, way), methods=[way.method]) for way in WAYS)]
+
+
+def send(reply: Reply) -> Response:
+    """Make a response of a reply."""
+    return Response(reply.content(), reply.status, dict(reply.headers), reply.kind)
+
+
+def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        person = await run_in_threadpool(_entered, state, request, way)
+        request.state.person, request.state.verb = person.name, f"{way.method} {way.path}"
+        call = await _call(request, person)
+        named = call.path.get("name", "")
+        request.state.dataset = named if named in state.datasets.names else ""  # the log holds no words of strangers
+        if way.waiter is not None:
+            reply = await way.waiter(state, call)
+        else:
+            reply = await run_in_threadpool(_handler(way), state, call)
+        state.log.write(request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status)
+        return send(reply)
+
+    return endpoint
+
+
+def _handler(way: Way) -> Handler:
+    if way.handler is None:  # pragma: no cover the table gives every way a handler or a waiter
+        raise InvalidArgument("this way leads nowhere")
+    return way.handler
+
+
+def _entered(state: State, request: Request, way: Way) -> Person:
+    person = enter(state, request).person
+    if way.who == "steward":
+        require_steward(person)
+    return person
+
+
+async def _call(request: Request, person: Person) -> Call:
+    """Read the body; somebody who sends it too slowly is not waited for."""
+    with anyio.move_on_after(BODY_SECONDS) as scope:
+        body = await request.body()
+    if scope.cancelled_caught:
+        raise InvalidArgument(f"the body did not come within {BODY_SECONDS:g} s; send it at once")
+    return Call(person, request.path_params, dict(request.query_params), body, request.headers.get(asking.MARK, ""))

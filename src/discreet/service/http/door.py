@@ -1,0 +1,84 @@
+"""The door: from a request to a person, or no entry.
+
+A program shows its token in `Authorization: Bearer`; a page its session's cookie, and for a change the session's second
+secret. Whatever is wrong with a token or a session, the word is the same; an address that fails too often must wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from ...errors import NotAllowed
+from ..state import State
+from ..stores.people import Person
+from .csrf import check_csrf
+from .session import Session, read_cookie
+
+__all__ = ["Entry", "NoEntry", "address_of", "enter", "require_steward", "session_of"]
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+LONGEST_TOKEN = 200
+
+
+class NoEntry(NotAllowed):
+    """No token, or none that opens: the answer is 401."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Who came in; `session` only if by the page's cookie."""
+
+    person: Person
+    session: Session | None = None
+
+
+def enter(state: State, request: HTTPConnection) -> Entry:
+    """Find who sends a request; blocks.
+
+    Refuses no token, a wrong, expired or revoked one, a forged session, a change without the session's second secret,
+    and more requests than the limits allow.
+    """
+    address = address_of(request)
+    state.limits.knock(address)
+    found = _by_token(state, request) if "Authorization" in request.headers else _by_cookie(state, request)
+    if found is None:
+        state.limits.failure(address)
+        raise NoEntry("no entry: show a valid token in the header 'Authorization: Bearer dsc_…', or sign in")
+    state.limits.request(found.person.name)
+    return found
+
+
+def session_of(state: State, request: HTTPConnection) -> Session | None:
+    """Find the page's session of a request, if it has one; blocks."""
+    secret = read_cookie(state.config, request)
+    return None if not secret or len(secret) > LONGEST_TOKEN else state.sessions.find(secret)
+
+
+def require_steward(person: Person) -> None:
+    """Refuse everybody who is no steward."""
+    if person.role != "steward":
+        raise NotAllowed("this is for stewards; ask one of them")
+
+
+def address_of(request: HTTPConnection) -> str:
+    """Give the address of the other end; headers that claim another are not read here."""
+    return request.client.host if request.client is not None else ""
+
+
+def _by_token(state: State, request: HTTPConnection) -> Entry | None:
+    scheme, _, token = request.headers["Authorization"].partition(" ")
+    if scheme.lower() != "bearer" or not token.startswith("dsc_") or len(token) > LONGEST_TOKEN:
+        return None
+    person = state.people.holder(token)
+    return None if person is None else Entry(person)
+
+
+def _by_cookie(state: State, request: HTTPConnection) -> Entry | None:
+    session = session_of(state, request)
+    if session is None:
+        return None
+    if request.scope["method"] not in SAFE:
+        check_csrf(state.config, request, session)
+    return Entry(session.person, session)

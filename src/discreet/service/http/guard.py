@@ -1,0 +1,115 @@
+"""What every request passes before any route: the right host, a body that fits; and what every response carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...wire.reply import BROKEN
+from ...wire.text import write_json
+from ..config import Config
+from .metrics import Metrics
+
+__all__ = ["guarded"]
+
+Headers = list[tuple[bytes, bytes]]
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_ALWAYS: dict[str, str] = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+_HSTS = {"strict-transport-security": "max-age=31536000"}
+
+
+def guarded(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
+    """Put the guard before an application."""
+    headers = [(name.encode(), text.encode()) for name, text in (_ALWAYS | (_HSTS if config.secure else {})).items()]
+    most = config.bounds.body_bytes
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await app(scope, receive, send)
+            return
+
+        started = False
+
+        async def sending(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                metrics.count(message["status"])
+                message["headers"] = _dressed(message["headers"], headers, scope["path"])
+            await send(message)
+
+        refusal = _refused(scope, config)
+        if refusal is not None:
+            await _refuse(sending, *refusal)
+            return
+        try:
+            await app(scope, _counted(receive, most), sending)
+        except Exception:  # noqa: BLE001 it was answered and noted; the server must not print it, it may hold data
+            if not started:  # pragma: no cover the application answers whatever breaks
+                await _refuse(sending, 500, BROKEN)
+
+    return guard
+
+
+def _dressed(found: Iterable[tuple[bytes, bytes]], always: Headers, path: str) -> Headers:
+    """Add the headers of all responses; what is not a fixed file of the page is never kept by caches."""
+    kept = [(name, text) for name, text in found if name.lower() != b"server"]
+    names = {name.lower() for name, _ in kept}
+    if b"cache-control" not in names:
+        kept.append((b"cache-control", b"no-cache" if path.startswith("/static/") else b"no-store"))
+    return [*kept, *((name, text) for name, text in always if name not in names)]
+
+
+def _refused(scope: Scope, config: Config) -> tuple[int, str] | None:
+    """Refuse a request for another host, with an unclear or too large body, or a path with odd characters."""
+    headers: Headers = scope["headers"]
+    hosts = [text for name, text in headers if name == b"host"]
+    if hosts != [config.host.encode()]:
+        return 400, "the Host header does not name this service; see service.url in its configuration"
+    lengths = [text for name, text in headers if name == b"content-length"]
+    if len(lengths) > 1 or any(not text.isdigit() for text in lengths):
+        return 400, "the Content-Length header is no number, or stands twice"
+    if lengths and (len(lengths[0]) > 12 or int(lengths[0]) > config.bounds.body_bytes):
+        return 413, _large(config.bounds.body_bytes)
+    if any(letter < " " or letter == "\x7f" for letter in scope["path"]) or "\\" in scope["path"]:
+        return 400, "the path holds characters that no path here has"
+    return None
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    seen = 0
+
+    async def counting() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise HTTPException(413)
+        return message
+
+    return counting
+
+
+def _large(most: int) -> str:
+    return f"the body is larger than {most} bytes, which is the most that is read"
+
+
+async def _refuse(send: Send, status: int, message: str) -> None:
+    body = write_json({"error": {"kind": "InvalidArgument", "message": message}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

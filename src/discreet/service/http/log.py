@@ -1,0 +1,57 @@
+"""The audit log: who did what to which data set and what came of it, one JSON line each.
+
+Never a value, a number of rows, a literal of SQL or a token: a question appears as its fingerprint only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from datetime import UTC, datetime
+
+from ...wire.text import write_json
+
+__all__ = ["Log", "place_of"]
+
+
+class Log:
+    """Append lines to a file, or to the standard error if none is named; one write a line, so workers may share it."""
+
+    def __init__(self, path: str = "") -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    def write(self, verb: str, *, who: str = "", dataset: str = "", question: str = "", status: int = 0) -> None:
+        """Write one line."""
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        fields = {"time": time, "who": who, "verb": verb, "dataset": dataset, "question": question, "status": status}
+        line = write_json({name: value for name, value in fields.items() if value != ""}) + "\n"
+        with self._lock:
+            if self._path:
+                self._append(line.encode())
+            else:
+                sys.stderr.write(line)
+                sys.stderr.flush()
+
+    def _append(self, line: bytes) -> None:
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(handle, line)
+        finally:
+            os.close(handle)
+
+
+def place_of(problem: BaseException) -> str:
+    """Say what broke and where in the program, never what it said: `KeyError at plan.py:12 < ask.py:40`.
+
+    >>> try:
+    ...     {}["secret"]
+    ... except KeyError as problem:
+    ...     place_of(problem).startswith("KeyError at ")
+    True
+    """
+    steps = traceback.extract_tb(problem.__traceback__)[-6:]
+    where = " < ".join(f"{os.path.basename(step.filename)}:{step.lineno}" for step in reversed(steps))
+    return f"{type(problem).__name__} at {where}"

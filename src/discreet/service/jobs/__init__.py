@@ -1,0 +1,1 @@
+"""Charged requests as jobs: threads, leases, the time grid."""

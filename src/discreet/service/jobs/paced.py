@@ -1,0 +1,65 @@
+"""An engine whose answers come on a grid: whatever follows from them, in the ledger or in a reply, tells no finer time.
+
+The ledger notes when an answer was stored, and `explain` says that it is: both would tell how long the store took if
+only replies waited. So the store's totals, and its failures, are held back to ticks of their own, fixed before it is
+asked: three quarters of a reply's tick, which leaves the last quarter for the noise and for writing down.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from ...data.schema import Schema
+from ...engines.base import Engine, cancelled
+from ...errors import EngineFailure
+from ...query.algebra.tally import Tally, Totals
+from ...query.domains.domain import Scalar
+from .grid import Grid
+
+__all__ = ["Paced", "paced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """The engine inside, its totals held back to the next tick."""
+
+    engine: Engine
+    grid: Grid
+
+    def tally(self, tally: Tally) -> Totals:
+        """Give the exact totals at a tick; a query that somebody stopped ends at once."""
+        started = time.time()
+        try:
+            totals = self.engine.tally(tally)
+        except EngineFailure as failed:
+            if str(failed) != str(cancelled()):
+                self._hold(started)
+            raise
+        self._hold(started)
+        return totals
+
+    def explain(self, tally: Tally) -> str:
+        """Show what would be run."""
+        return self.engine.explain(tally)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a schema that does not fit."""
+        self.engine.check(schema)
+
+    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
+        """List the values of a public table's column."""
+        return self.engine.public_values(table, column)
+
+    def _hold(self, started: float) -> None:
+        now = time.time()
+        time.sleep(max(0.0, self.grid.tick(started, now) - now))
+
+
+def paced(engine: Engine, seconds: float) -> Engine:
+    """Hold an engine's totals back, for replies that leave on a grid of so many seconds.
+
+    >>> paced(None, 0.5).grid
+    Grid(seconds=0.375)
+    """
+    return Paced(engine, Grid(0.75 * seconds))

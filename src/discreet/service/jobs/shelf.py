@@ -1,0 +1,150 @@
+"""The shelf of jobs: every change of a job is one statement, and running it twice is harmless.
+
+A worker holds a job by a lease that it renews; a job whose lease ran out is anybody's. Taking it over is safe because
+the ledger, not the job, says what was charged: the second run finds the charge pending, or its answer stored.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ...errors import InvalidArgument, NotAllowed
+from ..stores.store import Store
+from .job import COLUMNS, Job, read_job
+
+__all__ = ["Shelf"]
+
+KEPT_SECONDS = 7 * 86_400.0
+_SELECT = "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 all texts here are constants
+_INSERT = (
+    "INSERT INTO discreet_jobs (" + COLUMNS + ") "
+    "VALUES (?, ?, ?, ?, ?, ?, 'waiting', 0, ?, ?, ?, ?, NULL, NULL, NULL) ON CONFLICT DO NOTHING"
+)
+_TAKE = (
+    "UPDATE discreet_jobs SET state = 'waiting', owner = ?, lease = ?, started = ?, finished = NULL, "  # noqa: S608
+    "status = NULL, reply = NULL WHERE id = ? AND (state = 'refused' OR (state IN ('waiting', 'running') "
+    "AND (lease < ? OR owner = ?))) RETURNING " + COLUMNS
+)
+
+
+class Shelf:
+    """The jobs of a service as one worker, the owner, sees them."""
+
+    def __init__(self, store: Store, owner: str, lease: float) -> None:
+        self._store = store
+        self._owner = owner
+        self._lease = lease
+
+    def put(self, fresh: Job) -> tuple[Job, bool]:
+        """Put up a job, or find the one with the same mark of the same person; tell whether it is the new one.
+
+        Refuses a mark that was used for another request.
+        """
+        self._store.ask(
+            _INSERT,
+            fresh.id,
+            fresh.person,
+            fresh.mark,
+            fresh.dataset,
+            fresh.verb,
+            fresh.body,
+            self._owner,
+            self._end(),
+            fresh.created,
+            fresh.created,
+        )
+        rows = self._store.ask(_SELECT + "WHERE person = ? AND mark = ?", fresh.person, fresh.mark)
+        found = read_job(rows[0])
+        if (found.dataset, found.verb, found.body) != (fresh.dataset, fresh.verb, fresh.body):
+            raise InvalidArgument("this Idempotency-Key was used for another request; use a new one for a new request")
+        return found, found.id == fresh.id
+
+    def take(self, job: Job) -> Job | None:
+        """Take over a job that was refused or whose lease ran out; None if somebody else was faster."""
+        now = time.time()
+        rows = self._store.ask(
+            _TAKE,
+            self._owner,
+            self._end(),
+            now if job.state == "refused" else job.started,
+            job.id,
+            now,
+            self._owner,
+        )
+        return read_job(rows[0]) if rows else None
+
+    def begin(self, job: Job) -> bool:
+        """Mark a job of ours as running, unless it was cancelled."""
+        sql = (
+            "UPDATE discreet_jobs SET state = 'running' WHERE id = ? AND owner = ? AND cancel = 0 "
+            "AND state IN ('waiting', 'running') RETURNING id"
+        )
+        return bool(self._store.ask(sql, job.id, self._owner))
+
+    def end(self, job: Job, state: str, status: int, reply: str) -> None:
+        """Write down what came of a job; the first word stands."""
+        self._store.ask(
+            "UPDATE discreet_jobs SET state = ?, status = ?, reply = ?, finished = ? "
+            "WHERE id = ? AND state IN ('waiting', 'running')",
+            state,
+            status,
+            reply,
+            time.time(),
+            job.id,
+        )
+
+    def cancel(self, job: Job) -> None:
+        """Ask whoever runs a job to stop."""
+        self._store.ask("UPDATE discreet_jobs SET cancel = 1 WHERE id = ? AND state IN ('waiting', 'running')", job.id)
+
+    def find(self, job_id: str, person: str) -> Job:
+        """Find a job of a person; somebody else's is as unknown as one that never was."""
+        rows = self._store.ask(_SELECT + "WHERE id = ? AND person = ?", job_id, person)
+        if not rows:
+            raise NotAllowed("you have no such job; jobs are kept for seven days")
+        return read_job(rows[0])
+
+    def get(self, job_id: str) -> Job | None:
+        """Find a job by its id alone."""
+        rows = self._store.ask(_SELECT + "WHERE id = ?", job_id)
+        return read_job(rows[0]) if rows else None
+
+    def renew(self) -> tuple[str, ...]:
+        """Renew the leases of all open jobs of ours; list those that are to be cancelled."""
+        rows = self._store.ask(
+            "UPDATE discreet_jobs SET lease = ? WHERE owner = ? AND state IN ('waiting', 'running') "
+            "RETURNING id, cancel",
+            self._end(),
+            self._owner,
+        )
+        return tuple(str(job) for job, cancel in rows if cancel)
+
+    def lost(self) -> tuple[Job, ...]:
+        """List open jobs whose worker is gone."""
+        sql = _SELECT + "WHERE state IN ('waiting', 'running') AND lease < ? ORDER BY created LIMIT 8"
+        return tuple(read_job(row) for row in self._store.ask(sql, time.time()))
+
+    def release(self) -> None:
+        """Give up all our leases: the next worker goes on at once."""
+        self._store.ask(
+            "UPDATE discreet_jobs SET lease = 0 WHERE owner = ? AND state IN ('waiting', 'running')", self._owner
+        )
+
+    def pending(self) -> tuple[Job, ...]:
+        """List all open jobs, oldest first."""
+        sql = _SELECT + "WHERE state IN ('waiting', 'running') ORDER BY created LIMIT 200"
+        return tuple(read_job(row) for row in self._store.ask(sql))
+
+    def count(self, person: str) -> int:
+        """Count the open jobs of a person."""
+        sql = "SELECT COUNT(*) FROM discreet_jobs WHERE person = ? AND state IN ('waiting', 'running')"
+        return int(str(self._store.ask(sql, person)[0][0]))
+
+    def forget(self) -> None:
+        """Drop jobs that ended long ago; their answers stay in the ledger."""
+        self._store.ask(
+            "DELETE FROM discreet_jobs WHERE finished IS NOT NULL AND finished < ?", time.time() - KEPT_SECONDS
+        )
+
+    def _end(self) -> float:
+        return time.time() + self._lease

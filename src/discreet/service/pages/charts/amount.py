@@ -1,0 +1,92 @@
+"""Budgets as parts of a whole: what is spent, what the next answer takes, what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from markupsafe import Markup
+
+from ....privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+
+__all__ = ["Purse", "amount", "left_bar", "part_bar"]
+
+
+def amount(measure: Measure) -> Fraction:
+    """Give the number that adds up in a measure: ε, ρ or μ²; at its first order for Rényi.
+
+    >>> amount(PureDP(1)), amount(ZCDP("1/8")), amount(GaussianDP(2)), amount(RenyiDP({2: 1}))
+    (Fraction(1, 1), Fraction(1, 8), Fraction(4, 1), Fraction(1, 1))
+    """
+    match measure:
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
+            return epsilon
+        case ZCDP(rho=rho):
+            return rho
+        case GaussianDP(squared=squared):
+            return squared
+        case RenyiDP(orders=orders):
+            return orders[0][1]
+        case _:
+            assert_never(measure)
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """What is spent and what is left, in the measure the ledger counts in, and perhaps what an answer would take."""
+
+    spent: Measure
+    left: Measure
+    asked: Measure | None = None
+
+    @property
+    def whole(self) -> Fraction:
+        """All there is, spent or not."""
+        return amount(self.spent) + amount(self.left)
+
+    def share(self, part: Measure) -> float:
+        """Give a part as a share of the whole, from 0 to 1.
+
+        >>> Purse(PureDP(1), PureDP(3)).share(PureDP(1))
+        0.25
+        """
+        return float(min(Fraction(1), amount(part) / self.whole)) if self.whole else 0.0
+
+    def words(self, part: Measure) -> str:
+        """Say a part; amounts that do not add up as they are written, as a share of the whole too.
+
+        >>> Purse(PureDP(1), PureDP(3)).words(PureDP(1)), Purse(GaussianDP(1), GaussianDP(2)).words(GaussianDP(1))
+        ('ε = 1', '20 % (μ = 1)')
+        """
+        if not isinstance(part, GaussianDP):
+            return str(part)
+        return f"{100 * self.share(part):.3g} % ({part})"
+
+    @property
+    def over(self) -> bool:
+        """Whether the answer would take more than is left."""
+        return self.asked is not None and amount(self.asked) > amount(self.left)
+
+
+def left_bar(purse: Purse) -> Markup:
+    """Draw spent, asked and left as one bar."""
+    spent = 100 * purse.share(purse.spent)
+    asked = 0.0 if purse.asked is None else min(100 * purse.share(purse.asked), 100 - spent)
+    asked = max(asked, 0.6) if purse.asked is not None and amount(purse.asked) else asked
+    words = f"{spent:.0f} % is spent"
+    words += "" if purse.asked is None else f", this answer would take {asked:.1f} %"
+    return _bar(spent, asked, words, over=purse.over)
+
+
+def part_bar(part: Measure, purse: Purse) -> Markup:
+    """Draw what one person spent, of everything there is."""
+    share = 100 * purse.share(part)
+    return _bar(share, 0.0, f"{share:.0f} % of the whole", over=False)
+
+
+def _bar(spent: float, asked: float, words: str, *, over: bool) -> Markup:
+    return Markup(
+        '<svg class="left{}" viewBox="0 0 100 2" preserveAspectRatio="none" role="img" aria-label="{}">'
+        '<rect class="spent" width="{:.2f}" height="2"/><rect class="next" x="{:.2f}" width="{:.2f}" height="2"/></svg>'
+    ).format(" over" if over else "", words, spent, spent, asked)

@@ -1,0 +1,104 @@
+"""What was spent over time, from the entries of a ledger, and as a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from markupsafe import Markup
+
+from ....data.unit import window_start
+from ....errors import DiscreetError
+from ....ledger import Ledger
+from ....ledger.clock import read_time
+from ....ledger.entry import Entry
+from ....privacy.events.json import from_json
+from ....privacy.filters.filter import Filter
+from .amount import amount
+from .chart import HEIGHT, WIDTH, Frame, area, axes, label, path, picture, plain, segment, steps
+from .scale import Scale, linear
+
+__all__ = ["Point", "price_of", "spending_chart", "spent_over_time"]
+
+MOST = 2_000
+"""Entries that are read for the chart; a longer ledger shows its last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What was spent after a charge, in the amount that adds up."""
+
+    time: datetime
+    spent: float
+
+
+def price_of(entry: Entry, under: Filter) -> Fraction | None:
+    """Price one charge by itself; None for what is no charge or cannot be priced."""
+    if entry.event is None:
+        return None
+    try:
+        return amount(under.price(from_json(entry.event)))
+    except DiscreetError:
+        return None
+
+
+def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:
+    """Add up the charges; a new window starts from 0, and of several parts the dearest one counts.
+
+    The last point is what the books say; earlier ones are the charges priced one by one, before it.
+    """
+    entries = [entry for entry in ledger.history(last=MOST) if entry.kind == "charge"]
+    points = list(_added(entries, ledger))
+    if points:
+        shift = float(amount(ledger.spent())) - points[-1].spent if not ledger.terms.parts else 0.0
+        points = [Point(point.time, max(0.0, point.spent + shift)) for point in points] if shift > 0 else points
+    return tuple(points)
+
+
+def _added(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
+    window, common, parts = None, Fraction(), dict[object, Fraction]()
+    for entry in entries:
+        time = read_time(entry.time)
+        start = None if ledger.terms.window is None else window_start(time, ledger.terms.window)
+        if start != window:
+            window, common, parts = start, Fraction(), {}
+        price = price_of(entry, ledger.terms.filter) or Fraction()
+        if entry.part is None:
+            common += price
+        else:
+            parts[entry.part] = parts.get(entry.part, Fraction()) + price
+        yield Point(time, float(common + max(parts.values(), default=Fraction())))
+
+
+def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: datetime | None = None) -> Markup:
+    """Draw what was spent as a staircase under the line of the whole budget."""
+    end = datetime.now(UTC) if now is None else now
+    first = points[0].time if points else end
+    begin = first.timestamp() - max(1.0, 0.04 * (end - first).total_seconds())
+    x = Scale(begin, end.timestamp(), 46, WIDTH - 12)
+    y = linear(0, max(whole, *(p.spent for p in points), 1e-12), HEIGHT - 44, 24)
+    frame = Frame(x, y)
+    stairs = steps([(begin, 0.0), *((p.time.timestamp(), p.spent) for p in points)], x.high)
+    parts = [
+        area(frame, stairs),
+        axes(Frame(Scale(0, 1, x.start, x.end), y), "", f"{symbol} spent", x_ticks=0),
+        path(frame, stairs),
+        segment(frame, (x.low, whole), (x.high, whole), "limit"),
+        label(frame, (x.high, whole), "budget", kind="word limit", anchor="end", dy=-5),
+        *_dates(frame, end),
+    ]
+    last = points[-1].spent if points else 0.0
+    return picture("What was spent over time", f"{plain(last)} of {plain(whole)} is spent.", parts)
+
+
+def _dates(frame: Frame, end: datetime) -> Iterable[Markup]:
+    x = frame.x
+    span = x.high - x.low
+    form = "%H:%M:%S" if span < 600 else "%H:%M" if span < 36 * 3600 else "%d %b" if span < 300 * 86_400 else "%b %Y"
+    for part, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+        at = x.low + part * span
+        words = datetime.fromtimestamp(at, UTC).strftime(form)
+        yield label(frame, (at, frame.y.low), words, kind="tick", anchor=anchor, dy=17)
+    yield label(frame, (x.high, frame.y.low), end.strftime("%Y-%m-%d UTC"), kind="name", anchor="end", dy=34)

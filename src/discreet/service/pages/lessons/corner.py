@@ -1,0 +1,53 @@
+"""The learning corner: open to all, touches no data. Whole page, or one lesson for the script that moves a slider."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ....privacy.explain.advise import NOT_PROMISED
+from ...state import State
+from ..visit import Visit, for_all
+from .curve import curve_lesson
+from .noise import noise_lesson
+from .response import response_lesson
+from .sum import sum_lesson
+
+__all__ = ["MISPRINTS", "learn_routes"]
+
+LESSONS = {"noise": noise_lesson, "curve": curve_lesson, "sum": sum_lesson, "response": response_lesson}
+
+MISPRINTS = (
+    ("Gaussian noise of σ = Δ√(2 ln(1.25/δ))/ε for every ε", "proved for ε < 1 only; use the exact curve"),
+    ("advanced composition without kε(eᵋ − 1)", "both terms"),
+    ("a group of K people: δ grows by K e^(Kε)", "by (e^(Kε) − 1)/(eᵋ − 1), far less"),
+    ("disjoint parts cost the maximum", "only for public parts and adding or removing a person"),
+    ("a SUM of values from a to b moves by b", "by max(|a|, |b|), or b − a if a person is replaced"),
+    ("fair-coin randomized response costs ε = 3", "ε = ln 3 ≈ 1.0987"),
+    ("Gaussian noise is always wider than Laplace noise", "not for small ε"),
+)
+"""What lectures and papers print, and what is right."""
+
+
+def learn_routes(state: State) -> list[Route]:
+    """Give the routes of the learning corner."""
+    return [
+        Route("/learn", for_all(state, _whole), methods=["GET"]),
+        Route("/learn/{lesson}", for_all(state, _one), methods=["GET"]),
+    ]
+
+
+def _whole(visit: Visit) -> Response:
+    """Show all lessons; without a script, the form of one lesson sends its sliders here."""
+    asked = dict(visit.request.query_params)
+    chosen = asked.get("lesson")
+    lessons = {name: make(asked if name == chosen else {}) for name, make in LESSONS.items()}
+    return visit.show("learn.html", here="Learn", lessons=lessons, not_promised=NOT_PROMISED, misprints=MISPRINTS)
+
+
+def _one(visit: Visit) -> Response:
+    """Show one lesson with its sliders as asked."""
+    make = LESSONS.get(visit.request.path_params["lesson"])
+    if make is None:
+        return visit.show("missing.html", status=404)
+    return visit.part("piece_lesson.html", lesson=make(dict(visit.request.query_params)))

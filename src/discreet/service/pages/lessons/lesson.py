@@ -1,0 +1,74 @@
+"""A lesson: a picture, what it shows in numbers, and the slides that move it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ..charts.chart import plain
+
+__all__ = ["Fact", "Lesson", "Slide", "read_slide"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """A slider over a few round numbers; what travels is the place on the list, so only listed numbers are computed."""
+
+    name: str
+    words: str
+    symbol: str
+    values: tuple[float, ...]
+    place: int
+
+    @property
+    def value(self) -> float:
+        """The number the slider stands at."""
+        return self.values[self.place]
+
+    @property
+    def spoken(self) -> str:
+        """What a screen reader says, and what stands beside the slider."""
+        return f"{self.symbol} = {plain(self.value)}"
+
+    @property
+    def all_spoken(self) -> str:
+        """Every word the slider can say, for the script that moves it."""
+        return "|".join(f"{self.symbol} = {plain(value)}" for value in self.values)
+
+    def at(self, asked: Mapping[str, str]) -> Slide:
+        """Move the slider to the place that was asked for; anything else leaves it where it is.
+
+        >>> Slide("e", "budget", "ε", (0.1, 1.0), 0).at({"e": "1"}).value
+        1.0
+        >>> Slide("e", "budget", "ε", (0.1, 1.0), 0).at({"e": "-1; DROP"}).value
+        0.1
+        """
+        return Slide(self.name, self.words, self.symbol, self.values, read_slide(asked.get(self.name), self))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One number worth a look, and what it is."""
+
+    number: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What one corner of the page shows now; `table` is the picture in words for those who do not see it."""
+
+    name: str
+    slides: tuple[Slide, ...]
+    picture: Markup
+    facts: tuple[Fact, ...]
+    table: tuple[Sequence[str], ...] = ()
+
+
+def read_slide(asked: str | None, slide: Slide) -> int:
+    """Read a place on the list; what is none leaves the slider where it is."""
+    if asked is None or not asked.isascii() or not asked.isdigit() or len(asked) > 3:
+        return slide.place
+    return min(int(asked), len(slide.values) - 1)

@@ -1,0 +1,1 @@
+"""What the service keeps: people, receipts, data sets."""
