@@ -105,13 +105,13 @@ class Meaning:
         return p * shrunk / (p * shrunk + (1 - p)) if p < 1 else 1.0, p / (p + (1 - p) * shrunk) if p else 0.0
 
     def __str__(self) -> str:
-        low, high = self.posterior(Fraction(1, 2))
+        low, high = (100 * p for p in self.posterior(Fraction(1, 2)))
         but = "" if self.chance == 0 else f", except with probability at most {shown(self.chance)}"
         return "\n".join(
             [
                 f"{self.measure}: {_strength(self.epsilon)}.",
                 f"The odds of anything about a person move by a factor of at most {shown(self.odds)}{but}.",
-                f"A belief of 50 % stays between {shown(100 * low, 3, upward=False)} % and {shown(100 * high, 3)} %{but}.",
+                f"A belief of 50 % stays between {shown(low, 3, upward=False)} % and {shown(high, 3)} %{but}.",
                 f"An attacker who guesses who took part beats a coin by at most {shown(self.advantage)}.",
                 f"At 5 % false alarms he finds at most {shown(100 * self.best.true_positive, 3)} % of those who did.",
                 "Not promised: " + "; ".join(NOT_PROMISED) + ".",
