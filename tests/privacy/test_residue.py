@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.errors import BudgetExceeded
 from discreet.privacy.events import (
     BinomialNoise,
     DiscreteGaussianNoise,
@@ -28,7 +29,8 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.filters import residue
-from discreet.privacy.measures import ZCDP, GaussianDP, PureDP
+from discreet.privacy.filters.filter import open_filter
+from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.privacy.pricing.gdp import price_gdp
 
 DIGITS = 50
@@ -278,3 +280,28 @@ class TestCharge:
             assert math.isclose(spread.weights.sum(), 1.0, rel_tol=1e-12)
         for spread in (residue.laplace(0.5, 0), residue.laplace(0.5, 10**9)):  # bounds: a little above a law
             assert 1.0 <= spread.weights.sum() < 1 + 1e-5
+
+
+class TestLargeBudgets:
+    """Beyond e^709 a loss leaves the floats; the filter goes on, and never pays less than the Gaussian price."""
+
+    @pytest.mark.parametrize("budget", [800, 900, 10**4, 10**6, 10**12])
+    @pytest.mark.parametrize(
+        "event",
+        [
+            LaplaceNoise(1, 800),
+            LaplaceNoise(1, 3000),
+            DiscreteLaplaceNoise(1, 900),
+            Response(1600, neighbours="add-remove"),
+            Response(2000, 5, neighbours="add-remove"),
+            ExponentialSelection(1500),
+        ],
+    )
+    def test_priced_or_refused(self, budget, event):
+        start = open_filter(ApproxDP(budget, "1e-6"))
+        assert 0 < start.price(event).squared <= price_gdp(event)
+        if start.admits(event):
+            assert start.after(event).left().squared < start.left().squared
+        else:
+            with pytest.raises(BudgetExceeded):
+                start.after(event)
