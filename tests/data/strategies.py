@@ -121,7 +121,8 @@ def schemas(draw):
     version = draw(st.sampled_from(["1", "2024-06", "июнь"]))
     if draw(st.booleans()):
         key = draw(st.lists(st.sampled_from(list(declared)), unique=True))
-        return Schema.public_table(draw(identifiers()), declared, key=key, version=version)
+        most = draw(st.dictionaries(st.sampled_from(sorted(declared)), st.integers(1, 10**6)))
+        return Schema.public_table(draw(identifiers()), declared, key=key, max_rows=most, version=version)
     marks = draw(st.lists(st.sampled_from(["unit", *(f"columns.{name}" for name in declared)]), unique=True))
     return Schema(
         draw(identifiers()),
