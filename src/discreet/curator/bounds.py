@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..answer.suggest import Bounds, plan_bounds, run_bounds
+from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
 from ..privacy.events import Batch
@@ -12,7 +13,6 @@ from ..privacy.events.json import to_json
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
 from .paid import Locks, Order, paid
-from .receipt import hash_json
 from .stand import Stand
 from .write import body_of, opened
 

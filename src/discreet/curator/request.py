@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypedDict, assert_never
 
 from ..answer.level import read_level
+from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import Number
 from ..data.columns.keys import Key
 from ..data.columns.nulls import flag
@@ -25,7 +26,6 @@ from ..query.python.table import Table
 from ..query.sql.parse import parse
 from ..query.text.question import fingerprint
 from .part import part_of
-from .receipt import hash_json
 
 __all__ = [
     "Asked",

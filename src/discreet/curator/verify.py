@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_to_json
+from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json, to_json
-from .receipt import VERSION, Asked, Receipt, canonical_json, hash_json
+from .receipt import VERSION, Asked, Receipt
 from .sign import check_signature, read_key
 from .write import opened
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, answer_to_json
+from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import LedgerCorrupt
 from ..ledger import Entry
 from ..plan.plan import Plan
@@ -14,7 +15,7 @@ from ..privacy.events.json import from_json, measure_from_json, measure_to_json
 from ..privacy.measures import Measure
 from ..query.bounds.rows import tables_of
 from ..query.text.question import describe, fingerprint
-from .receipt import Asked, Receipt, canonical_json, hash_json
+from .receipt import Asked, Receipt
 from .sign import Signer
 
 __all__ = ["answers_of", "body_of", "given", "opened"]

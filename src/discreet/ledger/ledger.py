@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
+from ..arithmetic.canonical import digest
 from ..data.columns.keys import Key
 from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
@@ -21,7 +22,7 @@ from . import steps
 from .account import counted, window_of
 from .books import Books, share_terms
 from .clock import stamp
-from .entry import Entry, EntryKind, digest
+from .entry import Entry, EntryKind
 from .names import read_text, read_who
 from .reading import asked, books_at, closing_of, last_of, names_for, next_page
 from .review.history import History
