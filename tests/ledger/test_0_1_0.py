@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,58 @@ class TestALedgerOf010:
         spend = {"pure": "1/8", "approximate": "1/8 1e-9", "zcdp": "1/64"}[kind]
         ask(_curator(old, dp.Memory(ROWS)), kind, (who, question, {"spend": spend}))
         assert old.spent() != before and old.verify().exact
+
+
+class TestAnotherPlanner:
+    """A better planner divides a spend otherwise; whoever paid for an answer still has it."""
+
+    @pytest.fixture(autouse=True)
+    def planner(self, monkeypatch):
+        """Plan with other shares of the spend."""
+        from discreet.plan import choose
+
+        usual = choose.shares
+
+        def other(*args, **more):
+            parts = [part * (place + 2) for place, part in enumerate(usual(*args, **more))]
+            return tuple(part / sum(parts) for part in parts)
+
+        monkeypatch.setattr(choose, "shares", other)
+        monkeypatch.setattr(choose, "KEY_SHARE", Fraction(1, 3))
+
+    def test_finds_what_was_paid_for(self, old, kind, told):
+        curator, before = _curator(old), old.verify().entries
+        for order, answer in zip(_orders(kind), told["answers"], strict=True):
+            if len(order[2].get("weights", {})) < 2:
+                assert shown(ask(curator, kind, order)) == answer["shown"], order
+                assert {one.receipt.to_json() for one in ask(curator, kind, order).values()} == {answer["receipt"]}
+        assert old.verify().entries == before and state(old, kind) == told["state"]
+
+    def test_says_that_it_was_planned_before(self, old, kind):
+        several = {"pure": 1, "approximate": 0, "zcdp": 1}[kind]  # a question with more than one release
+        [answer] = ask(_curator(old), kind, _orders(kind)[several]).values()
+        assert "planned by release 0.1.0" in str(answer.plan) and str(answer)
+
+    def test_does_not_run_another_plan_under_a_pending_charge(self, old, kind):
+        before = old.verify()
+        ask(_curator(old, dp.Memory(ROWS)), kind, PENDING[kind])
+        after = old.verify()
+        assert (after.pending, after.charges) == (1, before.charges + 1)
+
+    def test_charges_another_spend_level_style_or_weight(self, old, kind):
+        if kind != "pure":
+            pytest.skip("one filter is enough")
+        from fixtures.world_0_1_0 import COUNT, MEAN, MEDIAN
+
+        curator, number = _curator(old, dp.Memory(ROWS)), old.verify().charges
+        for question, how in (
+            (COUNT, {"spend": "2"}),
+            (COUNT, {"spend": "1", "nonnegative": True}),
+            (MEDIAN, {"spend": "1", "level": 0.95}),
+            (MEAN, {"spend": "1", "weights": {"income": 3}}),
+            (MEAN, {"spend": "2", "size": 10}),
+        ):
+            for _ in range(2):
+                ask(curator, kind, ("ana", question, how))
+            number += 1
+            assert old.verify().charges == number, how
