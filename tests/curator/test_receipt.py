@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from curator.cases import COUNT, MEAN, curator, opened
-from discreet.curator.receipt import canonical_json, hash_json
+from discreet.arithmetic.canonical import canonical_json, hash_json
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,10 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from discreet.arithmetic.canonical import canonical_json, digest
 from discreet.ledger import Verdict, open_ledger, verify_export
 from discreet.ledger.account import read_account
-from discreet.ledger.entry import Entry, digest, plain_json, read_line, sealed, write_line
+from discreet.ledger.entry import Entry, read_line, sealed, write_line
 from discreet.ledger.review import walk as walk_file
 from discreet.ledger.review.verify import verify_lines
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Repeated
@@ -111,9 +112,9 @@ class TestEveryCorruptionIsRefused:
         honest, changed = self.lines(), 0
         for number in range(1, 8):
             data, lines = json.loads(honest[number - 1]), [*honest]
-            if plain_json(data[field]) == plain_json(value):
+            if canonical_json(data[field]) == canonical_json(value):
                 continue
-            lines[number - 1] = plain_json(data | {field: value})
+            lines[number - 1] = canonical_json(data | {field: value})
             changed += 1
             with pytest.raises(dp.LedgerCorrupt, match=f"entry {number}"):
                 verify_lines(lines, None, None)
@@ -288,7 +289,7 @@ class TestTheBooksMustBeThoseOfTheChain:
     def test_also_when_this_release_prices_otherwise(self, ledger, monkeypatch, change):
         TestThePricesOfAnotherRelease._price(monkeypatch, LaplaceNoise(40, 1))
         assert not ledger.verify().exact
-        self.put(ledger, "who:ann", plain_json(change(json.loads(self.text(ledger, "who:ann")))))
+        self.put(ledger, "who:ann", canonical_json(change(json.loads(self.text(ledger, "who:ann")))))
         with pytest.raises(dp.LedgerCorrupt, match="account of ann"):
             ledger.verify()
 

@@ -17,6 +17,7 @@ from .estimate import Estimate
 from .estimates.noisy import outward
 from .estimates.reach import reach_of
 from .level import read_level
+from .made import Made
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -41,14 +42,14 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     sorts: tuple[Sort | None, ...]
-    plan: Plan
+    plan: Plan | Made
     keys: tuple[Key, ...]
     estimates: tuple[dict[str, Estimate], ...]
     receipt: object = None
     caption: str = field(default="", compare=False)
 
     @classmethod
-    def of(cls, plan: Plan, keys: Sequence[Key], estimates: Sequence[dict[str, Estimate]]) -> Answer:
+    def of(cls, plan: Plan | Made, keys: Sequence[Key], estimates: Sequence[dict[str, Estimate]]) -> Answer:
         """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values."""
         question, sorts = plan.question, sorts_of(plan.question)
         names = [key.name for key in question.keys]

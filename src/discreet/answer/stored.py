@@ -33,6 +33,7 @@ from .estimates.covariance import Coefficient, Moment
 from .estimates.mean import Average
 from .estimates.noisy import Noisy
 from .estimates.variance import Deviation
+from .made import Made
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
 
 __all__ = ["Json", "answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
@@ -104,8 +105,10 @@ def answer_to_json(answer: Answer) -> Json:
     }
 
 
-def answer_from_json(data: object, plan: Plan) -> Answer:
+def answer_from_json(data: object, plan: Plan | Made) -> Answer:
     """Read an answer written by `answer_to_json`, as the answer to the plan's question.
+
+    Nothing but the question is needed to read it; the plan is what the answer says about how it was made.
 
     Refuses other versions, unknown fields, and an answer whose keys or statistics are not those of the question.
     """

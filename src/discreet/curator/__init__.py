@@ -1,6 +1,6 @@
 """The curator: questions in, private answers with receipts out, every one charged before it is run.
 
-Start at `curator`, then `paid` (the order of effects), `receipt` and `verify`.
+Start at `curator`, then `pay` (the order of effects), `receipt` and `verify`.
 """
 
 from __future__ import annotations

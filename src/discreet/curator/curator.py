@@ -1,7 +1,7 @@
 """The curator: stands between analysts and private data, and knows every room of the house.
 
 question ─► plan ─► price ─► charge ─► run ─► finish ─► answer with a receipt
-└─ public: explain, plan, rehearse ─┘ └─ in this order, or nothing: `paid` ─┘
+└─ public: explain, plan, rehearse ─┘ └─ in this order, or nothing: `pay` ──┘
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import cast
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plan
+from ..answer.stored import answer_to_json
 from ..answer.suggest import Bounds
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
@@ -23,10 +24,13 @@ from ..plan import Plan, Third, Workload, find_third, plan_question, plan_worklo
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.python.table import Table
+from .answers import read_answers
+from .body import Body, facts_of, write_body
 from .bounds import bounds_of
 from .explain import check_store, explained
 from .explanation import Explanation
-from .paid import Locks, Order, paid
+from .order import order_of
+from .pay import Locks, pay
 from .rehearse import made_up
 from .request import (
     Asked,
@@ -35,16 +39,11 @@ from .request import (
     Public,
     Weights,
     Wish,
-    event_of,
-    key_of,
     named_questions,
-    part_of_all,
-    question_of,
     read_question,
 )
 from .sign import Signer
 from .stand import Stand, read_stand
-from .write import answers_of, body_of, given
 
 __all__ = ["Curator"]
 
@@ -161,7 +160,7 @@ class Curator:
         why: str = "",
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
-        wish = Wish(weights, size, level, nonnegative)
+        wish = Wish(weights, size, level, nonnegative, spend, error)
         return self._answers({"": self._planned(question, spend, error, wish)}, wish, why)[""]
 
     def release(
@@ -180,7 +179,7 @@ class Curator:
 
         `weights` divides the spend among the questions.
         """
-        wish = Wish(weights, size, level, nonnegative)
+        wish = Wish(weights, size, level, nonnegative, spend, error)
         return self._answers(dict(self._workload(questions, spend, error, wish).plans), wish, why)
 
     def plan(
@@ -219,7 +218,7 @@ class Curator:
         No private data is touched, nothing is spent. Refuses what `sql` would refuse, but for the budget: that an
         answer would not fit is told, not raised.
         """
-        wish = Wish(weights, size, level, nonnegative)
+        wish = Wish(weights, size, level, nonnegative, spend, error)
         return explained(self.stand, self._planned(question, spend, error, wish), wish, self.who)
 
     def rehearse(
@@ -281,18 +280,17 @@ class Curator:
     def _answers(self, plans: dict[str, Plan], wish: Wish, why: str) -> dict[str, Answer]:
         for plan in plans.values():
             check_store(plan)
-        part = part_of_all(plans, self.ledger.terms.parts)
-        order = Order(self.who, why, question_of(plans), key_of(plans, wish), event_of(plans), part)
+        priced = order_of(plans, wish, self.ledger, who=self.who, why=why)
 
-        def run(price: Measure) -> str:
+        def run() -> str:
             made = {
-                name: run_plan(plan, self.stand.engine, level=wish.level, nonnegative=wish.nonnegative)
+                name: answer_to_json(run_plan(plan, self.stand.engine, level=wish.level, nonnegative=wish.nonnegative))
                 for name, plan in plans.items()
             }
-            return body_of(price, answers_of(made))
+            return write_body(Body(priced.price, made, facts_of(plans, wish)))
 
-        found = paid(self.ledger, order, run, self.locks)
-        return given(plans, found, self.ledger.promise(), self.signer)
+        found = pay(self.ledger, priced.order, run, self.locks)
+        return read_answers(plans, wish, found, self.ledger.promise(), self.signer)
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

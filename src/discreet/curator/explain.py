@@ -12,7 +12,8 @@ from ..plan.plan import Plan
 from ..query.algebra.tally import Tally, Totals
 from ..query.text.question import describe
 from .explanation import Explanation
-from .request import Wish, event_of, key_of, part_of_all
+from .order import order_of
+from .request import Wish
 from .stand import Stand
 
 __all__ = ["check_store", "explained", "store_texts"]
@@ -20,15 +21,15 @@ __all__ = ["check_store", "explained", "store_texts"]
 
 def explained(stand: Stand, plan: Plan, wish: Wish, who: str) -> Explanation:
     """Tell what a plan would do and cost."""
-    ledger, plans = stand.ledger, {"": plan}
-    event, part = event_of(plans), part_of_all(plans, stand.ledger.terms.parts)
+    ledger, priced = stand.ledger, order_of({"": plan}, wish, stand.ledger, who=who)
+    event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
     return Explanation(
         question=describe(plan.question),
         plan=plan,
-        price=ledger.price(event, part=part),
+        price=priced.price,
         left=ledger.left(who, part),
         fits=ledger.admits(event, who=who, part=part),
-        stored=ledger.answer(key_of(plans, wish)) is not None,
+        stored=known is not None and known.body is not None,
         part=part,
         texts=store_texts(plan, stand.engine),
     )

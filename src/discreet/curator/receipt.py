@@ -6,34 +6,19 @@ receipt can also write its hash, so only a signature (`Signer`) or the ledger it
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from html import escape
 
+from ..arithmetic.canonical import canonical_json, hash_json
 from ..data.columns.keys import Key
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.measures import Measure
 from .sign import Signer
 
-__all__ = ["Asked", "Receipt", "canonical_json", "hash_json"]
+__all__ = ["Asked", "Receipt"]
 
 VERSION = 1
-
-
-def canonical_json(data: object) -> str:
-    """Write JSON in its one canonical form.
-
-    >>> canonical_json({"b": 1, "a": [None, "x"]})
-    '{"a":[null,"x"],"b":1}'
-    """
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-
-
-def hash_json(data: object) -> str:
-    """Give the SHA-256 of JSON in its canonical form."""
-    return hashlib.sha256(canonical_json(data).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

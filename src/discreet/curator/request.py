@@ -8,34 +8,23 @@ from typing import TypeAlias, TypedDict, assert_never
 
 from ..answer.level import read_level
 from ..arithmetic.rational import Number
-from ..data.columns.keys import Key
 from ..data.columns.nulls import flag
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
-from ..ledger import Parts
-from ..plan.plan import Plan
-from ..plan.text.plan import share_text
-from ..privacy.events import Batch, Event
-from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
+from ..privacy.measures import Measure
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
 from ..query.bounds.check import checked
 from ..query.bounds.keys import PublicValues
 from ..query.python.table import Table
 from ..query.sql.parse import parse
 from ..query.text.question import fingerprint
-from .part import part_of
-from .receipt import hash_json
 
 __all__ = [
     "Asked",
     "Errors",
     "Weights",
     "Wish",
-    "event_of",
-    "key_of",
-    "part_of_all",
-    "question_of",
     "read_question",
     "schemas_of",
 ]
@@ -45,18 +34,17 @@ Errors: TypeAlias = Number | Mapping[str, Number]
 ManyErrors: TypeAlias = Errors | Mapping[str, Errors]
 Weights: TypeAlias = Mapping[str, Number]
 
-FORMAT = 1
-"""Of the text behind a key; ledgers keep keys, so it changes only with a new number."""
-
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How a spend is divided, for how many rows errors are predicted, and how answers are made from releases."""
+    """What is spent or how wrong answers may be, how a spend is divided, and how answers are made from releases."""
 
     weights: Weights | None = None
     size: int | None = None
     level: float = 0.95
     nonnegative: bool = False
+    spend: Measure | None = None
+    error: ManyErrors | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", read_level(self.level))
@@ -133,41 +121,3 @@ def schemas_of(relation: Relation) -> Iterator[Schema]:
                 yield from schemas_of(part)
         case _:
             assert_never(relation)
-
-
-def event_of(plans: Mapping[str, Plan]) -> Event:
-    """Give all that will be done as one event, to be charged at once.
-
-    Refuses plans that release nothing: whatever is shown must have been paid for.
-    """
-    events = [event for plan in plans.values() for event in plan.events]
-    if not events:
-        raise InvalidArgument("there is nothing to release, so there is nothing to pay for; ask for an aggregate")
-    return events[0] if len(events) == 1 else Batch(events)
-
-
-def key_of(plans: Mapping[str, Plan], wish: Wish) -> str:
-    """Name what will come out: equal questions about equal versions, with equal noise, have equal keys."""
-    asked = [
-        {
-            "name": name,
-            "fingerprint": fingerprint(plan.question),
-            "events": [to_json(event) for event in plan.events],
-            "shares": [share_text(release.want.tally.share) for release in plan.releases],
-        }
-        for name, plan in plans.items()
-    ]
-    return hash_json({"key": FORMAT, "asked": asked, "level": repr(wish.level), "nonnegative": wish.nonnegative})
-
-
-def question_of(plans: Mapping[str, Plan]) -> str:
-    """Name what was asked, as the ledger notes it: a question's fingerprint, or one for several by name."""
-    prints = {name: fingerprint(plan.question) for name, plan in plans.items()}
-    return prints[""] if list(prints) == [""] else hash_json(prints)
-
-
-def part_of_all(plans: Mapping[str, Plan], parts: Parts | None) -> Key | None:
-    """Say which part all the questions touch and no other; None if there is no such part."""
-    found = [part_of(plan.question, parts) for plan in plans.values()]
-    same = all(part == found[0] and type(part) is type(found[0]) for part in found)
-    return found[0] if found and same else None

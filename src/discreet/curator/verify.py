@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_to_json
+from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json, to_json
-from .receipt import VERSION, Asked, Receipt, canonical_json, hash_json
+from .body import read_body
+from .receipt import VERSION, Asked, Receipt
 from .sign import check_signature, read_key
-from .write import opened
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
@@ -65,7 +66,8 @@ def _stands(receipt: Receipt, ledger: Ledger) -> None:
     if found is None:
         raise ClaimRefuted("the ledger holds no such answer")
     charge, body = found
-    price, stored = opened(body)
+    kept = read_body(body)
+    price, stored = kept.price, kept.answers
     facts = (charge.number, charge.hash, price, ledger.promise())
     if facts != (receipt.number, receipt.charge, receipt.price, receipt.promise):
         raise ClaimRefuted("the ledger holds another charge for this answer")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from ..arithmetic.canonical import canonical_json
 from ..data.unit import window_start
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt
 from ..privacy.events import Event, Repeated
@@ -20,7 +21,6 @@ from ..privacy.filters.filter import Filter
 from ..privacy.filters.rule import Amounts
 from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from .clock import read_time, write_time
-from .entry import plain_json
 from .terms import Window
 
 __all__ = ["Account", "Used", "fresh_account", "read_account", "window_of"]
@@ -101,7 +101,7 @@ class Account:
         """Write the account as one text, exactly."""
         rows = {name: [[str(a) for a in used.amounts], str(used.leaked)] for name, used in self._rows()}
         common = rows.pop("")
-        return plain_json({"since": self.since, "near": self.near, "common": common, "parts": rows})
+        return canonical_json({"since": self.since, "near": self.near, "common": common, "parts": rows})
 
     def _rows(self) -> Iterator[tuple[str, Used]]:
         yield "", self.common

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ..arithmetic.canonical import canonical_json, digest
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json
 from ..privacy.filters.filter import Filter
 from .account import Account, fresh_account, read_account
-from .entry import Entry, digest, plain_json
+from .entry import Entry
 from .parts import label
 from .stores.store import ALLOWANCES, EVERYONE, TERMS, account_name
 from .terms import OTHERS, Terms, read_terms
@@ -48,7 +49,7 @@ class Shares:
     def text(self) -> str:
         """Write the allowances as one text, exactly."""
         named = {who: None if share is None else share.to_json() for who, share in self.named}
-        return plain_json({"named": named, "anyone": self.anyone})
+        return canonical_json({"named": named, "anyone": self.anyone})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Books:
         Raises BudgetExceeded, NotAllowed or InvalidArgument for what cannot be granted; nothing changes then.
         """
         if entry.kind == "charge":
-            return self._charged(read_event(plain_json(entry.event)), entry)
+            return self._charged(read_event(canonical_json(entry.event)), entry)
         if entry.kind == "allow":
             return replace(self, shares=self._shared(entry.who, entry.terms))
         return self

@@ -7,16 +7,16 @@ what they cost is worked out by whoever reads them.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, get_args
 
+from ..arithmetic.canonical import canonical_json, digest
 from ..errors import LedgerCorrupt
 from ..privacy.events.json import Json
 from .clock import read_time
 
-__all__ = ["FORMAT", "Entry", "EntryKind", "digest", "plain_json", "read_line", "sealed", "write_line"]
+__all__ = ["FORMAT", "Entry", "EntryKind", "read_line", "sealed", "write_line"]
 
 EntryKind: TypeAlias = Literal["open", "charge", "answer", "fail", "allow"]
 FORMAT = 1
@@ -48,7 +48,6 @@ class Entry:
     hash: str = ""
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 _NAMES = tuple(f.name for f in fields(Entry))
 _TYPES: dict[str, tuple[type, ...]] = {
     "number": (int,),
@@ -70,26 +69,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def plain_json(data: object) -> str:
-    """Write the one text of a JSON value.
-
-    >>> plain_json({"b": 1, "a": "x"})
-    '{"a":"x","b":1}'
-    """
-    return _ENCODER.encode(data)
-
-
-def digest(*texts: str) -> str:
-    """Give the SHA-256 of texts, in hexadecimal; where one ends and the next begins matters.
-
-    >>> digest("ab", "c") == digest("a", "bc")
-    False
-    """
-    if len(texts) == 1:
-        return hashlib.sha256(texts[0].encode("utf-8")).hexdigest()
-    return digest("".join(map(digest, texts)))
-
-
 def sealed(entry: Entry) -> Entry:
     """Give the entry with its own hash.
 
@@ -97,12 +76,12 @@ def sealed(entry: Entry) -> Entry:
     >>> first.hash == sealed(first).hash, first.hash == sealed(replace(first, why="else")).hash
     (True, False)
     """
-    return replace(entry, hash=digest(plain_json(_open(entry))))
+    return replace(entry, hash=digest(canonical_json(_open(entry))))
 
 
 def write_line(entry: Entry) -> str:
     """Write a sealed entry as one line of JSON."""
-    return plain_json(_open(entry) | {"hash": entry.hash})
+    return canonical_json(_open(entry) | {"hash": entry.hash})
 
 
 def _open(entry: Entry) -> Json:
@@ -124,14 +103,14 @@ def read_line(line: str) -> Entry:
     """
     data = _parsed(line)
     entry = Entry(**{name: data[name] for name in _NAMES})  # type: ignore[arg-type]
-    if digest(plain_json({name: data[name] for name in data if name != "hash"})) != entry.hash:
+    if digest(canonical_json({name: data[name] for name in data if name != "hash"})) != entry.hash:
         raise LedgerCorrupt(f"entry {entry.number} does not have the hash that it states: it was changed")
     return entry
 
 
 def _parsed(line: str) -> Json:
     try:
-        data = json.loads(line)
+        data = json.loads(line, parse_constant=_no_constant)
     except (ValueError, TypeError, RecursionError):
         data = None
     if not isinstance(data, dict) or data.keys() != _TYPES.keys():
@@ -143,6 +122,10 @@ def _parsed(line: str) -> Json:
     if not right or not whole or not _is_time(data["time"]):
         raise LedgerCorrupt("a line has a field of the wrong type: it was changed, or written by something else")
     return data
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"JSON has no {name}")
 
 
 def _is_time(text: str) -> bool:

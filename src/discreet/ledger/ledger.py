@@ -7,10 +7,10 @@ crash, race or full disk lets an answer out without its charge.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
+from ..arithmetic.canonical import digest
 from ..data.columns.keys import Key
 from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
@@ -21,17 +21,19 @@ from . import steps
 from .account import counted, window_of
 from .books import Books, share_terms
 from .clock import stamp
-from .entry import Entry, EntryKind, digest
+from .entry import Entry, EntryKind
 from .names import read_text, read_who
-from .reading import asked, books_at, closing_of, last_of, names_for, next_page
-from .review.history import History
+from .order import Order, Standing, check_body, entry_of, find_answer, find_pending, look_of
+from .reading import books_at, closing_of, last_of, names_for, next_page, read_found
+from .review.export import backup_file, export_lines
+from .review.history import History, read_history
 from .review.verdict import Checkpoint, Verdict
-from .stores.store import Page, Snapshot, Store, step_of
+from .review.verify import Progress, verify_store
+from .stores.store import NOTHING, Look, Page, Snapshot, Store, step_of
 from .terms import OTHERS, Terms, allowance
 
 __all__ = ["Ledger"]
 
-Progress = Callable[[int, int], object]
 _NOBODY = "nobody"
 
 
@@ -97,18 +99,34 @@ class Ledger:
         Raises BudgetExceeded (with what was asked and what is left; its message says whose) and NotAllowed; refuses
         what the filter cannot price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
         """
-        entry = Entry(
-            0,
-            "charge",
-            "",
-            who=read_who(who),
-            why=read_text(why, "why"),
-            question=read_text(question, "question"),
-            key=read_text(key, "key"),
-            part=part,
-            event=to_json(event),
-        )
-        return self._append(entry)
+        return self._append(entry_of(Order(who, why, question, key, event, part)))
+
+    def find(self, order: Order) -> Standing | None:
+        """Return what stands here for an order: its stored answer, or a pending charge to run it under, or None.
+
+        Raises NotAllowed for one who has no allowance: he is refused also what was paid for by others.
+        """
+        return self._standing(order, self._store.read(names_for(order.who), look_of(order)))
+
+    def settle(self, order: Order) -> Standing:
+        """Find what stands here for an order, or else charge it, in one transaction: one charge, whoever asks.
+
+        Raises what `charge` and `find` raise; nothing changes then.
+        """
+        entry, found = entry_of(order), list[Standing]()
+
+        def decide(snapshot: Snapshot) -> Page | None:
+            standing = self._standing(order, snapshot)
+            if standing is not None:
+                found.append(standing)
+                return None
+            last = last_of(snapshot)
+            return next_page(snapshot, books_at(snapshot, entry.who, last), last, entry)
+
+        steps.passed("charge:before")
+        page = self._store.append(names_for(entry.who), look_of(order), decide)
+        steps.passed("charge:after")
+        return found[0] if found else Standing(_written(page), fresh=True)
 
     def finish(self, charge: Entry, body: str) -> Entry:
         """Release: store the answer of a charge durably, and give its entry. The first answer wins.
@@ -132,9 +150,9 @@ class Ledger:
         charges = {entry.number: entry for entry, _ in entries if entry.kind == "charge"}
         for entry, body in entries:
             if entry.kind == "answer":
-                if body is None or digest(body) != entry.body_hash or entry.refers not in charges:
+                if entry.refers not in charges:
                     raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
-                return charges[entry.refers], body
+                return charges[entry.refers], check_body(entry, body)
         return None
 
     def body(self, charge: Entry) -> str | None:
@@ -148,8 +166,8 @@ class Ledger:
         Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out. A
         charge of an earlier window is left alone: what goes out now is paid for now.
         """
-        snapshot = self._store.read((), read_text(key, "key"))
-        entries, window = asked(snapshot.found), self.terms.window
+        snapshot = self._store.read((), Look(read_text(key, "key")))
+        entries, window = read_found(snapshot.found), self.terms.window
         for entry, _ in entries:
             mine = entry.kind == "charge" and entry.who == who and closing_of(entry.number, entries) is None
             if mine and window_of(entry.time, window) == window_of(stamp(snapshot.now, entry.time), window):
@@ -185,8 +203,6 @@ class Ledger:
 
     def history(self, who: str | None = None, last: int | None = None) -> History:
         """List the entries, oldest first: all, or those of somebody, or the last few."""
-        from .review.history import read_history
-
         return read_history(self._store, self.filter(), who, last)
 
     def verify(self, progress: Progress | None = None, *, checkpoint: Checkpoint | None = None) -> Verdict:
@@ -197,14 +213,10 @@ class Ledger:
 
         Raises LedgerCorrupt, saying which entry.
         """
-        from .review.verify import verify_store
-
         return verify_store(self._store, progress, checkpoint)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write all entries as lines of JSON to a new file, for `verify_export`; give their number."""
-        from .review.export import export_lines
-
         return export_lines(self._store, path)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
@@ -215,8 +227,6 @@ class Ledger:
 
         Refuses other stores: they have their own means, and `export` works for all.
         """
-        from .review.export import backup_file
-
         backup_file(self._store, path)
 
     def close(self) -> None:
@@ -228,6 +238,11 @@ class Ledger:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
+
+    def _standing(self, order: Order, snapshot: Snapshot) -> Standing | None:
+        books = books_at(snapshot, read_who(order.who), last_of(snapshot))
+        books.shares.of(books.who, books.terms.filter)  # raises NotAllowed
+        return find_answer(order, snapshot) or find_pending(order, snapshot, self.terms.window)
 
     def _present(self, who: str) -> tuple[Books, str]:
         """Read the books of somebody as they stand now, and what time it is."""
@@ -243,7 +258,7 @@ class Ledger:
 
         step = step_of(entry)
         steps.passed(f"{step}:before")
-        page = self._store.append(names_for(entry.who), None, decide)
+        page = self._store.append(names_for(entry.who), NOTHING, decide)
         steps.passed(f"{step}:after")
         return _written(page)
 
@@ -255,7 +270,7 @@ class Ledger:
         ended: list[Entry] = []
 
         def decide(snapshot: Snapshot) -> Page | None:
-            entries = asked(snapshot.found)
+            entries = read_found(snapshot.found)
             if not any(known.hash == charge.hash for known, _ in entries):
                 raise InvalidArgument(f"entry {charge.number} is no charge of this ledger; give what `charge` returned")
             end = closing_of(charge.number, entries)
@@ -268,12 +283,12 @@ class Ledger:
 
         step = step_of(entry)
         steps.passed(f"{step}:before")
-        page = self._store.append(names_for(charge.who), charge.key, decide)
+        page = self._store.append(names_for(charge.who), Look(charge.key), decide)
         steps.passed(f"{step}:after")
         return ended[0] if ended else _written(page)
 
     def _find(self, key: str) -> list[tuple[Entry, str | None]]:
-        return asked(self._store.read((), read_text(key, "key")).found)
+        return read_found(self._store.read((), Look(read_text(key, "key"))).found)
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"

@@ -19,7 +19,7 @@ from .ledger import Ledger
 from .names import read_who
 from .parts import Parts
 from .reading import books_at, last_of, names_for
-from .stores.store import Page, Snapshot, Store, account_name
+from .stores.store import NOTHING, Page, Snapshot, Store, account_name
 from .terms import Terms, Window, make_terms
 
 __all__ = ["open_ledger"]
@@ -111,7 +111,7 @@ def _terms(store: Store, budget: Measure | None, wanted: _Wanted) -> Terms:
         if budget is None:
             raise InvalidArgument("there is no ledger here yet; a new one needs a budget, such as PureDP(1)")
         terms = make_terms(budget, **wanted)
-        page = store.append(names, None, lambda there: None if there.number else first_page(terms, there))
+        page = store.append(names, NOTHING, lambda there: None if there.number else first_page(terms, there))
         found = found if page is not None else store.read(names)
         if page is not None:
             return terms

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..arithmetic.canonical import canonical_json
 from ..data.columns.keys import Key, listed
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events.json import Json
-from .entry import plain_json
 
 __all__ = ["Parts", "label"]
 
@@ -33,7 +33,7 @@ def label(part: Key) -> str:
     >>> label(True), label(1), label("1")
     ('true', '1', '"1"')
     """
-    return plain_json(part)
+    return canonical_json(part)
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -11,7 +11,7 @@ from .clock import stamp
 from .entry import Entry, read_line, sealed
 from .stores.store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, account_name
 
-__all__ = ["asked", "books_at", "closing_of", "last_of", "names_for", "next_page"]
+__all__ = ["books_at", "closing_of", "last_of", "names_for", "next_page", "read_found"]
 
 
 def names_for(who: str) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
     return Page(sealed(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
 
 
-def asked(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str | None]]:
+def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str | None]]:
     """Read the entries of one key, in order, with their bodies."""
     return [(read_line(line), body) for line, body in found]
 

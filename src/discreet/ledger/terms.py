@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
+from ..arithmetic.canonical import canonical_json
 from ..arithmetic.rational import Number
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
 from ..privacy.events.json import Json
 from ..privacy.filters.filter import Filter, Kind, open_filter
 from ..privacy.measures import ApproxDP, Measure
 from ..privacy.neighbours import REPLACE, Neighbours
-from .entry import plain_json
 from .names import read_who
 from .parts import Parts
 
@@ -66,7 +66,7 @@ class Terms:
 
     def text(self) -> str:
         """Write the terms as one text."""
-        return plain_json(self.to_json())
+        return canonical_json(self.to_json())
 
 
 def make_terms(

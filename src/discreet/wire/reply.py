@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
+from ..arithmetic.canonical import canonical_json as line_of
 from ..engines.base import failure
 from ..errors import (
     BudgetExceeded,
@@ -30,7 +31,6 @@ from ..errors import (
     UnsupportedQuery,
 )
 from ..ledger.entry import Entry, read_line, write_line
-from ..ledger.entry import plain_json as line_of
 from ..privacy.measures import Measure
 from .measure import budget_to_json
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from ...arithmetic.canonical import canonical_json, digest
 from ...errors import BudgetExceeded, DiscreetError, LedgerCorrupt
 from ..account import Account, fresh_account
 from ..books import Books, Shares, open_books, vouch
-from ..entry import Entry, digest, plain_json, read_line, write_line
+from ..entry import Entry, read_line, write_line
 from ..terms import Terms, read_terms
 
 __all__ = ["SLACK", "Walk"]
@@ -78,7 +79,7 @@ class Walk:
             raise LedgerCorrupt(f"entry {number} is earlier than the one before it")
 
     def _opened(self, entry: Entry) -> Books:
-        return open_books(read_terms(plain_json(entry.terms)), "")
+        return open_books(read_terms(canonical_json(entry.terms)), "")
 
     def _priced(self, entry: Entry) -> Books:
         books = self.books(entry.who)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import LedgerConflict
 from .. import clock, steps
-from ..entry import write_line
-from .store import Decide, Page, Snapshot, step_of
+from ..entry import Entry, write_line
+from .store import NOTHING, SECOND, Decide, Look, Page, Snapshot, step_of
 
 __all__ = ["MemoryStore"]
 
@@ -25,28 +25,28 @@ class MemoryStore:
         self._home = os.getpid()
         self._lines: list[tuple[str, str | None]] = []
         self._texts: dict[str, str] = {}
-        self._places: dict[str, list[int]] = {}
+        self._places: dict[Look, list[int]] = {}
 
-    def read(self, names: Sequence[str] | None, key: str | None = None) -> Snapshot:
-        """Give what stands here."""
+    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+        """Return what stands here."""
         self._at_home()
         with self._lock:
             texts = {name: text for name, text in self._texts.items() if names is None or name in names}
-            found = [self._lines[place] for place in self._places.get(key or "", ())]
+            places = [self._places.get(one, []) for one in (Look(key=look.key), Look(question=look.question))]
+            found = [self._lines[place] for place in dict.fromkeys([*places[0], *places[1]])]
             last = self._lines[-1][0] if self._lines else ""
             return Snapshot(len(self._lines), clock.now(), last, texts, found)
 
-    def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
         """Decide and write while nobody else can."""
         self._at_home()
         with self._lock:
-            page = decide(self.read(names, key))
+            page = decide(self.read(names, look))
             if page is not None:
                 steps.passed(f"{step_of(page.entry)}:written")
-                entry = page.entry
-                if entry.key:
-                    self._places.setdefault(entry.key, []).append(len(self._lines))
-                self._lines.append((write_line(entry), page.body))
+                for place in _looks(page.entry):
+                    self._places.setdefault(place, []).append(len(self._lines))
+                self._lines.append((write_line(page.entry), page.body))
                 self._texts.update(page.texts)
             return page
 
@@ -63,3 +63,11 @@ class MemoryStore:
         if os.getpid() != self._home:
             why = "a copy in another process would have the whole budget again"
             raise LedgerConflict(f"a ledger in memory works only in the process that opened it: {why}; use a file")
+
+
+def _looks(entry: Entry) -> list[Look]:
+    """List by what an entry is found again."""
+    if not entry.key:
+        return []
+    first = bool(entry.question) and not entry.key.startswith((SECOND, "#"))
+    return [Look(key=entry.key), Look(question=entry.question)] if first else [Look(key=entry.key)]

@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -21,7 +21,7 @@ from psycopg import errors as e
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
-from .store import Decide, Page, Snapshot, step_of
+from .store import NOTHING, Decide, Look, Page, Snapshot, step_of
 
 __all__ = ["PostgresStore", "turn_of"]
 
@@ -34,6 +34,10 @@ CREATE INDEX IF NOT EXISTS entry_key ON discreet_ledger.entry (ledger, key, numb
 CREATE TABLE IF NOT EXISTS discreet_ledger.state (
     ledger text NOT NULL, name text NOT NULL, text text NOT NULL, PRIMARY KEY (ledger, name))
 """
+_OLD = "key <> '' AND left(key, 1) <> '#' AND left(key, 2) <> '2:'"
+_ASKED = """substring(line from position('"question":"' in line) + 12 for 64)"""
+_INDEX = f"CREATE INDEX IF NOT EXISTS entry_question ON discreet_ledger.entry (ledger, ({_ASKED}), number) WHERE {_OLD}"
+_INDEXED = "SELECT to_regclass('discreet_ledger.entry_question') IS NOT NULL"
 _THERE = "SELECT to_regclass('discreet_ledger.state') IS NOT NULL"
 _MAKING = 7305735441932226369  # of the lock under which tables are made, one at a time
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
@@ -41,6 +45,9 @@ _NOW = "SELECT clock_timestamp()"
 _LAST = "SELECT number, line FROM discreet_ledger.entry WHERE ledger = %s ORDER BY number DESC LIMIT 1"
 _TEXT = "SELECT name, text FROM discreet_ledger.state WHERE ledger = %s AND (%s OR name = ANY(%s))"
 _KEY = "SELECT line, body FROM discreet_ledger.entry WHERE ledger = %s AND key = %s AND key <> '' ORDER BY number"
+_QUESTION = f"""
+SELECT line, body FROM discreet_ledger.entry WHERE ledger = %s AND {_OLD} AND {_ASKED} = %s ORDER BY number
+"""  # noqa: S608 a constant
 _RANGE = """
 SELECT number, line, body FROM discreet_ledger.entry WHERE ledger = %s AND number BETWEEN %s AND %s ORDER BY number
 """
@@ -67,22 +74,23 @@ class PostgresStore:
         self._turn = turn_of(name)
         self._lock = threading.RLock()
         self._held: psycopg.Connection | None = None
-        self._made = False
+        self._made = self._indexed = False
         _OPEN.add(self)
 
-    def read(self, names: Sequence[str] | None, key: str | None = None) -> Snapshot:
-        """Give what stands there, at one moment."""
+    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+        """Return what stands there, at one moment."""
         with self._lock, explained():
             if not self._again(self._tables):
                 return Snapshot(0, clock.now())
-            return self._again(lambda connection: self._seen(connection, names, key))
+            return self._again(lambda connection: self._seen(connection, names, look))
 
-    def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the ledger's lock from its start."""
         with self._lock, explained():
             if not self._again(self._tables):
                 self._again(self._make_tables)
-            snapshot = self._again(lambda connection: self._locked(connection, names, key))
+            self._again(self._index)
+            snapshot = self._again(lambda connection: self._locked(connection, names, look))
             connection = self._connection()
             try:
                 page = decide(snapshot)
@@ -107,30 +115,31 @@ class PostgresStore:
                 self._held.close()
                 self._held = None
 
-    def _seen(self, connection: psycopg.Connection, names: Sequence[str] | None, key: str | None) -> Snapshot:
+    def _seen(self, connection: psycopg.Connection, names: Sequence[str] | None, look: Look) -> Snapshot:
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            parts = self._ask(connection, names, key)
+            parts = self._ask(connection, names, look)
             connection.execute("COMMIT")
         return _snapshot(*parts)
 
-    def _locked(self, connection: psycopg.Connection, names: Sequence[str], key: str | None) -> Snapshot:
+    def _locked(self, connection: psycopg.Connection, names: Sequence[str], look: Look) -> Snapshot:
         """Begin a turn: wait for the ledger's lock, then read what stands there; one round trip."""
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
             connection.execute(_LOCK, (self._turn,))
-            parts = self._ask(connection, names, key)
+            parts = self._ask(connection, names, look)
         return _snapshot(*parts)
 
     def _ask(
-        self, connection: psycopg.Connection, names: Sequence[str] | None, key: str | None
+        self, connection: psycopg.Connection, names: Sequence[str] | None, look: Look
     ) -> tuple[psycopg.Cursor[Any], ...]:
         listed = list(names or ())
         return (
             connection.execute(_NOW),
             connection.execute(_LAST, (self._name,)),
             connection.execute(_TEXT, (self._name, names is None, listed)),
-            connection.execute(_KEY, (self._name, key or "")),
+            connection.execute(_KEY, (self._name, look.key)),
+            *([connection.execute(_QUESTION, (self._name, look.question))] if look.question else ()),
         )
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
@@ -162,6 +171,17 @@ class PostgresStore:
             connection.execute(_LOCK, (_MAKING,))
             connection.execute(_TABLES)
         self._made = True
+
+    def _index(self, connection: psycopg.Connection) -> None:
+        """Make the index that tables of 0.1.0 do not have; one who may not does without, only slower."""
+        if self._indexed:
+            return
+        row = connection.execute(_INDEXED).fetchone()
+        if row is None or not row[0]:
+            with suppress(e.InsufficientPrivilege), connection.transaction():
+                connection.execute(_LOCK, (_MAKING,))
+                connection.execute(_INDEX)
+        self._indexed = True
 
     def _again(self, work: Callable[[psycopg.Connection], T]) -> T:
         """Do what writes nothing of the ledger, once more if the connection turns out to be lost."""
@@ -196,9 +216,10 @@ def turn_of(name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"discreet ledger {name}".encode()).digest()[:8], "big", signed=True)
 
 
-def _snapshot(now: Any, last: Any, texts: Any, found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
+def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
     number, line = last.fetchone() or (0, "")
-    return Snapshot(number, now.fetchone()[0], line, dict(texts.fetchall()), found.fetchall())
+    rows = list(dict.fromkeys(row for cursor in found for row in cursor.fetchall()))
+    return Snapshot(number, now.fetchone()[0], line, dict(texts.fetchall()), rows)
 
 
 @contextmanager

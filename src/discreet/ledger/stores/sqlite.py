@@ -18,13 +18,14 @@ from pathlib import Path
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
-from .sqlite_file import check_file, connect, explained, identity, make_file
-from .store import Decide, Page, Snapshot, step_of
+from .sqlite_file import OLD_INDEX, OLD_LINE, check_file, connect, explained, identity, make_file
+from .store import NOTHING, Decide, Look, Page, Snapshot, step_of
 
 __all__ = ["SqliteStore"]
 
 _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
 _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
+_QUESTION = f"SELECT line, body FROM entry WHERE {OLD_LINE} = ? ORDER BY number"  # noqa: S608 a constant
 _RANGE = "SELECT number, line, body FROM entry WHERE number BETWEEN ? AND ? ORDER BY number"
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
@@ -49,20 +50,21 @@ class SqliteStore:
         self._file: tuple[int, int] | None = None
         _OPEN.add(self)
 
-    def read(self, names: Sequence[str] | None, key: str | None = None) -> Snapshot:
-        """Give what stands in the file, at one moment."""
+    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+        """Return what stands in the file, at one moment."""
         if not self.path.exists():
             return Snapshot(0, clock.now())
         with self._turn("BEGIN") as connection:
-            return _snapshot(connection, names, key)
+            return _snapshot(connection, names, look)
 
-    def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the write lock from its start."""
         if not self.path.exists() and (made := self._make(decide)) is not None:
             return made
         with self._turn("BEGIN IMMEDIATE") as connection:
-            page = decide(_snapshot(connection, names, key))
+            page = decide(_snapshot(connection, names, look))
             if page is not None:
+                connection.execute(OLD_INDEX)  # a file of 0.1.0 has none yet
                 _write(connection, page)
                 self._same_file()
             return page
@@ -131,13 +133,15 @@ class SqliteStore:
             raise LedgerCorrupt(f"{self.path} was removed or replaced while it was open; nothing was written")
 
 
-def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, key: str | None) -> Snapshot:
+def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, look: Look) -> Snapshot:
     last = connection.execute(_LAST).fetchone()
     if names is None:
         texts = connection.execute("SELECT name, text FROM state").fetchall()
     else:
         texts = [row for name in names for row in connection.execute(_TEXT, (name,))]
-    found = connection.execute(_KEY, (key,)).fetchall() if key else ()
+    found = [*connection.execute(_KEY, (look.key,))] if look.key else []
+    if look.question:
+        found += [row for row in connection.execute(_QUESTION, (look.question,)) if row not in found]
     number, line = last if last is not None else (0, "")
     return Snapshot(number, clock.now(), line, dict(texts), found)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import LedgerConflict, LedgerCorrupt
 
-__all__ = ["check_file", "connect", "explained", "identity", "make_file"]
+__all__ = ["OLD_INDEX", "OLD_LINE", "check_file", "connect", "explained", "identity", "make_file"]
 
 APPLICATION = 0x44504C31
 """DPL1: `file` and SQLite tell a ledger from other databases by it."""
@@ -22,6 +22,12 @@ CREATE TABLE entry (number INTEGER PRIMARY KEY, line TEXT NOT NULL, body TEXT, k
 CREATE INDEX entry_key ON entry (key, number) WHERE key <> '';
 CREATE TABLE state (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
+_QUESTION = """substr(line, instr(line, '"question":"') + 12, 64)"""
+_OLD = "key <> '' AND substr(key, 1, 1) <> '#' AND substr(key, 1, 2) <> '2:'"
+OLD_LINE = f"{_OLD} AND {_QUESTION}"
+"""Which lines have a key of the first format, and the fingerprint that they state: quotes within texts are escaped, so
+the first `"question":"` of a line is its field."""
+OLD_INDEX = f"CREATE INDEX IF NOT EXISTS entry_question ON entry ({_QUESTION}, number) WHERE {_OLD}"
 _BUSY = "somebody else holds it for too long; nothing was spent, ask again"
 _FULL = "the disk is full, or the file may not grow; nothing was spent. Make room and ask again"
 _LOST = "reading or writing failed; if a charge was under way it may or may not stand, its answer did not go out"
@@ -117,7 +123,7 @@ def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
             _settle(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}")
+            connection.executescript(f"BEGIN IMMEDIATE;{_TABLES};{OLD_INDEX};")
             fill(connection)
             connection.execute("COMMIT")
         try:

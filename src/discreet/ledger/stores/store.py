@@ -14,10 +14,25 @@ from typing import Protocol, TypeAlias
 
 from ..entry import Entry
 
-__all__ = ["ALLOWANCES", "EVERYONE", "TERMS", "Decide", "Page", "Snapshot", "Store", "account_name", "step_of"]
+__all__ = [
+    "ALLOWANCES",
+    "EVERYONE",
+    "NOTHING",
+    "SECOND",
+    "TERMS",
+    "Decide",
+    "Look",
+    "Page",
+    "Snapshot",
+    "Store",
+    "account_name",
+    "step_of",
+]
 
 TERMS, ALLOWANCES, EVERYONE = "terms", "allowances", "everyone"
 """The names of the texts that every ledger has."""
+SECOND = "2:"
+"""How keys of the second format begin; those of the first are found by the question that they were charged for."""
 _STEPS = {"charge": "charge", "answer": "finish", "fail": "fail", "open": "open", "allow": "allow"}
 
 
@@ -36,6 +51,17 @@ def step_of(entry: Entry) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """Which lines a decision needs: those of a key, and those with a key of the first format about a question."""
+
+    key: str = ""
+    question: str = ""
+
+
+NOTHING = Look()
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What stands in a store at one moment; number 0 means that there is no ledger yet."""
 
@@ -45,7 +71,7 @@ class Snapshot:
     """The last line."""
     texts: Mapping[str, str] = field(default_factory=dict)
     found: Sequence[tuple[str, str | None]] = ()
-    """The lines of the key that was asked for, in order, each with its body."""
+    """The lines that were looked for, each with its body: those of the key, then those of the question, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +89,10 @@ Decide: TypeAlias = Callable[[Snapshot], Page | None]
 class Store(Protocol):
     """Where lines are kept. Everything a store cannot do raises LedgerConflict; what it cannot read, LedgerCorrupt."""
 
-    def read(self, names: Sequence[str] | None, key: str | None = None) -> Snapshot:
-        """Give what stands there at one moment: the texts named, or all."""
+    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+        """Return what stands there at one moment: the texts named, or all, and the lines that are looked for."""
 
-    def append(self, names: Sequence[str], key: str | None, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
         """Read, decide and write in one turn that nobody else can enter; None from `decide` writes nothing."""
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:

@@ -7,12 +7,12 @@ classes by reflection, so a new field cannot slip into version 1. Lines are only
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from ...arithmetic.canonical import canonical_json
 from ...arithmetic.rational import Number
 from ...errors import InvalidArgument
 from .. import events as e
@@ -144,7 +144,7 @@ def canonical(value: Event | Measure) -> bytes:
     b'{"epsilon":"1/20","measure":"pure-dp","version":1}'
     """
     data = measure_to_json(value) if isinstance(value, Measure) else to_json(value)
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+    return canonical_json(data).encode("ascii")
 
 
 def _write_event(event: Event, depth: int) -> Json:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 
+from ...arithmetic.canonical import hash_json
 from ...data.schema import Schema
 from ..algebra.expression import Expression
 from ..algebra.statistic import expressions_of, function_name
@@ -86,9 +85,7 @@ def fingerprint(question: Question) -> str:
     >>> fingerprint(one) == fingerprint(two), len(fingerprint(one))
     (True, 64)
     """
-    tree = {"format": FORMAT, "question": _plain(question)}
-    text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hash_json({"format": FORMAT, "question": _plain(question)})
 
 
 def _plain(value: object) -> object:

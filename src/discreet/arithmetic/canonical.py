@@ -1,0 +1,53 @@
+"""Canonical JSON and its digest: the one text of a value, the same bytes in thirty years.
+
+Keys in order, no spaces, ASCII. Entries of a ledger, keys, fingerprints, receipts and events are hashed in this form
+and in no other, so anyone can check them with a JSON reader and SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from ..errors import InvalidArgument
+
+__all__ = ["canonical_json", "digest", "hash_json"]
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def canonical_json(data: object) -> str:
+    r"""Return the one text of a JSON value.
+
+    >>> from discreet.arithmetic.canonical import canonical_json
+    >>> canonical_json({"b": 1, "a": [None, "é"]})
+    '{"a":[null,"\\u00e9"],"b":1}'
+
+    Refuses NaN and infinities, which JSON does not have, and what is no JSON value.
+    """
+    try:
+        return _ENCODER.encode(data)
+    except (ValueError, TypeError, RecursionError):
+        raise InvalidArgument("this is no JSON value: NaN, an infinity, or a type that JSON does not have") from None
+
+
+def digest(*texts: str) -> str:
+    """Return the SHA-256 of texts, in hexadecimal; where one ends and the next begins matters.
+
+    >>> from discreet.arithmetic.canonical import digest
+    >>> digest("ab", "c") == digest("a", "bc")
+    False
+    """
+    if len(texts) == 1:
+        return hashlib.sha256(texts[0].encode("utf-8")).hexdigest()
+    return digest("".join(map(digest, texts)))
+
+
+def hash_json(data: object) -> str:
+    """Return the SHA-256 of a JSON value in its canonical form.
+
+    >>> from discreet.arithmetic.canonical import hash_json
+    >>> hash_json({"b": 1, "a": 2}) == hash_json({"a": 2, "b": 1})
+    True
+    """
+    return digest(canonical_json(data))

@@ -1,0 +1,75 @@
+"""The answers that a ledger holds, each with the receipt of their one charge and the caption that goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..answer.answer import Answer
+from ..answer.made import Made
+from ..answer.stored import answer_from_json
+from ..arithmetic.canonical import hash_json
+from ..ledger import Entry
+from ..plan.plan import Plan
+from ..privacy.events.json import from_json, to_json
+from ..privacy.measures import Measure
+from .body import Body, Facts, facts_of, read_body
+from .key import event_of, shares_of
+from .old import same_plan
+from .receipt import Asked, Receipt
+from .request import Wish
+from .sign import Signer
+
+__all__ = ["read_answers"]
+
+
+def read_answers(
+    plans: Mapping[str, Plan], terms: Wish, found: tuple[Entry, str], promise: Measure, signer: Signer | None
+) -> dict[str, Answer]:
+    """Return the answers that a ledger holds, each with the receipt of their one charge."""
+    charge, body = found[0], read_body(found[1])
+    receipt = receipt_of(charge, body, body.facts or facts_of(plans, terms), promise)
+    if signer is not None:
+        receipt = receipt.signed(signer)
+    caption = f"{body.price} of {promise}, entry {charge.number} of the ledger"
+    return {
+        name: answer_from_json(body.answers[name], made).with_receipt(receipt, caption)
+        for name, made in _made(plans, terms, charge, body).items()
+    }
+
+
+def _made(plans: Mapping[str, Plan], terms: Wish, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:
+    """Return how the answers were made: by today's plans, or as the release told that planned them otherwise."""
+    if body.facts is None:
+        if same_plan(charge, plans, terms):
+            return plans
+        texts = {name: f"planned by release 0.1.0, charged as {from_json(charge.event)}" for name in plans}
+    else:
+        shares = {name: list(said.shares) for name, said in body.facts.asked.items()}
+        same = charge.event == to_json(event_of(plans))
+        if same and shares == {name: shares_of(plan) for name, plan in plans.items()}:
+            return plans
+        texts = {name: said.plan for name, said in body.facts.asked.items()}
+    return {name: Made(plan.question, plan.level, texts[name]) for name, plan in plans.items()}
+
+
+def receipt_of(charge: Entry, body: Body, facts: Facts, promise: Measure) -> Receipt:
+    """Return the receipt of a charge."""
+    event = from_json(charge.event)
+    return Receipt(
+        number=charge.number,
+        charge=charge.hash,
+        time=charge.time,
+        who=charge.who,
+        why=charge.why,
+        part=charge.part,
+        stored_as=charge.key,
+        event=event,
+        price=body.price,
+        promise=promise,
+        neighbours=event.neighbours,
+        tables=tuple(facts.tables.items()),
+        asked=tuple(
+            Asked(name, said.text, said.fingerprint, hash_json(body.answers[name]))
+            for name, said in facts.asked.items()
+        ),
+    )

@@ -1,0 +1,158 @@
+"""Under which name a ledger keeps what was asked: an event, a key, the name of the question, a part.
+
+**Keys, second format.** A key is the hash of the questions by name (their fingerprints hold the tables with their
+versions and neighbours) and of the terms: all that was asked, and nothing of how it was planned. So a better planner
+finds the answers that an older one paid for. Equal keys have equal answers, so whatever changes what an answer *means*
+is in the key; what only changes how it is shown is not:
+
+    spend, or error by statistic    always: it says how exact the answer is
+    weights                         unless all are equal: they say which statistic or question is to be more exact
+    level                           with an error, and where an interval is fixed when it is drawn (quantiles)
+    nonnegative                     where there is a count that it moves
+    size                            where errors of several totals are balanced for it (means and the like)
+
+Keys of the first format, of release 0.1.0, hash the planned events instead of the terms: see `old`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from ..arithmetic.canonical import hash_json
+from ..arithmetic.rational import rational
+from ..data.columns.keys import Key
+from ..errors import InvalidArgument
+from ..ledger import Parts
+from ..ledger.stores.store import SECOND
+from ..mechanisms.reading.budget import read_budget
+from ..plan.asked import read_errors
+from ..plan.plan import Plan
+from ..plan.text.plan import share_text
+from ..privacy.events import Batch, Event
+from ..privacy.events.json import Json, measure_to_json, to_json
+from ..query.algebra.expression import Field
+from ..query.algebra.tree import (
+    Correlation,
+    Count,
+    CountDistinct,
+    CountOf,
+    CountPeople,
+    Covariance,
+    Mean,
+    Quantile,
+    Statistic,
+    Variance,
+)
+from ..query.text.question import fingerprint
+from .part import part_of
+from .request import Wish
+
+__all__ = ["COUNTS", "event_of", "key_of", "part_of_all", "question_of", "shares_of", "terms_of"]
+
+FORMAT = 2
+"""Of the text behind a key; ledgers keep keys, so it changes only with a new number."""
+COUNTS = (Count, CountOf, CountPeople, CountDistinct)
+_SEVERAL = (Mean, Variance, Covariance, Correlation)
+
+
+def event_of(plans: Mapping[str, Plan]) -> Event:
+    """Return all that will be done as one event, to be charged at once.
+
+    Refuses plans that release nothing: whatever is shown must have been paid for.
+    """
+    events = [event for plan in plans.values() for event in plan.events]
+    if not events:
+        raise InvalidArgument("there is nothing to release, so there is nothing to pay for; ask for an aggregate")
+    return events[0] if len(events) == 1 else Batch(events)
+
+
+def key_of(plans: Mapping[str, Plan], terms: Wish) -> str:
+    """Return the name of what will come out: equal questions about equal versions on equal terms have equal keys."""
+    asked = {name: fingerprint(plan.question) for name, plan in plans.items()}
+    return SECOND + hash_json({"key": FORMAT, "asked": asked, "terms": terms_of(plans, terms)})
+
+
+def terms_of(plans: Mapping[str, Plan], terms: Wish) -> Json:
+    """Write the terms that change what an answer means, by the table above, as plain JSON types."""
+    statistics = [statistic for plan in plans.values() for _, statistic in plan.question.statistics]
+    said: Json = {}
+    if terms.spend is not None:
+        said["spend"] = measure_to_json(read_budget(terms.spend))
+    if terms.error is not None:
+        said["error"] = {name: _errors(plan, name, terms) for name, plan in plans.items()}
+    if weights := _weights(plans, terms):
+        said["weights"] = weights
+    if terms.size is not None and _any(statistics, _SEVERAL):
+        said["size"] = terms.size
+    if terms.error is not None or _any(statistics, (Quantile,)):
+        said["level"] = repr(terms.level)
+    if terms.nonnegative and _any(statistics, COUNTS):
+        said["nonnegative"] = True
+    return said
+
+
+def _errors(plan: Plan, name: str, terms: Wish) -> list[str]:
+    """Write the error of every statistic, in order; of several questions each may have its own."""
+    error = terms.error
+    if name and isinstance(error, Mapping):
+        error = error[name]
+    return [str(one) for one in read_errors(plan.question, error)]  # type: ignore[arg-type]  # the planner has read it
+
+
+def _weights(plans: Mapping[str, Plan], terms: Wish) -> dict[str, str]:
+    """Write which part of a spend each statistic gets, or each question of several; nothing if the parts are equal."""
+    names, columns = list(plans), {}
+    if names == [""]:
+        question = plans[""].question
+        names = [name for name, _ in question.statistics]
+        columns = {column: made.name for column, made in question.finish.columns if isinstance(made, Field)}
+    given = {columns.get(name, name): rational(weight, "weights") for name, weight in (terms.weights or {}).items()}
+    parts = {name: given.get(name, Fraction(1)) for name in names}
+    whole = sum(parts.values())
+    return {name: str(part / whole) for name, part in parts.items()} if len(set(parts.values())) > 1 else {}
+
+
+def _any(statistics: list[Statistic], kinds: tuple[type, ...]) -> bool:
+    return any(isinstance(statistic, kinds) for statistic in statistics)
+
+
+def shares_of(plan: Plan) -> list[str]:
+    """Write how much of one unit counts in each release."""
+    return [share_text(release.want.tally.share) for release in plan.releases]
+
+
+def question_of(plans: Mapping[str, Plan]) -> str:
+    """Return the name of what was asked, as the ledger notes it: a fingerprint, or one for several by name."""
+    return question_name({name: fingerprint(plan.question) for name, plan in plans.items()})
+
+
+def question_name(prints: Mapping[str, str]) -> str:
+    """Return the name of questions with these fingerprints.
+
+    >>> from discreet.curator.key import question_name
+    >>> question_name({"": "c0ffee"}), len(question_name({"a": "c0ffee"}))
+    ('c0ffee', 64)
+    """
+    return prints[""] if list(prints) == [""] else hash_json(dict(prints))
+
+
+def old_key_of(plans: Mapping[str, Plan], level: float, *, nonnegative: bool) -> str:
+    """Return the key that release 0.1.0 gave: it hashed the planned events and shares instead of the terms."""
+    asked = [
+        {
+            "name": name,
+            "fingerprint": fingerprint(plan.question),
+            "events": [to_json(event) for event in plan.events],
+            "shares": shares_of(plan),
+        }
+        for name, plan in plans.items()
+    ]
+    return hash_json({"key": 1, "asked": asked, "level": repr(level), "nonnegative": nonnegative})
+
+
+def part_of_all(plans: Mapping[str, Plan], parts: Parts | None) -> Key | None:
+    """Return the part that all the questions touch and no other; None if there is no such part."""
+    found = [part_of(plan.question, parts) for plan in plans.values()]
+    same = all(part == found[0] and type(part) is type(found[0]) for part in found)
+    return found[0] if found and same else None

@@ -1,0 +1,109 @@
+"""Charge, run, finish: the only place where a question has effects, in this order.
+
+    an answer is stored under the key       it is given again; nothing is charged, no store is touched
+    a charge is pending                     another process runs it now, or died: wait a moment for its answer, then run
+                                            it under that charge, since nothing has gone out yet
+    otherwise                               charge, durably; then run; then store the answer, durably; then give it
+
+Which of the three it is, the ledger decides in the transaction that would write the charge: one charge, whoever asks,
+from however many processes. So a crash may waste budget and never leaks. What is given is always what the ledger holds:
+if two processes ran the same charge, the first answer that was stored is the one that both give, and one draw of noise
+is all that goes out. A failure after the charge is one constant message, whatever happened, and the charge stays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock
+
+from ..arithmetic.canonical import digest
+from ..engines.base import failure
+from ..errors import DiscreetError
+from ..ledger import Entry, Ledger, clock, steps
+from ..ledger.clock import read_time
+from ..ledger.order import Order, Standing
+
+__all__ = ["Locks", "pay"]
+
+PATIENCE = 1.0
+"""Seconds after a charge for which others wait for its answer before they run it themselves. A longer wait would only
+save work: all who run one charge give the same answer."""
+_PAUSE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Locks:
+    """One lock for each of 64 groups of keys: threads that ask the same wait for one answer, others do not wait."""
+
+    each: tuple[Lock, ...] = field(default_factory=lambda: tuple(Lock() for _ in range(64)))
+
+    def of(self, key: str) -> Lock:
+        """Return the lock of a key."""
+        return self.each[int(digest(key)[:8], 16) % len(self.each)]
+
+
+def pay(ledger: Ledger, order: Order, run: Callable[[], str], locks: Locks) -> tuple[Entry, str]:
+    """Return the charge and the stored answer of an order, running it if it was never answered.
+
+    `run` makes the answer's text, once it is paid for.
+
+    Raises what the ledger refuses before anything is run; after that, EngineFailure with one constant message.
+    """
+    with locks.of(order.key):
+        while True:
+            found = _settle(ledger, order)
+            if found.body is not None:
+                return found.charge, found.body
+            steps.passed("run:before")
+            body = _run(ledger, found.charge, run)
+            steps.passed("run:after")
+            ledger.finish(found.charge, body)
+            kept = ledger.body(found.charge)
+            if kept is not None and _answers(order, found.charge, kept):
+                return found.charge, kept
+
+
+def _answers(order: Order, charge: Entry, kept: str) -> bool:
+    """Return whether the answer that was stored first is one to this order.
+
+    Under a key of the first format somebody else may have run the charge on other terms; then the order is settled
+    once more, and what was run for it is forgotten.
+    """
+    return charge.key == order.key or (order.fits is not None and order.fits(charge, kept))
+
+
+def _settle(ledger: Ledger, order: Order) -> Standing:
+    """Find the answer or a charge to run under, waiting for the answer if somebody else may be running it."""
+    found = ledger.find(order)
+    if found is None:
+        found = ledger.settle(order)
+    if found.body is not None or found.fresh:
+        return found
+    end = time.monotonic() + _patience(found.charge)
+    while time.monotonic() < end:
+        time.sleep(_PAUSE)
+        again = ledger.find(order)
+        if again is None:  # it failed, which used up its charge
+            return ledger.settle(order)
+        if again.body is not None:
+            return again
+    return found
+
+
+def _patience(charge: Entry) -> float:
+    """Return how many seconds to wait for the answer of a charge; none if it was made long ago."""
+    age = (clock.now() - read_time(charge.time)).total_seconds()
+    return PATIENCE - min(max(age, 0.0), PATIENCE)
+
+
+def _run(ledger: Ledger, charge: Entry, run: Callable[[], str]) -> str:
+    try:
+        return run()
+    except Exception:  # noqa: BLE001 whatever it was may tell about the data
+        problem = failure()
+    with suppress(DiscreetError):  # the charge stays all the same; the message must not depend on why
+        ledger.fail(charge)
+    raise problem

@@ -1,0 +1,126 @@
+"""An order: what is to be charged, and what a ledger finds for it, decided from one look at the store.
+
+    an answer is stored under its key                   it is given again, to whoever asks
+    a charge of its key is pending, for the same event  it is run under that charge, whoever was charged: nothing of it
+                                                        has gone out, and of all who run it the first answer is kept
+    otherwise                                           it is charged
+
+`Ledger.settle` decides this inside the one transaction that would write the charge, so however many processes ask,
+one of them is charged. Keys of the first format hash the planned events; their answers are looked for by the question,
+and `fits` says whether one of them is what is asked for now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..arithmetic.canonical import canonical_json, digest
+from ..data.columns.keys import Key
+from ..errors import LedgerCorrupt
+from ..privacy.events import Event
+from ..privacy.events.json import to_json
+from .account import window_of
+from .clock import stamp
+from .entry import Entry
+from .names import read_text, read_who
+from .reading import closing_of, read_found
+from .stores.store import Look, Snapshot
+from .terms import Window
+
+__all__ = ["Fits", "Order", "Standing", "check_body", "entry_of", "find_answer", "find_pending", "look_of"]
+
+Fits = Callable[[Entry, str], bool]
+"""Whether a charge with a key of the first format, and its stored answer, are what is asked for now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be charged: to whom, for which event, and the key under which the answer is stored."""
+
+    who: str
+    why: str
+    question: str
+    key: str
+    event: Event
+    part: Key | None = None
+    fits: Fits | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a ledger holds for an order: its charge, and its answer unless it is still to be run.
+
+    `fresh` says that it was charged just now, by the one who is told so and by nobody else.
+    """
+
+    charge: Entry
+    body: str | None = None
+    fresh: bool = False
+
+
+def look_of(order: Order) -> Look:
+    """Return which lines decide about an order."""
+    return Look(order.key, order.question if order.fits is not None else "")
+
+
+def entry_of(order: Order) -> Entry:
+    """Return the entry that charges an order, still without its place in the chain.
+
+    Refuses names and texts that no store can hold.
+    """
+    return Entry(
+        0,
+        "charge",
+        "",
+        who=read_who(order.who),
+        why=read_text(order.why, "why"),
+        question=read_text(order.question, "question"),
+        key=read_text(order.key, "key"),
+        part=order.part,
+        event=to_json(order.event),
+    )
+
+
+def find_answer(order: Order, snapshot: Snapshot) -> Standing | None:
+    """Return the first stored answer to an order.
+
+    Refuses an answer that is not the one that its entry vouches for.
+    """
+    for charge, end in _charges(read_found(snapshot.found)):
+        if end is None or end[0].kind != "answer":
+            continue
+        body = check_body(*end)
+        if charge.key == order.key or (order.fits is not None and order.fits(charge, body)):
+            return Standing(charge, body)
+    return None
+
+
+def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Standing | None:
+    """Return a charge that pays for just what is to be run now, and that was neither answered nor failed.
+
+    The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
+    release. A charge of an earlier window is left alone: what goes out now is paid for now.
+    """
+    wanted = canonical_json([to_json(order.event), order.part])
+    for charge, end in _charges(read_found(snapshot.found)):
+        same = end is None and canonical_json([charge.event, charge.part]) == wanted
+        if same and window_of(charge.time, window) == window_of(stamp(snapshot.now, charge.time), window):
+            return Standing(charge)
+    return None
+
+
+def _charges(
+    entries: Sequence[tuple[Entry, str | None]],
+) -> Iterator[tuple[Entry, tuple[Entry, str | None] | None]]:
+    """List the charges, each with what ended it."""
+    for entry, _ in entries:
+        if entry.kind == "charge":
+            yield entry, closing_of(entry.number, entries)
+
+
+def check_body(entry: Entry, body: str | None) -> str:
+    """Return the body of an answer if it is the one that its entry vouches for."""
+    if body is None or digest(body) != entry.body_hash:
+        raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
+    return body

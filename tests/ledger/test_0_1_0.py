@@ -1,0 +1,211 @@
+"""Ledgers written by release 0.1.0: they open, verify, count to the last digit, and give their answers free, for ever."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import discreet as dp
+from fixtures.world_0_1_0 import (
+    ASKED,
+    BUDGETS,
+    FAILED,
+    FIRST,
+    MAY,
+    PENDING,
+    PEOPLE,
+    ROWS,
+    TERMS,
+    VISITS,
+    ask,
+    shown,
+    state,
+)
+
+HOME = Path(__file__).parents[1] / "fixtures" / "ledger_0_1_0"
+EXPECTED = json.loads((HOME / "expected.json").read_text(encoding="utf-8"))
+KINDS = list(BUDGETS)
+
+
+class Sealed:
+    """A store that nothing may be asked of."""
+
+    def __init__(self):
+        store = dp.Memory(ROWS)
+        self.explain, self.check, self.public_values = store.explain, store.check, store.public_values
+
+    def tally(self, tally):
+        raise AssertionError("the store was asked, though the answer is in the ledger")
+
+
+@pytest.fixture(scope="module")
+def old_database(postgres_dsn):
+    """A database with the ledgers that 0.1.0 kept in PostgreSQL, in the tables that it made."""
+    import psycopg
+
+    name = f"old_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres_dsn, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+    dsn = f"{postgres_dsn} dbname={name}"
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute((HOME / "postgres.sql").read_text(encoding="utf-8"))
+    return dsn
+
+
+def _copied(dsn, kind):
+    """Copy one ledger in its database under a name of its own, so that tests do not see each other."""
+    import psycopg
+
+    name = secrets.token_hex(6)
+    with psycopg.connect(dsn) as connection:
+        for table, rest in (("entry", "number, line, body, key"), ("state", "name, text")):
+            connection.execute(
+                f"INSERT INTO discreet_ledger.{table} SELECT %s, {rest} FROM discreet_ledger.{table} WHERE ledger = %s",
+                (name, kind),
+            )
+    return name
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request):
+    """Both stores that outlive their process."""
+    return request.param
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    """Each filter."""
+    return request.param
+
+
+@pytest.fixture
+def told(store, kind):
+    """What 0.1.0 said."""
+    return EXPECTED[store][kind]
+
+
+@pytest.fixture
+def old(store, kind, request, tmp_path, stopped_clock):
+    """A ledger as 0.1.0 left it, in the month in which it did."""
+    stopped_clock.set(MAY)
+    if store == "sqlite":
+        where, name = shutil.copy(HOME / f"{kind}.ledger", tmp_path / "old.ledger"), "main"
+    else:
+        where = request.getfixturevalue("old_database")
+        name = _copied(where, kind)
+    with dp.open_ledger(where, BUDGETS[kind], name=name, **TERMS[kind]) as ledger:
+        yield ledger
+
+
+def _curator(ledger, store=None):
+    return dp.Curator(Sealed() if store is None else store, [PEOPLE, VISITS], ledger)
+
+
+def _orders(kind):
+    return [*FIRST.get(kind, []), *ASKED[kind]]
+
+
+class TestALedgerOf010:
+    def test_verifies_as_it_did(self, old, told):
+        assert str(old.verify()) == told["verdict"]
+
+    def test_counts_to_the_last_digit(self, old, kind, told):
+        assert state(old, kind) == told["state"]
+
+    def test_gives_every_answer_again_free_of_charge(self, old, kind, told):
+        curator, before = _curator(old), old.verify().entries
+        for order, answer in zip(_orders(kind), told["answers"], strict=True):
+            assert shown(ask(curator, kind, order)) == answer["shown"], order
+        if told["bounds"]:
+            found = curator.named("bob").suggest_bounds("people", "age", dp.PureDP(1))
+            assert [str(found.low), str(found.high)] == told["bounds"]
+        assert old.verify().entries == before and state(old, kind) == told["state"]
+
+    def test_gives_the_receipts_of_then(self, old, kind, told):
+        curator = _curator(old)
+        for order, answer in zip(_orders(kind), told["answers"], strict=True):
+            for found in ask(curator, kind, order).values():
+                assert found.receipt.to_json() == answer["receipt"]
+                dp.verify_receipt(answer["receipt"], answer=found, ledger=old)
+
+    def test_runs_a_pending_charge_under_that_charge(self, old, kind, told):
+        before = old.verify()
+        assert before.pending == 1
+        answers = ask(_curator(old, dp.Memory(ROWS)), kind, PENDING[kind])
+        after = old.verify()
+        assert (after.pending, after.charges, after.answers) == (0, before.charges, before.answers + 1)
+        assert state(old, kind) == told["state"]
+        assert shown(ask(_curator(old), kind, PENDING[kind])) == shown(answers)
+
+    def test_charges_again_what_failed(self, old, kind):
+        before = old.verify()
+        ask(_curator(old, dp.Memory(ROWS)), kind, FAILED[kind])
+        after = old.verify()
+        assert (after.charges, after.answers) == (before.charges + 1, before.answers + 1)
+
+    def test_charges_new_questions_as_ever(self, old, kind):
+        before = old.spent()
+        who, question, _ = PENDING[kind]
+        spend = {"pure": "1/8", "approximate": "1/8 1e-9", "zcdp": "1/64"}[kind]
+        ask(_curator(old, dp.Memory(ROWS)), kind, (who, question, {"spend": spend}))
+        assert old.spent() != before and old.verify().exact
+
+
+class TestAnotherPlanner:
+    """A better planner divides a spend otherwise; whoever paid for an answer still has it."""
+
+    @pytest.fixture(autouse=True)
+    def planner(self, monkeypatch):
+        """Plan with other shares of the spend."""
+        from discreet.plan import choose
+
+        usual = choose.shares
+
+        def other(*args, **more):
+            parts = [part * (place + 2) for place, part in enumerate(usual(*args, **more))]
+            return tuple(part / sum(parts) for part in parts)
+
+        monkeypatch.setattr(choose, "shares", other)
+        monkeypatch.setattr(choose, "KEY_SHARE", Fraction(1, 3))
+
+    def test_finds_what_was_paid_for(self, old, kind, told):
+        curator, before = _curator(old), old.verify().entries
+        for order, answer in zip(_orders(kind), told["answers"], strict=True):
+            if len(order[2].get("weights", {})) < 2:
+                assert shown(ask(curator, kind, order)) == answer["shown"], order
+                assert {one.receipt.to_json() for one in ask(curator, kind, order).values()} == {answer["receipt"]}
+        assert old.verify().entries == before and state(old, kind) == told["state"]
+
+    def test_says_that_it_was_planned_before(self, old, kind):
+        several = {"pure": 1, "approximate": 0, "zcdp": 1}[kind]  # a question with more than one release
+        [answer] = ask(_curator(old), kind, _orders(kind)[several]).values()
+        assert "planned by release 0.1.0" in str(answer.plan) and str(answer)
+
+    def test_does_not_run_another_plan_under_a_pending_charge(self, old, kind):
+        before = old.verify()
+        ask(_curator(old, dp.Memory(ROWS)), kind, PENDING[kind])
+        after = old.verify()
+        assert (after.pending, after.charges) == (1, before.charges + 1)
+
+    def test_charges_another_spend_level_style_or_weight(self, old, kind):
+        if kind != "pure":
+            pytest.skip("one filter is enough")
+        from fixtures.world_0_1_0 import COUNT, MEAN, MEDIAN
+
+        curator, number = _curator(old, dp.Memory(ROWS)), old.verify().charges
+        for question, how in (
+            (COUNT, {"spend": "2"}),
+            (COUNT, {"spend": "1", "nonnegative": True}),
+            (MEDIAN, {"spend": "1", "level": 0.95}),
+            (MEAN, {"spend": "1", "weights": {"income": 3}}),
+            (MEAN, {"spend": "2", "size": 10}),
+        ):
+            for _ in range(2):
+                ask(curator, kind, ("ana", question, how))
+            number += 1
+            assert old.verify().charges == number, how
