@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..answer.suggest import Bounds, plan_bounds, run_bounds
+from ..answer.suggest import SuggestedBounds, plan_bounds, run_bounds
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
 from ..privacy.events import Batch
@@ -21,7 +21,7 @@ __all__ = ["bounds_of"]
 
 def bounds_of(
     stand: Stand, schema: Schema, column: str, spend: Measure, *, tail: Number, who: str, why: str, locks: Locks
-) -> Bounds:
+) -> SuggestedBounds:
     """Suggest bounds of a column; the same request about the same version costs nothing."""
     name, _ = schema.column(column)
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
@@ -34,4 +34,4 @@ def bounds_of(
 
     order = Order(who, why, asked, key, Batch(plan.events), None)
     _, ends = opened(paid(stand.ledger, order, run, locks)[1])
-    return Bounds(Fraction(str(ends["low"])), Fraction(str(ends["high"])), plan.events)
+    return SuggestedBounds(Fraction(str(ends["low"])), Fraction(str(ends["high"])), plan.events)

@@ -153,7 +153,7 @@ def key_of(plans: Mapping[str, Plan], wish: Wish) -> str:
             "name": name,
             "fingerprint": fingerprint(plan.question),
             "events": [to_json(event) for event in plan.events],
-            "shares": [share_text(release.want.tally.share) for release in plan.releases],
+            "shares": [share_text(release.need.tally.share) for release in plan.releases],
         }
         for name, plan in plans.items()
     ]
