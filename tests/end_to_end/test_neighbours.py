@@ -52,8 +52,8 @@ def wider(plan):
     share = RowShare(4)
 
     def widened(release):
-        tally = replace(release.want.tally, share=share)
-        return replace(release, want=replace(release.want, tally=tally))
+        tally = replace(release.need.tally, share=share)
+        return replace(release, need=replace(release.need, tally=tally))
 
     return replace(plan, releases=tuple(map(widened, plan.releases)))
 

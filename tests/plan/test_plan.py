@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, UNITS, question, relation
 from discreet.answer.ask import run_plan
 from discreet.answer.gather import gather
-from discreet.answer.text.picture import inputs, scores, shift_of
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
-from discreet.plan import Choice, ChosenRelease, Selection, plan_question, routes, split
+from discreet.plan import Selection, plan_question, routes, split
 from discreet.plan.plan import public_tuples
 from discreet.plan.selection import selection_of
 from discreet.privacy.calibrate import fits
@@ -33,6 +32,7 @@ from discreet.query.algebra.tree import (
     Union,
     Variance,
 )
+from discreet.statistics.releases.choice import ChoiceNeed, ChosenRelease
 from oracles.tally import Store
 
 X, Y = Field("x"), Field("y")
@@ -63,18 +63,18 @@ def moves(before, after):
 
 def check_replay(plan, keys, tables):
     """No mechanism's input moves by more than its declared sensitivity."""
-    wants = [release.want for release in plan.releases]
-    found = [gather(wants, keys, Store({"visits": table})) for table in tables]
+    needs = [release.need for release in plan.releases]
+    found = [gather(needs, keys, Store({"visits": table})) for table in tables]
     for release, *counts in zip(plan.releases, *found, strict=True):
-        want = release.want
-        if isinstance(want, Choice):
-            each = [[scores(want, c, key, shift_of(release, 0.95)) for key in keys] for c in counts]
+        need = release.need
+        if isinstance(need, ChoiceNeed):
+            each = [[need.scores(c, key, release.shift(0.95)) for key in keys] for c in counts]
             change = [[b - a for a, b in zip(x, y, strict=True)] for x, y in zip(*each, strict=True)]
             moved = max(sum(map(max, change)), -sum(map(min, change)))  # over all combinations of outcomes
-            assert moved <= want.sensitivity == release.mechanism.sensitivity
+            assert moved <= need.sensitivity == release.mechanism.sensitivity
         else:
-            l1, squared, most, changed = moves(*(inputs(want, c, keys) for c in counts))
-            stated = want.sensitivity
+            l1, squared, most, changed = moves(*([need.exact(c, key) for key in keys] for c in counts))
+            stated = need.sensitivity
             assert (l1 <= stated.l1, squared <= stated.squared_l2, most <= stated.linf) == (True, True, True)
             assert changed <= stated.changed
             assert release.mechanism.sensitivity == stated

@@ -15,7 +15,6 @@ from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.plan import plan_question
 from discreet.plan.balance import least_prices
 from discreet.plan.choose import amount_of
-from discreet.plan.release import NoisyRelease, at_least
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
@@ -33,6 +32,8 @@ from discreet.query.algebra.tree import (
     Variance,
     Where,
 )
+from discreet.statistics.laws.box import at_least
+from discreet.statistics.releases.total import NoisyRelease
 
 X, Y = Field("x"), Field("y")
 UNDER = [None, open_filter(PureDP(9)), open_filter(ZCDP(9)), open_filter(ApproxDP(9, "1e-6"))]
@@ -94,7 +95,7 @@ class TestLeast:
         plan = plan_question(question(relation(), {"a": statistic}), error=25, under=under)
         assert 24.999 < plan.statistic_errors()["a"] <= 25
         if len(plan.releases) == 3:
-            assert [round(float(share), 4) for share in plan.shares] == [0.5, 0.25, 0.25]
+            assert [round(float(share), 4) for share in plan.parts] == [0.5, 0.25, 0.25]
 
     @pytest.mark.parametrize("under", UNDER, ids=NAMES)
     def test_several_at_once(self, under):

@@ -13,7 +13,7 @@ from typing import cast
 from ..answer.answer import Answer
 from ..answer.ask import run_plan
 from ..answer.stored import answer_to_json
-from ..answer.suggest import Bounds
+from ..answer.suggest import SuggestedBounds
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
@@ -245,7 +245,7 @@ class Curator:
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number = "1/100", why: str = "suggest bounds"
-    ) -> Bounds:
+    ) -> SuggestedBounds:
         """Suggest bounds for a column of numbers, privately, to be declared from then on; see `dp.suggest_bounds`."""
         self.table(table)  # refuses a public one
         schema = self._schema(table)

@@ -59,7 +59,7 @@ def check_store(plan: Plan) -> None:
 
 def _tallies(plan: Plan) -> Sequence[Tally]:
     listener = _Listener([])
-    gather([release.want for release in plan.releases], plan.keys or [()], listener)
+    gather([release.need for release in plan.releases], plan.keys or [()], listener)
     if plan.selection is None:
         return listener.heard
     return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]

@@ -119,7 +119,7 @@ def _any(statistics: list[Statistic], kinds: tuple[type, ...]) -> bool:
 
 def shares_of(plan: Plan) -> list[str]:
     """Write how much of one unit counts in each release."""
-    return [share_text(release.want.tally.share) for release in plan.releases]
+    return [share_text(release.need.tally.share) for release in plan.releases]
 
 
 def question_of(plans: Mapping[str, Plan]) -> str:

@@ -19,11 +19,12 @@ from ..query.algebra.tree import Question
 from ..query.bounds.check import checked
 from ..query.bounds.keys import PublicValues
 from ..query.domains.domain import Scalar
+from ..statistics.laws.noise_sum import noise_of
+from ..statistics.recipe import PlannedRelease, Recipe
+from ..statistics.releases.total import NoisyRelease
 from .asked import Errors, read_asked
-from .model import Model
-from .noise_sum import noise_of
-from .release import NoisyRelease, Release
 from .selection import Selection
+from .text.plan import plan_dict, plan_html, plan_text
 
 __all__ = ["Keys", "Plan", "plan_question", "public_tuples"]
 
@@ -34,8 +35,9 @@ Keys = tuple[tuple[Scalar, ...], ...]
 class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 
-    `keys` are the public keys; None if they are selected first, by `selection`. `models` says how noise moves each
-    statistic, `shares` what part of the budget each release gets, `size` at how many rows per key errors are predicted.
+    `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each
+    statistic is made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are
+    predicted.
     Everything here is public, and equal for equal questions.
     """
 
@@ -44,10 +46,10 @@ class Plan:
     share: Share
     keys: Keys | None
     selection: Selection | None
-    releases: tuple[Release, ...]
+    releases: tuple[PlannedRelease, ...]
     uses: tuple[tuple[str, tuple[int, ...]], ...]
-    models: tuple[Model, ...]
-    shares: tuple[Fraction, ...]
+    recipes: tuple[Recipe, ...]
+    parts: tuple[Fraction, ...]
     size: int
     size_from: str
     level: Fraction
@@ -77,18 +79,18 @@ class Plan:
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
         """Predict how far off each statistic is in a key of `size` rows, but for a chance β (1 − level unless said).
 
-        In its own unit; quantiles and modes in rows. For the worst data, and never flattering (see `predict`).
+        In its own unit; quantiles and modes in rows. For the worst data, and never flattering (see `statistics`).
         """
         chance = float(1 - self.level) if beta is None else read_beta(beta)
-        pairs = zip(self.uses, self.models, strict=True)
-        return {name: self._error(places, model, chance) for (name, places), model in pairs}
+        pairs = zip(self.uses, self.recipes, strict=True)
+        return {name: self._error(places, recipe, chance) for (name, places), recipe in pairs}
 
-    def _error(self, places: Sequence[int], model: Model, beta: float) -> float:
-        parts = [self.releases[place] for place in places]
-        noises = [noise_of(one.mechanism, float(one.unit)) for one in parts if isinstance(one, NoisyRelease)]
-        if len(noises) < 2:
-            return parts[0].error(beta)
-        return model.error(noises, self.size, beta)
+    def _error(self, places: Sequence[int], recipe: Recipe, beta: float) -> float:
+        made, predict = [self.releases[place] for place in places], recipe.noise_model.law
+        if predict is None:
+            return made[0].error(beta)
+        noises = [noise_of(one.mechanism, float(one.unit)) for one in made if isinstance(one, NoisyRelease)]
+        return predict(noises, self.size, beta)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
         """Sum up the logarithms of the predicted errors; only differences between plans mean anything."""
@@ -99,19 +101,13 @@ class Plan:
         return str(self)
 
     def __str__(self) -> str:
-        from .text.plan import plan_text
-
         return plan_text(self)
 
     def _repr_html_(self) -> str:
-        from .text.plan import plan_html
-
         return plan_html(self)
 
     def to_dict(self) -> dict[str, object]:
         """Give what the table shows as plain values for JSON."""
-        from .text.plan import plan_dict
-
         return plan_dict(self)
 
 

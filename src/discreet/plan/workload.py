@@ -17,6 +17,7 @@ from ..query.bounds.keys import PublicValues
 from .asked import Errors
 from .plan import Plan, plan_question
 from .split import routes, split
+from .text.workload import workload_html, workload_text
 
 __all__ = ["Workload", "plan_workload"]
 
@@ -59,13 +60,9 @@ class Workload:
         return str(self)
 
     def __str__(self) -> str:
-        from .text.workload import workload_text
-
         return workload_text(self)
 
     def _repr_html_(self) -> str:
-        from .text.workload import workload_html
-
         return workload_html(self)
 
     def to_dict(self) -> dict[str, object]:

@@ -6,19 +6,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from answer.cases import question, relation
+from answer.cases import COLUMNS, question, relation
 from discreet.data import Integer, People, Real, Rows, Schema
 from discreet.errors import InvalidArgument
 from discreet.plan import plan_question
-from discreet.plan.model import Model, model_of
-from discreet.plan.noise_sum import Noise
-from discreet.plan.predict import correlation_error, mean_error, moment_error
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free
 from discreet.query.algebra.tree import Correlation, Count, Covariance, Mean, Mode, Quantile, Scan, Sum, Variance
-from discreet.query.domains.domain import Whole
+from discreet.query.bounds.rows import columns_of
+from discreet.statistics.correlation import correlation_error
+from discreet.statistics.laws.moment import moment_error
+from discreet.statistics.laws.noise_sum import IntegerNoise
+from discreet.statistics.mean import mean_error
+from discreet.statistics.of import recipe_of
+from discreet.statistics.releases.basis import Basis
 
 X, Y = Field("x"), Field("y")
+MEDIAN = Quantile(X, Fraction(1, 2))
 RUNS = 300_000
 SLACK = 6.2 * math.sqrt(0.05 * 0.95 / RUNS)
 """6.2 deviations of a measured chance of 5 %: exceeded with a chance below 1e-9 (Bernstein leaves room)."""
@@ -28,6 +33,11 @@ SPENDS = [PureDP(1), PureDP("1/20"), ZCDP("1/10"), ZCDP("1/1000")]
 def drawn(release):
     """What many runs of one release add, in its unit."""
     return release.mechanism.release(np.zeros(RUNS, dtype=np.int64)) * float(release.unit)
+
+
+def model_of(statistic, columns):
+    rows = Scan(Schema("t", Rows(), columns))
+    return recipe_of(statistic, Basis(rows, columns_of(rows), (), Free(), 1, None)).noise_model
 
 
 def beyond(errors, t):
@@ -152,49 +162,50 @@ class TestShape:
         assert errors["sd"] == math.sqrt(errors["v"])
 
     def test_ranks_and_votes_are_in_rows(self):
-        asked = question(relation(), {"q": Quantile(X, Fraction(1, 2)), "mode": Mode(Field("region"))})
+        asked = question(relation(), {"q": MEDIAN, "mode": Mode(Field("region"))})
         plan = plan_question(asked, PureDP(1))
         assert plan.statistic_errors() == {name: parts[0] for name, parts in plan.errors().items()}
 
     def test_a_coarse_grid_for_products_is_counted_in(self):
-        wide = {"x": Whole(Fraction(1), 0, 1 << 40), "y": Whole(Fraction(1), 0, 1)}
-        assert model_of(Variance(X), wide).blur > 0
-        assert model_of(Covariance(X, Y), wide).blur > 0
-        assert model_of(Correlation(X, Y), wide).blur > 0
-        assert model_of(Mean(X), wide).blur == 0
+        wide = {"x": Integer(0, 1 << 40), "y": Integer(0, 1)}
+        assert model_of(Variance(X), wide).least > 0
+        assert model_of(Covariance(X, Y), wide).least > 0
+        assert model_of(Correlation(X, Y), wide).least > 0
+        assert model_of(Mean(X), wide).least == 0
         far = Scan(Schema("t", Rows(), {"x": Real(0, 10**9, step="1/1024")}))
         plan = plan_question(question(far, {"v": Variance(X)}), PureDP(10**9), size=10**6)
-        assert plan.statistic_errors()["v"] >= plan.models[0].blur
+        assert plan.statistic_errors()["v"] >= plan.recipes[0].noise_model.least > 0
 
     def test_bounds_that_leave_nothing(self):
-        one = Noise(False, 10.0, 1.0)
-        assert mean_error(Noise(True, 1e6, 1.0), Noise(True, 1e6, 1.0), 1.0, 10, 0.05) == 2.0
+        one = IntegerNoise(False, 10.0, 1.0)
+        assert mean_error(IntegerNoise(True, 1e6, 1.0), IntegerNoise(True, 1e6, 1.0), 1.0, 10, 0.05) == 2.0
         assert moment_error((one,) * 4, (1.0, 1.0), 5, 0.05, same=True, sample=True) == 2.0
         assert correlation_error((one,) * 4, (one, one), (1.0, 1.0), 200, 0.05) == 2.0
 
     def test_a_correlation_with_a_constant_is_not_predicted(self):
-        small = Noise(False, 1.0, 1.0)
+        small = IntegerNoise(False, 1.0, 1.0)
         assert correlation_error((small,) * 4, (small, small), (1e-300, 1.0), 10**6, 0.05) == 2.0
-        assert Model("correlation", (1e-300, 1.0)).least == 2.0
-        asked = question(relation(), {"r": Correlation(Call(Function.MULTIPLY, (X, Constant(0))), Y)})
+        constant = Correlation(Call(Function.MULTIPLY, (X, Constant(0))), Y)
+        assert model_of(constant, {"x": Integer(0, 9), "y": Integer(0, 9)}).least == 2.0
+        asked = question(relation(), {"r": constant})
         with pytest.raises(InvalidArgument, match="without any it may be off"):
             plan_question(asked, error=1)
 
     def test_a_sample_of_which_one_row_may_be_left(self):
-        fine, coarse = Noise(False, 0.05, 1e-6), Noise(False, 0.05, 1.0)
+        fine, coarse = IntegerNoise(False, 0.05, 1e-6), IntegerNoise(False, 0.05, 1.0)
         assert moment_error((fine, fine, fine, coarse), (1.0, 1.0), 2, 0.05, same=True, sample=True) == 2.0
 
     def test_a_sample_of_few_rows(self):
-        tiny = Noise(False, 0.05, 1.0)
-        noises = (Noise(False, 0.05, 0.01),) * 3
+        tiny = IntegerNoise(False, 0.05, 1.0)
+        noises = (IntegerNoise(False, 0.05, 0.01),) * 3
         found = moment_error((*noises, tiny), (1.0, 1.0), 3, 0.05, same=True, sample=True)
         assert 0 < found <= 2.0
 
     def test_the_model_of_each_form_has_as_many_coefficients_as_totals(self):
-        columns = {"x": Whole(Fraction(1), 0, 9), "y": Whole(Fraction(1), 0, 9)}
-        for statistic, count in ((Mean(X), 2), (Variance(X), 3), (Covariance(X, Y), 4), (Correlation(X, Y), 6)):
-            model = model_of(statistic, columns)
+        several = ((Mean(X), 2), (Variance(X), 3), (Covariance(X, Y), 4), (Correlation(X, Y), 6), (MEDIAN, 3))
+        for statistic, count in (*several, (Count(), 1), (Sum(X), 1), (Mode(Field("region")), 1)):
+            model = model_of(statistic, COLUMNS)
             assert len(model.coefficients) == len(model.labels) == count
-        assert Model("quantile").coefficients == (1.0, 1.0, 1.0)
-        assert Model("total").most == math.inf
-        assert Model("total").coefficients == Model("mode").coefficients == (1.0,)
+            assert (model.law is None) == (count == 1 or statistic is MEDIAN)
+        assert model_of(MEDIAN, COLUMNS).fixed == (0.5, 0.25, 0.25)
+        assert model_of(Count(), COLUMNS).most == math.inf

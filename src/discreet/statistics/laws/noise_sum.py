@@ -19,16 +19,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
-from ..arithmetic.rounding import up
-from ..mechanisms.additive.discrete_laplace import Geometric
-from ..mechanisms.laws import discrete_gaussian as theta
-from ..mechanisms.laws import discrete_laplace as two_sided
-from .release import Additive
+from ...arithmetic.rounding import up
+from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.additive.discrete_laplace import Geometric
+from ...mechanisms.laws import discrete_gaussian as theta
+from ...mechanisms.laws import discrete_laplace as two_sided
 
-__all__ = ["LEAST_SCALE", "Noise", "noise_of", "sum_tail"]
+__all__ = ["LEAST_SCALE", "Additive", "IntegerNoise", "noise_of", "sum_tail"]
+
+Additive: TypeAlias = Geometric | DiscreteGaussian
+"""The mechanisms that add integer noise to totals."""
 
 _TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
@@ -39,7 +43,7 @@ _RATES = np.linspace(0.02, 0.98, 49)
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class IntegerNoise:
     """Integer noise in floats: its family, its parameter in steps, and what one step of it moves the sum."""
 
     laplace: bool
@@ -53,24 +57,24 @@ class Noise:
             return self.worth * math.sqrt(2) / (2 * math.tanh(0.5 / self.scale))
         return self.worth * math.sqrt(self.scale**2 + 0.25)
 
-    def times(self, factor: float) -> Noise:
-        """Give the same noise with another worth."""
-        return Noise(self.laplace, self.scale, self.worth * abs(factor))
+    def times(self, factor: float) -> IntegerNoise:
+        """Return the same noise with another worth."""
+        return IntegerNoise(self.laplace, self.scale, self.worth * abs(factor))
 
 
-def noise_of(mechanism: Additive, unit: float) -> Noise:
+def noise_of(mechanism: Additive, unit: float) -> IntegerNoise:
     """Describe a mechanism whose steps are worth `unit` each.
 
     >>> noise_of(Geometric(scale=2, sensitivity=1), 0.5)
-    Noise(laplace=True, scale=2.0, worth=0.5)
+    IntegerNoise(laplace=True, scale=2.0, worth=0.5)
     """
-    return Noise(isinstance(mechanism, Geometric), max(float(mechanism.scale), LEAST_SCALE), unit)
+    return IntegerNoise(isinstance(mechanism, Geometric), max(float(mechanism.scale), LEAST_SCALE), unit)
 
 
-def sum_tail(noises: Sequence[Noise], s: float) -> float:
+def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     """Bound P(|Σ| > s) from above.
 
-    >>> one = Noise(True, 100.0, 1.0)
+    >>> one = IntegerNoise(True, 100.0, 1.0)
     >>> round(sum_tail([one], 300.0), 3), round(sum_tail([one, one], 300.0), 3)
     (0.05, 0.125)
     """
@@ -91,7 +95,7 @@ def sum_tail(noises: Sequence[Noise], s: float) -> float:
     return min(smooth, _apart(small, [*moving[:place], *moving[place + 1 :]], s))
 
 
-def _apart(small: Noise, others: Sequence[Noise], s: float) -> float:
+def _apart(small: IntegerNoise, others: Sequence[IntegerNoise], s: float) -> float:
     """Sum over the few integers k of one noise the tails of the others beyond s − k·worth.
 
     For |x + y| > s needs |y| > s − |x|. Half a step of slack is far too much for noise that mostly is 0.
@@ -105,15 +109,15 @@ def _apart(small: Noise, others: Sequence[Noise], s: float) -> float:
     return min(1.0, total)
 
 
-def _one_tail(noise: Noise, s: float) -> float:
-    """Give P(|X| > s/worth), exactly but for rounding up; a quotient of floats may lie just below the step it means."""
+def _one_tail(noise: IntegerNoise, s: float) -> float:
+    """Return P(|X| > s/worth), rounded up; a quotient of floats may lie just below the step it means."""
     steps = math.floor(s / noise.worth * (1 + 1e-12))
     if noise.laplace:
         return up(two_sided.tail(steps, 1 / noise.scale))
     return up(theta.tail(steps, noise.scale**2))
 
 
-def _by_integers(small: Noise, other: Noise, s: float) -> float:
+def _by_integers(small: IntegerNoise, other: IntegerNoise, s: float) -> float:
     """Sum over the integers of one noise the two tails of the other: exact for geometric noise."""
     reach = math.ceil(small.scale * (40 if small.laplace else 10)) + 1
     k = np.arange(-reach, reach + 1.0)
@@ -126,7 +130,7 @@ def _by_integers(small: Noise, other: Noise, s: float) -> float:
     return up(2 * float(np.dot(chances, _above(other, beyond))) + 1e-12, 1e-9)
 
 
-def _above(noise: Noise, points: np.ndarray) -> np.ndarray:
+def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
     """Bound P(worth·X > point) at many points."""
     if noise.laplace:
         h = 1 / noise.scale
@@ -139,7 +143,7 @@ def _above(noise: Noise, points: np.ndarray) -> np.ndarray:
     return np.asarray(ndtr(-(points / noise.worth - 0.5) / math.sqrt(noise.scale**2 + 0.25)))
 
 
-def _smooth_tail(noises: Sequence[Noise], s: float) -> float:
+def _smooth_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     """Bound the tail of the sum of the continuous laws."""
     deviation = math.sqrt(sum(noise.spread**2 for noise in noises))
     z = s / deviation
@@ -155,7 +159,7 @@ def _smooth_tail(noises: Sequence[Noise], s: float) -> float:
 
 
 def _two_laplace(b: float, d: float, z: float) -> float:
-    """Give P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); near equals are made equal.
+    """Return P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); near equals are made equal.
 
     >>> round(_two_laplace(1.0, 1.0, 2.0), 6), _two_laplace(1.0, 1.0, 2.0) > _two_laplace(1.0, 0.998, 2.0)
     (0.270671, True)

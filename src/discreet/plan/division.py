@@ -1,18 +1,17 @@
-"""Which share of a budget each release gets.
+"""Which part of a budget each release gets.
 
 The split makes Σ wᵢ·ln(errorᵢ) least: scale-free, so no unit of a column matters, and a statistic of weight 2 may cost
 the others twice as much as one of weight 1 to become 1 % better.
 
 **One total each.** An error is a constant over ε, or over √ρ or μ, in the limit of fine steps. Σ wᵢ·ln(cᵢ/εᵢ) under
-Σεᵢ = ε is least where wᵢ/εᵢ is the same for all (Lagrange; the sum is convex): **shares are proportional to weights**,
+Σεᵢ = ε is least where wᵢ/εᵢ is the same for all (Lagrange; the sum is convex): **parts are proportional to weights**,
 for ε, ρ and μ² alike, and no constant cᵢ matters.
 
-**Several totals, some of them shared.** Let errorᵢ² = Σ_r A_ir·s_r^−p, with s_r the share of total r (p = 2 for ε, 1
+**Several totals, some of them shared.** Let errorᵢ² = Σ_r A_ir·s_r^−p, with s_r the part of total r (p = 2 for ε, 1
 for ρ and μ²). In σ = ln s the objective is a sum of logarithms of sums of exponentials, so convex, and so is Σe^σ ≤
-1: there is one optimum, s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the part of errorᵢ² that is due to total r. `shares` iterates
-just that, in geometric means with the last step, which for one statistic arrives at once. A quantile's three choices
-are half for the answer and a quarter for each end of its interval, always: the ends are there for the interval, not
-the error.
+1: there is one optimum, s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the part of errorᵢ² that is due to total r. `divide`
+iterates just that, in geometric means with the last step, which for one statistic arrives at once. Where a statistic's
+noise model fixes the parts of its releases, as a quantile's does, they stay as they are.
 """
 
 from __future__ import annotations
@@ -23,52 +22,51 @@ from typing import TypeVar
 
 from .layout import Layout, Use
 
-__all__ = ["shares"]
+__all__ = ["divide"]
 
 Amount = TypeVar("Amount", float, Fraction)
-Parts = Sequence[tuple[list[float], bool]]
+Powers = Sequence[tuple[list[float], bool]]
 _FINE = 10**6
 _STEPS = 60
 _LEAST = 1e-24
-"""The least part that counts, far below what a share is rounded to: one of 0 would never come back."""
-_HALVES = (0.5, 0.25, 0.25)
+"""The least part that counts, far below what a part is rounded to: one of 0 would never come back."""
 
 
-def shares(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tuple[Fraction, ...]:
-    """Find the share of each release that makes the weighted sum of log errors least; they add up to 1.
+def divide(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tuple[Fraction, ...]:
+    """Return the part of each release that makes the weighted sum of log errors least; they add up to 1.
 
     Exactly proportional to weights where no statistic has more than one total; else to six digits.
     """
-    parts = [_powers(layout, use, laplace=laplace) for use in layout.uses]
-    count = len(layout.wants)
-    if all(fixed for _, fixed in parts):
-        exact = [[Fraction(part) for part in gamma] for gamma, _ in parts]
+    powers = [_powers(layout, use, laplace=laplace) for use in layout.uses]
+    count = len(layout.needs)
+    if all(fixed for _, fixed in powers):
+        exact = [[Fraction(part) for part in gamma] for gamma, _ in powers]
         found = _pulls(exact, list(weights), layout, count)
         return tuple(part / sum(found, Fraction()) for part in found)
     now = [1.0 / count] * count
     for _ in range(_STEPS):
-        after = _step(layout, parts, [float(weight) for weight in weights], now, 2 if laplace else 1)
+        after = _step(layout, powers, [float(weight) for weight in weights], now, 2 if laplace else 1)
         done = max(abs(a - b) for a, b in zip(now, after, strict=True)) < 1e-9
         now = after
         if done:
             break
-    return _exact(layout, parts, weights, now)
+    return _exact(layout, powers, weights, now)
 
 
-def _step(layout: Layout, parts: Parts, weights: list[float], now: Sequence[float], power: int) -> list[float]:
-    """Move every share towards the part of the weighted errors that is due to it, in logarithms."""
-    pairs = zip(parts, layout.uses, strict=True)
+def _step(layout: Layout, powers: Powers, weights: list[float], now: Sequence[float], power: int) -> list[float]:
+    """Move every part towards the part of the weighted errors that is due to it, in logarithms."""
+    pairs = zip(powers, layout.uses, strict=True)
     gammas = [g if fixed else _due(g, [now[r] for r in use.places], power) for (g, fixed), use in pairs]
     pulls = _pulls(gammas, weights, layout, len(now))
     after = [(s**power * pull) ** (1 / (power + 1)) for s, pull in zip(now, pulls, strict=True)]
-    return [share / sum(after) for share in after]
+    return [part / sum(after) for part in after]
 
 
-def _exact(layout: Layout, parts: Parts, weights: Sequence[Fraction], found: Sequence[float]) -> tuple[Fraction, ...]:
+def _exact(layout: Layout, powers: Powers, weights: Sequence[Fraction], found: Sequence[float]) -> tuple[Fraction, ...]:
     """Round to six digits what was searched; what only statistics of one total use is a matter of weights, exactly."""
     kept: dict[int, Fraction] = {}
-    searched = {place for (_, fixed), use in zip(parts, layout.uses, strict=True) if not fixed for place in use.places}
-    for (gamma, fixed), use, weight in zip(parts, layout.uses, weights, strict=True):
+    searched = {place for (_, fixed), use in zip(powers, layout.uses, strict=True) if not fixed for place in use.places}
+    for (gamma, fixed), use, weight in zip(powers, layout.uses, weights, strict=True):
         for part, place in zip(gamma, use.places, strict=False):
             if fixed and place not in searched:
                 kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(weights, Fraction())
@@ -78,9 +76,9 @@ def _exact(layout: Layout, parts: Parts, weights: Sequence[Fraction], found: Seq
 
 
 def _powers(layout: Layout, use: Use, *, laplace: bool) -> tuple[list[float], bool]:
-    """Give A_ir of one statistic; or the parts themselves, and True, where no split changes them."""
-    if use.model.form == "quantile":
-        return list(_HALVES), True
+    """Return A_ir of one statistic; or the parts themselves, and True, where no split changes them."""
+    if use.model.fixed is not None:
+        return list(use.model.fixed), True
     if len(set(use.places)) == 1:
         return [1.0], True
     coefficients = zip(use.model.coefficients, use.places, strict=True)
@@ -90,8 +88,8 @@ def _powers(layout: Layout, use: Use, *, laplace: bool) -> tuple[list[float], bo
 
 
 def _due(squares: Sequence[float], own: Sequence[float], power: int) -> list[float]:
-    """Give the part of a statistic's squared error that is due to each of its totals."""
-    each = [square / share**power for square, share in zip(squares, own, strict=True)]
+    """Return the part of a statistic's squared error that is due to each of its totals."""
+    each = [square / part**power for square, part in zip(squares, own, strict=True)]
     return [one / sum(each) for one in each]
 
 

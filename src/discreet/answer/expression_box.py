@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from ...query.algebra.expression import Call, Constant, Expression, Field, Function
-from .noisy import Box, ratio
+from ..query.algebra.expression import Call, Constant, Expression, Field, Function
+from ..statistics.laws.box import Box, ratio
 
-__all__ = ["reach_of"]
+__all__ = ["box_of"]
 
 Boxes = Mapping[str, Box | None]
 
 
-def reach_of(expression: Expression, boxes: Boxes) -> Box | None:
+def box_of(expression: Expression, boxes: Boxes) -> Box | None:
     """Bound a value, from the boxes of the names in it; None where no bound is known.
 
+    >>> from fractions import Fraction
+    >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> boxes = {"total": (Fraction(90), Fraction(110)), "n": (Fraction(9), Fraction(11))}
-    >>> low, high = reach_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), boxes)
+    >>> low, high = box_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), boxes)
     >>> round(float(low), 3), round(float(high), 3)
     (8.182, 12.222)
     """
@@ -27,7 +29,7 @@ def reach_of(expression: Expression, boxes: Boxes) -> Box | None:
         case Constant(value=int() | Fraction() as value) if not isinstance(value, bool):
             return Fraction(value), Fraction(value)
         case Call(function=function, arguments=arguments) if function in _RULES:
-            found = [reach_of(argument, boxes) for argument in arguments]
+            found = [box_of(argument, boxes) for argument in arguments]
             known = [box for box in found if box is not None]
             return _RULES[function](known) if len(known) == len(found) else None
         case _:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms import DiscreteGaussian, Geometric
-from discreet.plan.noise_sum import Noise, noise_of, sum_tail
+from discreet.statistics.laws.noise_sum import IntegerNoise, noise_of, sum_tail
 
 
 def exact_law(noise):
@@ -28,20 +28,25 @@ def exact_tail(noises, s):
 
 
 PAIRS = [
-    [Noise(True, 2.0, 1.0)],
-    [Noise(False, 2.0, 0.5)],
-    [Noise(True, 1.5, 60.0), Noise(True, 90.0, 1.0)],
-    [Noise(True, 1.5, 1.0), Noise(True, 1.5, 1.0)],
-    [Noise(False, 1.5, 60.0), Noise(False, 90.0, 1.0)],
-    [Noise(True, 40.0, 1.0), Noise(True, 34.0, 1.5)],
-    [Noise(True, 40.0, 1.0), Noise(True, 40.0, 1.0)],
-    [Noise(False, 40.0, 1.0), Noise(False, 33.0, 2.0)],
-    [Noise(False, 40.0, 1.0), Noise(True, 33.0, 2.0)],
-    [Noise(True, 1.0, 16.0), Noise(True, 3.0, 8.0), Noise(True, 1.5, 1.0)],
-    [Noise(False, 3.0, 16.0), Noise(False, 5.0, 8.0), Noise(False, 4.0, 1.0)],
-    [Noise(False, 1.0, 10.0), Noise(True, 0.2, 1.0)],
-    [Noise(True, 9.0, 1.0), Noise(True, 1.1, 10.0), Noise(True, 0.3, 50.0)],
-    [Noise(False, 9.0, 1.0), Noise(False, 0.5, 10.0), Noise(False, 0.2, 50.0), Noise(False, 0.3, 20.0)],
+    [IntegerNoise(True, 2.0, 1.0)],
+    [IntegerNoise(False, 2.0, 0.5)],
+    [IntegerNoise(True, 1.5, 60.0), IntegerNoise(True, 90.0, 1.0)],
+    [IntegerNoise(True, 1.5, 1.0), IntegerNoise(True, 1.5, 1.0)],
+    [IntegerNoise(False, 1.5, 60.0), IntegerNoise(False, 90.0, 1.0)],
+    [IntegerNoise(True, 40.0, 1.0), IntegerNoise(True, 34.0, 1.5)],
+    [IntegerNoise(True, 40.0, 1.0), IntegerNoise(True, 40.0, 1.0)],
+    [IntegerNoise(False, 40.0, 1.0), IntegerNoise(False, 33.0, 2.0)],
+    [IntegerNoise(False, 40.0, 1.0), IntegerNoise(True, 33.0, 2.0)],
+    [IntegerNoise(True, 1.0, 16.0), IntegerNoise(True, 3.0, 8.0), IntegerNoise(True, 1.5, 1.0)],
+    [IntegerNoise(False, 3.0, 16.0), IntegerNoise(False, 5.0, 8.0), IntegerNoise(False, 4.0, 1.0)],
+    [IntegerNoise(False, 1.0, 10.0), IntegerNoise(True, 0.2, 1.0)],
+    [IntegerNoise(True, 9.0, 1.0), IntegerNoise(True, 1.1, 10.0), IntegerNoise(True, 0.3, 50.0)],
+    [
+        IntegerNoise(False, 9.0, 1.0),
+        IntegerNoise(False, 0.5, 10.0),
+        IntegerNoise(False, 0.2, 50.0),
+        IntegerNoise(False, 0.3, 20.0),
+    ],
 ]
 
 
@@ -71,26 +76,26 @@ class TestBound:
 
     @pytest.mark.parametrize("count", [2, 3, 6])
     def test_equal_gaussians_are_one(self, count):
-        one = Noise(False, 1e6, 1.0)
+        one = IntegerNoise(False, 1e6, 1.0)
         s = 2e6 * math.sqrt(count)
         assert sum_tail([one] * count, s) == pytest.approx(math.erfc(math.sqrt(2)), rel=1e-4)
 
     def test_three_laplace_by_closed_form(self):
         """Equal scales: the tail of a sum of three is e^−z(1 + 5z/8 + z²/8)."""
-        one, z = Noise(True, 1e7, 1e-7), 4.0
+        one, z = IntegerNoise(True, 1e7, 1e-7), 4.0
         assert sum_tail([one] * 3, z) == pytest.approx(math.exp(-z) * (1 + 5 * z / 8 + z * z / 8), rel=1e-4)
 
     def test_tiny_chances_by_chernoff(self):
-        one = Noise(True, 1e7, 1e-7)
+        one = IntegerNoise(True, 1e7, 1e-7)
         for z in (20.0, 40.0, 80.0):
             exact = math.exp(-z) * (1 + 5 * z / 8 + z * z / 8)
             assert exact < sum_tail([one] * 3, z) < 30 * exact + 1e-7
 
     def test_nothing_and_everything(self):
-        one = Noise(True, 2.0, 1.0)
+        one = IntegerNoise(True, 2.0, 1.0)
         assert sum_tail([one], 0.0) == 1.0
         assert sum_tail([one, one.times(0)], 6.0) == sum_tail([one], 6.0)
-        assert sum_tail([Noise(True, 1e5, 1.0)] * 2, 0.4) == 1.0
+        assert sum_tail([IntegerNoise(True, 1e5, 1.0)] * 2, 0.4) == 1.0
 
     def test_one_noise_is_the_mechanisms_own(self):
         for mechanism in (Geometric(scale=7, sensitivity=1), DiscreteGaussian(scale=7, sensitivity=1)):
@@ -105,7 +110,7 @@ class TestFurtherFromZero:
     @pytest.mark.parametrize("scale", [1e-3, 0.1, 0.3, 0.5, 0.8, 1.0, 2.0, 5.0, 20.0, 100.0])
     @pytest.mark.parametrize("laplace", [True, False], ids=("laplace", "gaussian"))
     def test_at_all_distances(self, scale, laplace):
-        points, chances = exact_law(Noise(laplace, scale, 1.0))
+        points, chances = exact_law(IntegerNoise(laplace, scale, 1.0))
         edges = np.arange(0, min(len(points) // 2, 60 * scale + 5)) + 0.5
         beyond = np.array([chances[np.abs(points) > edge].sum() for edge in edges])
         r = np.concatenate([np.linspace(0, 0.5, 33), *(np.linspace(edge, edge + 1, 33) for edge in edges[:-1])])
