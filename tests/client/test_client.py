@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet as dp
-from discreet.client.exchange import made_answer
+from discreet.client.exchange import make_answer
 from discreet.client.line import Line
 from discreet.plan import Plan
 from service.house import COUNT, GROUPED, build, free_port, start
@@ -151,6 +151,30 @@ class TestAsking:
         assert "made-up" in rehearsed.caption
         assert rehearsed.receipt is None
 
+    @pytest.mark.parametrize(
+        "words",
+        [
+            {"spend": dp.PureDP(1), "queries": 10, "level": 0.999},
+            {"spend": dp.PureDP(1), "queries": 10, "size": 40, "weights": {"n": 3}},
+            {"spend": dp.PureDP(1), "error": {"n": 30, "income": 60_000}, "level": 0.8, "size": 4_000},
+            {"error": {"n": 30, "income": 60_000}, "queries": 7, "size": 50},
+            {"spend": dp.PureDP(1), "weights": {"income": 4}, "size": 40, "level": 0.9, "nonnegative": True},
+        ],
+    )
+    def test_every_term_reaches_the_plan(self, ana, at_hand, words):
+        assert ana.plan(GROUPED, **words) == at_hand.plan(GROUPED, **words)
+
+    def test_terms_of_several_questions_reach_the_plan(self, ana, at_hand):
+        asked = {"a": COUNT, "b": GROUPED}
+        for words in ({"spend": dp.PureDP(1), "weights": {"b": 3}, "level": 0.8}, {"error": {"a": {"n": 9}, "b": 70}}):
+            assert ana.plan(asked, **words) == at_hand.plan(asked, **words)
+
+    def test_a_release_by_the_errors_of_each_question(self, ana):
+        asked = {"a": COUNT + " WHERE age < 34", "b": GROUPED}
+        answers = ana.release(asked, error={"a": {"n": 30}, "b": {"n": 60, "income": 90_000}})
+        assert answers["a"].plan.statistic_errors()["n"] <= 30
+        assert answers["b"].plan.statistic_errors()["income"] <= 90_000
+
     def test_left_spent_history_receipt(self, ana):
         answer = ana.sql(COUNT + " WHERE age < 55", spend=dp.PureDP("1/7"))
         assert isinstance(ana.left(), dp.PureDP)
@@ -179,17 +203,17 @@ class TestOtherVersions:
 
     def test_the_reply_as_it_is(self, reply):
         plan, found = reply
-        assert made_answer(found, plan, {"": plan}).receipt.price == dp.PureDP("1/9")
+        assert make_answer(found, plan, {"": plan}).receipt.price == dp.PureDP("1/9")
 
     def test_another_plan(self, ana, reply):
         other = ana.plan(COUNT + " WHERE age < 88", dp.PureDP("1/8"))
         with pytest.raises(dp.SchemaMismatch, match="another way"):
-            made_answer(reply[1], other, {"": other})
+            make_answer(reply[1], other, {"": other})
 
     def test_another_form(self, reply):
         plan, found = reply
         with pytest.raises(dp.SchemaMismatch, match="form"):
-            made_answer(found | {"exact": {"answer": 99}}, plan, {"": plan})
+            make_answer(found | {"exact": {"answer": 99}}, plan, {"": plan})
 
 
 class TestRefusals:

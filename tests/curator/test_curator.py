@@ -11,8 +11,9 @@ import pytest
 
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened
-from discreet.curator.request import Wish, event_of, key_of
+from discreet.curator.request import event_of, key_of
 from discreet.ledger import steps
+from discreet.plan.terms import Terms
 from discreet.query import count
 
 
@@ -270,7 +271,7 @@ class TestAStoredAnswerOfAnotherForm:
     def test_is_not_shown(self, body):
         asked = curator()
         plans = {"": asked.plan(COUNT, spend=dp.PureDP(1))}
-        charge = asked.ledger.charge(event_of(plans), who="analyst", key=key_of(plans, Wish()))
+        charge = asked.ledger.charge(event_of(plans), who="analyst", key=key_of(plans, Terms()))
         asked.ledger.finish(charge, body)
         with pytest.raises(dp.LedgerCorrupt, match="a form that this release does not know"):
             asked.sql(COUNT, spend=dp.PureDP(1))
@@ -383,14 +384,14 @@ class TestTheKey:
         asked = curator()
         plans = [asked.plan(COUNT, spend=dp.PureDP(n)) for n in (1, 2)]
         keys = [
-            key_of({"": plans[0]}, Wish()),
-            key_of({"": plans[1]}, Wish()),
-            key_of({"a": plans[0]}, Wish()),
-            key_of({"": plans[0]}, Wish(level=0.9)),
-            key_of({"": plans[0]}, Wish(nonnegative=True)),
+            key_of({"": plans[0]}, Terms()),
+            key_of({"": plans[1]}, Terms()),
+            key_of({"a": plans[0]}, Terms()),
+            key_of({"": plans[0]}, Terms(level=0.9)),
+            key_of({"": plans[0]}, Terms(nonnegative=True)),
         ]
         assert len(set(keys)) == 5 and all(len(key) == 64 for key in keys)
-        assert keys[0] == key_of({"": asked.plan(COUNT.lower(), spend=dp.PureDP(1))}, Wish(weights={"n": 2}))
+        assert keys[0] == key_of({"": asked.plan(COUNT.lower(), spend=dp.PureDP(1))}, Terms(weights={"n": 2}))
 
     def test_json_of_everything_that_is_shown(self):
         asked = curator()

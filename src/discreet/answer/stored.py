@@ -81,7 +81,7 @@ def answer_to_json(answer: Answer) -> Json:
     """Write the keys and estimates of an answer as plain JSON types; its question and plan are not written.
 
     >>> from ..data import Boolean, Rows, Schema
-    >>> from ..plan.plan import plan_question
+    >>> from ..plan import plan_question
     >>> from ..privacy.measures import PureDP
     >>> from ..query.sql.parse import parse
     >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..arithmetic.rational import whole
 from ..data.files.file import read_schemas
 from ..errors import InvalidArgument
 from ..ledger import Ledger, open_ledger
+from ..plan.terms import SpendWords
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .budget import measure_of, measure_of_words, pairs
 from .flags import Delta, Epsilon, Error, LedgerAt, Level, Mu, Rho, SchemaAt, Size, Tables, Weight, Who
@@ -21,14 +23,14 @@ from .source import open_source
 if TYPE_CHECKING:
     from ..curator import Curator
 
-__all__ = ["Place", "Price", "opened"]
+__all__ = ["PlaceFlags", "TermFlags", "open_curator"]
 
 _PLENTY = 10**6
 """What a plan without a ledger and without a budget may cost: it only says how much."""
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TermFlags:
     """What may be spent, or how wrong the answer may be."""
 
     epsilon: Epsilon = None
@@ -51,21 +53,22 @@ class Price:
         said = self.error or []
         return said[0].strip() if len(said) == 1 and "=" not in said[0] else pairs(said, "--error") or None
 
-    def words(self) -> dict[str, Any]:
-        """Give the library's keyword arguments."""
+    def words(self, *, nonnegative: bool = False) -> SpendWords:
+        """Return the terms as the library's keyword arguments.
+
+        Refuses neither a spend nor an error.
+        """
         if self.spend is None and not self.error:
             raise InvalidArgument("say what to spend, --epsilon, --rho or --mu, or how wrong it may be, --error")
-        return {
-            "spend": self.spend,
-            "error": self.errors,
-            "weights": pairs(self.weight, "--weight") or None,
-            "size": self.size,
-            "level": self.level,
-        }
+        weights = pairs(self.weight, "--weight") or None
+        size = None if self.size is None else whole(self.size, "size", least=1)
+        return SpendWords(
+            spend=self.spend, error=self.errors, weights=weights, size=size, level=self.level, nonnegative=nonnegative
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceFlags:
     """Where the facts and the ledger are, and who asks."""
 
     schema: SchemaAt
@@ -84,7 +87,7 @@ class Place:
 
 
 @contextmanager
-def opened(source: str, place: Place, price: Price, *, spends: bool, quiet: bool) -> Iterator[Curator]:
+def open_curator(source: str, place: PlaceFlags, price: TermFlags, *, spends: bool, quiet: bool) -> Iterator[Curator]:
     """Open the curator of a source and close it after.
 
     A command that spends needs a ledger. One that is new gets the budget that is said; without one it gets just what
@@ -101,7 +104,7 @@ def opened(source: str, place: Place, price: Price, *, spends: bool, quiet: bool
         engine.close()
 
 
-def _ledger(place: Place, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
+def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
     budget = None if place.budget is None else measure_of_words(place.budget, "--budget")
     if place.ledger is None and spends:
         raise InvalidArgument("what is spent must be kept: give --ledger FILE, and --budget if it is new")

@@ -9,16 +9,17 @@ from ..answer.gather import gather
 from ..engines.base import Engine
 from ..engines.understand import understand
 from ..plan.plan import Plan
+from ..plan.terms import Terms
 from ..query.algebra.tally import Tally, Totals
 from ..query.text.question import describe
 from .explanation import Explanation
-from .request import Wish, event_of, key_of, part_of_all
+from .request import event_of, key_of, part_of_all
 from .stand import Stand
 
-__all__ = ["check_store", "explained", "store_texts"]
+__all__ = ["check_store", "explain_plan", "store_texts"]
 
 
-def explained(stand: Stand, plan: Plan, wish: Wish, who: str) -> Explanation:
+def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
     """Tell what a plan would do and cost."""
     ledger, plans = stand.ledger, {"": plan}
     event, part = event_of(plans), part_of_all(plans, stand.ledger.terms.parts)
@@ -28,7 +29,7 @@ def explained(stand: Stand, plan: Plan, wish: Wish, who: str) -> Explanation:
         price=ledger.price(event, part=part),
         left=ledger.left(who, part),
         fits=ledger.admits(event, who=who, part=part),
-        stored=ledger.answer(key_of(plans, wish)) is not None,
+        stored=ledger.answer(key_of(plans, terms)) is not None,
         part=part,
         texts=store_texts(plan, stand.engine),
     )
