@@ -15,8 +15,9 @@ from ..data.files.file import read_schemas
 from ..errors import InvalidArgument
 from ..ledger import Ledger, open_ledger
 from ..plan.terms import SpendWords
+from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from .budget import measure_of, measure_of_words, pairs
+from .budget import budget_of_flags, pairs
 from .flags import Delta, Epsilon, Error, LedgerAt, Level, Mu, Rho, SchemaAt, Size, Tables, Weight, Who
 from .source import open_source
 
@@ -45,7 +46,7 @@ class TermFlags:
     @property
     def spend(self) -> Measure | None:
         """The budget, if one is said."""
-        return measure_of(self.epsilon, self.delta, self.rho, self.mu)
+        return budget_of_flags(self.epsilon, self.delta, self.rho, self.mu)
 
     @property
     def errors(self) -> str | dict[str, str] | None:
@@ -105,7 +106,7 @@ def open_curator(source: str, place: PlaceFlags, price: TermFlags, *, spends: bo
 
 
 def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
-    budget = None if place.budget is None else measure_of_words(place.budget, "--budget")
+    budget = None if place.budget is None else budget_from_words(place.budget, "--budget")
     if place.ledger is None and spends:
         raise InvalidArgument("what is spent must be kept: give --ledger FILE, and --budget if it is new")
     if place.ledger is not None and not place.fresh:

@@ -16,9 +16,9 @@ from ..ledger.review.history import History
 from ..plan import Plan, Third, Workload
 from ..plan.planner import Planner
 from ..plan.terms import TermWords, read_terms
+from ..privacy.budget_words import budget_from_words
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..wire.measure import budget_from_json
 from ..wire.reply import entry_from_json
 from ..wire.request import Ask, Release
 from .exchange import make_answer, sql_text
@@ -97,8 +97,8 @@ class Remote:
         return Explanation(
             question=found["question"],
             plan=self._planner.plan(question, read),
-            price=budget_from_json(found["price"]),
-            left=budget_from_json(found["left"]),
+            price=budget_from_words(found["price"]),
+            left=budget_from_words(found["left"]),
             fits=found["fits"],
             stored=found["stored"],
             part=found["part"],
@@ -133,11 +133,11 @@ class Remote:
 
     def left(self) -> Measure:
         """Give what this person may still spend, in the ledger's measure."""
-        return budget_from_json(self.line.get(self._at("left"))["left"])
+        return budget_from_words(self.line.get(self._at("left"))["left"])
 
     def spent(self) -> Measure:
         """Give what this person has spent, in the ledger's measure."""
-        return budget_from_json(self.line.get(self._at("spent"))["spent"])
+        return budget_from_words(self.line.get(self._at("spent"))["spent"])
 
     def history(self, last: int = 100) -> History:
         """List the last entries of the ledger; every hash is checked here."""

@@ -31,8 +31,8 @@ from ..errors import (
 )
 from ..ledger.entry import Entry, read_line, write_line
 from ..ledger.entry import plain_json as line_of
+from ..privacy.budget_words import budget_to_words
 from ..privacy.measures import Measure
-from .measure import budget_to_json
 
 if TYPE_CHECKING:
     from ..answer.answer import Answer, Interval
@@ -106,7 +106,7 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
 
 def refusal_from_json(data: object) -> DiscreetError:
     """Read a refusal back as the library's own error."""
-    from .measure import budget_from_json
+    from ..privacy.budget_words import budget_from_words
 
     error = data.get("error") if isinstance(data, dict) else None
     if not isinstance(error, dict):
@@ -114,7 +114,7 @@ def refusal_from_json(data: object) -> DiscreetError:
     message = str(error.get("message", ""))
     if error.get("kind") == "BudgetExceeded":
         asked, left = (
-            budget_from_json(found) if isinstance(found := error.get(name), dict) else found
+            budget_from_words(found) if isinstance(found := error.get(name), dict) else found
             for name in ("asked", "left")
         )
         return BudgetExceeded(message, asked=asked, left=left)
@@ -123,7 +123,7 @@ def refusal_from_json(data: object) -> DiscreetError:
 
 def measure_or_text(value: object) -> object:
     """Write a measure in words, anything else as text."""
-    return budget_to_json(value) if isinstance(value, Measure) else str(value)
+    return budget_to_words(value) if isinstance(value, Measure) else str(value)
 
 
 def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
@@ -171,9 +171,9 @@ def explanation_reply(explanation: Explanation) -> dict[str, object]:
     return {
         "question": explanation.question,
         "plan": plain_json(explanation.plan.to_dict()),
-        "price": budget_to_json(explanation.price),
-        "left": budget_to_json(explanation.left),
-        "after": None if explanation.after is None else budget_to_json(explanation.after),
+        "price": budget_to_words(explanation.price),
+        "left": budget_to_words(explanation.left),
+        "after": None if explanation.after is None else budget_to_words(explanation.after),
         "fits": explanation.fits,
         "stored": explanation.stored,
         "part": explanation.part,
@@ -200,7 +200,7 @@ def plain_json(value: object) -> object:
     if isinstance(value, list | tuple):
         return [plain_json(one) for one in value]
     if isinstance(value, Measure):
-        return budget_to_json(value)
+        return budget_to_words(value)
     return str(value) if isinstance(value, Fraction) else _word(value)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from ..arithmetic.numeral import read_number
 from ..errors import InvalidArgument
 from ..plan.terms import ExactErrors, Terms
-from .measure import budget_from_json, budget_to_json, read_number
+from ..privacy.budget_words import budget_from_words, budget_to_words
 
 __all__ = ["Ask", "Planned", "Release", "read_ask", "read_planned", "read_release", "terms_to_json"]
 
@@ -67,7 +68,7 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
     """Return the terms that are said, as the readers below read them."""
     said: dict[str, object] = {}
     if terms.spend is not None:
-        said["spend"] = budget_to_json(terms.spend)
+        said["spend"] = budget_to_words(terms.spend)
     if terms.error is not None:
         said["error"] = _number_words(terms.error)
     if terms.weights is not None:
@@ -125,7 +126,7 @@ def _object(body: object, known: Iterable[str]) -> dict[str, object]:
 
 
 def _terms(fields: Mapping[str, object], *, both: bool = True) -> Terms:
-    spend = None if fields.get("spend") is None else budget_from_json(fields["spend"])
+    spend = None if fields.get("spend") is None else budget_from_words(fields["spend"])
     error = None if fields.get("error") is None else _errors(fields["error"])
     if both and (spend is None) == (error is None):
         raise InvalidArgument("give spend or error, one of the two: the planner finds the other")

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.numeral import read_number
 from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...plan.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ...wire.measure import read_number
 from ...wire.request import Ask, read_ask
 
 __all__ = ["Fields", "Unit", "ask_of", "examples_of", "read_fields", "unit_of"]
