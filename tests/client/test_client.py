@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import discreet as dp
 from discreet.client.exchange import make_answer
-from discreet.client.line import Line
+from discreet.client.line import Line, _retry_after
 from discreet.plan import Plan
 from service.house import COUNT, GROUPED, build, free_port, start
 
@@ -62,8 +64,8 @@ class TestConnecting:
         with pytest.raises(dp.InvalidArgument, match="a token is text"):
             dp.connect(server.house.url, token=token)
 
-    def test_nobody_there_is_a_conflict_after_some_patience(self):
-        with pytest.raises(dp.LedgerConflict, match="cannot be reached"):
+    def test_nobody_there_is_said_after_some_patience(self):
+        with pytest.raises(dp.Unreachable, match="cannot be reached.*may have been spent"):
             dp.connect(f"http://127.0.0.1:{free_port()}", token="dsc_x", patience="0.1")
 
     def test_something_else_there_is_said_so(self):
@@ -199,7 +201,7 @@ class TestOtherVersions:
     def reply(cls, ana):
         plan = ana.plan(COUNT + " WHERE age < 88", dp.PureDP("1/9"))
         terms = {"sql": COUNT + " WHERE age < 88", "spend": {"epsilon": "1/9"}}
-        return plan, ana.line.charged("/api/v1/datasets/people/sql", terms)
+        return plan, ana.line.charge("/api/v1/datasets/people/sql", terms)
 
     def test_the_reply_as_it_is(self, reply):
         plan, found = reply
@@ -288,13 +290,72 @@ class TestTheLine:
     def test_a_job_is_followed(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}
         done = waiting | {"state": "done", "status": 200, "reply": {"n": 2}}
-        assert line((202, waiting), (200, waiting), (200, done)).charged("/x", {}) == {"n": 2}
+        assert line((202, waiting), (200, waiting), (200, done)).charge("/x", {}) == {"n": 2}
 
     def test_a_job_that_was_refused_raises(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}
-        refused = {"error": {"kind": "EngineFailure", "message": "the query was cancelled before it was answered"}}
-        with pytest.raises(dp.EngineFailure, match="cancelled"):
-            line((202, waiting), (200, waiting | {"status": 409, "reply": refused})).charged("/x", {})
+        refused = {"error": {"kind": "Cancelled", "message": "the query was cancelled before it was answered"}}
+        with pytest.raises(dp.Cancelled, match="cancelled"):
+            line((202, waiting), (200, waiting | {"status": 409, "reply": refused})).charge("/x", {})
+
+    def test_a_job_that_never_ends_is_not_followed_for_ever(self, line):
+        waiting = {"id": "j", "state": "running", "again_in": 0.0}
+        made = line((202, waiting), (200, waiting))
+        with pytest.raises(dp.Unreachable, match="within 0.1 s; something may have been spent"):
+            Line(made.http, 5.0, 0.1).charge("/x", {})
+
+    @pytest.mark.parametrize("again", ["soon", None, float("1e400"), -3])
+    def test_a_job_that_says_nonsense_is_asked_again_all_the_same(self, line, again):
+        import httpx
+
+        bodies = iter([{"id": "j", "again_in": again}, {"id": "j", "status": 200, "reply": {"n": 2}}])
+        codes = iter([202, 200])
+
+        def answer(_request):
+            return httpx.Response(next(codes), content=json.dumps(next(bodies)))
+
+        made = Line(httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0, 5.0)
+        assert made.charge("/x", {}) == {"n": 2}
+
+    @pytest.mark.parametrize("status", [502, 503, 504])
+    def test_a_gateway_that_finds_nobody_is_tried_again(self, line, status):
+        page = "<html>Bad Gateway</html>"
+        assert line((status, page, {"Retry-After": "0"}), (200, {"n": 1})).get("/x") == {"n": 1}
+        with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*may have been spent"):
+            Line(line((status, page, {"Retry-After": "0"})).http, 0.0).get("/x")
+
+    def test_a_store_that_failed_is_an_answer(self, line):
+        failed = {"error": {"kind": "EngineFailure", "message": "the store could not answer"}}
+        with pytest.raises(dp.EngineFailure, match="the store"):
+            line((502, failed), (200, {"n": 1})).get("/x")
+
+    @pytest.mark.parametrize(
+        "again",
+        [
+            {"Retry-After": "Mon, 16 Nov 2026 12:00:00 GMT", "Date": "Mon, 16 Nov 2026 12:00:00 GMT"},
+            {"Retry-After": "Mon, 16 Nov 1998 12:00:00 GMT"},
+            {"Retry-After": "0"},
+        ],
+    )
+    def test_when_to_come_again_is_seconds_or_a_date(self, line, again):
+        busy = {"error": {"kind": "LedgerConflict", "message": "busy"}}
+        assert line((503, busy, again), (200, {"n": 1})).get("/x") == {"n": 1}
+
+    @pytest.mark.parametrize(
+        ("headers", "seconds"),
+        [
+            ({}, 1.0),
+            ({"Retry-After": "7"}, 7.0),
+            ({"Retry-After": "Mon, 16 Nov 2026 12:01:30 GMT", "Date": "Mon, 16 Nov 2026 12:00:00 GMT"}, 90.0),
+            ({"Retry-After": "in a while"}, 1.0),
+            ({"Retry-After": "-5"}, 1.0),
+            ({"Retry-After": "nan"}, 1.0),
+        ],
+    )
+    def test_how_long_that_is(self, headers, seconds):
+        import httpx
+
+        assert _retry_after(httpx.Response(503, headers=headers)) == seconds
 
     def test_a_deletion_is_confirmed(self, line):
         assert line((200, {"gone": True})).delete("/x") == {"gone": True}

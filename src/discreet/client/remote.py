@@ -53,7 +53,7 @@ class Remote:
         """
         read = read_terms(spend, **terms)
         plan = self._planner.plan(sql_text(text), read)
-        reply = self.line.charged(self._at("sql"), Ask(text, read, why).to_json(), key)
+        reply = self.line.charge(self._at("sql"), Ask(text, read, why).to_json(), key)
         return make_answer(reply, plan, {"": plan})
 
     def ask(
@@ -82,7 +82,7 @@ class Remote:
         asked = _sql_texts(questions)
         plans = dict(self._planner.workload(asked, read).plans)
         body = Release(asked, read, why).to_json()
-        found = self.line.charged(self._at("release"), body, key)["answers"]
+        found = self.line.charge(self._at("release"), body, key)["answers"]
         return {name: make_answer(found[name], plan, plans) for name, plan in plans.items()}
 
     def explain(

@@ -18,6 +18,7 @@ from ..answer.stored import answer_to_json
 from ..engines.base import failure
 from ..errors import (
     BudgetExceeded,
+    Cancelled,
     ClaimRefuted,
     DiscreetError,
     EngineFailure,
@@ -31,7 +32,7 @@ from ..errors import (
 )
 from ..ledger.entry import Entry, read_line, write_line
 from ..ledger.entry import plain_json as line_of
-from ..privacy.budget_words import budget_to_words
+from ..privacy.budget_words import budget_from_words, budget_to_words
 from ..privacy.measures import Measure
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (BudgetExceeded, 409),
     (NotAllowed, 403),
     (LedgerConflict, 503),
+    (Cancelled, 409),
     (EngineFailure, 502),
     (LedgerCorrupt, 500),
     (ClaimRefuted, 422),
@@ -64,6 +66,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
 _KINDS: dict[str, type[DiscreetError]] = {
     kind.__name__: kind
     for kind in (
+        Cancelled,
         ClaimRefuted,
         EngineFailure,
         InvalidArgument,
@@ -94,8 +97,8 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     """
     if refusal is None:
         return {"error": {"kind": "EngineFailure", "message": BROKEN}}
-    if isinstance(refusal, EngineFailure):
-        refusal = failure()  # one constant message, whatever raised it
+    if isinstance(refusal, EngineFailure):  # one constant message, whatever raised it
+        refusal = Cancelled() if isinstance(refusal, Cancelled) else failure()
     kinds = (cls.__name__ for cls in type(refusal).__mro__ if cls.__name__ in _KINDS or cls is BudgetExceeded)
     kind = next(kinds, "InvalidArgument")
     error: dict[str, object] = {"kind": kind, "message": str(refusal)}
@@ -106,8 +109,6 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
 
 def refusal_from_json(data: object) -> DiscreetError:
     """Read a refusal back as the library's own error."""
-    from ..privacy.budget_words import budget_from_words
-
     error = data.get("error") if isinstance(data, dict) else None
     if not isinstance(error, dict):
         return EngineFailure("the service answered in words that this client does not know")
