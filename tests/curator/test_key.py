@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, curator
 from discreet.curator.key import key_of
-from discreet.curator.request import Wish
 from discreet.ledger import steps
+from discreet.plan.terms import Terms
 
 MEDIAN = "SELECT MEDIAN(age) AS m FROM people"
 SUM = "SELECT SUM(age) AS s FROM people"
@@ -25,7 +25,7 @@ def key(question, **how):
     planned = {name: how[name] for name in ("spend", "error", "weights", "size", "level") if name in how}
     found = asked.plan(question, **planned)
     plans = {"": found} if isinstance(question, str) else dict(found.plans)
-    return key_of(plans, Wish(**{name: how[name] for name in how}))
+    return key_of(plans, Terms(**{name: how[name] for name in how}))
 
 
 ONE = {"spend": dp.PureDP(1)}
@@ -67,7 +67,7 @@ class TestAKey:
         keys = {key(COUNT, **ONE), key(MEAN, **ONE), key({"a": COUNT}, **ONE), key({"b": COUNT}, **ONE)}
         newer = dp.Schema("people", PEOPLE.unit, PEOPLE.columns, version="2")
         plan = curator(schemas=[newer]).plan(COUNT, **ONE)
-        assert len(keys | {key_of({"": plan}, Wish(**ONE))}) == 5
+        assert len(keys | {key_of({"": plan}, Terms(**ONE))}) == 5
 
     def test_does_not_depend_on_the_order_of_the_questions(self):
         assert key({"a": COUNT, "b": SUM}, **ONE) == key({"b": SUM, "a": COUNT}, **ONE)

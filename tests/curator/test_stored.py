@@ -21,7 +21,7 @@ from discreet.answer.stored import (
 )
 from discreet.answer.stored_mechanism import mechanism_from_json, mechanism_to_json
 from discreet.mechanisms.sensitivity import Sensitivity
-from discreet.plan.plan import plan_question
+from discreet.plan import plan_question
 from discreet.statistics.correlation import CorrelationEstimate
 from discreet.statistics.covariance import CovarianceEstimate
 from discreet.statistics.mean import MeanEstimate

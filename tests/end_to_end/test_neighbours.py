@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from audit.replayed import program
 from discreet.audit import replay
 from discreet.data import Integer, People, Schema
-from discreet.plan.plan import plan_question
+from discreet.plan import plan_question
 from discreet.privacy.measures import PureDP
 from discreet.query import parse
 from discreet.query.algebra.tally import RowShare

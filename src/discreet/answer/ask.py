@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ..arithmetic.rational import Number
 from ..noise import Bits
-from ..plan.plan import Plan, plan_question
+from ..plan.plan import Plan
+from ..plan.question import plan_question
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation

@@ -1,45 +1,18 @@
-"""What goes out and what comes in: terms in exact numbers, answers as the library's own."""
+"""What comes in over the line, made the library's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json
-from ..arithmetic.rational import Number, rational
 from ..curator.verify import read_receipt
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..plan import Plan
 from ..privacy.events import Event
-from ..privacy.measures import Measure
-from ..wire.request import Errors, Terms
 
-__all__ = ["ErrorWords", "Weights", "made_answer", "read_terms", "sql_text"]
-
-ErrorWords = Number | Mapping[str, Number]
-Weights = Mapping[str, Number]
-
-
-def read_terms(
-    spend: Measure | None,
-    error: ErrorWords | None,
-    weights: Weights | None,
-    *,
-    size: int | None = None,
-    level: float = 0.95,
-    nonnegative: bool = False,
-) -> Terms:
-    """Read what the library takes as what the line carries, exactly."""
-    errors: Errors | None = None
-    if error is not None:
-        errors = _exact(error, "error") if isinstance(error, Mapping) else rational(error, "error")
-    return Terms(spend, errors, None if weights is None else _exact(weights, "weights"), size, level, nonnegative)
-
-
-def _exact(numbers: Mapping[str, Number], name: str) -> dict[str, Fraction]:
-    return {label: rational(amount, name) for label, amount in numbers.items()}
+__all__ = ["make_answer", "sql_text"]
 
 
 def sql_text(text: object) -> str:
@@ -49,7 +22,7 @@ def sql_text(text: object) -> str:
     return text
 
 
-def made_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan]) -> Answer:
+def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan]) -> Answer:
     """Make an answer of what came over the line; refuses one that was planned in another way than here."""
     receipt = read_receipt(reply["receipt"])
     events = [event for one in plans.values() for event in one.events]

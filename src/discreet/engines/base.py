@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ..data.schema import Schema
 from ..data.unit import People
-from ..errors import EngineFailure, InvalidArgument, SchemaMismatch
+from ..errors import Cancelled, EngineFailure, InvalidArgument, SchemaMismatch
 from ..query.algebra.tally import Tally, Totals
 from ..query.domains.domain import Scalar
 
@@ -47,9 +47,9 @@ def failure() -> EngineFailure:
     return EngineFailure("the store could not answer; what it said is not shown, since it may tell about the data")
 
 
-def cancelled() -> EngineFailure:
-    """Give the one message for a query that somebody stopped."""
-    return EngineFailure("the query was cancelled before it was answered")
+def cancelled() -> Cancelled:
+    """Return the one error for a query that somebody stopped."""
+    return Cancelled()
 
 
 def find_column(name: str, stored: Mapping[str, object]) -> str | None:

@@ -5,7 +5,8 @@ Everything here is public: a plan needs no data, costs nothing and can be shown.
 
 from __future__ import annotations
 
-from .plan import Plan, plan_question
+from .plan import Plan
+from .question import plan_question
 from .selection import Selection
 from .split import routes, split
 from .third import Third, find_third

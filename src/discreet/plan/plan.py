@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -16,17 +16,14 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
-from ..query.bounds.check import checked
-from ..query.bounds.keys import PublicValues
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import noise_of
 from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.total import NoisyRelease
-from .asked import Errors, read_asked
 from .selection import Selection
 from .text.plan import plan_dict, plan_html, plan_text
 
-__all__ = ["Keys", "Plan", "plan_question", "public_tuples"]
+__all__ = ["Keys", "Plan", "public_tuples"]
 
 Keys = tuple[tuple[Scalar, ...], ...]
 
@@ -109,50 +106,6 @@ class Plan:
     def to_dict(self) -> dict[str, object]:
         """Give what the table shows as plain values for JSON."""
         return plan_dict(self)
-
-
-def plan_question(
-    question: Question,
-    spend: Measure | None = None,
-    *,
-    error: Errors | None = None,
-    weights: Mapping[str, Number] | None = None,
-    size: int | None = None,
-    under: Filter | None = None,
-    public_values: PublicValues | None = None,
-    level: Number = 0.95,
-) -> Plan:
-    """Plan the answer of least predicted error for a spend, or of least price for an error. No data is touched.
-
-    `error` is one number for every statistic or one for each, by name, in the statistic's own unit (quantiles and modes
-    in rows), exceeded in one key with a chance of at most 1 − level. `weights` says how a spend is divided among
-    statistics, 1 each unless said. `size` is the rows per key for which errors of means and the like are predicted; by
-    default the schema's size over the number of keys, else 1,000. `under` is the filter that will be charged: only what
-    it can price is considered. `choose` has the decision table.
-
-    >>> from ..data import Category, Rows, Schema
-    >>> from ..privacy.measures import PureDP
-    >>> from ..query.algebra.expression import Field
-    >>> from ..query.algebra.tree import Count, Finish, Key, Scan
-    >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S"])}))
-    >>> region = Field("region")
-    >>> finish = Finish((("region", region), ("n", Field("n"))))
-    >>> question = Question(people, (Key("region", region, ("N", "S")),), (("n", Count()),), finish)
-    >>> plan_question(question, PureDP(1)).statistic_errors()
-    {'n': 3.0}
-    >>> plan_question(question, error={"n": 30}).spend <= PureDP("1/10")
-    True
-
-    Refuses what has no bound, unknown keys without a δ, names of no statistic, errors that are not above 0 or that
-    need no answer, and both or neither of spend and error.
-    """
-    from .choose import choose
-
-    checked(question, public_values)
-    asked = read_asked(
-        question, spend, error, weights=weights, size=size, under=under, public_values=public_values, level=level
-    )
-    return choose(question, asked)
 
 
 def public_tuples(question: Question) -> Keys | None:
