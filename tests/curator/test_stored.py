@@ -28,9 +28,10 @@ from discreet.answer.stored import (
 from discreet.answer.stored_mechanism import mechanism_from_json, mechanism_to_json
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.plan.plan import plan_question
+from support.profile import examples
 
 PATIENT = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 VISITS = dp.Schema(
     "visits",
