@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import pytest
 from _pytest.doctest import DoctestModule
 
@@ -20,6 +21,13 @@ __all__ = [
 ]
 
 load_profile()
+DIGITS = 60
+"""What mpmath computes with where a test does not say more: other tests in the same process may have set it."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    mpmath.mp.dps = DIGITS
 
 
 @pytest.hookimpl(wrapper=True)
