@@ -86,7 +86,8 @@ def pytest_runtest_protocol(item, nextitem):
     """Trace what is measured only; in deep, everything is."""
     plugin = item.config.pluginmanager.getplugin("_cov")
     controller = getattr(plugin, "cov_controller", None)
-    paused = controller is not None and not DEEP and not item.nodeid.startswith(MEASURED)
+    measured = item.nodeid.startswith(MEASURED) and not item.get_closest_marker("untraced")
+    paused = controller is not None and not DEEP and not measured
     if paused:
         controller.pause()
     result = yield
