@@ -29,6 +29,7 @@ from discreet.statistics.laws.moment_box import blurred, mixed_blur, mixed_momen
 from discreet.statistics.mean import MeanEstimate
 from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
 from discreet.statistics.variance import VarianceEstimate
+from support.profile import examples
 
 X = Field("x")
 SURE = PureDP(10**7)
@@ -223,7 +224,7 @@ def at(box, share):
 class TestBoxes:
     """Whatever the exact totals in their boxes, the statistic lies between the bounds."""
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(BOX, BOX, BOX, POSITIVE, st.lists(INSIDE, min_size=4, max_size=4))
     def test_moments(self, q, s, t, n, shares):
         q0, s0, t0, n0 = (at(box, share) for box, share in zip((q, s, t, n), shares, strict=True))
@@ -235,7 +236,7 @@ class TestBoxes:
         low, high = mixed_moment(q, s, t, n)
         assert low <= q0 / n0 - s0 * t0 / n0**2 <= high
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(BOX, BOX, POSITIVE)
     def test_second_moments_are_tight(self, q, s, n):
         low, high = second_moment(q, s, n)
@@ -245,7 +246,7 @@ class TestBoxes:
         assert min(found) == low
         assert max(found) <= high <= max(found) + abs(high) / 100 + Fraction(1, 100)
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=examples(100))
     @given(BOX, BOX, st.lists(INSIDE, min_size=2, max_size=2), st.sampled_from(OF_TWO))
     def test_arithmetic_of_two(self, x, y, shares, function):
         a, b = at(x, shares[0]), at(y, shares[1])
@@ -260,7 +261,7 @@ class TestBoxes:
         }[function]  # fmt: skip
         assert reach[0] <= value <= reach[1]
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=examples(100))
     @given(BOX, INSIDE)
     def test_arithmetic_of_one(self, x, share):
         halves = (x[0] / 3, x[1] / 3)

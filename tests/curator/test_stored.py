@@ -29,9 +29,10 @@ from discreet.statistics.mode import ModeEstimate
 from discreet.statistics.quantile import QuantileEstimate
 from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
 from discreet.statistics.variance import VarianceEstimate
+from support.profile import examples
 
 PATIENT = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 VISITS = dp.Schema(
     "visits",

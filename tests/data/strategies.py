@@ -24,8 +24,9 @@ from discreet.data import (
 )
 from discreet.data.unit import PERIODS
 from discreet.errors import InvalidArgument
+from support.profile import examples
 
-PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 """No test may fail because the machine is busy."""
 INT64 = st.integers(-(2**63), 2**63 - 1)
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")

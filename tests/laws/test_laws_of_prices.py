@@ -48,9 +48,9 @@ from discreet.privacy.pricing.gdp import price_gdp
 from discreet.privacy.pricing.pure import price_pure
 from discreet.privacy.pricing.rdp import renyi
 from discreet.privacy.pricing.zcdp import price_zcdp
+from support.profile import examples
 
-settings.register_profile("laws", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-LAWS = settings.get_profile("laws")
+LAWS = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 amounts = st.fractions(min_value=Fraction(1, 100), max_value=2, max_denominator=100)
 scales = st.fractions(min_value=1, max_value=20, max_denominator=16)

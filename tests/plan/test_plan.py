@@ -34,6 +34,7 @@ from discreet.query.algebra.tree import (
 )
 from discreet.statistics.releases.choice import ChoiceNeed, ChosenRelease
 from oracles.tally import Store
+from support.profile import examples
 
 X, Y = Field("x"), Field("y")
 STATISTICS = {
@@ -83,7 +84,7 @@ def check_replay(plan, keys, tables):
 class TestReplay:
     """On neighbouring tables the inputs of all mechanisms are near, and nothing else visible differs."""
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(
         person, person, st.lists(row, max_size=6), st.sampled_from(["people", "groups"]), st.sampled_from(NEIGHBOURS)
     )
@@ -95,13 +96,13 @@ class TestReplay:
         near = owned(0, others) + (owned(2, yours) if neighbours == "replace" else [])
         check_replay(plan, plan.keys, [owned(0, others) + owned(1, mine), near])
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(row, row, st.lists(row, max_size=6), st.sampled_from(NEIGHBOURS))
     def test_rows(self, mine, yours, others, neighbours):
         plan = plan_question(question(relation("rows", neighbours), STATISTICS, [("region", REGIONS)]), PureDP(1))
         check_replay(plan, plan.keys, [[*others, mine], [*others, yours] if neighbours == "replace" else others])
 
-    @settings(deadline=None, max_examples=15)
+    @settings(deadline=None, max_examples=examples(15))
     @given(person, st.lists(row, max_size=6))
     def test_public_keys_all_appear_in_their_order(self, mine, others):
         plan = plan_question(question(relation("people"), {"n": Count()}, [("region", REGIONS)]), PureDP(1))
@@ -110,7 +111,7 @@ class TestReplay:
             assert answer.columns == ("region", "n")
             assert answer.column("region") == list(REGIONS)
 
-    @settings(deadline=None, max_examples=50)
+    @settings(deadline=None, max_examples=examples(50))
     @given(person, st.sampled_from(["people", "groups", "rows"]), st.lists(row, max_size=6))
     def test_selection_counts_a_person_once_in_few_keys(self, mine, unit, others):
         chosen = selection_of(question(relation(unit), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))
@@ -305,7 +306,7 @@ class TestRefusals:
 
 class TestSplit:
     @given(st.lists(st.integers(1, 9).map(Fraction), min_size=1, max_size=6), st.sampled_from(SPENDS))
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     def test_parts_add_up(self, weights, spend):
         for route in routes(spend):
             assert route.implies(spend)

@@ -18,6 +18,7 @@ from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Correlation, Count, Mean, Quantile, Scan, Sum, Variance
+from support.profile import examples
 
 X, Y = Field("x"), Field("y")
 FINE = {"a": Sum(X), "b": Sum(Y)}
@@ -44,7 +45,7 @@ def moved(parts, give, take, amount):
 class TestOptimum:
     """Σ wᵢ ln(errorᵢ) is least at the planned shares."""
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(weights, weights, st.sampled_from([PureDP("1/100"), ZCDP("1/10000"), GaussianDP("1/100")]))
     def test_one_total_each_is_proportional_to_weights(self, a, b, spend):
         plan = plan_question(question(relation(), FINE), spend, weights={"a": a, "b": b})
@@ -53,7 +54,7 @@ class TestOptimum:
             other = replanned(plan, moved(plan.parts, give, take, Fraction(1, 10)))
             assert other.loss([a, b]) > plan.loss([a, b])
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(
         st.sampled_from([PureDP("1/10"), ZCDP("1/100")]),
         st.tuples(weights, weights, weights),
@@ -99,7 +100,7 @@ class TestOptimum:
         assert plan.parts == (Fraction(1, 4), Fraction(1, 8), Fraction(1, 8), Fraction(1, 2))
         assert layout_of(plan.question, Free(), 1, None).length(0, laplace=True) == 1.0
 
-    @settings(deadline=None, max_examples=15)
+    @settings(deadline=None, max_examples=examples(15))
     @given(st.tuples(weights, weights), st.sampled_from([PureDP(1), ZCDP(1), ApproxDP(1, "1e-6"), GaussianDP(1)]))
     def test_they_add_up_and_the_budget_is_used_up(self, parts, spend):
         asked = question(relation(), {"r": Correlation(X, Y), "v": Variance(X)})

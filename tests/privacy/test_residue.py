@@ -32,6 +32,7 @@ from discreet.privacy.filters import residue
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.privacy.pricing.gdp import price_gdp
+from support.profile import examples
 
 DIGITS = 50
 
@@ -136,7 +137,7 @@ class TestEnoughAtEveryEpsilon:
     @given(
         st.fractions(Fraction(1, 50), 2, max_denominator=400), st.fractions(Fraction(1, 100), 8, max_denominator=400)
     )
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=examples(25), deadline=None)
     def test_anywhere(self, epsilon, s):
         c = residue.cost(Response(epsilon), s)
         if c < s:
@@ -180,7 +181,7 @@ class TestMonotone:
     """What is enough when little is left is enough when more is."""
 
     @given(st.fractions(Fraction(1, 100), 1, max_denominator=100), st.integers(1, 400), st.integers(1, 400))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def test_in_what_is_left(self, epsilon, one, other):
         low, high = (Fraction(n, 100) for n in sorted((one, other)))
         for event in (Response(epsilon), LaplaceNoise(1 / epsilon, 1), ExponentialSelection(epsilon)):
@@ -254,7 +255,7 @@ class TestParallel:
 
 class TestCharge:
     @given(st.integers(1, 60), st.fractions(Fraction(1, 100), Fraction(1, 4), max_denominator=100))
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=examples(30), deadline=None)
     def test_many_at_once_cost_what_one_by_one_costs(self, times, epsilon):
         event, s = Response(epsilon), Fraction(1)
         together = residue.charge(event, times, s)

@@ -13,6 +13,7 @@ from discreet.query.algebra.expression import Field
 from discreet.query.bounds.cells import lattice
 from discreet.query.domains.domain import kind_of_column
 from discreet.query.meaning.evaluate import evaluate
+from support.profile import examples
 
 X = Field("x")
 
@@ -43,7 +44,7 @@ def test_cells_of_numbers(low, width, most, stored):
 DAYS = st.dates(date(1, 1, 1), date(9999, 12, 30))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(DAYS, st.integers(1, 30000), st.lists(DAYS, max_size=4))
 def test_cells_of_days(first, width, stored):
     last = min(date.max, first + timedelta(days=min(width, (date.max - first).days)))
