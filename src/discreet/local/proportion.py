@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..mechanisms.laws.normal import quantile
 
-__all__ = ["clopper_pearson", "deviations"]
+__all__ = ["clopper_pearson", "deviations", "upper_tail"]
 
 Floats = NDArray[np.float64]
 
@@ -36,3 +36,14 @@ def deviations(beta: float) -> float:
     1.96
     """
     return quantile(beta)
+
+
+def upper_tail(z: Floats) -> Floats:
+    """Return P(Z > z) of a standard normal Z.
+
+    >>> upper_tail(np.array([0.0])).tolist()
+    [0.5]
+    """
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(-z), dtype=np.float64)

@@ -18,10 +18,12 @@ from ..mechanisms.laws.quantile import named, read_beta
 from ..noise import Bits, coin, uniform
 from ..privacy.events import Promise
 from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
+from .estimate import Estimate
 from .flip import promise
 from .hashing import Buckets, Words64, fingerprints, read_key, read_width
 from .proportion import deviations
-from .rappor_decode import Found, decode
+from .rappor_decode import all_of, decode, found_of
+from .sketch_estimate import read_candidates
 
 __all__ = ["Rappor"]
 
@@ -143,15 +145,25 @@ class Rappor:
         low = coin(self.p, permanent.size, bits=bits).reshape(permanent.shape)
         return np.where(permanent, high, low)
 
-    def estimate(
-        self, reports: object, candidates: Sequence[str], *, level: float = 0.95, false_share: float = 0.05
-    ) -> Found:
-        """Estimate how frequent each candidate is, and which ones are there at all; see `rappor_decode`.
+    def estimate(self, reports: object, candidates: Sequence[str], *, level: float = 0.95) -> Estimate:
+        """Estimate how frequent each candidate is, each with its own interval; see `rappor_decode`.
 
-        Refuses no reports, reports no device could have sent, and more candidates than the cells can tell apart.
+        Refuses no reports, and reports no device could have sent.
         """
         read = read_bit_reports(reports, rows=self.cohorts, width=self.bits)
-        return decode(self, read, candidates, level=level, false_share=false_share)
+        return all_of(decode(self, read, read_candidates(candidates)), level=level)
+
+    def find(
+        self, reports: object, candidates: Sequence[str], *, level: float = 0.95, false_share: float = 0.05
+    ) -> Estimate:
+        """Return the candidates that are there at all, with intervals that hold jointly although these were picked.
+
+        On average at most `false_share` of what is returned is not there (Benjamini, Hochberg 1995; see
+        `rappor_decode`). The intervals hold for all candidates at once with probability `level`, so for any that are
+        picked. Refuses what `estimate` refuses.
+        """
+        read = read_bit_reports(reports, rows=self.cohorts, width=self.bits)
+        return found_of(decode(self, read, read_candidates(candidates)), level=level, false_share=false_share)
 
     def variance(self, *, n: int, frequency: float = 0.0) -> float:
         """Return the variance of a frequency if no two candidates share a bit: p*(1 − p*)/(q* − p*)²/(n·h) and more.
