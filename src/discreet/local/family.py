@@ -104,6 +104,26 @@ class Family:
         joined = b"".join(int(r).to_bytes(width, "little") for r in reports)
         return np.frombuffer(joined, dtype=np.uint8).reshape(-1, width)
 
+    def to_wire(self, report: int) -> int | str:
+        """Write one report as a JSON value: a number, or beyond 53 bits the hex digits of its bytes."""
+        facts = self.design.facts
+        return report if facts.bits <= 53 else report.to_bytes(facts.width, "little").hex()
+
+    def from_wire(self, value: object) -> int:
+        """Read what `to_wire` wrote.
+
+        Refuses other JSON values; whether a device could have sent the number is for `valid` to say.
+        """
+        facts = self.design.facts
+        if facts.bits <= 53 and type(value) is int:
+            return value
+        if facts.bits > 53 and isinstance(value, str) and len(value) == 2 * facts.width:
+            try:
+                return int.from_bytes(bytes.fromhex(value), "little")
+            except ValueError:
+                pass
+        raise InvalidArgument("the report is not of the form that these parameters give")
+
     def counts(self, reports: object) -> Integers:
         """Return for every option how many reports lie in its set.
 
