@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
@@ -22,6 +23,7 @@ from .calibration import least_epsilon
 from .estimate import Estimate, read_level
 from .flip import epsilon_of, flips, promise
 from .one_bit import flip_with
+from .parameters import fields_of
 from .proportion import clopper_pearson
 
 __all__ = ["BitFlip"]
@@ -31,7 +33,7 @@ _Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, init=False)
 class BitFlip:
-    """Send `sample` bits about as many buckets, drawn once by the device: is the value in this one? Flipped now and then.
+    """Send `sample` bits about as many buckets drawn once: is the value in this one? Each is flipped now and then.
 
     A device draws `sample` of the `buckets` without looking at any value. For each it sends whether its value lies
     there, flipped with probability 1/(1 + e^(ε/2)). Two values differ in at most two of the bits: ε-private. Of the N_v
@@ -105,7 +107,7 @@ class BitFlip:
     def answer(self, values: _Rows, drawn: _Rows, bits: Bits | None = None) -> NDArray[np.bool_]:
         """Say of each drawn bucket whether the value lies there, flipped with probability 1/(1 + e^(ε/2))."""
         true = drawn == values[:, None]
-        return true ^ flips(self.epsilon / 2, true.size, bits).reshape(true.shape)
+        return np.asarray(true ^ flips(self.epsilon / 2, true.size, bits).reshape(true.shape))
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
         """Estimate how frequent each bucket is; intervals invert the binomial law among the devices that drew it.
@@ -119,13 +121,13 @@ class BitFlip:
         values = np.where(seen > 0, (ones / people - (1 - self.p)) / wide, 0.0)
         errors = np.where(seen > 0, np.sqrt(ones / people * (1 - ones / people) / people) / wide, 1.0)
         ends = clopper_pearson(ones, people, 1 - read_level(level))
-        low, high = (np.where(seen > 0, np.clip((end - (1 - self.p)) / wide, 0.0, 1.0), side) for side, end in enumerate(ends))
+        low, high = (
+            np.where(seen > 0, np.clip((end - (1 - self.p)) / wide, 0.0, 1.0), side) for side, end in enumerate(ends)
+        )
         names = tuple(str(bucket) for bucket in range(self.buckets))
         note = "binomial law of the devices that drew the bucket (Clopper, Pearson 1934)"
         columns = (values, errors, low, high)
-        return Estimate(
-            "frequency", names, *columns, level=read_level(level), n=len(read), of="population", note=note
-        )
+        return Estimate("frequency", names, *columns, level=read_level(level), n=len(read), of="population", note=note)
 
     def _read(self, reports: object) -> _Rows:
         array = np.asarray(reports)
@@ -159,13 +161,20 @@ class BitFlip:
             return math.inf
         return up(math.sqrt(math.log(4 / read_beta(beta)) / (2 * drew)) / (2 * self.p - 1))
 
+    def influence(self, *, n: int, forged: int = 1) -> float:
+        """Bound how far `forged` of n reports can move an estimate, the others drawing their buckets as expected."""
+        people = whole(n, "n", least=1)
+        many = whole(forged, "forged", most=people)
+        honest = (people - many) * self.sample / self.buckets
+        return up(many / (many + honest) / (2 * self.p - 1)) if many else 0.0
+
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
         shape = {"buckets": self.buckets, "sample": self.sample, "gamma": str(self.gamma)}
-        return {"kind": "bit-flip", "epsilon": str(self.epsilon), **shape}
+        return {"mechanism": "bit-flip", "version": 1, "epsilon": str(self.epsilon), **shape}
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> BitFlip:
-        """Read what `to_json` wrote."""
-        spend = PureDP(given["epsilon"])
-        return cls(spend, buckets=given["buckets"], sample=given["sample"], gamma=given["gamma"])
+    def from_json(cls, given: Mapping[str, Any]) -> BitFlip:
+        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        read = fields_of(given, "bit-flip", ("epsilon", "buckets", "sample", "gamma"))
+        return cls(PureDP(read.pop("epsilon")), **read)

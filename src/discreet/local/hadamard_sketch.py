@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, whole
+from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..mechanisms.laws.quantile import named
 from ..noise import Bits, uniform
@@ -21,6 +22,7 @@ from .calibration import least_epsilon
 from .estimate import Estimate
 from .flip import epsilon_of, flips, promise
 from .hashing import Buckets, fingerprints, read_key, read_width
+from .parameters import fields_of
 from .sketch_estimate import Cells, estimate_cells, sketch_error, sketch_variance
 
 __all__ = ["HadamardCountMeanSketch"]
@@ -30,7 +32,7 @@ _Reports = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, init=False)
 class HadamardCountMeanSketch:
-    """Send a random row, a random column and one bit: the Hadamard coefficient of the value's cell, flipped now and then.
+    """Send a random row, a random column and one bit: the Hadamard coefficient of the value's cell, or not it.
 
     Row j and column l are drawn evenly, without looking at the value; the bit is H[h_j(value), l] = (−1)^(popcount of
     the two and-ed), flipped with probability 1/(1 + e^ε). So the report is ε-private, and it is one bit beside public
@@ -79,7 +81,7 @@ class HadamardCountMeanSketch:
         return 1 / math.tanh(float(self.epsilon) / 2) ** 2
 
     @overload
-    def randomize(self, value: str, *, bits: Bits | None = None) -> tuple[int, int, int]: ...
+    def randomize(self, value: str, *, bits: Bits | None = None) -> tuple[int, int, int]: ...  # type: ignore[overload-overlap]
     @overload
     def randomize(self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None) -> _Reports: ...
     def randomize(
@@ -101,7 +103,7 @@ class HadamardCountMeanSketch:
         flat = np.bincount(
             read[:, 0] * self.width + read[:, 1], weights=1.0 - 2.0 * read[:, 2], minlength=self.rows * self.width
         )
-        sums = scale * _transform(flat.reshape(self.rows, self.width))
+        sums = scale * _transform(np.asarray(flat, dtype=np.float64).reshape(self.rows, self.width))
         people = np.bincount(read[:, 0], minlength=self.rows)
         return estimate_cells(self, Cells(sums, people, self.coin_variance), candidates, level)
 
@@ -123,6 +125,12 @@ class HadamardCountMeanSketch:
         """
         return sketch_variance(self.coin_variance, self.rows, self.width, n=n, frequency=frequency, others=others)
 
+    def influence(self, *, n: int, forged: int = 1) -> float:
+        """Bound how far `forged` of n reports can move an estimate, whatever they say: 2c·m/(m − 1) a report."""
+        people = whole(n, "n", least=1)
+        reach = 2 * self.width / (self.width - 1) / math.tanh(float(self.epsilon) / 2)
+        return up(reach * whole(forged, "forged", most=people) / people)
+
     def error(self, *, n: int, beta: Number = 0.05, others: float | None = None) -> float:
         """Bound |estimate − frequency| with probability 1 − β, by the normal law with the variance at frequency 0."""
         return sketch_error(self.variance(n=n, others=others), beta)
@@ -130,12 +138,13 @@ class HadamardCountMeanSketch:
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
         shape = {"rows": self.rows, "width": self.width, "key": self.key}
-        return {"kind": "hadamard-count-mean-sketch", "epsilon": str(self.epsilon), **shape}
+        return {"mechanism": "hadamard-count-mean-sketch", "version": 1, "epsilon": str(self.epsilon), **shape}
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> HadamardCountMeanSketch:
-        """Read what `to_json` wrote."""
-        return cls(PureDP(given["epsilon"]), rows=given["rows"], width=given["width"], key=given["key"])
+    def from_json(cls, given: Mapping[str, Any]) -> HadamardCountMeanSketch:
+        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        read = fields_of(given, "hadamard-count-mean-sketch", ("epsilon", "rows", "width", "key"))
+        return cls(PureDP(read.pop("epsilon")), **read)
 
 
 def _parity(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -147,6 +156,8 @@ def _transform(table: NDArray[np.float64]) -> NDArray[np.float64]:
     found, half = table.copy(), 1
     while half < found.shape[1]:
         pairs = found.reshape(found.shape[0], -1, 2, half)
-        found = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(table.shape)
+        found = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(
+            table.shape
+        )
         half *= 2
     return found

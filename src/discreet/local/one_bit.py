@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
@@ -14,7 +15,7 @@ from ..arithmetic.rational import Number, rational, whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..mechanisms.laws.quantile import named, read_beta
-from ..noise import Bits
+from ..noise import Bits, coin
 from ..noise.bits import readable
 from ..noise.words import ByteWords
 from ..privacy.events import Promise
@@ -22,9 +23,10 @@ from ..privacy.measures import Measure, PureDP
 from .calibration import least_epsilon
 from .estimate import Estimate, read_level
 from .flip import epsilon_of, flips, promise
+from .parameters import fields_of
 from .proportion import clopper_pearson
 
-__all__ = ["GRID", "OneBitMean"]
+__all__ = ["GRID", "OneBitMean", "flip_with", "read_ones"]
 
 GRID = 1 << 32
 """Steps into which low … high is divided before a coin is thrown: a value is rounded to the nearest."""
@@ -125,8 +127,8 @@ class OneBitMean:
 
         >>> from discreet.privacy import PureDP
         >>> print(OneBitMean(0, 10, PureDP(2)).estimate([1] * 60 + [0] * 40))
-        mean    estimate     ± error         95 % interval
-        mean       6.313       0.643       4.9632 … 7.5817
+        mean    estimate     ± error           95 % interval
+        mean       6.313       0.643         4.9634 … 7.5828
         100 reports; of population; binomial law (Hoeffding 1956)
 
         Refuses no reports, and reports other than 0 and 1.
@@ -134,15 +136,14 @@ class OneBitMean:
         answers = read_ones(reports)
         n, ones = int(answers.size), int(answers.sum())
         spread = float(self.high - self.low) / (2 * self.p - 1)
-        ends = clopper_pearson(np.array([ones]), n, 1 - read_level(level))
-        value, low, high = (
-            float(self.low) + (np.asarray(share) - (1 - self.p)) * spread for share in (ones / n, ends[0][0], ends[1][0])
-        )
+        least, most = clopper_pearson(np.array([ones]), n, 1 - read_level(level))
+        shares = ones / n, float(least[0]), float(most[0])
+        value, low, high = (float(self.low) + (share - (1 - self.p)) * spread for share in shares)
         error = spread * math.sqrt(ones / n * (1 - ones / n) / n)
-        inside = np.clip([low, high], float(self.low), float(self.high))
-        columns = [np.array([value]), np.array([error]), inside[:1], inside[1:]]
+        ends = np.clip(np.array([[low], [high]]), float(self.low), float(self.high))
         note = "binomial law (Hoeffding 1956)"
-        return Estimate("mean", ("mean",), *columns, level=read_level(level), n=n, of="population", note=note)
+        found = np.array([value]), np.array([error]), ends[0], ends[1]
+        return Estimate("mean", ("mean",), *found, read_level(level), n, "population", note)
 
     def variance(self, *, n: int, frequency: float = 0.5) -> float:
         """Return the variance of the mean; `frequency` is where the numbers lie between low (0) and high (1).
@@ -165,21 +166,25 @@ class OneBitMean:
         reach = math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1)))
         return up(reach * float(self.high - self.low) / (2 * self.p - 1))
 
+    def influence(self, *, n: int, forged: int = 1) -> float:
+        """Bound how far `forged` of n reports can move the mean, whatever they say: (high − low)/(p − q) a report."""
+        people = whole(n, "n", least=1)
+        return up(float(self.high - self.low) / (2 * self.p - 1) * whole(forged, "forged", most=people) / people)
+
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
         amounts = {name: str(getattr(self, name)) for name in ("low", "high", "epsilon", "gamma")}
-        return {"kind": "one-bit-mean", **amounts}
+        return {"mechanism": "one-bit-mean", "version": 1, **amounts}
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> OneBitMean:
-        """Read what `to_json` wrote."""
-        return cls(given["low"], given["high"], PureDP(given["epsilon"]), gamma=given["gamma"])
+    def from_json(cls, given: Mapping[str, Any]) -> OneBitMean:
+        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        read = fields_of(given, "one-bit-mean", ("low", "high", "epsilon", "gamma"))
+        return cls(read["low"], read["high"], PureDP(read["epsilon"]), gamma=read["gamma"])
 
 
 def flip_with(gamma: Fraction, sent: NDArray[np.bool_], bits: Bits | None) -> NDArray[np.bool_]:
     """Flip each bit with probability gamma; nothing is drawn if gamma is 0."""
-    from ..noise import coin
-
     return sent ^ coin(gamma, sent.size, bits=bits).reshape(sent.shape) if gamma else sent
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
@@ -21,6 +21,7 @@ from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
 from .estimate import Estimate
 from .flip import promise
 from .hashing import Buckets, Words64, fingerprints, read_key, read_width
+from .parameters import fields_of
 from .proportion import deviations
 from .rappor_decode import all_of, decode, found_of
 from .sketch_estimate import read_candidates
@@ -43,8 +44,8 @@ class Rappor:
     changes, for ever, ε∞ = 2h·ln((1 − f/2)/(f/2)) (`epsilon_for_ever`); Theorems 1 and 2 of the paper. f, p, q are
     rationals, the coins are exact, both prices round up.
 
-    What ε∞ does not promise: that a device cannot be recognised. Its permanent bits are a fingerprint, and the moments at
-    which a value changes show (Naor, Vexler 2020).
+    What ε∞ does not promise: that a device cannot be recognised. Its permanent bits are a fingerprint, and the moments
+    at which a value changes show (Naor, Vexler 2020).
 
     >>> chrome = Rappor(bits=16, hashes=2, cohorts=64, f=0.5, p=0.5, q=0.75, key="homepage")
     >>> round(float(chrome.epsilon), 4), round(float(chrome.epsilon_for_ever), 4)
@@ -114,7 +115,7 @@ class Rappor:
         return promise(self.epsilon)
 
     @overload
-    def randomize(self, value: str, *, bits: Bits | None = None) -> BitReport: ...
+    def randomize(self, value: str, *, bits: Bits | None = None) -> BitReport: ...  # type: ignore[overload-overlap]
     @overload
     def randomize(self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None) -> BitReports: ...
     def randomize(
@@ -184,15 +185,21 @@ class Rappor:
         """Return how far off a frequency near 0 is, with probability 1 − β, by the normal law with `variance`."""
         return up(deviations(read_beta(beta)) * math.sqrt(self.variance(n=n)))
 
+    def influence(self, *, n: int, forged: int = 1) -> float:
+        """Bound how far `forged` of n reports can move an estimate, spread over cohorts: 1/(q* − p*) a report."""
+        people, (p, q) = whole(n, "n", least=1), map(float, self.shown)
+        return up(whole(forged, "forged", most=people) / people / (q - p))
+
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
         shape = {"bits": self.bits, "hashes": self.hashes, "cohorts": self.cohorts, "key": self.key}
-        return {"kind": "rappor", **shape, "f": str(self.f), "p": str(self.p), "q": str(self.q)}
+        shares = {"f": str(self.f), "p": str(self.p), "q": str(self.q)}
+        return {"mechanism": "rappor", "version": 1, **shape, **shares}
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> Rappor:
-        """Read what `to_json` wrote."""
-        return cls(**{name: value for name, value in given.items() if name != "kind"})
+    def from_json(cls, given: Mapping[str, Any]) -> Rappor:
+        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        return cls(**fields_of(given, "rappor", ("bits", "hashes", "cohorts", "f", "p", "q", "key")))
 
 
 def _log_up(ratio: Fraction) -> Fraction:

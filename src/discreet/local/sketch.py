@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, whole
+from ..arithmetic.rounding import up
 from ..mechanisms.laws.quantile import named
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
@@ -21,6 +22,7 @@ from .calibration import least_epsilon
 from .estimate import Estimate
 from .flip import epsilon_of, flips, promise
 from .hashing import Buckets, fingerprints, read_key, read_width
+from .parameters import fields_of
 from .sketch_estimate import Cells, estimate_cells, sketch_error, sketch_variance
 
 __all__ = ["CountMeanSketch"]
@@ -78,7 +80,7 @@ class CountMeanSketch:
         return 1 / (4 * math.sinh(float(self.epsilon) / 4) ** 2)
 
     @overload
-    def randomize(self, value: str, *, bits: Bits | None = None) -> BitReport: ...
+    def randomize(self, value: str, *, bits: Bits | None = None) -> BitReport: ...  # type: ignore[overload-overlap]
     @overload
     def randomize(self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None) -> BitReports: ...
     def randomize(
@@ -120,6 +122,12 @@ class CountMeanSketch:
         """
         return sketch_variance(self.coin_variance, self.rows, self.width, n=n, frequency=frequency, others=others)
 
+    def influence(self, *, n: int, forged: int = 1) -> float:
+        """Bound how far `forged` of n reports can move an estimate, whatever they say: c·m/(m − 1) a report."""
+        people = whole(n, "n", least=1)
+        reach = self.width / (self.width - 1) / math.tanh(float(self.epsilon) / 4)
+        return up(reach * whole(forged, "forged", most=people) / people)
+
     def error(self, *, n: int, beta: Number = 0.05, others: float | None = None) -> float:
         """Bound |estimate − frequency| with probability 1 − β, by the normal law with the variance at frequency 0."""
         return sketch_error(self.variance(n=n, others=others), beta)
@@ -127,9 +135,10 @@ class CountMeanSketch:
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
         shape = {"rows": self.rows, "width": self.width, "key": self.key}
-        return {"kind": "count-mean-sketch", "epsilon": str(self.epsilon), **shape}
+        return {"mechanism": "count-mean-sketch", "version": 1, "epsilon": str(self.epsilon), **shape}
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> CountMeanSketch:
-        """Read what `to_json` wrote."""
-        return cls(PureDP(given["epsilon"]), rows=given["rows"], width=given["width"], key=given["key"])
+    def from_json(cls, given: Mapping[str, Any]) -> CountMeanSketch:
+        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        read = fields_of(given, "count-mean-sketch", ("epsilon", "rows", "width", "key"))
+        return cls(PureDP(read.pop("epsilon")), **read)

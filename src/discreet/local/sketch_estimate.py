@@ -59,7 +59,7 @@ class Cells:
         excess = float((self.sums**2).sum()) - n * width * self.coin_variance - float((self.people**2).sum()) / width
         found = rows * (excess / (1 - 1 / width) - n * (1 - 1 / rows))
         noise = n * (self.coin_variance + 1) * math.sqrt(2 * width * rows)
-        return min(n * n, max(found, 0.0) + _MANY * noise)
+        return min(n * n, max(float(found), 0.0) + _MANY * noise)
 
 
 def estimate_cells(sketch: Sketch, cells: Cells, candidates: Sequence[str], level: float) -> Estimate:
@@ -100,9 +100,7 @@ def sketch_variance(
     people = whole(n, "n", least=1)
     squares = (1 - frequency) ** 2 if others is None else others
     shared = (1 / width) * (1 - 1 / width)
-    return (width / (width - 1)) ** 2 * (
-        (coin_variance + (1 - frequency) * shared) / people + squares * shared / rows
-    )
+    return (width / (width - 1)) ** 2 * ((coin_variance + (1 - frequency) * shared) / people + squares * shared / rows)
 
 
 def sketch_error(variance: float, beta: Number) -> float:
