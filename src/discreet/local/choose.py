@@ -54,7 +54,7 @@ class Why:
 
     def table(self) -> list[tuple[str, ...]]:
         """Return the rows as text: member, variance against the least, bits a report, taken or not."""
-        least = self.rows[0].variance
+        least = max(self.rows[0].variance, 1e-300)
         return [
             (_name(row), f"{row.variance / least:.4f}", str(row.facts.bits), "taken" if row is self.taken else "")
             for row in self.rows
@@ -90,7 +90,7 @@ def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: 
     if not fit:
         shortest = min((c.facts.bits for c in known), default=0)
         raise InvalidArgument(f"no member reports on {options} options so; the shortest report has {shortest} bits")
-    best = min(c.variance for c in fit)
+    best = max(min(c.variance for c in fit), 1e-300)
     near = [c for c in fit if c.variance <= best * (1 + NEAR)]
     taken = min(near, key=lambda c: (c.facts.width, round(c.variance / best, 9), MEMBERS.index(c.facts.member)))
     return explain(options, epsilon, taken)
