@@ -4,12 +4,14 @@ from .choice import Choice
 from .estimate import Estimate
 from .randomizer import Randomizer
 from .report import Report, pack, pack_block, params_hash, unpack, unpack_block
+from .shuffle import Shuffle
 
 __all__ = [
     "Choice",
     "Estimate",
     "Randomizer",
     "Report",
+    "Shuffle",
     "pack",
     "pack_block",
     "params_hash",

@@ -24,6 +24,7 @@ from .estimate import Array, Estimate, Of, read_level, read_of
 from .family import Family
 from .inversion import holders
 from .law import Law
+from .shuffle import Shuffle, shuffle_choice
 
 __all__ = ["Choice"]
 
@@ -178,6 +179,10 @@ class Choice:
         if -1 in found:
             raise InvalidArgument("a value must be one of the options; list one such as 'other' for the rest")
         return np.array(found, dtype=np.int64)
+
+    def shuffled(self, n: int) -> Shuffle:
+        """Return what one report costs among those of at least n people once a shuffler has taken the senders off."""
+        return shuffle_choice(self.taken.facts, self.epsilon, n)
 
     def valid(self, reports: object) -> Flags:
         """Return which reports a device could have sent."""

@@ -23,6 +23,7 @@ from ..events import (
     Response,
     Sampled,
     Sequence,
+    Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
@@ -69,7 +70,7 @@ def _amounts(event: Event) -> list[Fraction]:
             return [event.sensitivity / event.scale]
         case GaussianNoise() | DiscreteGaussianNoise():
             return [event.squared_sensitivity / event.variance]
-        case ExponentialSelection() | PermuteAndFlipSelection() | Response() | SparseVector():
+        case ExponentialSelection() | PermuteAndFlipSelection() | Response() | SparseVector() | Shuffled():
             return [event.epsilon]
         case Promise():
             return _promised(event)
