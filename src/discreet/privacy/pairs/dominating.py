@@ -7,6 +7,7 @@ BinomialNoise            atoms, infinite loss where only one law can be
 ExponentialSelection     bounded range; PermuteAndFlipSelection, SparseVector: randomized response
 Response                 its own three losses
 Promise, OwnCurve        the pair of the curve they promise; GaussianDP is G(μ), ApproxDP the box
+Shuffled                 two counters, by the mechanism or by clones
 Sampled                  mixtures, one for each direction
 Repeated, Sequence, Batch, KeySelection, Parallel are taken apart by `parts_of`
 """
@@ -42,6 +43,7 @@ from ..events import (
     Response,
     Sampled,
     Sequence,
+    Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
@@ -56,11 +58,14 @@ from .hyperbola import bounded_range, laplace
 from .lattice import binomial, discrete_gauss, two_sided
 from .mixture import RAREST, Mixture
 from .parallel import alternatives, worst_of
+from .shuffled import shuffled_pair
 
 __all__ = ["merged_parts", "pairs_of", "parts_of"]
 
 STEEP = 600
 """Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
+UNHIDDEN = 30
+"""Largest ε of a local report that a shuffler may hide; a larger one is priced as it is."""
 
 
 SLIGHT = Fraction(1, 10**100)
@@ -198,6 +203,8 @@ def _symmetric(event: Event) -> Pair:
             return response(event.epsilon, event.options) if SLIGHT <= event.epsilon <= STEEP else _pure(event.epsilon)
         case Promise():
             return _promised(event.measure)
+        case Shuffled():
+            return shuffled_pair(event) if event.epsilon <= UNHIDDEN else _pure(event.epsilon)
         case OwnCurve():
             return from_points(mirrored(event.points))
         case _:

@@ -25,6 +25,7 @@ from ..events import (
     Response,
     Sampled,
     Sequence,
+    Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
@@ -114,7 +115,7 @@ def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
 
 def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
     match event:
-        case ExponentialSelection() | PermuteAndFlipSelection() | SparseVector():
+        case ExponentialSelection() | PermuteAndFlipSelection() | SparseVector() | Shuffled():
             yield "a loss", event.epsilon, MOST
         case Response():
             yield "a loss", event.epsilon, MOST
