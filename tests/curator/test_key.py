@@ -91,13 +91,13 @@ class TestAKey:
 def _other_planner(monkeypatch):
     from discreet.plan import choose
 
-    usual = choose.shares
+    usual = choose.divide
 
     def other(*args, **more):
         parts = [part * (place + 2) for place, part in enumerate(usual(*args, **more))]
         return tuple(part / sum(parts) for part in parts)
 
-    monkeypatch.setattr(choose, "shares", other)
+    monkeypatch.setattr(choose, "divide", other)
 
 
 class TestAStoredAnswer:
