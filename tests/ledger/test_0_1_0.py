@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import discreet as dp
+from discreet.curator.verify import read_receipt
 from fixtures.world_0_1_0 import (
     ASKED,
     BUDGETS,
@@ -131,7 +133,26 @@ class TestALedgerOf010:
         for order, answer in zip(_orders(kind), told["answers"], strict=True):
             for found in ask(curator, kind, order).values():
                 assert found.receipt.to_json() == answer["receipt"]
-                dp.verify_receipt(answer["receipt"], answer=found, ledger=old)
+                with pytest.warns(UserWarning, match="the ledger vouches for the charge, .* but not for these two"):
+                    dp.verify_receipt(answer["receipt"], answer=found, ledger=old)
+
+    def test_refutes_a_forged_receipt_of_then_and_says_what_it_cannot_know(self, old, told):
+        true = read_receipt(told["answers"][0]["receipt"])
+        [asked] = true.asked
+        for lie in (
+            replace(true, asked=(replace(asked, fingerprint="0" * 64),)),
+            replace(true, asked=(replace(asked, answer="0" * 64),)),
+            replace(true, neighbours="replace"),
+            replace(true, part=True),
+            replace(true, price=old.promise()),
+        ):
+            with pytest.raises(dp.ClaimRefuted):
+                dp.verify_receipt(lie, ledger=old)
+        for unknown in (replace(true, tables=(("people", "2"),)), replace(true, asked=(replace(asked, text="?"),))):
+            with pytest.warns(UserWarning, match="without the question's text and the versions"):
+                dp.verify_receipt(unknown, ledger=old)
+        signer = dp.Signer.create()
+        dp.verify_receipt(true.signed(signer), ledger=old, key=signer.public)
 
     def test_runs_a_pending_charge_under_that_charge(self, old, kind, told):
         before = old.verify()

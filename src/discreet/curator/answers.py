@@ -19,7 +19,7 @@ from .receipt import Asked, Receipt
 from .request import Wish
 from .sign import Signer
 
-__all__ = ["read_answers"]
+__all__ = ["read_answers", "receipt_of"]
 
 
 def read_answers(
