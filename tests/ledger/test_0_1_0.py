@@ -213,9 +213,8 @@ class TestAnotherPlanner:
         after = old.verify()
         assert (after.pending, after.charges) == (1, before.charges + 1)
 
+    @pytest.mark.parametrize("kind", ["pure"], indirect=True)
     def test_charges_another_spend_level_style_or_weight(self, old, kind):
-        if kind != "pure":
-            pytest.skip("one filter is enough")
         from fixtures.world_0_1_0 import COUNT, MEAN, MEDIAN
 
         curator, number = _curator(old, dp.Memory(ROWS)), old.verify().charges

@@ -81,13 +81,13 @@ class _Mechanisms:
 def answer_to_json(answer: Answer) -> Json:
     """Write the keys and estimates of an answer as plain JSON types; its question and plan are not written.
 
-    >>> from ..data import Boolean, Rows, Schema
-    >>> from ..plan.plan import plan_question
-    >>> from ..privacy.measures import PureDP
-    >>> from ..query.sql.parse import parse
+    >>> from discreet.data import Boolean, Rows, Schema
+    >>> from discreet.plan.plan import plan_question
+    >>> from discreet.privacy.measures import PureDP
+    >>> from discreet.query.sql.parse import parse
     >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}
     >>> plan = plan_question(parse("SELECT COUNT(*) AS n FROM votes", votes), PureDP(1))
-    >>> from ..mechanisms.additive.discrete_laplace import Geometric
+    >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> answer = Answer.of(plan, [()], [{"n": Amount(Noisy(41, Fraction(1), Geometric(1, 1)))}])
     >>> written = answer_to_json(answer)
     >>> written["estimates"]

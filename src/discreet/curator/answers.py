@@ -15,7 +15,7 @@ from ..privacy.measures import Measure
 from .body import Body, Facts, facts_of, read_body
 from .key import event_of, shares_of
 from .old import same_plan
-from .receipt import Asked, Receipt
+from .receipt import Receipt, ReceiptQuestion
 from .request import Wish
 from .sign import Signer
 
@@ -69,7 +69,7 @@ def receipt_of(charge: Entry, body: Body, facts: Facts, promise: Measure) -> Rec
         neighbours=event.neighbours,
         tables=tuple(facts.tables.items()),
         asked=tuple(
-            Asked(name, said.text, said.fingerprint, hash_json(body.answers[name]))
+            ReceiptQuestion(name, said.text, said.fingerprint, hash_json(body.answers[name]))
             for name, said in facts.asked.items()
         ),
     )

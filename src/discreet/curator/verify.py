@@ -17,7 +17,7 @@ from ..privacy.events.json import from_json, measure_from_json
 from .answers import receipt_of
 from .body import Facts, Said, read_body
 from .key import question_name
-from .receipt import VERSION, Asked, Receipt
+from .receipt import VERSION, Receipt, ReceiptQuestion
 from .sign import check_signature, read_key
 
 if TYPE_CHECKING:
@@ -152,5 +152,5 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
         price=measure_from_json(data["price"]),
         promise=measure_from_json(data["promise"]),
         tables=tuple((str(name), str(version)) for name, version in data["tables"].items()),
-        asked=tuple(Asked(*(str(one[name]) for name in _ASKED)) for one in data["asked"]),
+        asked=tuple(ReceiptQuestion(*(str(one[name]) for name in _ASKED)) for one in data["asked"]),
     )
