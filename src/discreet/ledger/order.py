@@ -93,17 +93,22 @@ def entry_of(order: Order) -> Entry:
 
 
 def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
-    """Return the first stored answer to an order.
+    """Return the stored answer to an order, the same one for ever.
+
+    Of several (a slow run may end after its question was planned anew) it is the one that was stored first under the
+    key; of those with a key of the first format one for the very same event, if there is one, else the first.
 
     Refuses an answer that is not the one that its entry vouches for.
     """
+    found: list[tuple[tuple[bool, bool, int], Settlement]] = []
     for charge, end in _charges(read_found(snapshot.found)):
         if end is None or end[0].kind != "answer":
             continue
-        body = check_body(*end)
-        if charge.key == order.key or (order.fits is not None and order.fits(charge, body)):
-            return Settlement(charge, body)
-    return None
+        body, own = check_body(*end), charge.key == order.key
+        if own or (order.fits is not None and order.fits(charge, body)):
+            other = not own and charge.event != to_json(order.event)
+            found.append(((not own, other, end[0].number), Settlement(charge, body)))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Settlement | None:
