@@ -6,10 +6,14 @@ PEERS  := opendp pipelinedp smartnoise tumult
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
+PROFILE ?= ci
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Byte code is kept even where the environment says otherwise: without it every worker, and every process that a test
+# starts, would compile the program anew.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve test lint format unit bench audit pictures notebooks clean
+.PHONY: help demo serve test deep lint format unit bench audit pictures notebooks clean
 
 help:                     ## say what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -21,7 +25,18 @@ serve: $(VENV)/.demo      ## the curator as a service with its pages, on bundled
 	$(BIN)/python $(PIP) --editable '.[plot,service,client]'
 	$(BIN)/discreet serve --demo
 
-test: lint unit           ## everything: style, types, room borders, tests, coverage
+ifdef ROOM
+test: $(VENV)/.test       ## `make test ROOM=ledger`: the tests and examples of one room, in seconds
+	$(BIN)/pytest -q $(wildcard tests/$(ROOM) src/discreet/$(ROOM))
+else
+test: $(VENV)/.test       ## everything a release needs: style, types, room borders, tests, coverage
+	@begin=$$(date +%s); $(MAKE) --no-print-directory lint unit && \
+	  echo "make test passed in $$(($$(date +%s) - begin)) seconds"
+endif
+
+deep: $(VENV)/.test       ## the same at full size: every example, long faults, rare environments (up to 40 minutes)
+	@begin=$$(date +%s); $(MAKE) --no-print-directory lint unit PROFILE=deep && \
+	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
 
 lint: $(VENV)/.test       ## ruff, mypy strict, import-linter
 	$(BIN)/ruff check .
@@ -33,14 +48,10 @@ format: $(VENV)/.test     ## put the code into its house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-unit: $(VENV)/.test       ## the tests, with 100 % of branches in the rooms that promise
+unit: $(VENV)/.test       ## the tests, with every branch in the rooms that promise
 	rm -f .coverage .coverage.*
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --cov --cov-report=
-	$(BIN)/coverage report --include='src/discreet/noise/*' --fail-under=100
-	$(BIN)/coverage report --include='src/discreet/privacy/*' --fail-under=99.9
-	$(BIN)/coverage report --include='src/discreet/mechanisms/*' --fail-under=99.9
-	$(BIN)/coverage report --include='src/discreet/query/*' --fail-under=99.5
-	$(BIN)/coverage report
+	DISCREET_TESTS=$(PROFILE) $(BIN)/pytest -q --numprocesses $(WORKERS) --cov --cov-report=
+	DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/gates.py
 
 bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against peers and the physical limit
 	$(BENCH)/bin/python benchmarks/imports.py
@@ -52,9 +63,8 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/queries.py
 	$(BENCH)/bin/python benchmarks/ledger.py
 
-audit: $(VENV)/.test      ## attack everything that promises, with many runs; races and deaths at full size (long)
+audit: $(VENV)/.test      ## attack everything that promises, with many runs (long)
 	$(BIN)/python benchmarks/audit_large.py
-	DISCREET_FULL=1 $(BIN)/pytest tests/ledger tests/curator -k 'race or kill or death or die'
 
 pictures: $(VENV)/.test   ## draw the pictures of the docs again
 	for script in docs/pictures/*.py; do $(BIN)/python $$script || exit 1; done

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from .mechanisms import sensitivity as sensitivity
     from . import testing as testing
     from .errors import (
-        BudgetExceeded as BudgetExceeded, ClaimRefuted as ClaimRefuted, DiscreetError as DiscreetError,
+        BudgetExceeded as BudgetExceeded, Cancelled as Cancelled, ClaimRefuted as ClaimRefuted, DiscreetError
+        as DiscreetError,
         EngineFailure as EngineFailure, InvalidArgument as InvalidArgument, LedgerConflict as LedgerConflict,
         LedgerCorrupt as LedgerCorrupt, NoRandomness as NoRandomness, NotAllowed as NotAllowed, SchemaMismatch
-        as SchemaMismatch, UnboundedSensitivity as UnboundedSensitivity, UnsupportedQuery as UnsupportedQuery
+        as SchemaMismatch, UnboundedSensitivity as UnboundedSensitivity, Unreachable as Unreachable, UnsupportedQuery
+        as UnsupportedQuery
     )
     from .privacy import (
         ApproxDP as ApproxDP, Curve as Curve, GaussianDP as GaussianDP, Measure as Measure, PureDP as PureDP,
@@ -96,8 +98,8 @@ _ROOMS = {
 }
 _HOMES = {
     "errors": """
-        BudgetExceeded ClaimRefuted DiscreetError EngineFailure InvalidArgument LedgerConflict LedgerCorrupt
-        NoRandomness NotAllowed SchemaMismatch UnboundedSensitivity UnsupportedQuery
+        BudgetExceeded Cancelled ClaimRefuted DiscreetError EngineFailure InvalidArgument LedgerConflict LedgerCorrupt
+        NoRandomness NotAllowed SchemaMismatch UnboundedSensitivity Unreachable UnsupportedQuery
     """,
     "privacy": """
         ApproxDP Curve GaussianDP Measure PureDP RenyiDP ZCDP advise amplify compose dp_sgd group implies

@@ -9,6 +9,8 @@
     ├── LedgerConflict                        somebody else wrote first; nothing was spent, ask again
     ├── LedgerCorrupt                         the ledger's chain does not verify; nothing is answered
     ├── EngineFailure                         the store failed; the message never depends on data
+    │   └── Cancelled                         … because somebody stopped the query, or it took too long
+    ├── Unreachable                           the line to a service broke; something may have been spent
     ├── NotAllowed                            this person may not do that
     ├── NoRandomness                          the source of secure bits failed; nothing was drawn
     └── ClaimRefuted                          the auditor caught a promise that does not hold
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 __all__ = [
     "BudgetExceeded",
+    "Cancelled",
     "ClaimRefuted",
     "DiscreetError",
     "EngineFailure",
@@ -30,6 +33,7 @@ __all__ = [
     "NotAllowed",
     "SchemaMismatch",
     "UnboundedSensitivity",
+    "Unreachable",
     "UnsupportedQuery",
 ]
 
@@ -86,6 +90,22 @@ class LedgerCorrupt(DiscreetError):
 
 class EngineFailure(DiscreetError):
     """The store failed; the message never depends on data."""
+
+
+class Cancelled(EngineFailure):
+    """The query was stopped before it was answered; what was charged stays charged.
+
+    >>> from discreet.errors import Cancelled
+    >>> Cancelled()
+    Cancelled('the query was cancelled before it was answered')
+    """
+
+    def __init__(self, message: str = "the query was cancelled before it was answered") -> None:
+        super().__init__(message)
+
+
+class Unreachable(DiscreetError):
+    """The line to a service broke: something may have been spent; the same question asked again is charged once."""
 
 
 class NotAllowed(DiscreetError):

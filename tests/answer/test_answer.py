@@ -13,21 +13,23 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer import answer_question, run_plan
 from discreet.answer.answer import Answer
-from discreet.answer.estimates.amount import Amount
-from discreet.answer.estimates.covariance import Coefficient, Moment, mixed_blur, mixed_moment
-from discreet.answer.estimates.mean import Average
-from discreet.answer.estimates.noisy import Noisy, clip, outward
-from discreet.answer.estimates.reach import reach_of
-from discreet.answer.estimates.variance import Deviation, blurred, second_moment, unbiased
+from discreet.answer.expression_box import box_of
 from discreet.answer.gather import gather
 from discreet.answer.text.answer import bar
-from discreet.answer.text.picture import scores
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Geometric
 from discreet.plan import plan_question
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Count, CountDistinct, CountPeople, Mean, Mode, Quantile, Sum, Variance
+from discreet.statistics.correlation import CorrelationEstimate
+from discreet.statistics.covariance import CovarianceEstimate
+from discreet.statistics.laws.box import clip, outward
+from discreet.statistics.laws.moment_box import blurred, mixed_blur, mixed_moment, second_moment, unbiased
+from discreet.statistics.mean import MeanEstimate
+from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
+from discreet.statistics.variance import VarianceEstimate
+from support.profile import examples
 
 X = Field("x")
 SURE = PureDP(10**7)
@@ -103,17 +105,23 @@ class TestTable:
 class TestMeans:
     def test_a_mean_without_noise_has_next_to_no_interval(self):
         still = Geometric(scale="1e-9", sensitivity=1)
-        mean = Average(Noisy(500, Fraction(1), still), Noisy(100, Fraction(1), still), *map(Fraction, (60, 0, 120)))
+        mean = MeanEstimate(
+            NoisyTotal(500, Fraction(1), still), NoisyTotal(100, Fraction(1), still), *map(Fraction, (60, 0, 120))
+        )
         low, high = mean.interval(0.05)
         assert low <= 65 <= high and high - low < 1e-6
 
     @pytest.mark.parametrize("beta", [0.5, 0.05, 1e-6, 1e-8, 1e-9, 1e-12, 1e-15])
     def test_a_surer_interval_is_wider(self, beta):
         noise, few = Geometric(scale=200, sensitivity=60), Geometric(scale=4, sensitivity=1)
-        mean = Average(Noisy(500, Fraction(1), noise), Noisy(10_000, Fraction(1), few), *map(Fraction, (60, 0, 120)))
+        mean = MeanEstimate(
+            NoisyTotal(500, Fraction(1), noise), NoisyTotal(10_000, Fraction(1), few), *map(Fraction, (60, 0, 120))
+        )
         (low, high), (least, most) = mean.interval(beta), mean.interval(beta / 2)
         assert 0 <= least <= low < 60.05 < high <= most <= 120
-        wild = Average(Noisy(500, Fraction(1), noise), Noisy(2, Fraction(1), few), *map(Fraction, (60, 0, 120)))
+        wild = MeanEstimate(
+            NoisyTotal(500, Fraction(1), noise), NoisyTotal(2, Fraction(1), few), *map(Fraction, (60, 0, 120))
+        )
         assert wild.interval(1e-12) == (0.0, 120.0)
 
     @pytest.mark.statistical
@@ -123,8 +131,8 @@ class TestMeans:
         total, count = Geometric(scale=240, sensitivity=60), Geometric(scale=4, sensitivity=1)
         held = 0
         for _ in range(2000):
-            sums = Noisy(total.release(exact * 50), Fraction(1), total)
-            mean = Average(sums, Noisy(count.release(50), Fraction(1), count), *map(Fraction, (60, 0, 120)))
+            sums = NoisyTotal(total.release(exact * 50), Fraction(1), total)
+            mean = MeanEstimate(sums, NoisyTotal(count.release(50), Fraction(1), count), *map(Fraction, (60, 0, 120)))
             low, high = mean.interval(0.05)
             held += low <= 60 + exact <= high
         assert held >= 1900 - 6.5 * (2000 * 0.05 * 0.95) ** 0.5
@@ -216,7 +224,7 @@ def at(box, share):
 class TestBoxes:
     """Whatever the exact totals in their boxes, the statistic lies between the bounds."""
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(BOX, BOX, BOX, POSITIVE, st.lists(INSIDE, min_size=4, max_size=4))
     def test_moments(self, q, s, t, n, shares):
         q0, s0, t0, n0 = (at(box, share) for box, share in zip((q, s, t, n), shares, strict=True))
@@ -228,7 +236,7 @@ class TestBoxes:
         low, high = mixed_moment(q, s, t, n)
         assert low <= q0 / n0 - s0 * t0 / n0**2 <= high
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(BOX, BOX, POSITIVE)
     def test_second_moments_are_tight(self, q, s, n):
         low, high = second_moment(q, s, n)
@@ -238,11 +246,11 @@ class TestBoxes:
         assert min(found) == low
         assert max(found) <= high <= max(found) + abs(high) / 100 + Fraction(1, 100)
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=examples(100))
     @given(BOX, BOX, st.lists(INSIDE, min_size=2, max_size=2), st.sampled_from(OF_TWO))
     def test_arithmetic_of_two(self, x, y, shares, function):
         a, b = at(x, shares[0]), at(y, shares[1])
-        reach = reach_of(Call(function, (Field("x"), Field("y"))), {"x": x, "y": y})
+        reach = box_of(Call(function, (Field("x"), Field("y"))), {"x": x, "y": y})
         if reach is None:
             assert function is Function.DIVIDE
             assert y[0] <= 0 <= y[1]
@@ -253,7 +261,7 @@ class TestBoxes:
         }[function]  # fmt: skip
         assert reach[0] <= value <= reach[1]
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=examples(100))
     @given(BOX, INSIDE)
     def test_arithmetic_of_one(self, x, share):
         halves = (x[0] / 3, x[1] / 3)
@@ -263,14 +271,14 @@ class TestBoxes:
             Function.CEILING: math.ceil(a), Function.ROUND: math.floor(a + Fraction(1, 2)),
         }  # fmt: skip
         for function, value in rules.items():
-            low, high = reach_of(Call(function, (Field("x"),)), {"x": halves})
+            low, high = box_of(Call(function, (Field("x"),)), {"x": halves})
             assert low <= value <= high
 
     def test_what_has_no_bound(self):
-        assert reach_of(Constant("a"), {}) is None
-        assert reach_of(Constant(True), {}) is None
-        assert reach_of(Call(Function.NEGATE, (Field("x"),)), {"x": None}) is None
-        assert reach_of(Constant(Fraction(1, 2)), {}) == (Fraction(1, 2), Fraction(1, 2))
+        assert box_of(Constant("a"), {}) is None
+        assert box_of(Constant(True), {}) is None
+        assert box_of(Call(Function.NEGATE, (Field("x"),)), {"x": None}) is None
+        assert box_of(Constant(Fraction(1, 2)), {}) == (Fraction(1, 2), Fraction(1, 2))
 
     def test_rounding_outward(self):
         third = Fraction(1, 3)
@@ -289,49 +297,49 @@ class TestBoxes:
 
 
 def noisy(steps, scale="1/1000"):
-    return Noisy(steps, Fraction(1), Geometric(scale=scale, sensitivity=1))
+    return NoisyTotal(steps, Fraction(1), Geometric(scale=scale, sensitivity=1))
 
 
 class TestTooFew:
     """Where the noise may hide that there are no rows, only the public range is known."""
 
     def test_means(self):
-        mean = Average(noisy(5), noisy(0), Fraction(50), Fraction(0), Fraction(100))
+        mean = MeanEstimate(noisy(5), noisy(0), Fraction(50), Fraction(0), Fraction(100))
         assert mean.value is None
         assert mean.interval(0.05) == (0.0, 100.0)
-        assert Average(noisy(999), noisy(1), Fraction(50), Fraction(0), Fraction(100)).value == 100.0
+        assert MeanEstimate(noisy(999), noisy(1), Fraction(50), Fraction(0), Fraction(100)).value == 100.0
 
     @pytest.mark.parametrize("sample", [True, False])
     def test_variances(self, sample):
-        few = Deviation(noisy(5), noisy(1), noisy(1 if sample else 0), Fraction(10), sample=sample, root=False)
+        few = VarianceEstimate(noisy(5), noisy(1), noisy(1 if sample else 0), Fraction(10), sample=sample, root=False)
         assert few.value is None
         assert few.interval(0.05) == (0.0, 50.0 if sample else 25.0)
-        assert Deviation(noisy(1), noisy(100), noisy(9), Fraction(10), sample=sample, root=True).value == 0.0
+        assert VarianceEstimate(noisy(1), noisy(100), noisy(9), Fraction(10), sample=sample, root=True).value == 0.0
 
     @pytest.mark.parametrize("sample", [True, False])
     def test_covariances(self, sample):
         wide, none = (Fraction(10), Fraction(4)), (Fraction(0), Fraction(0))
-        few = Moment(noisy(5), noisy(1), noisy(1), noisy(1 if sample else 0), wide, none, sample=sample)
+        few = CovarianceEstimate(noisy(5), noisy(1), noisy(1), noisy(1 if sample else 0), wide, none, sample=sample)
         assert few.value is None
         assert few.interval(0.05) == ((-20.0, 20.0) if sample else (-10.0, 10.0))
-        some = Moment(noisy(8), noisy(0), noisy(0), noisy(4), wide, none, sample=sample)
+        some = CovarianceEstimate(noisy(8), noisy(0), noisy(0), noisy(4), wide, none, sample=sample)
         assert some.interval(0.05)[0] <= some.value <= some.interval(0.05)[1]
 
     def test_correlations(self):
         facts = ((Fraction(10), Fraction(4)), (Fraction(0), Fraction(0)))
-        assert Coefficient(*(noisy(0) for _ in range(6)), *facts).value is None
-        flat = Coefficient(noisy(5), noisy(0), noisy(0), noisy(9), noisy(0), noisy(9), *facts)
+        assert CorrelationEstimate(*(noisy(0) for _ in range(6)), *facts).value is None
+        flat = CorrelationEstimate(noisy(5), noisy(0), noisy(0), noisy(9), noisy(0), noisy(9), *facts)
         assert flat.value is None
         assert flat.interval(0.05) == (-1.0, 1.0)
-        assert Coefficient(*(noisy(0) for _ in range(6)), *facts).interval(0.05) == (-1.0, 1.0)
-        falling = Coefficient(noisy(-90), noisy(0), noisy(0), noisy(9), noisy(90), noisy(90), *facts)
+        assert CorrelationEstimate(*(noisy(0) for _ in range(6)), *facts).interval(0.05) == (-1.0, 1.0)
+        falling = CorrelationEstimate(noisy(-90), noisy(0), noisy(0), noisy(9), noisy(90), noisy(90), *facts)
         low, high = falling.interval(0.05)
         assert low == falling.value == -1.0
         assert high == pytest.approx(-1.0)
 
     def test_amounts(self):
-        assert Amount(noisy(7), Fraction(0), Fraction(5)).value == 5.0
-        assert Amount(noisy(-7)).interval(0.05) == (-7.0, -7.0)
+        assert TotalEstimate(noisy(7), Fraction(0), Fraction(5)).value == 5.0
+        assert TotalEstimate(noisy(-7)).interval(0.05) == (-7.0, -7.0)
 
 
 class TestAsking:
@@ -350,8 +358,8 @@ class TestAsking:
 
     def test_scores_are_cut_off_without_moving_apart(self):
         plan = plan_question(question(relation(), {"q": Quantile(X, Fraction(1, 2))}), PureDP(1))
-        want = plan.releases[0].want
-        (counts, *_) = gather([want], [()], STORE)
+        need = plan.releases[0].need
+        (counts, *_) = gather([need], [()], STORE)
         huge = {key: count << 70 for key, count in counts.items()}
-        assert min(scores(want, huge, (), 0)) == -(1 << 62)
-        assert max(scores(want, counts, (), 0)) == 0
+        assert min(need.scores(huge, (), 0)) == -(1 << 62)
+        assert max(need.scores(counts, (), 0)) == 0

@@ -6,27 +6,34 @@ import pytest
 
 from answer.cases import Remembered, question, relation, visits
 from discreet.answer.ask import answer_question
-from discreet.answer.estimate import estimate
-from discreet.answer.estimates.noisy import Noisy
 from discreet.mechanisms.additive.discrete_laplace import Geometric
 from discreet.privacy.measures import PureDP
 from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tally import Free
 from discreet.query.algebra.tree import Count, CountDistinct, CountPeople
+from discreet.query.bounds.rows import columns_of
+from discreet.statistics.of import recipe_of
+from discreet.statistics.recipe import Draws
+from discreet.statistics.releases.basis import Basis
+from discreet.statistics.releases.noisy_total import NoisyTotal
 
 REGION = CountDistinct(Field("region"))
 
 
-def made(statistic, steps, nonnegative, values=None):
-    noisy = Noisy(steps, Fraction(1), Geometric(scale=2, sensitivity=1))
-    return estimate(statistic, [noisy], {}, level=0.95, nonnegative=nonnegative, values=values)
+BASIS = Basis(relation(), columns_of(relation()), (), Free(), 1, None)
+
+
+def made(statistic, steps, nonnegative):
+    noisy = NoisyTotal(steps, Fraction(1), Geometric(scale=2, sensitivity=1))
+    return recipe_of(statistic, BASIS).estimate(Draws((noisy,), (), 0.95, nonnegative))
 
 
 @pytest.mark.parametrize(("steps", "value"), [(-4, 0.0), (2, 2.0), (99, 3.0)])
 def test_distinct_values_are_as_many_as_are_public(steps, value):
-    inside = made(REGION, steps, True, 3)
+    inside = made(REGION, steps, True)
     assert inside.value == value
     assert 0 <= inside.interval(0.05)[0] <= inside.interval(0.05)[1] <= 3
-    assert made(REGION, steps, False, 3).value == steps
+    assert made(REGION, steps, False).value == steps
 
 
 @pytest.mark.parametrize("statistic", [Count(), CountPeople()])

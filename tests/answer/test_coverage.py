@@ -8,7 +8,7 @@ import pytest
 
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer.ask import run_plan
-from discreet.plan.plan import plan_question
+from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Field, Function
 from discreet.query.algebra.tree import (

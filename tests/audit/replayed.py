@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from discreet.answer import ask, run_plan
-from discreet.answer.text.picture import draw, inputs, scores, shift_of
+from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
-from discreet.plan.release import ChosenRelease
 from discreet.plan.selection import Selection
 from discreet.query.bounds.rows import neighbours_of
+from discreet.statistics.releases.choice import ChosenRelease
 
 
 class Norms(NamedTuple):
@@ -37,9 +37,9 @@ class Step:
         return self.do()
 
 
-def combined(want, counts, keys, shift) -> np.ndarray:
+def combined(need, counts, keys, shift) -> np.ndarray:
     """Score every combination of choices over the keys by its sum: one choice in all."""
-    each = [np.array(scores(want, counts, key, shift), dtype=object) for key in keys]
+    each = [np.array(need.scores(counts, key, shift), dtype=object) for key in keys]
     return reduce(np.add.outer, each).ravel()
 
 
@@ -50,9 +50,9 @@ def recorded_draw(recorder):
 
         if isinstance(release, ChosenRelease):
             step = Step("choice", release.mechanism.sensitivity, do)
-            return recorder.release(step, combined(release.want, counts, keys, shift_of(release, level)), norm="linf")
+            return recorder.release(step, combined(release.need, counts, keys, release.shift(level)), norm="linf")
         step = Step("noise", release.mechanism.sensitivity, do)
-        return recorder.release(step, np.array(inputs(release.want, counts, keys), dtype=object))
+        return recorder.release(step, np.array([release.need.exact(counts, key) for key in keys], dtype=object))
 
     return drawn
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.audit.evidence import bounds
 from discreet.errors import InvalidArgument
+from support.profile import examples
 
 VECTORS = {
     v["id"]: v
@@ -36,7 +37,7 @@ class TestClopperPearson:
         assert bound(hits, runs, alpha) == pytest.approx(float(vector["value"]), rel=2e-12)
 
     @given(st.integers(1, 60), st.data())
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_tail_at_the_bound_is_at_most_alpha(self, runs, data):
         hits = data.draw(st.integers(0, runs))
         alpha = data.draw(st.sampled_from([0.2, 0.01, 1e-6]))
@@ -62,7 +63,7 @@ class TestTails:
     """Tails are never below the truth, and off by less than one count."""
 
     @given(st.integers(1, 40), st.fractions(0, 1, max_denominator=50))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_small_counts_are_exact(self, runs, p):
         counts = np.arange(-1, runs + 2, dtype=float)
         found = bounds.at_most(counts, runs, np.array(float(p)))
@@ -71,7 +72,7 @@ class TestTails:
         assert found == pytest.approx(truth, rel=1e-6, abs=1e-12)
 
     @given(st.integers(1, 120), st.lists(st.fractions(0, 1, max_denominator=64), min_size=1, max_size=3))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_a_grid_is_summed(self, runs, ps):
         """A row of counts against a column of probabilities: plain sums, the same as one by one."""
         counts = np.arange(-1, runs + 2, dtype=float)

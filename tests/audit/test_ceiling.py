@@ -20,6 +20,7 @@ from discreet.audit.evidence.ceiling import (
 )
 from discreet.audit.evidence.claim import gaussian_delta
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from support.profile import examples
 
 CLAIMS = [PureDP(1), ApproxDP(0.5, 1e-2), GaussianDP(1), ZCDP(0.5), RenyiDP({2: 1, 8: 3})]
 GRID = np.linspace(0, 1, 101)
@@ -48,7 +49,7 @@ class TestApproximate:
     """P(S) ≤ e^ε Q(S) + δ for S and its complement in both orders."""
 
     @given(st.floats(0, 5), st.floats(0, 0.5), st.floats(0, 1))
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=examples(80), deadline=None)
     def test_inequalities(self, epsilon, delta, q):
         p = float(approximate(epsilon, delta)(np.array([q]))[0])
         assert p <= math.exp(epsilon) * q + delta + 1e-12

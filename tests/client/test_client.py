@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import discreet as dp
-from discreet.client.exchange import made_answer
-from discreet.client.line import Line
+from discreet.client.exchange import make_answer
+from discreet.client.line import Line, _retry_after
 from discreet.plan import Plan
 from service.house import COUNT, GROUPED, build, free_port, start
 
@@ -62,8 +64,8 @@ class TestConnecting:
         with pytest.raises(dp.InvalidArgument, match="a token is text"):
             dp.connect(server.house.url, token=token)
 
-    def test_nobody_there_is_a_conflict_after_some_patience(self):
-        with pytest.raises(dp.LedgerConflict, match="cannot be reached"):
+    def test_nobody_there_is_said_after_some_patience(self):
+        with pytest.raises(dp.Unreachable, match="cannot be reached.*may have been spent"):
             dp.connect(f"http://127.0.0.1:{free_port()}", token="dsc_x", patience="0.1")
 
     def test_something_else_there_is_said_so(self):
@@ -151,6 +153,30 @@ class TestAsking:
         assert "made-up" in rehearsed.caption
         assert rehearsed.receipt is None
 
+    @pytest.mark.parametrize(
+        "words",
+        [
+            {"spend": dp.PureDP(1), "queries": 10, "level": 0.999},
+            {"spend": dp.PureDP(1), "queries": 10, "size": 40, "weights": {"n": 3}},
+            {"spend": dp.PureDP(1), "error": {"n": 30, "income": 60_000}, "level": 0.8, "size": 4_000},
+            {"error": {"n": 30, "income": 60_000}, "queries": 7, "size": 50},
+            {"spend": dp.PureDP(1), "weights": {"income": 4}, "size": 40, "level": 0.9, "nonnegative": True},
+        ],
+    )
+    def test_every_term_reaches_the_plan(self, ana, at_hand, words):
+        assert ana.plan(GROUPED, **words) == at_hand.plan(GROUPED, **words)
+
+    def test_terms_of_several_questions_reach_the_plan(self, ana, at_hand):
+        asked = {"a": COUNT, "b": GROUPED}
+        for words in ({"spend": dp.PureDP(1), "weights": {"b": 3}, "level": 0.8}, {"error": {"a": {"n": 9}, "b": 70}}):
+            assert ana.plan(asked, **words) == at_hand.plan(asked, **words)
+
+    def test_a_release_by_the_errors_of_each_question(self, ana):
+        asked = {"a": COUNT + " WHERE age < 34", "b": GROUPED}
+        answers = ana.release(asked, error={"a": {"n": 30}, "b": {"n": 60, "income": 90_000}})
+        assert answers["a"].plan.statistic_errors()["n"] <= 30
+        assert answers["b"].plan.statistic_errors()["income"] <= 90_000
+
     def test_left_spent_history_receipt(self, ana):
         answer = ana.sql(COUNT + " WHERE age < 55", spend=dp.PureDP("1/7"))
         assert isinstance(ana.left(), dp.PureDP)
@@ -175,21 +201,32 @@ class TestOtherVersions:
     def reply(cls, ana):
         plan = ana.plan(COUNT + " WHERE age < 88", dp.PureDP("1/9"))
         terms = {"sql": COUNT + " WHERE age < 88", "spend": {"epsilon": "1/9"}}
-        return plan, ana.line.charged("/api/v1/datasets/people/sql", terms)
+        return plan, ana.line.charge("/api/v1/datasets/people/sql", terms)
 
     def test_the_reply_as_it_is(self, reply):
         plan, found = reply
-        assert made_answer(found, plan, {"": plan}).receipt.price == dp.PureDP("1/9")
+        assert make_answer(found, plan, {"": plan}).receipt.price == dp.PureDP("1/9")
 
     def test_another_plan(self, ana, reply):
+        """An answer that was planned otherwise is believed, and says how it was charged."""
         other = ana.plan(COUNT + " WHERE age < 88", dp.PureDP("1/8"))
+        answer = make_answer(reply[1], other, {"": other})
+        assert str(answer.plan).startswith("planned by the service, charged as")
+        assert answer.interval(0.9) == make_answer(reply[1], reply[0], {"": reply[0]}).interval(0.9)
+
+    def test_another_question(self, ana, reply):
+        other = ana.plan(COUNT + " WHERE age < 89", dp.PureDP("1/9"))
         with pytest.raises(dp.SchemaMismatch, match="another way"):
-            made_answer(reply[1], other, {"": other})
+            make_answer(reply[1], other, {"": other})
+
+    def test_another_level_is_free(self, ana):
+        first, second = (ana.sql(GROUPED, spend=dp.PureDP("1/9"), level=level) for level in (0.95, 0.5))
+        assert first.receipt == second.receipt and first.rows == second.rows
 
     def test_another_form(self, reply):
         plan, found = reply
         with pytest.raises(dp.SchemaMismatch, match="form"):
-            made_answer(found | {"exact": {"answer": 99}}, plan, {"": plan})
+            make_answer(found | {"exact": {"answer": 99}}, plan, {"": plan})
 
 
 class TestRefusals:
@@ -264,13 +301,72 @@ class TestTheLine:
     def test_a_job_is_followed(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}
         done = waiting | {"state": "done", "status": 200, "reply": {"n": 2}}
-        assert line((202, waiting), (200, waiting), (200, done)).charged("/x", {}) == {"n": 2}
+        assert line((202, waiting), (200, waiting), (200, done)).charge("/x", {}) == {"n": 2}
 
     def test_a_job_that_was_refused_raises(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}
-        refused = {"error": {"kind": "EngineFailure", "message": "the query was cancelled before it was answered"}}
-        with pytest.raises(dp.EngineFailure, match="cancelled"):
-            line((202, waiting), (200, waiting | {"status": 409, "reply": refused})).charged("/x", {})
+        refused = {"error": {"kind": "Cancelled", "message": "the query was cancelled before it was answered"}}
+        with pytest.raises(dp.Cancelled, match="cancelled"):
+            line((202, waiting), (200, waiting | {"status": 409, "reply": refused})).charge("/x", {})
+
+    def test_a_job_that_never_ends_is_not_followed_for_ever(self, line):
+        waiting = {"id": "j", "state": "running", "again_in": 0.0}
+        made = line((202, waiting), (200, waiting))
+        with pytest.raises(dp.Unreachable, match="within 0.1 s; something may have been spent"):
+            Line(made.http, 5.0, 0.1).charge("/x", {})
+
+    @pytest.mark.parametrize("again", ["soon", None, float("1e400"), -3])
+    def test_a_job_that_says_nonsense_is_asked_again_all_the_same(self, line, again):
+        import httpx
+
+        bodies = iter([{"id": "j", "again_in": again}, {"id": "j", "status": 200, "reply": {"n": 2}}])
+        codes = iter([202, 200])
+
+        def answer(_request):
+            return httpx.Response(next(codes), content=json.dumps(next(bodies)))
+
+        made = Line(httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0, 5.0)
+        assert made.charge("/x", {}) == {"n": 2}
+
+    @pytest.mark.parametrize("status", [502, 503, 504])
+    def test_a_gateway_that_finds_nobody_is_tried_again(self, line, status):
+        page = "<html>Bad Gateway</html>"
+        assert line((status, page, {"Retry-After": "0"}), (200, {"n": 1})).get("/x") == {"n": 1}
+        with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*may have been spent"):
+            Line(line((status, page, {"Retry-After": "0"})).http, 0.0).get("/x")
+
+    def test_a_store_that_failed_is_an_answer(self, line):
+        failed = {"error": {"kind": "EngineFailure", "message": "the store could not answer"}}
+        with pytest.raises(dp.EngineFailure, match="the store"):
+            line((502, failed), (200, {"n": 1})).get("/x")
+
+    @pytest.mark.parametrize(
+        "again",
+        [
+            {"Retry-After": "Mon, 16 Nov 2026 12:00:00 GMT", "Date": "Mon, 16 Nov 2026 12:00:00 GMT"},
+            {"Retry-After": "Mon, 16 Nov 1998 12:00:00 GMT"},
+            {"Retry-After": "0"},
+        ],
+    )
+    def test_when_to_come_again_is_seconds_or_a_date(self, line, again):
+        busy = {"error": {"kind": "LedgerConflict", "message": "busy"}}
+        assert line((503, busy, again), (200, {"n": 1})).get("/x") == {"n": 1}
+
+    @pytest.mark.parametrize(
+        ("headers", "seconds"),
+        [
+            ({}, 1.0),
+            ({"Retry-After": "7"}, 7.0),
+            ({"Retry-After": "Mon, 16 Nov 2026 12:01:30 GMT", "Date": "Mon, 16 Nov 2026 12:00:00 GMT"}, 90.0),
+            ({"Retry-After": "in a while"}, 1.0),
+            ({"Retry-After": "-5"}, 1.0),
+            ({"Retry-After": "nan"}, 1.0),
+        ],
+    )
+    def test_how_long_that_is(self, headers, seconds):
+        import httpx
+
+        assert _retry_after(httpx.Response(503, headers=headers)) == seconds
 
     def test_a_deletion_is_confirmed(self, line):
         assert line((200, {"gone": True})).delete("/x") == {"gone": True}

@@ -12,8 +12,8 @@ import pytest
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened
 from discreet.curator.key import event_of, key_of
-from discreet.curator.request import Wish
 from discreet.ledger import steps
+from discreet.plan.terms import Terms
 from discreet.query import count
 
 
@@ -272,7 +272,7 @@ class TestAStoredAnswerOfAnotherForm:
     def test_is_not_shown(self, body):
         asked = curator()
         plans = {"": asked.plan(COUNT, spend=dp.PureDP(1))}
-        charge = asked.ledger.charge(event_of(plans), who="analyst", key=key_of(plans, Wish(spend=dp.PureDP(1))))
+        charge = asked.ledger.charge(event_of(plans), who="analyst", key=key_of(plans, Terms(spend=dp.PureDP(1))))
         asked.ledger.finish(charge, body)
         with pytest.raises(dp.LedgerCorrupt, match="a form that this release does not know"):
             asked.sql(COUNT, spend=dp.PureDP(1))

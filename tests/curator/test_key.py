@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from curator.cases import COUNT, MEAN, PEOPLE, curator
+from curator.cases import COUNT, MEAN, PEOPLE, curator, plan_otherwise
 from discreet.curator.key import key_of
-from discreet.curator.request import Wish
 from discreet.ledger import steps
+from discreet.plan.terms import Terms
 
 MEDIAN = "SELECT MEDIAN(age) AS m FROM people"
 SUM = "SELECT SUM(age) AS s FROM people"
@@ -25,7 +25,7 @@ def key(question, **how):
     planned = {name: how[name] for name in ("spend", "error", "weights", "size", "level") if name in how}
     found = asked.plan(question, **planned)
     plans = {"": found} if isinstance(question, str) else dict(found.plans)
-    return key_of(plans, Wish(**{name: how[name] for name in how}))
+    return key_of(plans, Terms(**{name: how[name] for name in how}))
 
 
 ONE = {"spend": dp.PureDP(1)}
@@ -67,7 +67,7 @@ class TestAKey:
         keys = {key(COUNT, **ONE), key(MEAN, **ONE), key({"a": COUNT}, **ONE), key({"b": COUNT}, **ONE)}
         newer = dp.Schema("people", PEOPLE.unit, PEOPLE.columns, version="2")
         plan = curator(schemas=[newer]).plan(COUNT, **ONE)
-        assert len(keys | {key_of({"": plan}, Wish(**ONE))}) == 5
+        assert len(keys | {key_of({"": plan}, Terms(**ONE))}) == 5
 
     def test_does_not_depend_on_the_order_of_the_questions(self):
         assert key({"a": COUNT, "b": SUM}, **ONE) == key({"b": SUM, "a": COUNT}, **ONE)
@@ -88,18 +88,6 @@ class TestAKey:
         assert key(MEAN, **ONE, weights=first) == key(MEAN, **ONE, weights=second)
 
 
-def _other_planner(monkeypatch):
-    from discreet.plan import choose
-
-    usual = choose.shares
-
-    def other(*args, **more):
-        parts = [part * (place + 2) for place, part in enumerate(usual(*args, **more))]
-        return tuple(part / sum(parts) for part in parts)
-
-    monkeypatch.setattr(choose, "shares", other)
-
-
 class TestAStoredAnswer:
     """It is found by whoever asks the same on the same terms, however it would be planned now."""
 
@@ -113,7 +101,7 @@ class TestAStoredAnswer:
         asked = curator()
         first = asked.release({"m": MEAN, "c": COUNT}, spend=dp.PureDP(1), weights={"m": 2})
         told = str(first["m"].plan)
-        _other_planner(monkeypatch)
+        plan_otherwise(monkeypatch)
         again = asked.release({"c": COUNT, "m": MEAN}, spend=dp.PureDP(1), weights={"m": 2})
         assert asked.spent() == dp.PureDP(1) and asked.plan(MEAN, dp.PureDP(1)).events != first["m"].plan.events
         for name in ("c", "m"):
@@ -135,7 +123,7 @@ class TestAStoredAnswer:
             patched.setattr(steps, "passed", die)
             with pytest.raises(KeyboardInterrupt):
                 asked.sql(MEAN, spend=dp.PureDP(1))
-        _other_planner(monkeypatch)
+        plan_otherwise(monkeypatch)
         answer = asked.sql(MEAN, spend=dp.PureDP(1))
         assert asked.spent() == dp.PureDP(2) and answer.receipt.event != asked.ledger.history()[1].event
         assert asked.ledger.verify().pending == 1

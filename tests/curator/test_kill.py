@@ -1,7 +1,7 @@
 """Kill −9 at every step of charge, run and finish: never an answer without its charge, and a restart goes on.
 
 Each round forks a child that asks one question and is killed at one step; then a fresh process asks again.
-DISCREET_FULL=1 runs 1,000 rounds, otherwise 72.
+A thousand rounds in `make deep`, otherwise two for each step.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import discreet as dp
 from curator.cases import PEOPLE, ROWS
 from discreet.answer.stored import answer_to_json
 from discreet.ledger import steps
+from support.profile import DEEP
 
 STEPS = [
     "charge:before", "charge:written", "charge:after",
@@ -24,7 +25,7 @@ STEPS = [
     "finish:before", "finish:written", "finish:after",
     "never",
 ]  # fmt: skip
-ROUNDS = 1_000 if os.environ.get("DISCREET_FULL") else 72
+ROUNDS = 1_000 if DEEP else 2 * len(STEPS)
 PRICE = dp.PureDP("1/10")
 FEW = {"people": ROWS["people"][:20]}
 

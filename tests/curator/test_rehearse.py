@@ -63,6 +63,11 @@ class TestMadeUpRows:
         assert len(set(keys)) == len(keys) > 1
         made_up([schema]).check(schema)
 
+    @pytest.mark.parametrize("name", EVERY)
+    def test_of_a_public_table_repeat_no_value_more_than_it_states(self, name):
+        schema = dp.Schema.public_table("all", EVERY, max_rows={name: 2})
+        made_up([schema]).check(schema)
+
     def test_of_a_public_table_draw_on_what_it_holds(self):
         store = dp.Memory({"all": [{"d": "2024-01-05", "c": "S", "i": 1, "r": "0.5"}]})
         schema = dp.Schema.public_table("all", EVERY, key=("d", "c"))

@@ -12,12 +12,6 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.answer.answer import Answer
-from discreet.answer.estimates.amount import Amount
-from discreet.answer.estimates.chosen import Place, Vote
-from discreet.answer.estimates.covariance import Coefficient, Moment
-from discreet.answer.estimates.mean import Average
-from discreet.answer.estimates.noisy import Noisy
-from discreet.answer.estimates.variance import Deviation
 from discreet.answer.stored import (
     answer_from_json,
     answer_to_json,
@@ -27,10 +21,18 @@ from discreet.answer.stored import (
 )
 from discreet.answer.stored_mechanism import mechanism_from_json, mechanism_to_json
 from discreet.mechanisms.sensitivity import Sensitivity
-from discreet.plan.plan import plan_question
+from discreet.plan import plan_question
+from discreet.statistics.correlation import CorrelationEstimate
+from discreet.statistics.covariance import CovarianceEstimate
+from discreet.statistics.mean import MeanEstimate
+from discreet.statistics.mode import ModeEstimate
+from discreet.statistics.quantile import QuantileEstimate
+from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
+from discreet.statistics.variance import VarianceEstimate
+from support.profile import examples
 
 PATIENT = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 VISITS = dp.Schema(
     "visits",
@@ -61,18 +63,18 @@ gaussians = st.builds(
     scales, sensitivities, relations, st.none() | st.integers(1, 9),
 )  # fmt: skip
 mechanisms = geometrics | gaussians
-noisy = st.builds(Noisy, st.integers(-(2**80), 2**80), scales, mechanisms)
+noisy = st.builds(NoisyTotal, st.integers(-(2**80), 2**80), scales, mechanisms)
 pairs = st.tuples(amounts, amounts)
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=6) | amounts
 levels = st.floats(0.01, 0.99)
 estimates = st.one_of(
-    st.builds(Amount, noisy, st.none() | amounts, st.none() | amounts),
-    st.builds(Average, noisy, noisy, amounts, amounts, amounts),
-    st.builds(Deviation, noisy, noisy, noisy, amounts, st.booleans(), st.booleans(), amounts),
-    st.builds(Moment, noisy, noisy, noisy, noisy, pairs, pairs, st.booleans()),
-    st.builds(Coefficient, noisy, noisy, noisy, noisy, noisy, noisy, pairs, pairs),
-    st.builds(Place, *[st.tuples(scalars, scalars)] * 3, levels),
-    st.builds(Vote, scalars, st.floats(0, allow_infinity=True, allow_nan=False)),
+    st.builds(TotalEstimate, noisy, st.none() | amounts, st.none() | amounts),
+    st.builds(MeanEstimate, noisy, noisy, amounts, amounts, amounts),
+    st.builds(VarianceEstimate, noisy, noisy, noisy, amounts, st.booleans(), st.booleans(), amounts),
+    st.builds(CovarianceEstimate, noisy, noisy, noisy, noisy, pairs, pairs, st.booleans()),
+    st.builds(CorrelationEstimate, noisy, noisy, noisy, noisy, noisy, noisy, pairs, pairs),
+    st.builds(QuantileEstimate, *[st.tuples(scalars, scalars)] * 3, levels),
+    st.builds(ModeEstimate, scalars, st.floats(0, allow_infinity=True, allow_nan=False)),
 )
 
 
@@ -122,8 +124,8 @@ class TestAWrittenAnswer:
 
 
 def small():
-    one = Noisy(3, Fraction(1, 4), dp.DiscreteGaussian(5, 1))
-    rows = {"a": Amount(one), "b": Average(one, one, *map(Fraction, (5, 0, 10)))}
+    one = NoisyTotal(3, Fraction(1, 4), dp.DiscreteGaussian(5, 1))
+    rows = {"a": TotalEstimate(one), "b": MeanEstimate(one, one, *map(Fraction, (5, 0, 10)))}
     return answer_to_json(Answer.of(PLAN, [("N",)], [rows]))
 
 

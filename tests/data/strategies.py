@@ -24,8 +24,9 @@ from discreet.data import (
 )
 from discreet.data.unit import PERIODS
 from discreet.errors import InvalidArgument
+from support.profile import examples
 
-PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 """No test may fail because the machine is busy."""
 INT64 = st.integers(-(2**63), 2**63 - 1)
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -121,7 +122,8 @@ def schemas(draw):
     version = draw(st.sampled_from(["1", "2024-06", "июнь"]))
     if draw(st.booleans()):
         key = draw(st.lists(st.sampled_from(list(declared)), unique=True))
-        return Schema.public_table(draw(identifiers()), declared, key=key, version=version)
+        most = draw(st.dictionaries(st.sampled_from(sorted(declared)), st.integers(1, 10**6)))
+        return Schema.public_table(draw(identifiers()), declared, key=key, max_rows=most, version=version)
     marks = draw(st.lists(st.sampled_from(["unit", *(f"columns.{name}" for name in declared)]), unique=True))
     return Schema(
         draw(identifiers()),

@@ -87,6 +87,8 @@ class TestShown:
         assert str(wards).startswith("wards: public, unique by ward, version 1\n")
         assert str(Schema.public_table("wards", AGE)).startswith("wards: public, version 1\n")
         assert wards.unit is None
+        most = Schema.public_table("wards", AGE, max_rows={"age": 3})
+        assert str(most).startswith("wards: public, at most 3 rows with one age, version 1\n")
 
 
 class TestColumns:
@@ -140,6 +142,10 @@ class TestRefusals:
             (lambda: Schema("people", Rows(), AGE, version=" "), "version must be a short text"),
             (lambda: Schema("people", Rows(), AGE, needs_word=["columns.x"]), "some of unit, columns.age"),
             (lambda: Schema("people", Rows(), AGE, needs_word="unit"), "some of unit, columns.age"),
+            (lambda: Schema("people", Rows(), AGE, max_rows={"age": 3}), "only a public table states max_rows"),
+            (lambda: Schema.public_table("wards", AGE, max_rows=3), "by column"),
+            (lambda: Schema.public_table("wards", AGE, max_rows={"ward": 3}), "'ward', which is no column"),
+            (lambda: Schema.public_table("wards", AGE, max_rows={"age": 0}), "max_rows of age"),
             (lambda: Schema.public_table("wards", AGE, key="ward"), "'ward' must be one of the columns, once"),
             (lambda: Schema.public_table("wards", AGE, key=["age", "age"]), "must be one of the columns, once"),
             (lambda: Schema.public_table("wards", AGE, key=[["age"]]), "must be one of the columns, once"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.data import People, Rows
 from discreet.errors import DiscreetError
-from discreet.plan.plan import Plan, plan_question
+from discreet.plan import Plan, plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Field, Function
 from discreet.query.algebra.tree import (

@@ -102,7 +102,7 @@ REFUSED = [
     ("SELECT COUNT(*) FROM people a JOIN people b ON a.income = b.income", "JOIN of private tables"),
     ("SELECT COUNT(*) FROM visits a JOIN visits b ON a.user_id <> b.user_id", "JOIN of private tables"),
     ("SELECT COUNT(*) FROM visits a JOIN users b ON a.user_id = b.user_id OR a.ward = b.age", "JOIN of private tables"),
-    ("SELECT COUNT(*) FROM people p JOIN prices q ON p.region = q.shop", "JOIN with prices"),
+    ("SELECT COUNT(*) FROM people p JOIN prices q ON p.age = q.price", "JOIN with prices"),
     ("SELECT COUNT(*) FROM visits a POSITIONAL JOIN visits b", "POSITIONAL"),
     # keys and rows that would leak
     ("SELECT DISTINCT region FROM people", "DISTINCT"),

@@ -68,6 +68,7 @@ def said(log, pattern, seconds=60):
     raise AssertionError(f"a part of Spark never said {pattern}:\n{log.read_text()[-2000:]}")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java, and there is none on the path")
 def test_a_spark_cluster_of_two_workers_says_what_plain_sql_says(tmp_path):
     master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")

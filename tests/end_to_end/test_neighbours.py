@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from audit.replayed import program
 from discreet.audit import replay
 from discreet.data import Integer, People, Schema
-from discreet.plan.plan import plan_question
+from discreet.plan import plan_question
 from discreet.privacy.measures import PureDP
 from discreet.query import parse
 from discreet.query.algebra.tally import RowShare
 from end_to_end.questions import neighbour, questions
 from engines.tables import Table, in_duckdb, in_memory
+from support.profile import examples
 
 EASY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -52,8 +53,8 @@ def wider(plan):
     share = RowShare(4)
 
     def widened(release):
-        tally = replace(release.want.tally, share=share)
-        return replace(release, want=replace(release.want, tally=tally))
+        tally = replace(release.need.tally, share=share)
+        return replace(release, need=replace(release.need, tally=tally))
 
     return replace(plan, releases=tuple(map(widened, plan.releases)))
 
@@ -74,12 +75,12 @@ class TestReplayWouldSee:
 
 
 class TestNeighbours:
-    @settings(max_examples=150, deadline=None, suppress_health_check=EASY)
+    @settings(max_examples=examples(150), deadline=None, suppress_health_check=EASY)
     @given(questions(), st.integers(0, 2**32))
     def test_in_memory(self, asked, seed):
         look(asked, seed, 15, in_memory)
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=EASY)
+    @settings(max_examples=examples(25), deadline=None, suppress_health_check=EASY)
     @given(questions(), st.integers(0, 2**32))
     def test_on_duckdb(self, asked, seed):
         look(asked, seed, 8, in_duckdb)

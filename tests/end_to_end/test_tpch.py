@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from discreet.errors import DiscreetError, InvalidArgument, UnsupportedQuery
-from discreet.plan.plan import plan_question
+from discreet.plan import plan_question
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.query import parse
 from end_to_end.compare import EXACT_KEYS, Case, ask, check, inside, rows_of

@@ -44,7 +44,7 @@ SWAPS = Schema("swaps", Rows(), PEOPLE.columns, neighbours="replace")
 WARDS = Schema.public_table(
     "wards", {"ward": Integer(1, 6), "city": Category(sorted(set(CITIES))), "big": Boolean(), "rate": Real(0, 2, step=0.5)}, key="ward"
 )  # fmt: skip
-PRICES = Schema.public_table("prices", {"shop": Category(SHOPS), "price": Integer(0, 100)})
+PRICES = Schema.public_table("prices", {"shop": Category(SHOPS), "price": Integer(0, 100)}, max_rows={"shop": 2})
 SCHEMAS = {s.name: s for s in (VISITS, USERS, STAYS, PEOPLE, SWAPS, WARDS, PRICES)}
 
 VISIT_TYPES = {

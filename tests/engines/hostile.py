@@ -72,8 +72,8 @@ COLUMN_LIST = (
 )  # fmt: skip
 COLUMNS = st.sampled_from(COLUMN_LIST)
 CITIES = Schema.public_table(
-    "cities", {"code": Integer(0, 20), "name": Category(["N", "S", "Rome"]), "rate": Real(0, 2, step=0.5)}, key="code"
-)
+    "cities", {"code": Integer(0, 20), "name": Category(["N", "S", "Rome"]), "rate": Real(0, 2, step=0.5)}, key="code", max_rows={"rate": 2},
+)  # fmt: skip
 CITY_ROWS = Table(
     {"code": "bigint", "name": "text", "rate": "double"},
     [
@@ -159,7 +159,7 @@ def _above(draw, rows, schemas, level):
             kept = {name: Field(name) for name in columns if draw(st.booleans())}
             return Select(rows, (*kept.items(), (f"made{level}", draw(expression(columns)))))
         case "public":
-            on = ((draw(expression(columns, Whole)), "code"),)
+            on = ((draw(expression(columns, Whole)), draw(st.sampled_from(["code", "code", "rate"]))),)
             added = ((f"city{level}", "name"), (f"rate{level}", "rate"))
             return JoinPublic(rows, CITIES, on, added, keep=draw(st.booleans()))
         case "union":
@@ -167,7 +167,8 @@ def _above(draw, rows, schemas, level):
         case "people":
             other = schemas[1]
             renamed = tuple((f"r{level}_{name}", Field(name)) for name in columns_of(Scan(other)))
-            return JoinPeople(rows, Select(Scan(other), renamed))
+            more = draw(expression(columns, Whole)), draw(expression(columns_of(Select(Scan(other), renamed)), Whole))
+            return JoinPeople(rows, Select(Scan(other), renamed), (more,) if draw(st.integers(0, 3)) == 0 else ())
         case _:
             return _person(draw, rows, columns, level)
 

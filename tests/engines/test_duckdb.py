@@ -82,10 +82,42 @@ class TestSources:
             assert set(engine.columns("people").values()) == {"VARCHAR"}
             assert engine.tally(TALLY) == Memory({"people": cells}).tally(TALLY)
 
-    def test_lines_that_do_not_fit_count_nowhere(self, tmp_path):
+    @pytest.mark.parametrize("record", [b"1", b"1,2,N,4,5", b'1,2,"N', b'1,2,N"', b"1,2,\xff\xfe", b"1,2,a\rb"])
+    def test_a_record_that_does_not_fit_is_refused_when_the_file_is_opened(self, tmp_path, record):
         path = tmp_path / "people.csv"
-        path.write_bytes(b'age,income,region\n1,2,N\n1\n1,2,N,4,5\n"1",2,"N\n"\n1,2,\xff\xfe\n1,2,N\n')
-        assert DuckDB({"people": path}).tally(TALLY)["N",] == (2, 2, 8)
+        path.write_bytes(b"age,income,region\n1,2,N\n" + record + b"\n1,2,N\n")
+        with pytest.raises(InvalidArgument, match=r"people\.csv cannot be read as CSV: record 2 "):
+            DuckDB({"people": path})
+
+    @pytest.mark.parametrize("ends", [["\n"], ["\r\n"], ["\n", "\r\n"]])
+    def test_line_breaks_in_quotes_lose_no_record(self, tmp_path, ends):
+        """Files above the size at which DuckDB reads in parts; the slow reader is the oracle."""
+        path = tmp_path / "people.csv"
+        note = 'long\n"",note\r\n' * 60
+        with path.open("w", newline="", encoding="utf-8") as file:
+            file.write("age,income,region\n")
+            for number in range(20_000):
+                file.write(f'{number % 121},{number % 7},"{note if number % 3 else "N"}"{ends[number % len(ends)]}')
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, strict=True))
+        assert path.stat().st_size > 8_000_000
+        with DuckDB({"people": path}) as engine:
+            assert engine.tally(TALLY) == Memory({"people": rows}).tally(TALLY)
+
+    def test_collations_of_a_table_and_of_a_connection_do_not_count(self, tmp_path):
+        """One row 'n' before a thousand 'N': under NOCASE it would stand for all of them."""
+        connection = duckdb.connect()
+        connection.execute("CREATE TABLE people (age INTEGER, income DOUBLE, region VARCHAR COLLATE NOCASE)")
+        connection.execute("INSERT INTO people VALUES (1, 2, 'n')")
+        connection.execute("INSERT INTO people SELECT 1, 2, 'N' FROM range(1000)")
+        rows = [{"age": 1, "income": 2, "region": region} for region in ["n", *["N"] * 1000]]
+        assert DuckDB(connection).tally(TALLY) == Memory({"people": rows}).tally(TALLY)
+        words = Schema("people", Rows(), {"region": Text(10)})
+        tally = Tally(Scan(words), (Field("region"),), (COUNT,), Free())
+        assert DuckDB(connection).tally(tally) == {("n",): (1,), ("N",): (1000,)}
+        connection.execute("SET default_collation = 'NOCASE'")
+        with pytest.raises(InvalidArgument, match="default_collation"):
+            DuckDB(connection)
 
     def test_a_file_and_a_connection(self, tmp_path):
         path = tmp_path / "company.duckdb"

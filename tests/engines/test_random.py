@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engines.hostile import database, tally
 from engines.tables import in_duckdb, in_memory, in_postgres, in_spark, same_totals
+from support.profile import examples
 
 EASY = [
     HealthCheck.too_slow,
@@ -29,14 +30,14 @@ def agree(engine, memory, tallies):
 
 
 class TestEveryEngineAgreesWithMemory:
-    @settings(max_examples=80, deadline=None, suppress_health_check=EASY)
+    @settings(max_examples=examples(80), deadline=None, suppress_health_check=EASY)
     @given(cases())
     def test_duckdb(self, case):
         tables, tallies = case
         with in_duckdb(tables) as engine:
             agree(engine, in_memory(tables), tallies)
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=EASY)
+    @settings(max_examples=examples(40), deadline=None, suppress_health_check=EASY)
     @given(cases())
     def test_postgres(self, postgres_dsn, case):
         tables, tallies = case
@@ -44,7 +45,7 @@ class TestEveryEngineAgreesWithMemory:
             agree(engine, in_memory(tables), tallies)
 
     @pytest.mark.filterwarnings("ignore")
-    @settings(max_examples=5, deadline=None, suppress_health_check=EASY)
+    @settings(max_examples=examples(5), deadline=None, suppress_health_check=EASY)
     @given(cases())
     def test_spark(self, spark_session, case):
         tables, tallies = case

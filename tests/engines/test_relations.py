@@ -25,7 +25,7 @@ STAFF = Schema(
 WARDS = Schema.public_table(
     "wards", {"ward": Integer(0, 20), "city": Category(["Oslo", "Rome"]), "beds": Integer(0, 99)}, key="ward"
 )
-LINKS = Schema.public_table("links", {"from": Real(0, 20, step=0.5), "label": Text(9)})
+LINKS = Schema.public_table("links", {"from": Real(0, 20, step=0.5), "label": Text(9)}, max_rows={"from": 2})
 TABLES = {
     "visits": Table(
         {"who": "text", "ward": "bigint", "paid": "double", "day": "date"},

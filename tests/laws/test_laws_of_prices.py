@@ -37,18 +37,20 @@ from discreet.privacy import (
     implies,
     least_budget,
     least_scale,
+    meaning,
     to_gaussian,
     to_renyi,
     to_zcdp,
 )
 from discreet.privacy.convert import epsilon
+from discreet.privacy.explain.advise import passed
 from discreet.privacy.pricing.gdp import price_gdp
 from discreet.privacy.pricing.pure import price_pure
 from discreet.privacy.pricing.rdp import renyi
 from discreet.privacy.pricing.zcdp import price_zcdp
+from support.profile import examples
 
-settings.register_profile("laws", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-LAWS = settings.get_profile("laws")
+LAWS = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 amounts = st.fractions(min_value=Fraction(1, 100), max_value=2, max_denominator=100)
 scales = st.fractions(min_value=1, max_value=20, max_denominator=16)
@@ -282,6 +284,33 @@ class TestAmplification:
         less = amplify(box, rate)
         assert less <= box
         assert fits(Sampled(Promise(box), rate), less)
+
+
+class TestMeaning:
+    """The odds pass e^loss with probability at most min over ε < loss of δ(ε)(1 + e^−loss)/(1 − e^(ε−loss))."""
+
+    @LAWS
+    @given(st.fractions(min_value=Fraction(1, 20), max_value=4, max_denominator=40), deltas)
+    def test_gaussian_noise(self, mu, delta):
+        """The loss of Gaussian noise is N(μ²/2, μ²), so the exact probability of |L| > ε is known."""
+        said, m = meaning(GaussianDP(mu), delta), float(mu)
+        true = sum(math.erfc((said.loss + side * m * m / 2) / (m * math.sqrt(2))) / 2 for side in (-1, 1))
+        assert true <= said.chance <= 4 * true
+        assert said.chance > delta
+
+    @LAWS
+    @given(amounts, st.integers(2, 30), deltas)
+    def test_repeated_response(self, amount, times, delta):
+        """k randomized responses have the losses (2j − k)ε with binomial probabilities."""
+        curve, p = compose([Response(amount)] * times), 1 / (1 + math.exp(-float(amount)))
+        loss = max(curve.epsilon(delta), 1e-9)
+        held = [math.comb(times, j) * p**j * (1 - p) ** (times - j) for j in range(times + 1)]
+        true = sum(h for j, h in enumerate(held) if abs(2 * j - times) * float(amount) > loss * (1 + 1e-12))
+        assert true <= passed(curve, loss) * (1 + 1e-12)
+
+    def test_delta_is_not_the_chance(self):
+        said = meaning(GaussianDP(1), "1e-5")
+        assert said.chance >= 5.28e-5
 
 
 class TestCalibration:

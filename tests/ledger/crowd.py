@@ -8,9 +8,6 @@ import signal
 import sys
 import traceback
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
-"""All rounds that the ledger was designed for; the usual run has fewer of the same."""
-
 
 def forked(work):
     """Run `work(say)` in a child, where say(word) reports; give its process and what it will have said."""

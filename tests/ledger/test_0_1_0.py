@@ -6,12 +6,12 @@ import json
 import secrets
 import shutil
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import discreet as dp
+from curator.cases import plan_otherwise
 from discreet.curator.verify import read_receipt
 from fixtures.world_0_1_0 import (
     ASKED,
@@ -183,16 +183,7 @@ class TestAnotherPlanner:
     @pytest.fixture(autouse=True)
     def planner(self, monkeypatch):
         """Plan with other shares of the spend."""
-        from discreet.plan import choose
-
-        usual = choose.shares
-
-        def other(*args, **more):
-            parts = [part * (place + 2) for place, part in enumerate(usual(*args, **more))]
-            return tuple(part / sum(parts) for part in parts)
-
-        monkeypatch.setattr(choose, "shares", other)
-        monkeypatch.setattr(choose, "KEY_SHARE", Fraction(1, 3))
+        plan_otherwise(monkeypatch)
 
     def test_finds_what_was_paid_for(self, old, kind, told):
         curator, before = _curator(old), old.verify().entries

@@ -16,6 +16,7 @@ from discreet.ledger.account import fresh_account, read_account
 from discreet.ledger.charter import make_charter, read_charter
 from discreet.ledger.entry import read_line
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Promise
+from support.profile import examples
 
 MONTHS = dp.Parts("visits", "month", ["apr", "may", "jun"])
 PEOPLE = ["ann", "bob", "cid"]
@@ -71,7 +72,7 @@ requests = st.lists(
 class TestTheLedgerIsThePlainModel:
     """Whatever is asked, by whom, about which part and when: granted are exactly the requests the model grants."""
 
-    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(asked=requests, neighbours=st.sampled_from(["add-remove", "replace"]), windows=st.booleans())
     def test_on_every_store(self, asked, neighbours, windows, postgres_dsn, tmp_path, stopped_clock):  # noqa: PLR0917
         stopped_clock.set(datetime(2026, 1, 1, tzinfo=UTC))

@@ -10,9 +10,10 @@ import pytest
 
 import discreet as dp
 from discreet.privacy.events import LaplaceNoise
-from ledger.crowd import FULL, forked, heard
+from ledger.crowd import forked, heard
+from support.profile import DEEP
 
-PROCESSES, REQUESTS = (32, 200) if FULL else (32, 40)
+PROCESSES, REQUESTS = (32, 200) if DEEP else (16, 12)
 
 
 def ask(ledger, who, sizes):

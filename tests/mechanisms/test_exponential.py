@@ -14,6 +14,7 @@ from discreet.noise import exponential_choice
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.selection import assert_agrees, worst_loss, worst_range
+from support.profile import examples
 
 SCORES = st.lists(st.integers(-30, 30), min_size=1, max_size=4)
 
@@ -62,7 +63,7 @@ class TestLaw:
 class TestPrice:
     """On any neighbours the loss is at most ε and the log-odds move by at most ε; both are reached."""
 
-    @settings(deadline=None, max_examples=30)
+    @settings(deadline=None, max_examples=examples(30))
     @given(SCORES, st.booleans())
     def test_never_exceeded(self, scores, monotone):
         em = Exponential(1, 2, monotone=monotone)

@@ -16,6 +16,7 @@ from discreet.mechanisms.beyond.ordered import PLACES
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import UntouchedBits
 from oracles.selection import assert_agrees
+from support.profile import examples
 
 SMALL = 6
 
@@ -96,7 +97,7 @@ class TestPrice:
 class TestChoice:
     """A piece is drawn with probability exactly ∝ length·exp(−rate·depth)."""
 
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     @given(st.lists(st.tuples(st.integers(1, 2**32), st.integers(0, 60)), min_size=1, max_size=8), st.integers(4, 80))
     def test_bounds_enclose(self, parts, precision):
         import mpmath as mp

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet import noise
 from discreet.errors import InvalidArgument
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.additive.lattice import exponent_for, steps_apart
 from discreet.mechanisms.laws import discrete_laplace as two_sided
@@ -43,6 +44,14 @@ class TestCalibration:
         made = Laplace.spending(PureDP(epsilon), sensitivity=sensitivity)
         assert epsilon * (1 - Fraction(1, 2**25)) < price_pure(made.event) <= epsilon
         assert sensitivity / epsilon <= made.scale <= sensitivity / epsilon * (1 + Fraction(1, 2**25))
+
+    @pytest.mark.parametrize("sensitivity", [1, Fraction(1, 3), 10**9])
+    def test_a_promise_finer_than_the_lattice_is_refused_with_that_reason(self, sensitivity):
+        assert price_pure(Laplace.spending(PureDP("1e-11"), sensitivity=sensitivity).event) <= Fraction(1, 10**11)
+        with pytest.raises(InvalidArgument, match="too small a promise: .* lattice steps"):
+            Laplace.spending(PureDP("1e-15"), sensitivity=sensitivity)
+        with pytest.raises(InvalidArgument, match="too small a promise"):
+            Gaussian.spending(ZCDP("1e-40"), sensitivity=sensitivity)
 
     def test_a_scale_that_crosses_a_power_of_two_by_rounding_is_still_within_budget(self):
         sensitivity = 1 - Fraction(1, 3 * 2**45)

@@ -16,6 +16,7 @@ from discreet.noise import laplace
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.selection import assert_agrees, neighbours, worst_loss
+from support.profile import examples
 
 
 class TestExponentialNoise:
@@ -49,7 +50,7 @@ class TestLaplaceNoise:
         with pytest.raises(InvalidArgument):
             NoisyMax(1, 1, noise="laplace").probabilities(np.zeros(3000))
 
-    @settings(deadline=None, max_examples=15)
+    @settings(deadline=None, max_examples=examples(15))
     @given(st.lists(st.integers(-8, 8), min_size=1, max_size=3), st.booleans())
     def test_price_is_never_exceeded(self, scores, monotone):
         nm = NoisyMax(1, 1, noise="laplace", monotone=monotone)
@@ -59,7 +60,7 @@ class TestLaplaceNoise:
         nm = NoisyMax(1, 1, noise="laplace")
         assert worst_loss(nm.probabilities, [-40, 0, 0], 1) > 0.99
 
-    @settings(deadline=None, max_examples=20)
+    @settings(deadline=None, max_examples=examples(20))
     @given(st.integers(2, 60), st.floats(0.001, 0.5))
     def test_error(self, options, beta):
         nm = NoisyMax(1, 1, noise="laplace")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.beyond import ordered as module
 from discreet.mechanisms.beyond.ordered import PLACES, Range, ranks, span
+from support.profile import examples
 
 
 class TestSpan:
@@ -76,7 +77,7 @@ class TestRange:
                 Range(low, high)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.fractions(0, 1), st.integers(1, 50))
 def test_ranks(q, n):
     a, b = ranks(q, n)

@@ -16,6 +16,7 @@ from discreet.privacy.events import Promise
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import ScriptedBits, UntouchedBits
 from oracles.selection import assert_agrees
+from support.profile import examples
 
 RULES = st.tuples(st.fractions(Fraction(1, 20), 5), st.fractions(Fraction(1, 10**9), Fraction(1, 10)))
 
@@ -23,7 +24,7 @@ RULES = st.tuples(st.fractions(Fraction(1, 20), 5), st.fractions(Fraction(1, 10*
 class TestPrivacy:
     """π(n) ≤ e^ε π(n−1) + δ, 1 − π(n−1) ≤ e^ε (1 − π(n)) + δ, and both the other way round: exactly."""
 
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     @given(RULES)
     def test_all_four_inequalities(self, pair):
         epsilon, delta = pair
@@ -42,7 +43,7 @@ class TestPrivacy:
 class TestOptimality:
     """π is the recurrence's value to far below float precision, and above every thresholding rule."""
 
-    @settings(deadline=None, max_examples=20)
+    @settings(deadline=None, max_examples=examples(20))
     @given(RULES)
     def test_recurrence(self, pair):
         epsilon, delta = pair

@@ -16,6 +16,7 @@ from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.selection import permute_and_flip as oracle
 from oracles.selection import worst_loss
+from support.profile import examples
 
 SCORES = st.lists(st.integers(-12, 12), min_size=1, max_size=4)
 
@@ -23,7 +24,7 @@ SCORES = st.lists(st.integers(-12, 12), min_size=1, max_size=4)
 class TestLaw:
     """The law is that of walking a random order and flipping coins of bias exp(ε(w − max)/2Δ)."""
 
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     @given(SCORES, st.fractions(Fraction(1, 20), 3))
     def test_against_enumeration(self, scores, epsilon):
         law = PermuteAndFlip(epsilon, 1).probabilities(scores)
@@ -46,7 +47,7 @@ class TestLaw:
 class TestPrice:
     """On any neighbours the loss is at most ε; it is reached."""
 
-    @settings(deadline=None, max_examples=30)
+    @settings(deadline=None, max_examples=examples(30))
     @given(SCORES, st.booleans())
     def test_never_exceeded(self, scores, monotone):
         pf = PermuteAndFlip(1, 2, monotone=monotone)
@@ -102,7 +103,7 @@ class TestError:
     def test_never_above_the_exponential_mechanism(self, options, beta):
         assert PermuteAndFlip(1, 1).error(options, beta) <= Exponential(1, 1).error(options, beta)
 
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     @given(st.lists(st.integers(-10, 0), min_size=2, max_size=6), st.integers(0, 10))
     def test_dominance(self, scores, gap):
         scores = np.array(scores)

@@ -18,6 +18,7 @@ from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import UntouchedBits
 from oracles.selection import assert_agrees
+from support.profile import examples
 
 OPTIONS = st.integers(2, 30)
 
@@ -252,7 +253,7 @@ def test_bad_parameters_are_refused():
             made()
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(st.integers(2, 4))
 def test_estimates_at_overwhelming_epsilon_are_the_truth(k):
     rr = RandomizedResponse(k, epsilon=2000)

@@ -18,12 +18,13 @@ from discreet.noise import laplace
 from discreet.privacy.events import Promise
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
+from support.profile import examples
 
 
 class TestSmoothBound:
     """S ≥ the local sensitivity, and |ln S(x) − ln S(x')| ≤ β for all neighbours: exactly."""
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(st.lists(st.integers(0, PLACES), min_size=1, max_size=9), st.data())
     def test_smooth(self, values, data):
         beta = data.draw(st.sampled_from([Fraction(1, 50), Fraction(1, 5), Fraction(2)]))
@@ -38,7 +39,7 @@ class TestSmoothBound:
         assert abs(int(x[a:b].sum()) - int(y[a:b].sum())) <= min(s, t)
         assert min(s, t) >= 256
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(st.lists(st.integers(0, PLACES), min_size=1, max_size=9), st.data())
     def test_none_that_matters_is_left_out(self, values, data):
         beta = data.draw(st.sampled_from([Fraction(1, 50), Fraction(1, 5), Fraction(2)]))

@@ -19,6 +19,7 @@ from discreet.noise import laplace
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.sparse_vector import lee_clifton_loss, log_chance, numeric_answer_loss, tail
+from support.profile import examples
 
 
 def patterns(length, c):
@@ -32,7 +33,7 @@ def patterns(length, c):
 class TestPrice:
     """Whatever the answers and however they move, every answer string's loss is at most ε."""
 
-    @settings(deadline=None, max_examples=12)
+    @settings(deadline=None, max_examples=examples(12))
     @given(st.lists(st.integers(-6, 6), min_size=1, max_size=3), st.integers(1, 2), st.sampled_from([None, "1/2"]))
     def test_exact_loss_on_all_short_streams(self, answers, c, share):
         svt = SparseVector(2, 1, answers=c, threshold_share=share)
@@ -43,7 +44,7 @@ class TestPrice:
                 moved = [a + m for a, m in zip(answers, move, strict=True)]
                 assert abs(base - log_chance(pattern, moved, *scales, reach=400)) <= 2 + 1e-9
 
-    @settings(deadline=None, max_examples=10)
+    @settings(deadline=None, max_examples=examples(10))
     @given(st.lists(st.integers(-6, 6), min_size=1, max_size=3), st.integers(1, 2))
     def test_exact_loss_when_monotone(self, answers, c):
         svt = SparseVector(2, 1, answers=c, monotone=True)

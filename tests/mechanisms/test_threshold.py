@@ -19,6 +19,7 @@ from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.selection import ALARM
+from support.profile import examples
 
 BOTH = [
     LaplaceThreshold(1, 1e-6),
@@ -196,7 +197,7 @@ def test_bad_counts_are_refused_and_nothing_is_drawn(keys, counts):
         keys.release(counts, bits=UntouchedBits())
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.dictionaries(st.text(max_size=3), st.integers(-5, 5)))
 def test_keys_that_nobody_holds_are_not_there(counts):
     keys, exact = read_counts(counts)

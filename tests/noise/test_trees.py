@@ -34,6 +34,8 @@ from oracles.noise import (
     walk,
 )
 
+pytestmark = pytest.mark.untraced
+
 TINY = Widths(top=3, word=5, accept=3, step=1)
 REJECTED = "rejected"
 

@@ -43,7 +43,8 @@ def lee_clifton_loss(epsilon, c, noes):
 
         return mp.quad(density, [-20, *range(int(b2 * mp.log(noes)) + 30)])  # so few noes below −20 never happen
 
-    return mp.log(chance(0, 1) / chance(1, 0))
+    with mp.workdps(20):
+        return mp.log(chance(0, 1) / chance(1, 0))
 
 
 def numeric_answer_loss(epsilon, noes):

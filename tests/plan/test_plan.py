@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, UNITS, question, relation
 from discreet.answer.ask import run_plan
 from discreet.answer.gather import gather
-from discreet.answer.text.picture import inputs, scores, shift_of
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
-from discreet.plan import Choice, ChosenRelease, Selection, plan_question, routes, split
+from discreet.plan import Selection, plan_question, routes, split
 from discreet.plan.plan import public_tuples
 from discreet.plan.selection import selection_of
 from discreet.privacy.calibrate import fits
@@ -33,7 +32,9 @@ from discreet.query.algebra.tree import (
     Union,
     Variance,
 )
+from discreet.statistics.releases.choice import ChoiceNeed, ChosenRelease
 from oracles.tally import Store
+from support.profile import examples
 
 X, Y = Field("x"), Field("y")
 STATISTICS = {
@@ -63,18 +64,18 @@ def moves(before, after):
 
 def check_replay(plan, keys, tables):
     """No mechanism's input moves by more than its declared sensitivity."""
-    wants = [release.want for release in plan.releases]
-    found = [gather(wants, keys, Store({"visits": table})) for table in tables]
+    needs = [release.need for release in plan.releases]
+    found = [gather(needs, keys, Store({"visits": table})) for table in tables]
     for release, *counts in zip(plan.releases, *found, strict=True):
-        want = release.want
-        if isinstance(want, Choice):
-            each = [[scores(want, c, key, shift_of(release, 0.95)) for key in keys] for c in counts]
+        need = release.need
+        if isinstance(need, ChoiceNeed):
+            each = [[need.scores(c, key, release.shift(0.95)) for key in keys] for c in counts]
             change = [[b - a for a, b in zip(x, y, strict=True)] for x, y in zip(*each, strict=True)]
             moved = max(sum(map(max, change)), -sum(map(min, change)))  # over all combinations of outcomes
-            assert moved <= want.sensitivity == release.mechanism.sensitivity
+            assert moved <= need.sensitivity == release.mechanism.sensitivity
         else:
-            l1, squared, most, changed = moves(*(inputs(want, c, keys) for c in counts))
-            stated = want.sensitivity
+            l1, squared, most, changed = moves(*([need.exact(c, key) for key in keys] for c in counts))
+            stated = need.sensitivity
             assert (l1 <= stated.l1, squared <= stated.squared_l2, most <= stated.linf) == (True, True, True)
             assert changed <= stated.changed
             assert release.mechanism.sensitivity == stated
@@ -83,7 +84,7 @@ def check_replay(plan, keys, tables):
 class TestReplay:
     """On neighbouring tables the inputs of all mechanisms are near, and nothing else visible differs."""
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(
         person, person, st.lists(row, max_size=6), st.sampled_from(["people", "groups"]), st.sampled_from(NEIGHBOURS)
     )
@@ -95,13 +96,13 @@ class TestReplay:
         near = owned(0, others) + (owned(2, yours) if neighbours == "replace" else [])
         check_replay(plan, plan.keys, [owned(0, others) + owned(1, mine), near])
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(row, row, st.lists(row, max_size=6), st.sampled_from(NEIGHBOURS))
     def test_rows(self, mine, yours, others, neighbours):
         plan = plan_question(question(relation("rows", neighbours), STATISTICS, [("region", REGIONS)]), PureDP(1))
         check_replay(plan, plan.keys, [[*others, mine], [*others, yours] if neighbours == "replace" else others])
 
-    @settings(deadline=None, max_examples=15)
+    @settings(deadline=None, max_examples=examples(15))
     @given(person, st.lists(row, max_size=6))
     def test_public_keys_all_appear_in_their_order(self, mine, others):
         plan = plan_question(question(relation("people"), {"n": Count()}, [("region", REGIONS)]), PureDP(1))
@@ -110,7 +111,7 @@ class TestReplay:
             assert answer.columns == ("region", "n")
             assert answer.column("region") == list(REGIONS)
 
-    @settings(deadline=None, max_examples=50)
+    @settings(deadline=None, max_examples=examples(50))
     @given(person, st.sampled_from(["people", "groups", "rows"]), st.lists(row, max_size=6))
     def test_selection_counts_a_person_once_in_few_keys(self, mine, unit, others):
         chosen = selection_of(question(relation(unit), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))
@@ -305,7 +306,7 @@ class TestRefusals:
 
 class TestSplit:
     @given(st.lists(st.integers(1, 9).map(Fraction), min_size=1, max_size=6), st.sampled_from(SPENDS))
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     def test_parts_add_up(self, weights, spend):
         for route in routes(spend):
             assert route.implies(spend)

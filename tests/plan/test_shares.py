@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, question, relation
 from discreet.data import Category, Integer, Rows, Schema
 from discreet.plan import plan_question
+from discreet.plan.division import divide
 from discreet.plan.layout import layout_of
 from discreet.plan.release import release_of
-from discreet.plan.shares import shares
 from discreet.plan.split import routes, split
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Correlation, Count, Mean, Quantile, Scan, Sum, Variance
+from support.profile import examples
 
 X, Y = Field("x"), Field("y")
 FINE = {"a": Sum(X), "b": Sum(Y)}
@@ -29,7 +30,7 @@ weights = st.integers(1, 9).map(Fraction)
 def replanned(plan, parts):
     """The same plan with its budget divided otherwise."""
     pieces = split(plan.spend, parts)
-    releases = tuple(release_of(old.want, piece) for old, piece in zip(plan.releases, pieces, strict=True))
+    releases = tuple(release_of(old.need, piece) for old, piece in zip(plan.releases, pieces, strict=True))
     return replace(plan, releases=releases)
 
 
@@ -44,16 +45,16 @@ def moved(parts, give, take, amount):
 class TestOptimum:
     """Σ wᵢ ln(errorᵢ) is least at the planned shares."""
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(25))
     @given(weights, weights, st.sampled_from([PureDP("1/100"), ZCDP("1/10000"), GaussianDP("1/100")]))
     def test_one_total_each_is_proportional_to_weights(self, a, b, spend):
         plan = plan_question(question(relation(), FINE), spend, weights={"a": a, "b": b})
-        assert plan.shares == (a / (a + b), b / (a + b))
+        assert plan.parts == (a / (a + b), b / (a + b))
         for give, take in ((0, 1), (1, 0)):
-            other = replanned(plan, moved(plan.shares, give, take, Fraction(1, 10)))
+            other = replanned(plan, moved(plan.parts, give, take, Fraction(1, 10)))
             assert other.loss([a, b]) > plan.loss([a, b])
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(
         st.sampled_from([PureDP("1/10"), ZCDP("1/100")]),
         st.tuples(weights, weights, weights),
@@ -67,7 +68,7 @@ class TestOptimum:
             question(relation(), SMOOTH), spend, weights=dict(zip(SMOOTH, parts, strict=True)), size=10**6
         )
         assert len(plan.releases) == 4
-        other = replanned(plan, moved(plan.shares, give, take, amount))
+        other = replanned(plan, moved(plan.parts, give, take, amount))
         assert other.loss(parts) >= plan.loss(parts) - 0.005 * float(sum(parts))
 
     @pytest.mark.parametrize("laplace", [True, False])
@@ -75,37 +76,37 @@ class TestOptimum:
     def test_a_mean_is_halved_where_sum_and_count_matter_alike(self, laplace, size):
         rows = Scan(Schema("t", Rows(), {"x": Integer(-size, size)}))
         layout = layout_of(question(rows, {"m": Mean(X)}), Free(), 1, None)
-        assert shares(layout, [Fraction(7)], laplace=laplace) == (Fraction(1, 2), Fraction(1, 2))
+        assert divide(layout, [Fraction(7)], laplace=laplace) == (Fraction(1, 2), Fraction(1, 2))
 
     @pytest.mark.parametrize("spend", [PureDP(1), ZCDP(1)], ids=repr)
     def test_the_share_of_a_lone_count_is_exact(self, spend):
         plan = plan_question(question(relation(), MIXED), spend, weights={"n": 2})
-        assert plan.shares[0] == Fraction(1, 2)
-        assert sum(plan.shares) == 1
+        assert plan.parts[0] == Fraction(1, 2)
+        assert sum(plan.parts) == 1
 
     def test_a_shared_count_is_pulled_by_both(self):
         rows = Scan(Schema("t", Rows(), {"x": Integer(-9, 9, default=0)}))
         alone = plan_question(question(rows, {"m": Mean(X)}), PureDP(1))
         beside = plan_question(question(rows, {"n": Count(), "m": Mean(X)}), PureDP(1))
         assert len(beside.releases) == 2
-        assert alone.shares[1] == Fraction(1, 2) < beside.shares[dict(beside.uses)["n"][0]]
+        assert alone.parts[1] == Fraction(1, 2) < beside.parts[dict(beside.uses)["n"][0]]
 
     def test_they_add_up_wherever_the_search_stops(self, monkeypatch):
-        monkeypatch.setattr("discreet.plan.shares._STEPS", 1)
-        assert sum(plan_question(question(relation(), MIXED), PureDP(1)).shares) == 1
+        monkeypatch.setattr("discreet.plan.division._STEPS", 1)
+        assert sum(plan_question(question(relation(), MIXED), PureDP(1)).parts) == 1
 
     def test_a_quantile_keeps_a_quarter_for_each_end(self):
         plan = plan_question(question(relation(), {"q": Quantile(X, Fraction(1, 2)), "n": Count()}), PureDP(1))
-        assert plan.shares == (Fraction(1, 4), Fraction(1, 8), Fraction(1, 8), Fraction(1, 2))
+        assert plan.parts == (Fraction(1, 4), Fraction(1, 8), Fraction(1, 8), Fraction(1, 2))
         assert layout_of(plan.question, Free(), 1, None).length(0, laplace=True) == 1.0
 
-    @settings(deadline=None, max_examples=15)
+    @settings(deadline=None, max_examples=examples(15))
     @given(st.tuples(weights, weights), st.sampled_from([PureDP(1), ZCDP(1), ApproxDP(1, "1e-6"), GaussianDP(1)]))
     def test_they_add_up_and_the_budget_is_used_up(self, parts, spend):
         asked = question(relation(), {"r": Correlation(X, Y), "v": Variance(X)})
         plan = plan_question(asked, spend, weights={"r": parts[0], "v": parts[1]})
-        assert sum(plan.shares) == 1
-        assert all(share > 0 for share in plan.shares)
+        assert sum(plan.parts) == 1
+        assert all(share > 0 for share in plan.parts)
 
 
 class TestChoice:
@@ -120,9 +121,9 @@ class TestChoice:
         for share in (RowShare(4), GroupShare(2, 2)):
             layout = layout_of(asked, share, 3, None)
             for route in routes(spend):
-                parts = shares(layout, even, laplace=isinstance(route, PureDP))
-                pieces = zip(layout.wants, split(route, parts), strict=True)
-                other = replace(plan, releases=tuple(release_of(want, piece) for want, piece in pieces))
+                parts = divide(layout, even, laplace=isinstance(route, PureDP))
+                pieces = zip(layout.needs, split(route, parts), strict=True)
+                other = replace(plan, releases=tuple(release_of(need, piece) for need, piece in pieces))
                 assert other.loss(even) >= plan.loss(even)
 
     def test_equal_questions_have_equal_plans(self):

@@ -15,7 +15,6 @@ from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.plan import plan_question
 from discreet.plan.balance import least_prices
 from discreet.plan.choose import amount_of
-from discreet.plan.release import NoisyRelease, at_least
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
@@ -33,6 +32,9 @@ from discreet.query.algebra.tree import (
     Variance,
     Where,
 )
+from discreet.statistics.laws.box import at_least
+from discreet.statistics.releases.total import NoisyRelease
+from support.profile import examples
 
 X, Y = Field("x"), Field("y")
 UNDER = [None, open_filter(PureDP(9)), open_filter(ZCDP(9)), open_filter(ApproxDP(9, "1e-6"))]
@@ -56,7 +58,7 @@ def noisier(plan, factor, places=None):
 class TestLeast:
     """The asked error is met, and every noise that costs less misses it."""
 
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     @given(st.fractions("1/3", 10**4, max_denominator=50), st.sampled_from([Count(), Sum(X), Sum(Y)]),
            st.sampled_from(UNDER), st.sampled_from([0.5, 0.9, 0.95, 0.999]))  # fmt: skip
     def test_totals_to_the_last_bit(self, error, statistic, under, level):
@@ -65,7 +67,7 @@ class TestLeast:
         assert plan.statistic_errors()["a"] <= at_least(error)
         assert noisier(plan, 1 + Fraction(1, 10**9)).statistic_errors()["a"] > error
 
-    @settings(deadline=None, max_examples=20)
+    @settings(deadline=None, max_examples=examples(20))
     @given(st.floats(0.02, 40), st.sampled_from(UNDER), st.integers(200, 10**6))
     def test_means(self, error, under, size):
         plan = plan_question(question(relation(), {"m": Mean(X)}), error=error, under=under, size=size)
@@ -94,7 +96,7 @@ class TestLeast:
         plan = plan_question(question(relation(), {"a": statistic}), error=25, under=under)
         assert 24.999 < plan.statistic_errors()["a"] <= 25
         if len(plan.releases) == 3:
-            assert [round(float(share), 4) for share in plan.shares] == [0.5, 0.25, 0.25]
+            assert [round(float(share), 4) for share in plan.parts] == [0.5, 0.25, 0.25]
 
     @pytest.mark.parametrize("under", UNDER, ids=NAMES)
     def test_several_at_once(self, under):
@@ -109,7 +111,7 @@ class TestLeast:
         assert found["m"] >= 0.4995
         assert found["v"] >= 79.9
 
-    @settings(deadline=None, max_examples=15)
+    @settings(deadline=None, max_examples=examples(15))
     @given(st.integers(0, 2), st.integers(0, 2), st.sampled_from(UNDER[1:]))
     def test_another_balance_costs_more(self, give, take, under):
         """Shift noise from one total to another, then scale until the errors are met again: the price is no lower."""

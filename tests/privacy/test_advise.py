@@ -52,8 +52,9 @@ def test_numbers_for_one_person():
 
 def test_promises_with_a_delta():
     said = meaning(ApproxDP(1, "1e-6"))
-    assert "but for a chance of 1e-06" in str(said)
+    assert str(said).count("except with probability at most 2.368e-06") == 2
     assert said.epsilon == 1.0
+    assert said.odds == pytest.approx(2 * math.e)
     for measure in (ZCDP("0.1"), GaussianDP("0.3"), RenyiDP({2: "0.1", 16: 1})):
         read = meaning(measure, "1e-6")
         assert read.epsilon == compose(Promise(measure)).epsilon("1e-6")
@@ -63,8 +64,27 @@ def test_promises_with_a_delta():
     assert meaning(ApproxDP(1, "1e-6"), "1e-3").epsilon < 1
 
 
+def test_no_mechanism_of_an_approximate_promise_moves_odds_further_than_said():
+    """Loss ε + t almost always is (ε, δ)-DP for a small t: the factor e^ε itself is passed with probability ≈ 0.73."""
+    said, leak = meaning(ApproxDP(1, "1e-6")), 1e-6
+    for t in (1e-5, 0.1, math.log(2) * (1 + 1e-12), 2.0, 50.0):
+        often = min(1.0, leak / -math.expm1(-t), 1 / (1 + math.exp(-1 - t)))  # P[L = 1 + t], as (1, δ) allows
+        assert often <= (said.chance if 1 + t > said.loss else 1.0)
+
+
+def test_a_negligible_curve_is_read_at_twice_the_odds():
+    said = meaning(GaussianDP("0.001"), "1e-3")
+    assert said.epsilon == 0
+    assert said.odds == 2
+    assert said.chance < 1e-100
+
+
 def test_a_hopeless_promise_says_nothing():
     assert meaning(PureDP(2000)).best.true_positive == 1.0
+    assert meaning(PureDP(2000)).posterior("0.5") == (0.0, 1.0)
+    assert [meaning(PureDP(2000)).posterior(p) for p in (0, 1)] == [(0.0, 0.0), (1.0, 1.0)]
+    nothing = meaning(RenyiDP({2: 1}), 0)
+    assert (nothing.odds, nothing.chance) == (math.inf, 0.0)
 
 
 def test_refusals():

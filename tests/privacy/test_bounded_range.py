@@ -14,6 +14,7 @@ from discreet.privacy.events import ExponentialSelection, Promise, Sampled
 from discreet.privacy.measures import PureDP
 from discreet.privacy.pricing.bounded_range import range_square
 from discreet.privacy.pricing.gdp import price_gdp
+from support.profile import examples
 
 
 def corner(epsilon, share):
@@ -28,7 +29,7 @@ class TestEveryOffset:
     """The Gaussian trade-off function Φ(Φ⁻¹(1−α) − μ) passes under every corner."""
 
     @given(st.fractions(Fraction(1, 1000), 20, max_denominator=1000), st.floats(-0.999, 0.999))
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     def test_the_corner_is_above(self, epsilon, share):
         with mp.workdps(40):
             alpha, beta = corner(epsilon, mp.mpf(share))

@@ -286,6 +286,43 @@ class TestMoreIsShownThanAsked:
         assert compose(event).lower.epsilon(0.5) >= 0
 
 
+class TestADeltaThatNeverVanishes:
+    """A leak δ helps an attack by δ and no more, however far the curve is followed."""
+
+    @pytest.mark.parametrize("leak", ["1e-3", "1e-6", "1e-9"])
+    @pytest.mark.parametrize("rate", [0, "1e-3", "0.05", "0.5"])
+    def test_a_key_beside_noise(self, leak, rate):
+        plain, leaky = compose(LaplaceNoise(1, 1)), compose(KeySelection(LaplaceNoise(1, 1), leak))
+        most = plain.tradeoff(rate).true_positive + 2 * float(Fraction(leak))
+        assert leaky.tradeoff(rate).true_positive <= most + 1e-3 * float(Fraction(rate))
+
+    def test_a_box(self):
+        assert compose(Promise(ApproxDP(1, "2/3"))).tradeoff("0.05").true_positive < 2 / 3 + 0.05 * math.e + 1e-3
+
+
+class TestLowerBoundsOfCutTails:
+    """A tail that was cut off stands above an upper bound, and is no part of a lower one."""
+
+    @pytest.mark.parametrize("variance", [1, 4, 100])
+    @pytest.mark.parametrize("times", [1, 3])
+    def test_discrete_gaussian(self, variance, times):
+        """By subadditivity δ(ε) ≤ P[L > ε]: the loss at y is (2y + 1)/2σ², and P(y) ≤ e^(−y²/2σ²)."""
+        curve = compose(Repeated(DiscreteGaussianNoise(variance, 1), times))
+        for epsilon in (60, 200, 900):
+            far = Fraction(epsilon * variance, times) - Fraction(1, 2)  # one of the releases lies that far out
+            most = (
+                times * mp.exp(-(mpf(far.numerator) ** 2) / far.denominator**2 / (2 * variance)) * (1 + 10 * variance)
+            )
+            assert curve.lower.delta(epsilon) <= most
+
+    def test_binomial(self):
+        assert compose(BinomialNoise(2000, 1)).lower.delta(100) <= 2.0**-1000
+        assert compose([BinomialNoise(2000, 1)] * 2).lower.delta(100) <= 2.0**-900
+        assert compose(BinomialNoise(100_000, 40_000)).lower.delta(700) < compose(BinomialNoise(100_000, 40_000)).delta(
+            0
+        )
+
+
 class TestNoFloatIsTooSmall:
     """A δ below the least float is not 0: it rounds up, and fits no smaller budget."""
 

@@ -15,6 +15,7 @@ from discreet.errors import InvalidArgument
 from discreet.privacy import events as e
 from discreet.privacy.events.json import canonical, from_json, measure_from_json, measure_to_json, to_json
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from support.profile import examples
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "vectors" / "events_v1.json").read_text(encoding="utf-8"))
 
@@ -85,7 +86,7 @@ class TestRoundTrip:
         assert measure_from_json(json.loads(json.dumps(measure_to_json(measure)))) == measure
 
     @given(events, events)
-    @settings(max_examples=50)
+    @settings(max_examples=examples(50))
     def test_canonical_bytes_are_equal_exactly_when_the_events_are(self, one, other):
         again = from_json(dict(reversed(to_json(one).items())))
         assert canonical(one) == canonical(again)

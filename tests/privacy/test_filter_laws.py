@@ -25,6 +25,7 @@ from discreet.privacy.events import (
 from discreet.privacy.events.json import from_json, to_json
 from discreet.privacy.filters.filter import Filter, open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
+from support.profile import examples
 
 small = st.fractions(Fraction(1, 100), Fraction(1, 2), max_denominator=200)
 pure = st.one_of(
@@ -67,7 +68,7 @@ class TestOrder:
     """The totals of pure, zCDP, Rényi and Gaussian filters do not depend on the order of what was admitted."""
 
     @given(additive, st.lists(events, max_size=8), st.randoms(use_true_random=False))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_any_order_gives_the_same_state(self, gate, asked, random):
         end, admitted = run(gate, asked)
         random.shuffle(admitted)
@@ -76,7 +77,7 @@ class TestOrder:
         assert again == end
 
     @given(st.lists(pure, max_size=10), st.randoms(use_true_random=False))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def test_pure(self, asked, random):
         end, admitted = run(open_filter(PureDP(1)), asked)
         random.shuffle(admitted)
@@ -87,7 +88,7 @@ class TestSum:
     """A sequence, a batch and a repetition cost what their events cost one after the other."""
 
     @given(filters, st.lists(atoms, min_size=1, max_size=5))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_nesting_does_not_matter(self, gate, asked):
         together = Sequence([Batch(asked)])
         if gate.admits(together):
@@ -105,7 +106,7 @@ class TestMonotone:
     """A larger budget admits whatever a smaller one does; more noise is admitted wherever less is."""
 
     @given(st.lists(events, max_size=6), small)
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def test_in_the_budget(self, asked, more):
         for budget in (ZCDP, GaussianDP):
             lower, admitted = run(open_filter(budget(1)), asked)
@@ -115,7 +116,7 @@ class TestMonotone:
             assert lower.left() <= higher.left()
 
     @given(filters, st.lists(events, max_size=5), small, st.integers(1, 50))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_in_the_noise(self, gate, asked, epsilon, times):
         gate, _ = run(gate, asked)
         for noise in (lambda e: LaplaceNoise(1 / e, 1), lambda e: GaussianNoise.of(1 / e, 1), ExponentialSelection):
@@ -124,7 +125,7 @@ class TestMonotone:
                 assert gate.admits(Repeated(noise(epsilon), max(1, times - 1)))
 
     @given(filters, st.lists(events, max_size=8))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def test_what_is_left_never_grows_and_is_never_negative(self, gate, asked):
         for event in asked:
             if gate.admits(event):
@@ -137,7 +138,7 @@ class TestRefusal:
     """A refused request changes nothing, and does not keep a smaller one from being admitted."""
 
     @given(filters, st.lists(events, max_size=6), atoms)
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_the_state_is_as_it_was(self, gate, asked, event):
         gate, _ = run(gate, asked)
         before = json.dumps(gate.to_json())
@@ -154,7 +155,7 @@ class TestState:
     """The state goes to JSON and back at any moment, and decides the same; it follows from public events alone."""
 
     @given(filters, st.lists(events, max_size=6), st.lists(events, max_size=4))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_round_trip_then_the_same_decisions(self, gate, before, then):
         gate, _ = run(gate, before)
         again = Filter.from_json(json.loads(json.dumps(gate.to_json())))
@@ -162,7 +163,7 @@ class TestState:
         assert run(again, then) == run(gate, then)
 
     @given(filters, st.lists(events, max_size=6))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def test_replaying_the_stored_events_gives_the_stored_state(self, gate, asked):
         """Whoever has the terms and the events recomputes every decision: nothing else went into it."""
         end, admitted = run(gate, asked)
@@ -175,7 +176,7 @@ class TestStronger:
     """zCDP never admits less than advanced composition, Rényi never less than zCDP, the residue never less than GDP."""
 
     @given(st.lists(pure, min_size=1, max_size=3), st.integers(1, 30))
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=examples(50), deadline=None)
     def test_order_of_strength(self, asked, times):
         event = Repeated(Sequence(asked), times)
         for weak, strong in (("advanced", "zcdp"), ("gdp", "residue")):
@@ -183,7 +184,7 @@ class TestStronger:
                 assert open_filter(ApproxDP(2, 1e-4), strong).admits(event)
 
     @given(small, st.integers(1, 2000))
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=examples(50), deadline=None)
     def test_keys_cost_their_noise_and_their_delta(self, epsilon, times):
         keys = Repeated(KeySelection(LaplaceNoise(1 / epsilon, 1), "1e-9"), times)
         gate = open_filter(ApproxDP(3, 1e-5), delta=1e-6)

@@ -43,6 +43,7 @@ from discreet.privacy.pairs.lattice import FEW, binomial, discrete_gauss, two_si
 from discreet.privacy.pairs.mixture import Mixture
 from discreet.privacy.pairs.parallel import doubled
 from oracles import privacy_curves as oracle
+from support.profile import examples
 
 VECTORS = {
     v["id"]: v for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text())["vectors"]
@@ -151,7 +152,7 @@ class TestHyperbola:
     def test_cells(self, pair):
         consistent(pair, np.linspace(-2.55, 2.55, 52))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5), st.floats(-1, 1), st.floats(0.1, 3))
     def test_bounded_range_dominates(self, weights, epsilon, range_):
         """Every law whose losses lie in one interval of length ε is dominated."""

@@ -42,12 +42,13 @@ from discreet.privacy.pairs.dominating import pairs_of
 from discreet.privacy.pairs.gauss import Gauss
 from discreet.privacy.pairs.hyperbola import bounded_range
 from oracles import privacy_curves as oracle
+from support.profile import examples
 
 VECTORS = {
     v["id"]: v for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text())["vectors"]
 }
 DELTAS = ["1e-2", "1e-6", "1e-12", "1e-16", "1e-30", "1e-60", "1e-100"]
-few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def bracket(events, delta, gap=1e-3):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.errors import BudgetExceeded
 from discreet.privacy.events import (
     BinomialNoise,
     DiscreteGaussianNoise,
@@ -28,8 +29,10 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.filters import residue
-from discreet.privacy.measures import ZCDP, GaussianDP, PureDP
+from discreet.privacy.filters.filter import open_filter
+from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.privacy.pricing.gdp import price_gdp
+from support.profile import examples
 
 DIGITS = 50
 
@@ -134,7 +137,7 @@ class TestEnoughAtEveryEpsilon:
     @given(
         st.fractions(Fraction(1, 50), 2, max_denominator=400), st.fractions(Fraction(1, 100), 8, max_denominator=400)
     )
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=examples(25), deadline=None)
     def test_anywhere(self, epsilon, s):
         c = residue.cost(Response(epsilon), s)
         if c < s:
@@ -178,7 +181,7 @@ class TestMonotone:
     """What is enough when little is left is enough when more is."""
 
     @given(st.fractions(Fraction(1, 100), 1, max_denominator=100), st.integers(1, 400), st.integers(1, 400))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def test_in_what_is_left(self, epsilon, one, other):
         low, high = (Fraction(n, 100) for n in sorted((one, other)))
         for event in (Response(epsilon), LaplaceNoise(1 / epsilon, 1), ExponentialSelection(epsilon)):
@@ -252,7 +255,7 @@ class TestParallel:
 
 class TestCharge:
     @given(st.integers(1, 60), st.fractions(Fraction(1, 100), Fraction(1, 4), max_denominator=100))
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=examples(30), deadline=None)
     def test_many_at_once_cost_what_one_by_one_costs(self, times, epsilon):
         event, s = Response(epsilon), Fraction(1)
         together = residue.charge(event, times, s)
@@ -278,3 +281,28 @@ class TestCharge:
             assert math.isclose(spread.weights.sum(), 1.0, rel_tol=1e-12)
         for spread in (residue.laplace(0.5, 0), residue.laplace(0.5, 10**9)):  # bounds: a little above a law
             assert 1.0 <= spread.weights.sum() < 1 + 1e-5
+
+
+class TestLargeBudgets:
+    """Beyond e^709 a loss leaves the floats; the filter goes on, and never pays less than the Gaussian price."""
+
+    @pytest.mark.parametrize("budget", [800, 900, 10**4, 10**6, 10**12])
+    @pytest.mark.parametrize(
+        "event",
+        [
+            LaplaceNoise(1, 800),
+            LaplaceNoise(1, 3000),
+            DiscreteLaplaceNoise(1, 900),
+            Response(1600, neighbours="add-remove"),
+            Response(2000, 5, neighbours="add-remove"),
+            ExponentialSelection(1500),
+        ],
+    )
+    def test_priced_or_refused(self, budget, event):
+        start = open_filter(ApproxDP(budget, "1e-6"))
+        assert 0 < start.price(event).squared <= price_gdp(event)
+        if start.admits(event):
+            assert start.after(event).left().squared < start.left().squared
+        else:
+            with pytest.raises(BudgetExceeded):
+                start.after(event)

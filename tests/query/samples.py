@@ -39,7 +39,7 @@ MONTHLY = Schema(
     columns={"at": Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59"), "spent": Integer(0, 9)},
 )
 WARDS = Schema.public_table("wards", {"ward": Integer(1, 40), "city": Text(30), "big": Boolean()}, key="ward")
-PRICES = Schema.public_table("prices", {"shop": Category(["a", "b"]), "price": Integer(0, 9)})
+PRICES = Schema.public_table("prices", {"shop": Category(["a", "b"]), "price": Integer(0, 9)}, max_rows={"shop": 4})
 SWAPS = Schema("swaps", unit=Rows(), columns={"age": Integer(0, 120)}, neighbours="replace")
 TABLES = {
     "people": PEOPLE,

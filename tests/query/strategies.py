@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
+from support.profile import examples
 
-PATIENT = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+PATIENT = settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
 STEPS = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(5), Fraction(2, 3)])
 SORTS = ("number", "truth", "text", "day", "second")
 

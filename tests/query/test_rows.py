@@ -29,8 +29,9 @@ from discreet.query.algebra.tree import (
     Where,
 )
 from discreet.query.bounds.check import check_rows, checked
+from discreet.query.bounds.fanout import person_rows
 from discreet.query.bounds.rows import columns_of, is_person, multiplicity, neighbours_of, tables_of, unit_of
-from discreet.query.bounds.totals import Totals, person_rows
+from discreet.query.bounds.totals import Totals
 from discreet.query.domains.domain import Truth, Whole, Words
 from query.samples import MONTHLY, PEOPLE, PRICES, SWAPS, USERS, VISITS, WARDS
 
@@ -108,6 +109,7 @@ class TestUnits:
 class TestMultiplicity:
     def test_counts_how_often_a_table_is_read(self):
         assert multiplicity(JOINED) == 1
+        assert multiplicity(JoinPublic(JOINED, PRICES, ((Field("region"), "shop"),), ())) == 4
         assert (
             multiplicity(Union((people, Where(people, Field("active")), Select(JOINED, (("c", Field("city")),))))) == 3
         )
@@ -119,7 +121,7 @@ class TestMultiplicity:
 
     def test_has_no_bound_without_a_key(self):
         with pytest.raises(UnboundedSensitivity, match="declared key"):
-            multiplicity(JoinPublic(people, PRICES, ((Field("region"), "shop"),), ()))
+            multiplicity(JoinPublic(people, PRICES, ((Field("age"), "price"),), ()))
         with pytest.raises(UnboundedSensitivity, match="declared key"):
             multiplicity(JoinPublic(people, WARDS, ((Field("name"), "city"),), ()))
 

@@ -13,6 +13,7 @@ from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan, Union, Where
 from discreet.query.bounds.sensitivity import distinct_influence, influence, rank_influence, vote_influence
 from oracles.tally import totals
+from support.profile import examples
 
 RELATIONS = ("add-remove", "replace")
 REGIONS = ("N", "S", "E", "W")
@@ -64,7 +65,7 @@ def within(found, sensitivity):
 class TestTotalsOfPeople:
     """One person's totals lie in the hull of the corners, so no norm exceeds its value there."""
 
-    @settings(deadline=None, max_examples=250)
+    @settings(deadline=None, max_examples=examples(250))
     @given(
         person, person, st.lists(rows, max_size=5), st.sampled_from(SHARES), st.booleans(), st.sampled_from(RELATIONS)
     )
@@ -79,7 +80,7 @@ class TestTotalsOfPeople:
             assert within(norms(before, after, place, keys), influence(tally, place, len(keys)))
             assert within(norms(before, after, place, keys), influence(tally, place))
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=examples(100))
     @given(person, person, st.sampled_from(COUNTED_ONCE), relations)
     def test_people_count_once_in_a_key(self, mine, yours, share, neighbours):
         keys = tuple((r,) for r in REGIONS)
@@ -118,7 +119,7 @@ class TestTotalsOfPeople:
 class TestTotalsOfRows:
     """A row that becomes m rows moves the totals by at most m contributions."""
 
-    @settings(deadline=None, max_examples=100)
+    @settings(deadline=None, max_examples=examples(100))
     @given(rows, rows, st.integers(1, 3), st.sampled_from(RELATIONS))
     def test_no_norm_is_exceeded(self, mine, yours, copies, neighbours):
         one = scan(Rows(), neighbours)
@@ -153,7 +154,7 @@ def scores(counts, at, shift, den):
 class TestScores:
     """A choice in every key is one choice by the sum of scores, and that sum moves by no more than stated."""
 
-    @settings(deadline=None, max_examples=150)
+    @settings(deadline=None, max_examples=examples(150))
     @given(
         person, person, st.lists(rows, max_size=12), st.sampled_from(["0", "1/4", "1/2", "9/10", "1"]),
         st.sampled_from([RowShare(1), RowShare(3)]), st.integers(-30, 30), st.booleans(), st.sampled_from(RELATIONS),
@@ -183,7 +184,7 @@ class TestScores:
 class TestDistinct:
     """How many values occur changes by no more than one unit's pairs of key and value."""
 
-    @settings(deadline=None, max_examples=150)
+    @settings(deadline=None, max_examples=examples(150))
     @given(person, person, st.lists(rows, max_size=8), st.integers(1, 4), st.booleans(), st.sampled_from(RELATIONS))
     def test_people(self, mine, yours, others, groups, keyed, neighbours):  # noqa: PLR0917
         regions = REGIONS if keyed else (None,)

@@ -16,6 +16,7 @@ from discreet.query.text.expression import RESERVED, expression_text, quoted
 from discreet.query.text.question import _plain
 from query.samples import TABLES, VISITS
 from query.strategies import PATIENT
+from support.profile import examples
 
 NUMBERS = st.one_of(
     st.sampled_from(
@@ -123,7 +124,7 @@ def questions(draw):
 
 
 class TestEveryQuestion:
-    @settings(PATIENT, max_examples=60)
+    @settings(PATIENT, max_examples=examples(60))
     @given(questions())
     def test_is_read_back_from_its_text_as_the_same_question(self, sql):
         try:

@@ -95,7 +95,7 @@ REFUSALS = [
     ("SELECT COUNT(*) FROM visits a SEMI JOIN users b ON a.user_id = b.user_id", "SEMI JOIN"),
     ("SELECT COUNT(*) FROM visits NATURAL JOIN users", "NATURAL"),
     ("SELECT COUNT(*) FROM visits ASOF JOIN users USING (user_id)", "ASOF"),
-    ("SELECT COUNT(*) FROM people p JOIN prices r ON p.region = r.shop", "JOIN with prices"),
+    ("SELECT COUNT(*) FROM people p JOIN prices r ON p.age = r.price", "JOIN with prices"),
     ("SELECT COUNT(*) FROM people p JOIN wards w ON p.ward > w.ward", "JOIN"),
     ("SELECT COUNT(*) FROM people p JOIN wards w ON w.big", "JOIN"),
     ("SELECT COUNT(*) FROM people p LEFT JOIN wards w ON p.ward = w.ward AND w.big", "LEFT JOIN"),
@@ -285,7 +285,7 @@ def test_is_refused_and_the_clause_is_named(sql, clause):
         "SELECT COUNT(*) FROM people a CROSS JOIN visits b",
         "SELECT COUNT(*) FROM people a JOIN people b ON a.age = b.age",
         "SELECT COUNT(*) FROM visits a JOIN visits b ON a.ward = b.ward",
-        "SELECT COUNT(*) FROM people p JOIN prices r ON p.region = r.shop",
+        "SELECT COUNT(*) FROM people p JOIN prices r ON p.age = r.price",
     ],
 )
 def test_what_one_row_could_multiply_without_limit_is_called_so(sql):

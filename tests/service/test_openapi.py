@@ -12,6 +12,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, status_c
 
 from discreet.service.api.routes import WAYS
 from service.house import build, free_port, start
+from support.profile import examples
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
 
@@ -34,7 +35,13 @@ def described(running):
 def test_nothing_breaks_it(described, running, way, mode):
     cases = described["/api/v1" + way.path][way.method].as_strategy(generation_mode=mode)
 
-    @settings(max_examples=6, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=examples(6),
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(cases)
     def send(case):
         for who in ("stella", "ana"):

@@ -47,9 +47,15 @@ def test_a_budget_says_what_was_asked_and_what_is_left_exactly(left):
     assert (str(back), back.asked, back.left) == ("no", dp.PureDP(1), left)
 
 
-@pytest.mark.parametrize("raised", [errors.EngineFailure("could not cast 'Ada Lovelace' to integer"), cancelled()])
-def test_a_failure_of_the_store_is_one_constant_word(raised):
+def test_a_failure_of_the_store_is_one_constant_word():
+    raised = errors.EngineFailure("could not cast 'Ada Lovelace' to integer")
     assert refusal_to_json(raised) == {"error": {"kind": "EngineFailure", "message": str(failure())}}
+
+
+def test_a_query_that_was_stopped_is_one_constant_word_of_its_own():
+    raised = errors.Cancelled("stopped at 'Ada Lovelace'")
+    assert refusal_to_json(raised) == {"error": {"kind": "Cancelled", "message": str(cancelled())}}
+    assert type(refusal_from_json(refusal_to_json(raised))) is errors.Cancelled
 
 
 def test_what_breaks_is_one_constant_word():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.wire.request import Ask, Planned, Release, Terms, read_ask, read_planned, read_release
+from discreet.plan.terms import Terms
+from discreet.wire.request import Ask, Planned, Release, read_ask, read_planned, read_release
 from discreet.wire.text import read_json, write_json
 
 SQL = "SELECT COUNT(*) AS n FROM people"
@@ -29,7 +30,10 @@ terms = st.builds(
     level=st.sampled_from([0.5, 0.9, 0.95, 0.999]),
     nonnegative=st.booleans(),
 ) | st.builds(
-    Terms, error=numbers | st.dictionaries(names, numbers, min_size=1, max_size=3), level=st.sampled_from([0.5, 0.95])
+    Terms,
+    error=numbers
+    | st.dictionaries(names, numbers | st.dictionaries(names, numbers, min_size=1, max_size=3), min_size=1, max_size=3),
+    level=st.sampled_from([0.5, 0.95]),
 )
 
 
@@ -85,6 +89,8 @@ def test_any_json_is_read_or_refused_by_all_readers(body):
         ({"error": 1}, "one of the two"),
         ({"spend": None}, "one of the two"),
         ({"spend": None, "error": {}}, "error must map"),
+        ({"spend": None, "error": {"a": {}}}, "error.a must map"),
+        ({"spend": None, "error": {"a": {"b": {"c": 1}}}}, "error.a.b must be a number"),
         ({"weights": []}, "weights must map"),
         ({"weights": {"n": "x"}}, "weights.n"),
         ({"weights": {str(k): 1 for k in range(65)}}, "weights must map"),

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
-from ..query.domains.domain import Scalar
 from ..query.domains.sorts import Sort, sort_of
 from ..query.meaning.finish import Value, kept, shown, sorts_of
-from .estimate import Estimate
-from .estimates.noisy import outward
-from .estimates.reach import reach_of
+from ..statistics.laws.box import outward
+from ..statistics.recipe import Estimate
+from ..statistics.releases.total import KeyValues
+from . import export
+from .expression_box import box_of
 from .level import read_level
 from .made import Made
+from .text.answer import answer_html, answer_text
+from .text.plot import plot
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Interval"]
 
 Interval = tuple[Value, Value] | None
-Key = tuple[Scalar, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,13 @@ class Answer:
     rows: tuple[tuple[Value, ...], ...]
     sorts: tuple[Sort | None, ...]
     plan: Plan | Made
-    keys: tuple[Key, ...]
+    keys: tuple[KeyValues, ...]
     estimates: tuple[dict[str, Estimate], ...]
     receipt: object = None
     caption: str = field(default="", compare=False)
 
     @classmethod
-    def of(cls, plan: Plan | Made, keys: Sequence[Key], estimates: Sequence[dict[str, Estimate]]) -> Answer:
+    def of(cls, plan: Plan | Made, keys: Sequence[KeyValues], estimates: Sequence[dict[str, Estimate]]) -> Answer:
         """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values."""
         question, sorts = plan.question, sorts_of(plan.question)
         names = [key.name for key in question.keys]
@@ -69,7 +71,7 @@ class Answer:
         )
 
     def with_receipt(self, receipt: object, caption: str = "") -> Answer:
-        """Give the same answer with the ledger's receipt; the caption stands below the table wherever it is shown."""
+        """Return the same answer with the ledger's receipt; the caption stands below the table wherever it is shown."""
         return replace(self, receipt=receipt, caption=caption)
 
     @property
@@ -96,65 +98,49 @@ class Answer:
             for key, row in zip(self.keys, self.estimates, strict=True)
         )
 
-    def _interval(self, expression: Expression, key: Key, row: dict[str, Estimate], beta: float) -> Interval:
+    def _interval(self, expression: Expression, key: KeyValues, row: dict[str, Estimate], beta: float) -> Interval:
         if isinstance(expression, Field):
             return row[expression.name].interval(beta)
         used = fields_of(expression) & set(row)
         boxes = {k.name: _box((v, v)) for k, v in zip(self.plan.question.keys, key, strict=True)}
         boxes |= {name: _box(row[name].interval(beta / len(used))) for name in used}
-        reach = reach_of(expression, boxes)
-        return None if reach is None else outward(reach)
+        box = box_of(expression, boxes)
+        return None if box is None else outward(box)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __str__(self) -> str:
-        from .text.answer import answer_text
-
         return answer_text(self)
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        from .text.answer import answer_html
-
         return answer_html(self)
 
     def to_dict(self, level: float | None = None) -> dict[str, list[object]]:
-        """Give the columns by name; with a level, also `name_low` and `name_high` of every noisy column."""
-        from .export import to_dict
-
-        return to_dict(self, level)
+        """Return the columns by name; with a level, also `name_low` and `name_high` of every noisy column."""
+        return export.to_dict(self, level)
 
     def to_csv(self, path: str | Path | None = None, level: float | None = None) -> str:
-        """Write the table as CSV, to a file if a path is given; give the text."""
-        from .export import to_csv
-
-        return to_csv(self, path, level)
+        """Write the table as CSV, to a file if a path is given; return the text."""
+        return export.to_csv(self, path, level)
 
     def to_polars(self, level: float | None = None) -> pl.DataFrame:
-        """Give a Polars data frame."""
-        from .export import to_polars
-
-        return to_polars(self, level)
+        """Return a Polars data frame."""
+        return export.to_polars(self, level)
 
     def to_pandas(self, level: float | None = None) -> pd.DataFrame:
-        """Give a pandas data frame."""
-        from .export import to_pandas
-
-        return to_pandas(self, level)
+        """Return a pandas data frame."""
+        return export.to_pandas(self, level)
 
     def to_arrow(self, level: float | None = None) -> pa.Table:
-        """Give an Arrow table."""
-        from .export import to_arrow
-
-        return to_arrow(self, level)
+        """Return an Arrow table."""
+        return export.to_arrow(self, level)
 
     def plot(self, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
         """Draw one noisy column with its error bars (needs matplotlib)."""
-        from .text.plot import plot
-
         return plot(self, column, level)
 
 

@@ -6,29 +6,28 @@ from collections.abc import Mapping, Sequence
 
 from ..arithmetic.rational import Number
 from ..noise import Bits
-from ..plan.plan import Plan, plan_question
-from ..plan.release import Distinct, Release
+from ..plan.plan import Plan
+from ..plan.question import plan_question
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
-from ..query.bounds.rows import columns_of
 from ..query.domains.domain import Scalar
+from ..statistics.recipe import Draws, Estimate
+from ..statistics.releases.choice import ChosenCell
+from ..statistics.releases.noisy_total import NoisyTotal
+from ..statistics.releases.total import KeyValues
 from .answer import Answer
-from .estimate import Estimate, estimate
-from .estimates.noisy import Noisy
-from .gather import Store, gather
+from .fresh_noise import draw
+from .gather import Tallier, gather
 from .level import read_level
-from .text.picture import Pick, draw
 
 __all__ = ["answer_question", "run_plan"]
-
-Key = tuple[Scalar, ...]
 
 
 def answer_question(
     question: Question,
-    engine: Store,
+    engine: Tallier,
     spend: Measure,
     *,
     level: float = 0.95,
@@ -43,10 +42,9 @@ def answer_question(
     had at any level. `nonnegative` moves noisy counts to 0 or above, and COUNT(DISTINCT x) to no more than there are
     public values.
 
-    >>> from ..data import Category, Rows, Schema
-    >>> from ..privacy.measures import PureDP
-    >>> from ..query.algebra.expression import Field
-    >>> from ..query.algebra.tree import Count, Finish, Key, Scan
+    >>> from discreet import Category, PureDP, Question, Rows, Schema
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.query.algebra.tree import Count, Finish, Key, Scan
     >>> class Three:
     ...     def tally(self, tally):
     ...         return {("N",): (3000,)}
@@ -63,7 +61,7 @@ def answer_question(
 
 
 def run_plan(
-    plan: Plan, engine: Store, *, level: float = 0.95, nonnegative: bool = False, bits: Bits | None = None
+    plan: Plan, engine: Tallier, *, level: float = 0.95, nonnegative: bool = False, bits: Bits | None = None
 ) -> Answer:
     """Run a plan that has been paid for: exact totals from the engine, fresh noise, estimates.
 
@@ -72,30 +70,17 @@ def run_plan(
     confidence = read_level(level)
     keys = _keys(plan, engine, bits)
     drawn = _drawn(plan, keys, engine, confidence, bits)
-    columns = columns_of(plan.question.rows)
-    statistics = dict(plan.question.statistics)
     rows: list[dict[str, Estimate]] = []
     for row in range(len(keys)):
         made: dict[str, Estimate] = {}
-        for name, places in plan.uses:
-            made[name] = estimate(
-                statistics[name],
-                [drawn[place][row] for place in places],
-                columns,
-                level=confidence,
-                nonnegative=nonnegative,
-                values=_values(plan.releases[places[0]]),
-            )
+        for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
+            own = [drawn[place][row] for place in places]
+            made[name] = recipe.estimate(Draws.of(own, level=confidence, nonnegative=nonnegative))
         rows.append(made)
     return Answer.of(plan, keys, rows)
 
 
-def _values(release: Release) -> int | None:
-    """Say how many public values there are to count, if distinct ones are counted."""
-    return len(release.want.cells.places) if isinstance(release.want, Distinct) else None
-
-
-def _keys(plan: Plan, engine: Store, bits: Bits | None) -> Sequence[Key]:
+def _keys(plan: Plan, engine: Tallier, bits: Bits | None) -> Sequence[KeyValues]:
     if plan.selection is None:
         return plan.keys or ()
     totals = engine.tally(plan.selection.tally)
@@ -103,8 +88,8 @@ def _keys(plan: Plan, engine: Store, bits: Bits | None) -> Sequence[Key]:
     return plan.selection.release(counts, bits=bits)
 
 
-def _allowed(key: Key, plan: Plan) -> bool:
-    """Tell whether a key may be shown at all: a public one if it is listed, and NULL only where it is a key."""
+def _allowed(key: KeyValues, plan: Plan) -> bool:
+    """Return whether a key may be shown at all: a public one if it is listed, and NULL only where it is a key."""
     return all(
         _possible(value, column, plan.question.rows) for value, column in zip(key, plan.question.keys, strict=True)
     )
@@ -117,9 +102,9 @@ def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
 
 
 def _drawn(
-    plan: Plan, keys: Sequence[Key], engine: Store, level: float, bits: Bits | None
-) -> list[Sequence[Noisy | Pick]]:
+    plan: Plan, keys: Sequence[KeyValues], engine: Tallier, level: float, bits: Bits | None
+) -> list[Sequence[NoisyTotal | ChosenCell]]:
     if not keys:
         return [[] for _ in plan.releases]
-    counts = gather([release.want for release in plan.releases], keys, engine)
+    counts = gather([release.need for release in plan.releases], keys, engine)
     return [draw(release, found, keys, level, bits=bits) for release, found in zip(plan.releases, counts, strict=True)]

@@ -1,8 +1,9 @@
 """Answers as JSON, exactly and for good: what a ledger keeps today is shown again, digit for digit, in thirty years.
 
 An answer is its keys and its estimates; everything shown (values, intervals at any level, tables) is worked out from
-them again. Estimates keep the noisy steps and the mechanism that made them, so no rounding happens on the way. The
-tables below *are* the format: they do not follow the classes by reflection, and lines are only ever added.
+them again. Estimates keep the noisy steps and the mechanism that made them, so no rounding happens on the way. Which
+fields of an estimate are kept, and as what, stands beside it in `statistics` (`stored_as`, `stored_fields`): these
+*are* the format, they do not follow the classes by reflection, and lines are only ever added.
 
     scalars     JSON's own whole numbers, text, truths and null; {"fraction": "1/3"}; {"date": "2024-01-02"};
                 {"time": "2024-01-02T03:04:05"}
@@ -21,47 +22,24 @@ from typing import Any, TypeAlias
 
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
-from ..plan.release import Additive
 from ..privacy.events.json import read_amount, read_list
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
+from ..statistics.laws.noise_sum import Additive
+from ..statistics.of import ESTIMATES
+from ..statistics.recipe import Estimate
+from ..statistics.releases.noisy_total import NoisyTotal
 from .answer import Answer
-from .estimate import Estimate
-from .estimates.amount import Amount
-from .estimates.chosen import Place, Vote
-from .estimates.covariance import Coefficient, Moment
-from .estimates.mean import Average
-from .estimates.noisy import Noisy
-from .estimates.variance import Deviation
 from .made import Made
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
 
 __all__ = ["Json", "answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
 
 Json: TypeAlias = dict[str, object]
-Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_write`
 
 VERSION = 1
 
-_TWO: Fields = {"widths": "amounts", "blurs": "amounts"}
-_CROSS: Fields = {"products": "noisy", "x": "noisy", "y": "noisy", "count": "noisy"}
-_ESTIMATES: dict[str, tuple[Callable[..., Estimate], Fields]] = {
-    "amount": (Amount, {"total": "noisy", "low": "amount or null", "high": "amount or null"}),
-    "average": (
-        Average,
-        {"total": "noisy", "count": "noisy", "middle": "amount", "low": "amount", "high": "amount"},
-    ),
-    "deviation": (
-        Deviation,
-        {"squares": "noisy", "total": "noisy", "count": "noisy", "width": "amount", "sample": "truth", "root": "truth"}
-        | {"blur": "amount"},
-    ),
-    "moment": (Moment, _CROSS | _TWO | {"sample": "truth"}),
-    "coefficient": (Coefficient, _CROSS | {"x_squares": "noisy", "y_squares": "noisy"} | _TWO),
-    "place": (Place, {"cell": "scalars", "reach": "scalars", "range": "scalars", "level": "float"}),
-    "vote": (Vote, {"chosen": "scalar", "shortfall": "float"}),
-}
-_NAMES: dict[object, str] = {made: name for name, (made, _) in _ESTIMATES.items()}
+_ESTIMATES: dict[str, type[Estimate]] = {made.stored_as: made for made in ESTIMATES}
 
 
 @dataclass(slots=True)
@@ -81,14 +59,12 @@ class _Mechanisms:
 def answer_to_json(answer: Answer) -> Json:
     """Write the keys and estimates of an answer as plain JSON types; its question and plan are not written.
 
-    >>> from discreet.data import Boolean, Rows, Schema
-    >>> from discreet.plan.plan import plan_question
-    >>> from discreet.privacy.measures import PureDP
-    >>> from discreet.query.sql.parse import parse
-    >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}
-    >>> plan = plan_question(parse("SELECT COUNT(*) AS n FROM votes", votes), PureDP(1))
-    >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
-    >>> answer = Answer.of(plan, [()], [{"n": Amount(Noisy(41, Fraction(1), Geometric(1, 1)))}])
+    >>> import discreet as dp
+    >>> from fractions import Fraction
+    >>> from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
+    >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
+    >>> plan = dp.plan_question(dp.parse("SELECT COUNT(*) AS n FROM votes", votes), dp.PureDP(1))
+    >>> answer = dp.Answer.of(plan, [()], [{"n": TotalEstimate(NoisyTotal(41, Fraction(1), dp.Geometric(1, 1)))}])
     >>> written = answer_to_json(answer)
     >>> written["estimates"]
     [{'n': {'estimate': 'amount', 'total': [41, '1', 0], 'low': None, 'high': None}}]
@@ -172,16 +148,16 @@ def _moment(text: str, kind: type[date]) -> date:
 
 
 def _write_estimate(estimate: Estimate, mechanisms: _Mechanisms) -> Json:
-    name = _NAMES[type(estimate)]
-    fields = _ESTIMATES[name][1]
-    return {"estimate": name, **{f: _write(kind, getattr(estimate, f), mechanisms) for f, kind in fields.items()}}
+    written = {f: _write(kind, getattr(estimate, f), mechanisms) for f, kind in estimate.stored_fields.items()}
+    return {"estimate": estimate.stored_as, **written}
 
 
 def _read_estimate(data: object, mechanisms: list[Additive]) -> Estimate:
     name = data.get("estimate") if isinstance(data, dict) else None
     if not isinstance(name, str) or name not in _ESTIMATES:
         raise InvalidArgument(f"an estimate is one of {', '.join(_ESTIMATES)}")
-    make, fields = _ESTIMATES[name]
+    make: Callable[..., Estimate] = _ESTIMATES[name]
+    fields = _ESTIMATES[name].stored_fields
     given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
     return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})
 
@@ -211,12 +187,12 @@ def _read(kind: str, value: object, mechanisms: list[Additive]) -> object:
     return _READERS[kind](value)
 
 
-def _read_noisy(value: object, mechanisms: list[Additive]) -> Noisy:
+def _read_noisy(value: object, mechanisms: list[Additive]) -> NoisyTotal:
     if not isinstance(value, list) or len(value) != 3 or type(value[0]) is not int or type(value[2]) is not int:
         raise InvalidArgument("a noisy total is written as [steps, unit, mechanism]")
     if not 0 <= value[2] < len(mechanisms):
         raise InvalidArgument("a noisy total names a mechanism that the answer does not list")
-    return Noisy(value[0], read_amount(value[1], "unit"), mechanisms[value[2]])
+    return NoisyTotal(value[0], read_amount(value[1], "unit"), mechanisms[value[2]])
 
 
 def _pair(read: Callable[[object], object]) -> Callable[[object], object]:

@@ -9,9 +9,9 @@ from ..errors import InvalidArgument
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.sensitivity import Sensitivity
-from ..plan.release import Additive
 from ..privacy.events.json import read_amount
 from ..privacy.neighbours import Neighbours, read_neighbours
+from ..statistics.laws.noise_sum import Additive
 
 __all__ = ["Json", "mechanism_from_json", "mechanism_to_json", "read_object"]
 

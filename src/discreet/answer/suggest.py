@@ -7,29 +7,29 @@ from fractions import Fraction
 
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from ..mechanisms.selection.exponential import Exponential
 from ..noise import Bits
-from ..plan.release import Choice, ChosenRelease
-from ..plan.split import Divisible, routes, split
+from ..plan.release import choice_of
+from ..plan.split import routes, split
 from ..privacy.events import Event
 from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Relation
 from ..query.bounds.cells import Cells
-from ..query.bounds.rows import columns_of, neighbours_of
+from ..query.bounds.rows import columns_of
 from ..query.bounds.sensitivity import rank_influence
 from ..query.bounds.shares import possible_shares, weight_of
 from ..query.domains.domain import Whole
 from ..query.domains.domain_of import kind_of
-from .gather import Store, gather
-from .text.picture import choose
+from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
+from .fresh_noise import choose_cells
+from .gather import Tallier, gather
 
-__all__ = ["Bounds", "BoundsPlan", "plan_bounds", "run_bounds", "suggest_bounds"]
+__all__ = ["BoundsPlan", "SuggestedBounds", "plan_bounds", "run_bounds", "suggest_bounds"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SuggestedBounds:
     """Suggested bounds for clipping, each 0 or a power of two times the step, and what finding them did."""
 
     low: Fraction
@@ -40,13 +40,13 @@ class Bounds:
 def suggest_bounds(
     column: str,
     rows: Relation,
-    engine: Store,
+    engine: Tallier,
     *,
     spend: Measure,
     tail: Number = "1/100",
     bits: Bits | None = None,
-) -> Bounds:
-    """Suggest bounds outside of which about a share `tail` of the rows lies on either side.
+) -> SuggestedBounds:
+    """Suggest bounds outside of which about a part `tail` of the rows lies on either side.
 
     Two private quantiles, at `tail` and 1 − `tail`, on the lattice −2^j, …, −1, 0, 1, …, 2^j of steps: so coarse that
     the choice is among about 60 places, and the suggestion nearly always within a factor of two. The declared bounds
@@ -83,26 +83,18 @@ def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Number = "
     share = possible_shares(rows, keyed=False)[0]
     weight = weight_of(1, share)
     tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
-    wants = [Choice(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
-    plans = [[_chosen(want, part) for want, part in zip(wants, _halves(way), strict=True)] for way in routes(spend)]
+    needs = [ChoiceNeed(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
+    halves = [split(way, [Fraction(1)] * 2) for way in routes(spend)]
+    plans = [[choice_of(need, part) for need, part in zip(needs, parts, strict=True)] for parts in halves]
     best = min(plans, key=lambda plan: plan[0].error())
     return BoundsPlan(tuple(ends), tuple(best))
 
 
-def run_bounds(plan: BoundsPlan, engine: Store, *, bits: Bits | None = None) -> Bounds:
+def run_bounds(plan: BoundsPlan, engine: Tallier, *, bits: Bits | None = None) -> SuggestedBounds:
     """Run a plan that has been paid for."""
-    counts = gather([release.want for release in plan.releases], [()], engine)
-    places = [choose(r, c, [()], 0.95, bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)]
-    return Bounds(plan.ends[min(places)][0], plan.ends[max(places)][1], plan.events)
-
-
-def _halves(budget: Divisible) -> list[Divisible]:
-    return split(budget, [Fraction(1)] * 2)
-
-
-def _chosen(want: Choice, part: Divisible) -> ChosenRelease:
-    near = neighbours_of(want.tally.rows)
-    return ChosenRelease(want, Exponential.spending(part, sensitivity=want.sensitivity, neighbours=near))
+    counts = gather([release.need for release in plan.releases], [()], engine)
+    places = [choose_cells(r, c, [()], 0.95, bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)]
+    return SuggestedBounds(plan.ends[min(places)][0], plan.ends[max(places)][1], plan.events)
 
 
 def _octaves(kind: Whole) -> list[tuple[Fraction, Fraction]]:

@@ -35,7 +35,7 @@ def crossing(
         if step == 0:
             reach = least * 2.0 ** (math.ceil(math.log2(first / least)) + _SPARE)
         nudge = max(0.2 * (high - low) ** 2 / first, least)
-        middle = _guess((low, above), (high, below), reach / 2.0**step - (high - low) / 2, nudge)
+        middle = _guess((low, above), (high, below), math.ldexp(reach, -step) - (high - low) / 2, nudge)
         step += 1
         if not low < middle < high:
             break

@@ -6,29 +6,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..arithmetic.rational import whole
 from ..data.files.file import read_schemas
 from ..errors import InvalidArgument
 from ..ledger import Ledger, open_ledger
+from ..plan.terms import SpendWords
+from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from .budget import measure_of, measure_of_words, pairs
+from .budget import budget_of_flags, pairs
 from .flags import Delta, Epsilon, Error, LedgerAt, Level, Mu, Rho, SchemaAt, Size, Tables, Weight, Who
 from .source import open_source
 
 if TYPE_CHECKING:
     from ..curator import Curator
 
-__all__ = ["Place", "Price", "opened"]
+__all__ = ["PlaceFlags", "TermFlags", "open_curator"]
 
 _PLENTY = 10**6
 """What a plan without a ledger and without a budget may cost: it only says how much."""
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TermFlags:
     """What may be spent, or how wrong the answer may be."""
 
     epsilon: Epsilon = None
@@ -43,7 +46,7 @@ class Price:
     @property
     def spend(self) -> Measure | None:
         """The budget, if one is said."""
-        return measure_of(self.epsilon, self.delta, self.rho, self.mu)
+        return budget_of_flags(self.epsilon, self.delta, self.rho, self.mu)
 
     @property
     def errors(self) -> str | dict[str, str] | None:
@@ -51,21 +54,22 @@ class Price:
         said = self.error or []
         return said[0].strip() if len(said) == 1 and "=" not in said[0] else pairs(said, "--error") or None
 
-    def words(self) -> dict[str, Any]:
-        """Give the library's keyword arguments."""
+    def words(self, *, nonnegative: bool = False) -> SpendWords:
+        """Return the terms as the library's keyword arguments.
+
+        Refuses neither a spend nor an error.
+        """
         if self.spend is None and not self.error:
             raise InvalidArgument("say what to spend, --epsilon, --rho or --mu, or how wrong it may be, --error")
-        return {
-            "spend": self.spend,
-            "error": self.errors,
-            "weights": pairs(self.weight, "--weight") or None,
-            "size": self.size,
-            "level": self.level,
-        }
+        weights = pairs(self.weight, "--weight") or None
+        size = None if self.size is None else whole(self.size, "size", least=1)
+        return SpendWords(
+            spend=self.spend, error=self.errors, weights=weights, size=size, level=self.level, nonnegative=nonnegative
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceFlags:
     """Where the facts and the ledger are, and who asks."""
 
     schema: SchemaAt
@@ -84,7 +88,7 @@ class Place:
 
 
 @contextmanager
-def opened(source: str, place: Place, price: Price, *, spends: bool, quiet: bool) -> Iterator[Curator]:
+def open_curator(source: str, place: PlaceFlags, price: TermFlags, *, spends: bool, quiet: bool) -> Iterator[Curator]:
     """Open the curator of a source and close it after.
 
     A command that spends needs a ledger. One that is new gets the budget that is said; without one it gets just what
@@ -101,8 +105,8 @@ def opened(source: str, place: Place, price: Price, *, spends: bool, quiet: bool
         engine.close()
 
 
-def _ledger(place: Place, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
-    budget = None if place.budget is None else measure_of_words(place.budget, "--budget")
+def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
+    budget = None if place.budget is None else budget_from_words(place.budget, "--budget")
     if place.ledger is None and spends:
         raise InvalidArgument("what is spent must be kept: give --ledger FILE, and --budget if it is new")
     if place.ledger is not None and not place.fresh:

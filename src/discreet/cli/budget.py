@@ -1,73 +1,38 @@
-"""Budgets in words: --epsilon 1 --delta 1e-6, --rho 1/8, --mu 1/2, or in one word epsilon=1,delta=1e-6."""
+"""Flags that are read together: --epsilon 1 --delta 1e-6, --rho 1/8 or --mu 1/2; and NAME=VALUE."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ..errors import InvalidArgument
-from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+from ..privacy.budget_words import budget_from_words
+from ..privacy.measures import Measure
 
-__all__ = ["measure_of", "measure_of_words", "pairs"]
-
-_WORDS = ("epsilon", "delta", "rho", "mu")
+__all__ = ["budget_of_flags", "pairs"]
 
 
-def measure_of(
+def budget_of_flags(
     epsilon: str | None = None, delta: str | None = None, rho: str | None = None, mu: str | None = None
 ) -> Measure | None:
     """Read a measure from the four flags; None if none is given.
 
-    >>> measure_of(epsilon="1/2"), measure_of(epsilon="1", delta="1e-6"), measure_of(rho="1/8"), measure_of()
-    (PureDP(0.5), ApproxDP(1, 1e-06), ZCDP(0.125), None)
+    >>> from discreet.cli.budget import budget_of_flags
+    >>> budget_of_flags(epsilon="1", delta="1e-6"), budget_of_flags(rho="1/8"), budget_of_flags()
+    (ApproxDP(1, 1e-06), ZCDP(0.125), None)
 
     Refuses two measures at once, and a δ without its ε.
     """
-    if sum(amount is not None for amount in (epsilon, rho, mu)) > 1:
+    said = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
+    given = {word: amount for word, amount in said.items() if amount is not None}
+    if len(given.keys() - {"delta"}) > 1:
         raise InvalidArgument("give one budget: --epsilon (with or without --delta), --rho or --mu")
-    if epsilon is None and delta is not None:
+    if "delta" in given and "epsilon" not in given:
         raise InvalidArgument("--delta belongs to --epsilon; give both")
-    if rho is not None:
-        return ZCDP(rho)
-    if mu is not None:
-        return GaussianDP(mu)
-    if epsilon is None:
-        return None
-    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
-
-
-def measure_of_words(words: str | Mapping[str, object], what: str = "a budget") -> Measure:
-    """Read a measure from one word of a flag, or from a table of a TOML file.
-
-    >>> measure_of_words("epsilon=3,delta=1e-6"), measure_of_words({"rho": "1/8"}), measure_of_words("2")
-    (ApproxDP(3, 1e-06), ZCDP(0.125), PureDP(2))
-
-    Refuses words that are no amounts of a measure.
-    """
-    given = words if isinstance(words, Mapping) else _split(words)
-    unknown = [str(word) for word in given if word not in _WORDS]
-    if unknown or not given:
-        hint = "write epsilon=1, epsilon=1,delta=1e-6, rho=1/8 or mu=1/2"
-        raise InvalidArgument(f"{what} cannot be read from {dict(given) if unknown else words!r}; {hint}")
-    measure = measure_of(**{str(word): str(amount) for word, amount in given.items()})
-    if measure is None:
-        raise InvalidArgument(f"{what} needs epsilon, rho or mu; a δ alone is none")
-    return measure
-
-
-def _split(words: str) -> dict[str, object]:
-    parts = [part.strip() for part in words.split(",") if part.strip()]
-    if len(parts) == 1 and "=" not in parts[0]:
-        return {"epsilon": parts[0]}
-    named = [(name.strip(), amount.strip()) for name, _, amount in (part.partition("=") for part in parts)]
-    twice = [name for name, _ in named if [other for other, _ in named].count(name) > 1]
-    if twice:
-        raise InvalidArgument(f"a budget names {twice[0]!r} twice; say it once")
-    return dict(named)
+    return budget_from_words(given, "the budget") if given else None
 
 
 def pairs(said: list[str] | None, what: str) -> dict[str, str]:
     """Read NAME=VALUE flags, each name once.
 
+    >>> from discreet.cli.budget import pairs
     >>> pairs(["n=50", "income=500"], "--error")
     {'n': '50', 'income': '500'}
     """

@@ -4,7 +4,7 @@
     1   caught: a claim refuted, a ledger or receipt that does not verify
     2   refused: the arguments, the schema or the question will not do
     3   the budget is exceeded, or this person may not spend
-    4   could not be done now: the ledger is busy, the store failed
+    4   could not be done now: the ledger is busy, the store failed, the line broke
 
 Nothing is spent by a refusal of 2 or 3; after 4 the ledger's history says what was.
 """
@@ -26,6 +26,7 @@ from ..errors import (
     LedgerCorrupt,
     NoRandomness,
     NotAllowed,
+    Unreachable,
 )
 
 __all__ = ["exit_code", "refusals"]
@@ -33,7 +34,7 @@ __all__ = ["exit_code", "refusals"]
 _CODES: dict[tuple[type[DiscreetError], ...], int] = {
     (ClaimRefuted, LedgerCorrupt): 1,
     (BudgetExceeded, NotAllowed): 3,
-    (LedgerConflict, EngineFailure, NoRandomness): 4,
+    (LedgerConflict, EngineFailure, NoRandomness, Unreachable): 4,
 }
 
 

@@ -12,11 +12,16 @@ from .remote import Remote
 __all__ = ["connect"]
 
 
-def connect(url: str, token: str, *, dataset: str | None = None, patience: Number = 60) -> Remote:
+def connect(
+    url: str, token: str, *, dataset: str | None = None, patience: Number = 60, deadline: Number = 3600
+) -> Remote:
     """Connect to a service: `dp.connect("https://curator.example", token="dsc_…").sql(…)`.
 
     `dataset` names one of this person's data sets; if there is just one it may be left out. `patience` is how many
-    seconds to keep asking while the service is busy or restarting; nothing is charged twice by that.
+    seconds to keep asking while the service is busy or restarting; nothing is charged twice by that. `deadline` is how
+    many seconds to wait for the answer to one question, an hour by default.
+
+    Raises Unreachable when either runs out.
 
     Refuses what is no address, a token that does not open, a data set that is not this person's.
     """
@@ -28,7 +33,8 @@ def connect(url: str, token: str, *, dataset: str | None = None, patience: Numbe
         raise InvalidArgument("a token is text such as dsc_…, as a steward gave it to you")
     http = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=90.0, trust_env=False)
     try:
-        return _remote(Line(http, float(rational(patience, "patience"))), dataset)
+        line = Line(http, float(rational(patience, "patience")), float(rational(deadline, "deadline")))
+        return _remote(line, dataset)
     except BaseException:
         http.close()
         raise

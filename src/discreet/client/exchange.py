@@ -1,45 +1,20 @@
-"""What goes out and what comes in: terms in exact numbers, answers as the library's own."""
+"""What comes in over the line, made the library's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from ..answer.answer import Answer
+from ..answer.made import Made
 from ..answer.stored import answer_from_json
-from ..arithmetic.rational import Number, rational
 from ..curator.verify import read_receipt
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..plan import Plan
 from ..privacy.events import Event
-from ..privacy.measures import Measure
-from ..wire.request import Errors, Terms
+from ..query.text.question import fingerprint
 
-__all__ = ["ErrorWords", "Weights", "made_answer", "read_terms", "sql_text"]
-
-ErrorWords = Number | Mapping[str, Number]
-Weights = Mapping[str, Number]
-
-
-def read_terms(
-    spend: Measure | None,
-    error: ErrorWords | None,
-    weights: Weights | None,
-    *,
-    size: int | None = None,
-    level: float = 0.95,
-    nonnegative: bool = False,
-) -> Terms:
-    """Read what the library takes as what the line carries, exactly."""
-    errors: Errors | None = None
-    if error is not None:
-        errors = _exact(error, "error") if isinstance(error, Mapping) else rational(error, "error")
-    return Terms(spend, errors, None if weights is None else _exact(weights, "weights"), size, level, nonnegative)
-
-
-def _exact(numbers: Mapping[str, Number], name: str) -> dict[str, Fraction]:
-    return {label: rational(amount, name) for label, amount in numbers.items()}
+__all__ = ["make_answer", "sql_text"]
 
 
 def sql_text(text: object) -> str:
@@ -49,14 +24,21 @@ def sql_text(text: object) -> str:
     return text
 
 
-def made_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan]) -> Answer:
-    """Make an answer of what came over the line; refuses one that was planned in another way than here."""
+def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan]) -> Answer:
+    """Make an answer of what came over the line; refuses one to other questions than were asked here.
+
+    A stored answer may have been planned by another release, or for another level. It then says how it was charged;
+    values and intervals are those of the noise that was drawn.
+    """
     receipt = read_receipt(reply["receipt"])
+    asked = {name: fingerprint(one.question) for name, one in plans.items()}
+    if {one.name: one.fingerprint for one in receipt.asked} != asked:
+        raise SchemaMismatch("the service reads this question in another way than this client; use the same version")
     events = [event for one in plans.values() for event in one.events]
-    if not _same(receipt.event, events):
-        raise SchemaMismatch("the service plans this question in another way than this client; use the same version")
+    told = f"planned by the service, charged as {receipt.event}"
+    made = plan if _same(receipt.event, events) else Made(plan.question, plan.level, told)
     try:
-        answer = answer_from_json(reply["exact"], plan)
+        answer = answer_from_json(reply["exact"], made)
     except DiscreetError:
         raise SchemaMismatch(
             "the service answers in a form that this client does not know; use the same version"

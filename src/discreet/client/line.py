@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
 import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EngineFailure, InvalidArgument, LedgerConflict, NotAllowed
+from ..errors import EngineFailure, InvalidArgument, NotAllowed, Unreachable
 from ..wire.reply import refusal_from_json
 from ..wire.text import write_json
 
@@ -19,14 +23,18 @@ __all__ = ["Line"]
 
 Json = dict[str, Any]
 BUSY = (429, 503)
+GATEWAY = (502, 504)
+SECONDS = re.compile(r"[0-9]{1,9}")
+_AGAIN = "something may have been spent: ask the same again, it is charged once"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An open connection and how many seconds to keep trying."""
+    """An open connection, how many seconds to keep trying, and how many to wait for the answer to one question."""
 
     http: httpx.Client
     patience: float
+    deadline: float = 3600.0
 
     def get(self, path: str) -> Json:
         """Ask for something that is there."""
@@ -47,18 +55,22 @@ class Line:
         """Take something away."""
         return self._checked(self._send("DELETE", path))
 
-    def charged(self, path: str, body: Mapping[str, object], key: str = "") -> Json:
+    def charge(self, path: str, body: Mapping[str, object], key: str = "") -> Json:
         """Ask something that costs: under one idempotency key, so that however often it is sent it is charged once.
 
-        A job is followed until it ends, asking at the ticks that the service names.
+        A job is followed until it ends, or until the deadline, asking at the ticks that the service names.
         """
+        end = time.monotonic() + self.deadline
         response = self._send("POST", path, body, {"Idempotency-Key": key or secrets.token_urlsafe(24)})
         if response.status_code != 202:
             return self._checked(response)
         job = _json(response)
         while "reply" not in job:
-            time.sleep(min(60.0, max(0.01, float(job.get("again_in", 1.0)))))
-            job = self.get(f"/api/v1/jobs/{job['id']}")
+            left = end - time.monotonic()
+            if left <= 0:
+                raise Unreachable(f"no answer came within {self.deadline:g} s; {_AGAIN}")
+            time.sleep(min(60.0, left, max(0.01, _number(job.get("again_in"), 1.0))))
+            job = self.get(f"/api/v1/jobs/{job.get('id')}")
         if job["status"] >= 400:
             raise refusal_from_json(job["reply"])
         reply: Json = job["reply"]
@@ -79,18 +91,56 @@ class Line:
         content = None if body is None else write_json(body).encode()
         end = time.monotonic() + self.patience
         while True:
-            wait = 0.25
             try:
                 response = self.http.request(method, path, content=content, headers=dict(headers or {}))
-                if response.status_code not in BUSY or time.monotonic() > end:
+                wait, broken = _wait(response), f"the service is away (HTTP {response.status_code})"
+                if wait is None:
                     return response
-                wait = float(response.headers.get("Retry-After", "1"))
+                if time.monotonic() > end and _is_ours(response):
+                    return response
             except httpx.TransportError:
-                if time.monotonic() > end:
-                    raise LedgerConflict("the service cannot be reached; if something was charged, ask again") from None
+                wait, broken = 0.25, "the service cannot be reached"
             except httpx.InvalidURL:
                 raise InvalidArgument(f"{path!r} is no path of a service") from None
+            if time.monotonic() > end:
+                raise Unreachable(f"{broken}; {_AGAIN}")
             time.sleep(min(wait, max(0.0, end - time.monotonic()) + 0.01))
+
+
+def _wait(response: httpx.Response) -> float | None:
+    """Return how long to wait before a request is sent again; None if it was answered.
+
+    Busy is 429 or 503; a gateway in between says 502 or 504 of its own, while our 502 is an answer: the store failed.
+    """
+    busy = response.status_code in BUSY or (response.status_code in GATEWAY and not _is_ours(response))
+    return _retry_after(response) if busy else None
+
+
+def _is_ours(response: httpx.Response) -> bool:
+    """Return whether a response is a refusal of the service, not a page of something in between."""
+    try:
+        data = response.json()
+    except ValueError:
+        return False
+    return isinstance(data, dict) and isinstance(data.get("error"), dict)
+
+
+def _retry_after(response: httpx.Response) -> float:
+    """Read Retry-After: seconds, or a date as HTTP writes it, taken from the date of the response itself."""
+    said = response.headers.get("Retry-After", "")
+    if not said or SECONDS.fullmatch(said):
+        return float(said or "1")
+    try:
+        then = parsedate_to_datetime(said)
+        date = response.headers.get("Date")
+        now = datetime.now(UTC) if date is None else parsedate_to_datetime(date)
+        return max(0.0, (then - now).total_seconds())
+    except (TypeError, ValueError):  # no date at all, or one without a zone
+        return 1.0
+
+
+def _number(value: object, default: float) -> float:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else default
 
 
 def _json(response: httpx.Response) -> Json:

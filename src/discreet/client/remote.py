@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, Unpack
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, scalar_from_json
@@ -13,19 +13,16 @@ from ..curator.receipt import Receipt
 from ..curator.verify import read_receipt
 from ..data.schema import Schema
 from ..ledger.review.history import History
-from ..plan import Plan, plan_question
+from ..plan import Plan, Third, Workload
+from ..plan.planner import Planner
+from ..plan.terms import TermWords, read_terms
+from ..privacy.budget_words import budget_from_words
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..query.algebra.tree import Question
-from ..query.sql.parse import parse
-from ..wire.measure import budget_from_json
 from ..wire.reply import entry_from_json
-from ..wire.request import Ask, Release, Terms
-from .exchange import ErrorWords, Weights, made_answer, read_terms, sql_text
+from ..wire.request import Ask, Release
+from .exchange import make_answer, sql_text
 from .line import Line
-
-if TYPE_CHECKING:
-    from ..plan import Third, Workload
 
 __all__ = ["Remote"]
 
@@ -46,66 +43,62 @@ class Remote:
         text: str,
         spend: Measure | None = None,
         *,
-        error: ErrorWords | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
         why: str = "",
         key: str = "",
+        **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer one SELECT, as `Curator.sql` does; `key` names the request, so that sending it again is free.
 
         Raises what the curator raises.
         """
-        terms = read_terms(spend, error, weights, size=size, level=level, nonnegative=nonnegative)
-        plan = self._planned(text, terms)
-        reply = self.line.charged(self._at("sql"), Ask(sql_text(text), terms, why).to_json(), key)
-        return made_answer(reply, plan, {"": plan})
+        read = read_terms(spend, **terms)
+        plan = self._planner.plan(sql_text(text), read)
+        reply = self.line.charge(self._at("sql"), Ask(text, read, why).to_json(), key)
+        return make_answer(reply, plan, {"": plan})
 
-    def ask(self, question: str, spend: Measure | None = None, **options: Any) -> Answer:  # noqa: ANN401
+    def ask(
+        self,
+        question: str,
+        spend: Measure | None = None,
+        *,
+        why: str = "",
+        key: str = "",
+        **terms: Unpack[TermWords],
+    ) -> Answer:
         """Answer a question in SQL; questions built in Python are for a curator at hand."""
-        return self.sql(question, spend, **options)
+        return self.sql(question, spend, why=why, key=key, **terms)
 
     def release(
         self,
         questions: Mapping[str, str],
         spend: Measure | None = None,
         *,
-        error: ErrorWords | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
         why: str = "",
         key: str = "",
+        **terms: Unpack[TermWords],
     ) -> dict[str, Answer]:
         """Answer several questions by name with one charge, as `Curator.release` does."""
-        terms = read_terms(spend, error, weights, size=size, level=level, nonnegative=nonnegative)
-        plans = dict(self._workload(questions, terms).plans)
-        body = Release({name: sql_text(text) for name, text in questions.items()}, terms, why).to_json()
-        found = self.line.charged(self._at("release"), body, key)["answers"]
-        return {name: made_answer(found[name], plan, plans) for name, plan in plans.items()}
+        read = read_terms(spend, **terms)
+        asked = _sql_texts(questions)
+        plans = dict(self._planner.workload(asked, read).plans)
+        body = Release(asked, read, why).to_json()
+        found = self.line.charge(self._at("release"), body, key)["answers"]
+        return {name: make_answer(found[name], plan, plans) for name, plan in plans.items()}
 
     def explain(
         self,
         question: str,
         spend: Measure | None = None,
-        *,
-        error: ErrorWords | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
+        **terms: Unpack[TermWords],
     ) -> Explanation:
         """Show what a question would do, cost and miss; nothing is touched or spent."""
-        terms = read_terms(spend, error, weights, size=size, level=level, nonnegative=nonnegative)
-        found = self.line.post(self._at("explain"), Ask(sql_text(question), terms).to_json())
+        read = read_terms(spend, **terms)
+        found = self.line.post(self._at("explain"), Ask(sql_text(question), read).to_json())
         return Explanation(
             question=found["question"],
-            plan=self._planned(question, terms),
-            price=budget_from_json(found["price"]),
-            left=budget_from_json(found["left"]),
+            plan=self._planner.plan(question, read),
+            price=budget_from_words(found["price"]),
+            left=budget_from_words(found["left"]),
             fits=found["fits"],
             stored=found["stored"],
             part=found["part"],
@@ -117,48 +110,34 @@ class Remote:
         question: str | Mapping[str, str],
         spend: Measure | None = None,
         *,
-        error: ErrorWords | None = None,
         queries: int | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
+        **terms: Unpack[TermWords],
     ) -> Plan | Workload | Third:
         """Plan as `Curator.plan` does, here: a plan needs public facts only."""
-        terms = read_terms(spend, error, weights, size=size, level=level)
-        if isinstance(question, Mapping):
-            return self._workload(question, terms)
-        if queries is not None or (spend is not None and error is not None):
-            from ..plan import find_third
-
-            asked = self._read(question)
-            return find_third(asked, spend=spend, error=error, queries=queries, under=self.filter)
-        return self._planned(question, terms)
+        asked = _sql_texts(question) if isinstance(question, Mapping) else sql_text(question)
+        return self._planner.find(asked, read_terms(spend, **terms), queries)
 
     def rehearse(
         self,
         question: str,
         spend: Measure | None = None,
         *,
-        error: ErrorWords | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
         rows: int = 1_000,
+        **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer from made-up rows; free, and marked."""
-        terms = read_terms(spend, error, weights, size=size, level=level, nonnegative=nonnegative)
-        plan = self._planned(question, terms)
-        reply = self.line.post(self._at("rehearse"), Ask(sql_text(question), terms, rows=rows).to_json())
+        read = read_terms(spend, **terms)
+        plan = self._planner.plan(sql_text(question), read)
+        reply = self.line.post(self._at("rehearse"), Ask(question, read, rows=rows).to_json())
         return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])
 
     def left(self) -> Measure:
         """Give what this person may still spend, in the ledger's measure."""
-        return budget_from_json(self.line.get(self._at("left"))["left"])
+        return budget_from_words(self.line.get(self._at("left"))["left"])
 
     def spent(self) -> Measure:
         """Give what this person has spent, in the ledger's measure."""
-        return budget_from_json(self.line.get(self._at("spent"))["spent"])
+        return budget_from_words(self.line.get(self._at("spent"))["spent"])
 
     def history(self, last: int = 100) -> History:
         """List the last entries of the ledger; every hash is checked here."""
@@ -182,8 +161,9 @@ class Remote:
     def _at(self, verb: str) -> str:
         return f"/api/v1/datasets/{self.dataset}/{verb}"
 
-    def _read(self, text: str) -> Question:
-        return parse(sql_text(text), self.schemas, self._values)
+    @property
+    def _planner(self) -> Planner:
+        return Planner(self.schemas, self.filter, self._values)
 
     def _values(self, table: str, column: str) -> tuple[Any, ...]:
         """List the values of a public table's column, asked for once."""
@@ -192,28 +172,6 @@ class Remote:
             self.known[table, column] = tuple(scalar_from_json(value) for value in found["values"])
         return self.known[table, column]
 
-    def _planned(self, text: str, terms: Terms) -> Plan:
-        return plan_question(
-            self._read(text),
-            terms.spend,
-            error=terms.error,
-            weights=terms.weights,
-            size=terms.size,
-            under=self.filter,
-            public_values=self._values,
-            level=terms.level,
-        )
 
-    def _workload(self, questions: Mapping[str, str], terms: Terms) -> Workload:
-        from ..plan import plan_workload
-
-        return plan_workload(
-            {name: self._read(text) for name, text in questions.items()},
-            terms.spend,
-            error=terms.error,
-            weights=terms.weights,
-            size=terms.size,
-            under=self.filter,
-            public_values=self._values,
-            level=terms.level,
-        )
+def _sql_texts(questions: Mapping[str, str]) -> dict[str, str]:
+    return {name: sql_text(text) for name, text in questions.items()}

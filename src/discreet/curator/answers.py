@@ -10,20 +10,20 @@ from ..answer.stored import answer_from_json
 from ..arithmetic.canonical import hash_json
 from ..ledger import Entry
 from ..plan.plan import Plan
+from ..plan.terms import Terms
 from ..privacy.events.json import from_json, to_json
 from ..privacy.measures import Measure
 from .body import Body, Facts, facts_of, read_body
 from .key import event_of, shares_of
 from .old import same_plan
 from .receipt import Receipt, ReceiptQuestion
-from .request import Wish
 from .sign import Signer
 
 __all__ = ["read_answers", "receipt_of"]
 
 
 def read_answers(
-    plans: Mapping[str, Plan], terms: Wish, found: tuple[Entry, str], promise: Measure, signer: Signer | None
+    plans: Mapping[str, Plan], terms: Terms, found: tuple[Entry, str], promise: Measure, signer: Signer | None
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge."""
     charge, body = found[0], read_body(found[1])
@@ -37,7 +37,7 @@ def read_answers(
     }
 
 
-def _made(plans: Mapping[str, Plan], terms: Wish, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:
+def _made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:
     """Return how the answers were made: by today's plans, or as the release told that planned them otherwise."""
     if body.facts is None:
         if same_plan(charge, plans, terms):

@@ -14,12 +14,12 @@ from ..answer.stored_mechanism import read_object
 from ..arithmetic.canonical import canonical_json
 from ..errors import DiscreetError, LedgerCorrupt
 from ..plan.plan import Plan
+from ..plan.terms import Terms
 from ..privacy.events.json import Json, measure_from_json, measure_to_json
 from ..privacy.measures import Measure
 from ..query.bounds.rows import tables_of
 from ..query.text.question import describe, fingerprint
 from .key import shares_of, terms_of
-from .request import Wish
 
 __all__ = ["Body", "Facts", "Said", "facts_of", "read_body", "write_body"]
 
@@ -57,7 +57,7 @@ class Body:
     facts: Facts | None = None
 
 
-def facts_of(plans: Mapping[str, Plan], terms: Wish) -> Facts:
+def facts_of(plans: Mapping[str, Plan], terms: Terms) -> Facts:
     """Return what is written down about questions that are run."""
     tables = {schema.name: schema for plan in plans.values() for schema in tables_of(plan.question.rows)}
     asked = {

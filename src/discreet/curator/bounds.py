@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..answer.suggest import Bounds, plan_bounds, run_bounds
+from ..answer.suggest import SuggestedBounds, plan_bounds, run_bounds
 from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
@@ -26,7 +26,7 @@ __all__ = ["bounds_of"]
 
 def bounds_of(
     stand: Stand, schema: Schema, column: str, spend: Measure, *, tail: Number, who: str, why: str, locks: Locks
-) -> Bounds:
+) -> SuggestedBounds:
     """Suggest bounds of a column; the same request about the same version costs nothing."""
     name, _ = schema.column(column)
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
@@ -44,4 +44,4 @@ def bounds_of(
 
     order = Order(who, why, asked, key, event, fits=fits)
     ends = read_body(pay(stand.ledger, order, run, locks)[1]).answers
-    return Bounds(Fraction(str(ends["low"])), Fraction(str(ends["high"])), plan.events)
+    return SuggestedBounds(Fraction(str(ends["low"])), Fraction(str(ends["high"])), plan.events)

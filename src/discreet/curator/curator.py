@@ -8,40 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Unpack
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plan
 from ..answer.stored import answer_to_json
-from ..answer.suggest import Bounds
+from ..answer.suggest import SuggestedBounds
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
-from ..plan import Plan, Third, Workload, find_third, plan_question, plan_workload
+from ..plan import Plan, Third, Workload
+from ..plan.planner import QuestionWords
+from ..plan.terms import Terms, TermWords, read_terms
 from ..privacy.measures import Measure
-from ..query.algebra.tree import Question
 from ..query.python.table import Table
 from .answers import read_answers
 from .body import Body, facts_of, write_body
 from .bounds import bounds_of
-from .explain import check_store, explained
+from .explain import check_store, explain_plan
 from .explanation import Explanation
 from .order import order_of
 from .pay import Locks, pay
 from .rehearse import made_up
-from .request import (
-    Asked,
-    Errors,
-    ManyErrors,
-    Public,
-    Weights,
-    Wish,
-    named_questions,
-    read_question,
-)
 from .sign import Signer
 from .stand import Stand, read_stand
 
@@ -125,12 +116,8 @@ class Curator:
         text: str,
         spend: Measure | None = None,
         *,
-        error: Errors | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
         why: str = "",
+        **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer one SELECT, spending as said, or as little as keeps every error within `error`.
 
@@ -143,116 +130,85 @@ class Curator:
         """
         if not isinstance(text, str):
             raise InvalidArgument(f"sql takes text, got {type(text).__name__}; ask takes questions built in Python")
-        return self.ask(
-            text, spend, error=error, weights=weights, size=size, level=level, nonnegative=nonnegative, why=why
-        )
+        return self.ask(text, spend, why=why, **terms)
 
     def ask(
         self,
-        question: Asked,
+        question: QuestionWords,
         spend: Measure | None = None,
         *,
-        error: Errors | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
         why: str = "",
+        **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
-        wish = Wish(weights, size, level, nonnegative, spend, error)
-        return self._answers({"": self._planned(question, spend, error, wish)}, wish, why)[""]
+        read = read_terms(spend, **terms)
+        return self._answers({"": self.stand.planner.plan(question, read)}, read, why)[""]
 
     def release(
         self,
-        questions: Mapping[str, Asked],
+        questions: Mapping[str, QuestionWords],
         spend: Measure | None = None,
         *,
-        error: ManyErrors | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
         why: str = "",
+        **terms: Unpack[TermWords],
     ) -> dict[str, Answer]:
         """Answer several questions by name, with one charge for all: all are answered, or nothing is spent.
 
         `weights` divides the spend among the questions.
         """
-        wish = Wish(weights, size, level, nonnegative, spend, error)
-        return self._answers(dict(self._workload(questions, spend, error, wish).plans), wish, why)
+        read = read_terms(spend, **terms)
+        return self._answers(dict(self.stand.planner.workload(questions, read).plans), read, why)
 
     def plan(
         self,
-        question: Asked | Mapping[str, Asked],
+        question: QuestionWords | Mapping[str, QuestionWords],
         spend: Measure | None = None,
         *,
-        error: ManyErrors | None = None,
         queries: int | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
+        **terms: Unpack[TermWords],
     ) -> Plan | Workload | Third:
         """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
-        wish = Wish(weights, size, level)
-        if isinstance(question, Mapping):
-            return self._workload(question, spend, error, wish)
-        one = cast("Errors | None", error)  # of one question; the planner refuses anything else
-        if queries is not None or (spend is not None and error is not None):
-            return find_third(self._read(question), spend=spend, error=one, queries=queries, **self._public(wish))
-        return self._planned(question, spend, one, wish)
+        return self.stand.planner.find(question, read_terms(spend, **terms), queries)
 
     def explain(
         self,
-        question: Asked,
+        question: QuestionWords,
         spend: Measure | None = None,
-        *,
-        error: Errors | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
+        **terms: Unpack[TermWords],
     ) -> Explanation:
         """Show what a question would do, cost and miss, and what the store would be asked.
 
         No private data is touched, nothing is spent. Refuses what `sql` would refuse, but for the budget: that an
         answer would not fit is told, not raised.
         """
-        wish = Wish(weights, size, level, nonnegative, spend, error)
-        return explained(self.stand, self._planned(question, spend, error, wish), wish, self.who)
+        read = read_terms(spend, **terms)
+        return explain_plan(self.stand, self.stand.planner.plan(question, read), read, self.who)
 
     def rehearse(
         self,
-        question: Asked,
+        question: QuestionWords,
         spend: Measure | None = None,
         *,
-        error: Errors | None = None,
-        weights: Weights | None = None,
-        size: int | None = None,
-        level: float = 0.95,
-        nonnegative: bool = False,
         rows: int = 1_000,
+        **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer from made-up rows of the declared shape, with the noise that the real answer would have. It is free.
 
         The answer is marked, and says nothing about the data: no private row is read.
         """
-        wish = Wish(weights, size, level, nonnegative)
-        plan, count = self._planned(question, spend, error, wish), whole(rows, "rows", least=0, most=100_000)
+        read = read_terms(spend, **terms)
+        plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
         store = made_up(self.stand.schemas.values(), count, self.stand.public_values)
-        answer = run_plan(plan, store, level=wish.level, nonnegative=wish.nonnegative)
+        answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number = "1/100", why: str = "suggest bounds"
-    ) -> Bounds:
+    ) -> SuggestedBounds:
         """Suggest bounds for a column of numbers, privately, to be declared from then on; see `dp.suggest_bounds`."""
         self.table(table)  # refuses a public one
         schema = self._schema(table)
         return bounds_of(self.stand, schema, column, spend, tail=tail, who=self.who, why=why, locks=self.locks)
-
-    def _read(self, question: object) -> Question:
-        return read_question(question, self.stand.schemas, self.stand.public_values)
 
     def _schema(self, name: object) -> Schema:
         for schema in self.stand.schemas.values():
@@ -260,37 +216,20 @@ class Curator:
                 return schema
         raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(self.stand.schemas)}")
 
-    def _public(self, wish: Wish) -> Public:
-        """Give what every plan needs: the ledger's filter as it was opened, so that no plan changes with the day."""
-        return Public(
-            weights=wish.weights,
-            size=wish.size,
-            under=self.ledger.terms.filter,
-            public_values=self.stand.public_values,
-            level=wish.level,
-        )
-
-    def _planned(self, question: object, spend: Measure | None, error: Errors | None, wish: Wish) -> Plan:
-        return plan_question(self._read(question), spend, error=error, **self._public(wish))
-
-    def _workload(self, questions: object, spend: Measure | None, error: ManyErrors | None, wish: Wish) -> Workload:
-        read = {name: self._read(question) for name, question in named_questions(questions).items()}
-        return plan_workload(read, spend, error=error, **self._public(wish))
-
-    def _answers(self, plans: dict[str, Plan], wish: Wish, why: str) -> dict[str, Answer]:
+    def _answers(self, plans: dict[str, Plan], terms: Terms, why: str) -> dict[str, Answer]:
         for plan in plans.values():
             check_store(plan)
-        priced = order_of(plans, wish, self.ledger, who=self.who, why=why)
+        priced = order_of(plans, terms, self.ledger, who=self.who, why=why)
 
         def run() -> str:
-            made = {
-                name: answer_to_json(run_plan(plan, self.stand.engine, level=wish.level, nonnegative=wish.nonnegative))
-                for name, plan in plans.items()
-            }
-            return write_body(Body(priced.price, made, facts_of(plans, wish)))
+            made = {name: answer_to_json(self._run(plan, terms)) for name, plan in plans.items()}
+            return write_body(Body(priced.price, made, facts_of(plans, terms)))
 
         found = pay(self.ledger, priced.order, run, self.locks)
-        return read_answers(plans, wish, found, self.ledger.promise(), self.signer)
+        return read_answers(plans, terms, found, self.ledger.promise(), self.signer)
+
+    def _run(self, plan: Plan, terms: Terms) -> Answer:
+        return run_plan(plan, self.stand.engine, level=terms.level, nonnegative=terms.nonnegative)
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

@@ -9,19 +9,19 @@ from ..answer.gather import gather
 from ..engines.base import Engine
 from ..engines.understand import understand
 from ..plan.plan import Plan
+from ..plan.terms import Terms
 from ..query.algebra.tally import Tally, Totals
 from ..query.text.question import describe
 from .explanation import Explanation
 from .order import order_of
-from .request import Wish
 from .stand import Stand
 
-__all__ = ["check_store", "explained", "store_texts"]
+__all__ = ["check_store", "explain_plan", "store_texts"]
 
 
-def explained(stand: Stand, plan: Plan, wish: Wish, who: str) -> Explanation:
+def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
     """Tell what a plan would do and cost."""
-    ledger, priced = stand.ledger, order_of({"": plan}, wish, stand.ledger, who=who)
+    ledger, priced = stand.ledger, order_of({"": plan}, terms, stand.ledger, who=who)
     event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
     return Explanation(
         question=describe(plan.question),
@@ -59,7 +59,7 @@ def check_store(plan: Plan) -> None:
 
 def _tallies(plan: Plan) -> Sequence[Tally]:
     listener = _Listener([])
-    gather([release.want for release in plan.releases], plan.keys or [()], listener)
+    gather([release.need for release in plan.releases], plan.keys or [()], listener)
     if plan.selection is None:
         return listener.heard
     return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]

@@ -28,6 +28,7 @@ from ..ledger.stores.store import SECOND
 from ..mechanisms.reading.budget import read_budget
 from ..plan.asked import read_errors
 from ..plan.plan import Plan
+from ..plan.terms import Terms
 from ..plan.text.plan import share_text
 from ..privacy.events import Batch, Event
 from ..privacy.events.json import Json, measure_to_json, to_json
@@ -46,7 +47,6 @@ from ..query.algebra.tree import (
 )
 from ..query.text.question import fingerprint
 from .part import part_of
-from .request import Wish
 
 __all__ = [
     "COUNTS",
@@ -77,13 +77,13 @@ def event_of(plans: Mapping[str, Plan]) -> Event:
     return events[0] if len(events) == 1 else Batch(events)
 
 
-def key_of(plans: Mapping[str, Plan], terms: Wish) -> str:
+def key_of(plans: Mapping[str, Plan], terms: Terms) -> str:
     """Return the name of what will come out: equal questions about equal versions on equal terms have equal keys."""
     asked = {name: fingerprint(plan.question) for name, plan in plans.items()}
     return SECOND + hash_json({"key": FORMAT, "asked": asked, "terms": terms_of(plans, terms)})
 
 
-def terms_of(plans: Mapping[str, Plan], terms: Wish) -> Json:
+def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:
     """Write the terms that change what an answer means, by the table above, as plain JSON types."""
     statistics = [statistic for plan in plans.values() for _, statistic in plan.question.statistics]
     said: Json = {}
@@ -102,7 +102,7 @@ def terms_of(plans: Mapping[str, Plan], terms: Wish) -> Json:
     return said
 
 
-def _errors(plan: Plan, name: str, terms: Wish) -> list[str]:
+def _errors(plan: Plan, name: str, terms: Terms) -> list[str]:
     """Write the error of every statistic, in order; of several questions each may have its own."""
     error = terms.error
     if name and isinstance(error, Mapping):
@@ -110,7 +110,7 @@ def _errors(plan: Plan, name: str, terms: Wish) -> list[str]:
     return [str(one) for one in read_errors(plan.question, error)]  # type: ignore[arg-type]  # the planner has read it
 
 
-def _weights(plans: Mapping[str, Plan], terms: Wish) -> dict[str, str]:
+def _weights(plans: Mapping[str, Plan], terms: Terms) -> dict[str, str]:
     """Write which part of a spend each statistic gets, or each question of several; nothing if the parts are equal."""
     names, columns = list(plans), {}
     if names == [""]:
@@ -129,7 +129,7 @@ def _any(statistics: list[Statistic], kinds: tuple[type, ...]) -> bool:
 
 def shares_of(plan: Plan) -> list[str]:
     """Write how much of one unit counts in each release."""
-    return [share_text(release.want.tally.share) for release in plan.releases]
+    return [share_text(release.need.tally.share) for release in plan.releases]
 
 
 def question_of(plans: Mapping[str, Plan]) -> str:

@@ -21,11 +21,11 @@ from fractions import Fraction
 from ..ledger import Entry
 from ..ledger.order import Fits
 from ..plan.plan import Plan
+from ..plan.terms import Terms
 from ..privacy.events.json import measure_to_json, read_amount, to_json
 from ..privacy.measures import Measure, RenyiDP
 from .body import read_body
 from .key import COUNTS, event_of, old_key_of, terms_of
-from .request import Wish
 
 __all__ = ["fits_price", "fits_terms", "same_plan"]
 
@@ -34,7 +34,7 @@ _NEAR = Fraction(1, 10**9)
 _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 
-def fits_terms(plans: Mapping[str, Plan], terms: Wish, price: Measure) -> Fits:
+def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
     """Return the rule by which an answer with a key of the first format is taken; `price` is that of today's plan."""
     event, said = to_json(event_of(plans)), terms_of(plans, terms)
 
@@ -76,7 +76,7 @@ def _is_amount(value: object) -> bool:
     return isinstance(value, str) and value[:1].isdigit()
 
 
-def _same_style(answer: object, plan: Plan, terms: Wish) -> bool:
+def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
     """Return whether quantiles were drawn at the asked level, and counts moved to 0 as is asked."""
     counts = {name for name, statistic in plan.question.statistics if isinstance(statistic, COUNTS)}
     rows = answer.get("estimates", ()) if isinstance(answer, dict) else ()
@@ -89,7 +89,7 @@ def _same_style(answer: object, plan: Plan, terms: Wish) -> bool:
     return True
 
 
-def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Wish) -> bool:
+def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:
     """Return whether an answer of 0.1.0 was planned as it is today; its key tells, for the levels that are usual."""
     if charge.event != to_json(event_of(plans)):
         return False

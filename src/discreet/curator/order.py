@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ..ledger import Ledger
 from ..ledger.order import Order
 from ..plan.plan import Plan
+from ..plan.terms import Terms
 from ..privacy.measures import Measure
 from .key import event_of, key_of, part_of_all, question_of
 from .old import fits_terms
-from .request import Wish
 
 __all__ = ["Priced", "order_of"]
 
@@ -24,7 +24,7 @@ class Priced:
     price: Measure
 
 
-def order_of(plans: Mapping[str, Plan], terms: Wish, ledger: Ledger, *, who: str, why: str = "") -> Priced:
+def order_of(plans: Mapping[str, Plan], terms: Terms, ledger: Ledger, *, who: str, why: str = "") -> Priced:
     """Return what a ledger is to be charged with for plans. Nothing is charged.
 
     Refuses plans that release nothing, and what the ledger cannot price.

@@ -6,6 +6,7 @@ tables keep their keys unique. The rows are the same each time; the noise on the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from fractions import Fraction
@@ -80,13 +81,27 @@ def _number(exact: Fraction) -> int | float:
 
 
 def _public(schema: Schema, random: Random, public_values: Values | None) -> list[Row]:
-    """Make up a public table: each combination of its key once, other columns by chance."""
+    """Make up a public table: each combination of its key once, other columns by chance, as often as is stated."""
     pools = {name: _pool(schema, name, public_values) for name, _ in schema.declared}
     keys = schema.key or (schema.declared[0][0],)
     combined = islice(product(*(pools[name] for name in keys)), MOST_PUBLIC)
-    return [
+    rows = [
         {name: random.choice(pools[name]) for name in pools} | dict(zip(keys, key, strict=True)) for key in combined
     ]
+    for name, most in schema.max_rows:
+        rows = _sparse(rows, name, most)
+    return rows
+
+
+def _sparse(rows: list[Row], name: str, most: int) -> list[Row]:
+    """Keep at most so many rows of each value."""
+    seen: Counter[object] = Counter()
+    kept = []
+    for row in rows:
+        seen[row[name]] += 1
+        if seen[row[name]] <= most:
+            kept.append(row)
+    return kept
 
 
 def _pool(schema: Schema, name: str, public_values: Values | None) -> list[Any]:

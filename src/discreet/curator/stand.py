@@ -9,6 +9,7 @@ from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument, SchemaMismatch
 from ..ledger import Ledger
+from ..plan.planner import Planner
 from ..privacy.neighbours import Neighbours
 
 __all__ = ["Stand", "read_stand"]
@@ -30,6 +31,11 @@ class Stand:
         if (table, column) not in self.known:
             self.known[table, column] = tuple(self.engine.public_values(self.schemas[table], column))
         return self.known[table, column]
+
+    @property
+    def planner(self) -> Planner:
+        """The planner of these tables, under the ledger's filter as it was opened."""
+        return Planner(self.schemas, self.ledger.terms.filter, self.public_values)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -56,8 +62,7 @@ def read_stand(engine: object, schemas: object, ledger: object) -> Stand:
 
 
 def _schemas(schemas: object) -> dict[str, Schema]:
-    given = schemas.values() if isinstance(schemas, Mapping) else schemas
-    listed = [given] if isinstance(given, Schema) else list(given) if isinstance(given, Iterable) else []
+    listed = _listed(schemas.values() if isinstance(schemas, Mapping) else schemas)
     if not listed or not all(isinstance(schema, Schema) for schema in listed):
         raise InvalidArgument("a curator needs a list of Schema, one for each table")
     names = [schema.name.casefold() for schema in listed]
@@ -66,6 +71,12 @@ def _schemas(schemas: object) -> dict[str, Schema]:
     if all(schema.public for schema in listed):
         raise InvalidArgument("all tables are public, so their answers need no noise; ask the store itself")
     return {schema.name: schema.ready() for schema in listed}
+
+
+def _listed(given: object) -> list[Schema]:
+    if isinstance(given, Schema):
+        return [given]
+    return list(given) if isinstance(given, Iterable) else []
 
 
 def _check_neighbours(stand: Stand) -> None:

@@ -44,6 +44,7 @@ class Schema:
     neighbours: Neighbours
     public: bool
     key: tuple[str, ...]
+    max_rows: tuple[tuple[str, int], ...]
     size: int | None
     version: str
     needs_word: tuple[str, ...]
@@ -57,6 +58,7 @@ class Schema:
         neighbours: Neighbours = ADD_REMOVE,
         public: bool = False,
         key: str | Iterable[str] = (),
+        max_rows: Mapping[str, int] | None = None,
         size: int | None = None,
         version: str = "1",
         needs_word: Iterable[str] = (),
@@ -69,6 +71,7 @@ class Schema:
             "neighbours": read_neighbours(neighbours),
             "public": public,
             "key": _key(key, dict(declared), public),
+            "max_rows": _max_rows(max_rows, dict(declared), public),
             "size": _size(size, public),
             "version": read_version(version),
             "needs_word": _marks(needs_word, dict(declared)),
@@ -78,17 +81,38 @@ class Schema:
 
     @classmethod
     def public_table(
-        cls, name: str, columns: Mapping[str, Column], *, key: str | Iterable[str] = (), version: str = "1"
+        cls,
+        name: str,
+        columns: Mapping[str, Column],
+        *,
+        key: str | Iterable[str] = (),
+        max_rows: Mapping[str, int] | None = None,
+        version: str = "1",
     ) -> Schema:
         """Declare a table that is no secret: it has no unit, and its keys may be read from it.
 
-        `key` names the columns that together are unique in it: a join on them adds no rows.
+        `key` names the columns that together are unique in it: a join on them adds no rows. `max_rows={"ward": 3}` says
+        that at most 3 rows hold the same ward: a join on it makes at most 3 rows of one. The store checks both.
 
         >>> from discreet.data import Category, Integer
         >>> Schema.public_table("wards", {"ward": Integer(1, 40), "city": Category(["Oslo", "Bergen"])}, key="ward").key
         ('ward',)
         """
-        return cls(name, None, columns, public=True, key=key, version=version)
+        return cls(name, None, columns, public=True, key=key, max_rows=max_rows, version=version)
+
+    def most_matches(self, columns: Iterable[str]) -> int | None:
+        """Return how many rows of a public table can hold the same values in these columns, None if nothing says.
+
+        >>> from discreet.data import Integer
+        >>> facts = {"ward": Integer(1, 40), "year": Integer(2000, 2030), "size": Integer(0, 9)}
+        >>> wards = Schema.public_table("wards", facts, key=("ward", "year"), max_rows={"ward": 31})
+        >>> wards.most_matches(["ward", "year"]), wards.most_matches(["ward", "size"]), wards.most_matches(["size"])
+        (1, 31, None)
+        """
+        among = set(columns)
+        if self.key and set(self.key) <= among:
+            return 1
+        return min((most for column, most in self.max_rows if column in among), default=None)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -217,6 +241,18 @@ def _key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ..
         if not isinstance(name, str) or name not in columns or names.count(name) > 1:
             raise InvalidArgument(f"the key {name!r} must be one of the columns, once; there are {', '.join(columns)}")
     return names
+
+
+def _max_rows(max_rows: object, columns: dict[str, Column], public: bool) -> tuple[tuple[str, int], ...]:
+    given = {} if max_rows is None else max_rows
+    if not isinstance(given, Mapping):
+        raise InvalidArgument(f"max_rows of a public table is given by column, such as {{'ward': 3}}, got {max_rows!r}")
+    if given and not public:
+        raise InvalidArgument("only a public table states max_rows by column; of a private table People(…) says it")
+    for name in given:
+        if name not in columns:
+            raise InvalidArgument(f"max_rows speaks of {name!r}, which is no column; there are {', '.join(columns)}")
+    return tuple((name, whole(given[name], f"max_rows of {name}", least=1)) for name in columns if name in given)
 
 
 def _size(size: object, public: bool) -> int | None:

@@ -6,16 +6,16 @@ store's own error becomes `EngineFailure` with one constant message, and what th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from ..data.schema import Schema
 from ..data.unit import People
-from ..errors import EngineFailure, InvalidArgument, SchemaMismatch
+from ..errors import Cancelled, EngineFailure, InvalidArgument, SchemaMismatch
 from ..query.algebra.tally import Tally, Totals
 from ..query.domains.domain import Scalar
 
-__all__ = ["Engine", "cancelled", "failure", "find_column", "require_columns", "require_public", "shared_key"]
+__all__ = ["Engine", "cancelled", "failure", "find_column", "require_columns", "require_matches", "require_public"]
 
 
 class Engine(Protocol):
@@ -47,9 +47,9 @@ def failure() -> EngineFailure:
     return EngineFailure("the store could not answer; what it said is not shown, since it may tell about the data")
 
 
-def cancelled() -> EngineFailure:
-    """Give the one message for a query that somebody stopped."""
-    return EngineFailure("the query was cancelled before it was answered")
+def cancelled() -> Cancelled:
+    """Return the one error for a query that somebody stopped."""
+    return Cancelled()
 
 
 def find_column(name: str, stored: Mapping[str, object]) -> str | None:
@@ -83,9 +83,20 @@ def require_public(table: Schema, column: str) -> None:
     table.column(column)
 
 
-def shared_key(table: Schema) -> SchemaMismatch:
-    """Give the refusal of a public table whose declared key is not unique: a join on it would multiply rows."""
-    return SchemaMismatch(
-        f"two rows of the public table {table.name} share its declared key {', '.join(table.key)}, as the schema reads "
-        "it; make the key unique, or declare none"
-    )
+def require_matches(table: Schema, count: Callable[[tuple[str, ...]], object]) -> None:
+    """Refuse a public table whose values repeat more than its schema states: a join would make more rows than that.
+
+    `count` returns how many rows hold the same values in some columns, at most, as the schema reads them.
+    """
+    if table.key and int(str(count(table.key))) > 1:
+        raise SchemaMismatch(
+            f"two rows of the public table {table.name} share its declared key {', '.join(table.key)}, as the schema "
+            "reads it; make the key unique, or declare none"
+        )
+    for column, most in table.max_rows:
+        found = int(str(count((column,))))
+        if found > most:
+            raise SchemaMismatch(
+                f"{found} rows of the public table {table.name} share one {column}, as the schema reads it; it states "
+                f"{most}: declare max_rows={{{column!r}: {found}}}"
+            )

@@ -15,6 +15,7 @@ from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from ..query.algebra.expression import Call, Constant, Expression
 from ..query.algebra.tally import GroupShare, RowShare, Tally, Term
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ..query.bounds.fanout import check_joins
 from ..query.bounds.rows import columns_of, unit_of
 from ..query.domains.domain import MOST_STEPS, Day, Kind, Second, Truth, Whole
 from ..query.domains.domain_of import kind_of
@@ -55,12 +56,14 @@ def understand(tally: Tally) -> Asked:
     """Work out all static facts of a tally.
 
     Refuses shares of people where a row is the unit, terms that are no numbers or truths, contributions beyond 64-bit
-    integers, text constants that not every store can hold, public keys of the wrong length, no terms at all.
+    integers, joins that make too many rows of one unit, text constants that not every store can hold, public keys of
+    the wrong length, no terms at all.
     """
     columns, unit = columns_of(tally.rows), unit_of(tally.rows)
     person = unit if isinstance(unit, People) else None
     if person is None and (tally.people or isinstance(tally.share, RowShare | GroupShare) or _personal(tally.rows)):
         raise UnboundedSensitivity('shares of people need tables whose unit is a person: People("id", max_rows=…)')
+    check_joins(tally.rows)
     for expression in (*tally.keys, *(term.expression for term in tally.terms), *_expressions(tally.rows)):
         _storable(expression)
     keys = tuple(kind_of(key, columns) for key in tally.keys)

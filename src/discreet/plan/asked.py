@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import assert_never
+from typing import TypeVar, assert_never
 
-from ..arithmetic.rational import Number, positive, rational, whole
+from ..arithmetic.rational import positive, rational
 from ..errors import InvalidArgument
-from ..mechanisms.reading.budget import read_budget
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.expression import Field
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
 from ..query.bounds.keys import PublicValues
+from .checked import Checked
+from .terms import ExactErrors, Terms
 
-__all__ = ["USUAL_SIZE", "Asked", "Errors", "read_asked", "read_errors"]
+__all__ = ["USUAL_SIZE", "Asked", "read_asked", "read_errors"]
 
-Errors = Number | Mapping[str, Number]
+T = TypeVar("T")
 USUAL_SIZE = 1000
 """Rows per key that errors of means and the like are predicted for, where nothing is declared."""
-MOST_SIZE = 2**53
 LEAST_ERROR = Fraction(1, 10**60)
 """Far below any step that a grid can have; nobody asks for less but by mistake."""
 
@@ -45,50 +45,38 @@ class Asked:
         return float(1 - self.level)
 
 
-def read_asked(
-    question: Question,
-    spend: Measure | None,
-    error: Errors | None,
-    *,
-    weights: Mapping[str, Number] | None,
-    size: int | None,
-    under: Filter | None,
-    public_values: PublicValues | None,
-    level: Number,
-) -> Asked:
-    """Check what is asked of a plan.
+def read_asked(checked: Checked, terms: Terms, *, under: Filter | None) -> Asked:
+    """Read the terms of one question for its statistics.
 
-    Refuses both or neither of spend and error, weights beside errors, names that are no statistic, a level outside 0…1.
+    Refuses both or neither of spend and error, weights beside errors, names that are no statistic.
     """
-    if (spend is None) == (error is None):
+    if (terms.spend is None) == (terms.error is None):
         raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
-    if error is not None and weights:
+    if terms.error is not None and terms.weights:
         raise InvalidArgument("weights divide a spend; with error= every statistic has its own, so leave weights out")
     if under is not None and not isinstance(under, Filter):
         raise InvalidArgument(f"under= takes a Filter, as open_filter gives; got {type(under).__name__}")
-    exact = rational(level, "level")
-    if not 0 < exact < 1:
-        raise InvalidArgument(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
-    rows, source = _size(question, size)
+    question = checked.question
+    rows, source = _size(question, terms.size)
     return Asked(
-        None if spend is None else read_budget(spend),
-        None if error is None else read_errors(question, error),
-        tuple(_weights(question, weights or {})),
+        terms.spend,
+        None if terms.error is None else read_errors(question, terms.error),
+        tuple(_weights(question, terms.weights or {})),
         rows,
         source,
-        exact,
+        rational(terms.level, "level"),
         under,
-        public_values,
+        checked.public_values,
     )
 
 
-def _weights(question: Question, weights: Mapping[str, Number]) -> list[Fraction]:
-    """Read how the budget is divided: 1 for every statistic, unless said."""
+def _weights(question: Question, weights: Mapping[str, Fraction]) -> list[Fraction]:
+    """Read how the budget is divided: 1 for every statistic by default."""
     named = _named(question, weights, "weights")
     return [positive(named.get(name, 1), f"the weight of {name}") for name, _ in question.statistics]
 
 
-def read_errors(question: Question, error: Errors) -> tuple[Fraction, ...]:
+def read_errors(question: Question, error: ExactErrors) -> tuple[Fraction, ...]:
     """Read the error of every statistic: one number for all, or one for each by its name or its column's.
 
     Refuses names that are no statistic, statistics without an error, and errors that are not above 0.
@@ -105,14 +93,14 @@ def read_errors(question: Question, error: Errors) -> tuple[Fraction, ...]:
     return tuple(_error(named[name], f"the error of {name}") for name in names)
 
 
-def _error(error: Number, what: str) -> Fraction:
+def _error(error: object, what: str) -> Fraction:
     exact = positive(error, what)
     if exact < LEAST_ERROR:
         raise InvalidArgument(f"{what} is less than 1e-60, which no noise meets; ask for a larger one")
     return exact
 
 
-def _named(question: Question, given: Mapping[str, Number], what: str) -> dict[str, Number]:
+def _named(question: Question, given: Mapping[str, T], what: str) -> dict[str, T]:
     """Translate names of columns that show one statistic into names of statistics."""
     names = [name for name, _ in question.statistics]
     shown = {column: made.name for column, made in question.finish.columns if isinstance(made, Field)}
@@ -129,7 +117,7 @@ def _named(question: Question, given: Mapping[str, Number], what: str) -> dict[s
 def _size(question: Question, size: int | None) -> tuple[int, str]:
     """Read rows per key: as given, or as declared and divided evenly over public keys, or 1,000."""
     if size is not None:
-        return whole(size, "size", least=1, most=MOST_SIZE), "given"
+        return size, "given"
     declared = _declared(question.rows)
     if declared is None or any(key.values is None for key in question.keys):
         return USUAL_SIZE, "assumed"

@@ -16,10 +16,10 @@ from fractions import Fraction
 
 from ..errors import InvalidArgument
 from ..noise.geometric import MOST_SCALE
+from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
 from .layout import Layout, Use
-from .noise_sum import LEAST_SCALE, Noise
 
-__all__ = ["Goal", "balanced", "least_prices"]
+__all__ = ["ErrorGoal", "balance", "least_prices"]
 
 _ROUNDS = 12
 _CLOSE = 1e-4
@@ -31,8 +31,8 @@ _DAMPED = 0.8  # of the step that would be exact for one statistic alone
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
-    """Where errors are to be met: what is wanted, at how many rows per key, but for which chance, by which noise."""
+class ErrorGoal:
+    """Where errors are to be met: what is needed, at how many rows per key, with probability 1 − β, by which noise."""
 
     layout: Layout
     size: int
@@ -45,15 +45,16 @@ class Goal:
         return 2 if self.laplace else 1
 
     def room(self, use: Use, error: float, scales: dict[int, float]) -> float:
-        """Say by what factor the noise of a statistic may grow: below 1 if its error is missed."""
-        noises = [Noise(self.laplace, max(scales[r], LEAST_SCALE), self.layout.unit(r)) for r in use.places]
-        found = max(use.model.error(noises, self.size, self.beta), error / _MOST_ROOM)
+        """Return by what factor the noise of a statistic may grow: below 1 if its error is missed."""
+        noises = [IntegerNoise(self.laplace, max(scales[r], LEAST_SCALE), self.layout.unit(r)) for r in use.places]
+        predicted = use.model.law(noises, self.size, self.beta) if use.model.law else 0.0
+        found = max(predicted, error / _MOST_ROOM)
         if found >= use.model.most:
             return 0.5
         return (error / found) ** (2 if use.model.root else 1)
 
 
-def balanced(goal: Goal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]) -> dict[int, Fraction]:
+def balance(goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]) -> dict[int, Fraction]:
     """Find the scale of every total; one that is a statistic by itself keeps at most its own, from `singles`.
 
     Refuses an error that is missed however small the noise: what rounding and the bounds leave is more.
@@ -83,8 +84,8 @@ def balanced(goal: Goal, several: Sequence[tuple[Use, float]], singles: dict[int
     return singles | {r: min(scale, singles.get(r, scale)) for r, scale in capped.items()}
 
 
-def _squares(goal: Goal, use: Use) -> dict[int, float]:
-    """Give A_ir of one statistic, by the places of its totals."""
+def _squares(goal: ErrorGoal, use: Use) -> dict[int, float]:
+    """Return A_ir of one statistic, by the places of its totals."""
     pairs = zip(use.model.coefficients, use.places, strict=True)
     return {r: (c * goal.layout.force(r, laplace=goal.laplace)) ** 2 for c, r in pairs}
 
@@ -116,7 +117,7 @@ def least_prices(
     return {r: price * max(over) ** (1 / power) for r, price in prices.items()}
 
 
-def _fitted(goal: Goal, several: Sequence[tuple[Use, float]], scales: dict[int, float]) -> dict[int, float]:
+def _fitted(goal: ErrorGoal, several: Sequence[tuple[Use, float]], scales: dict[int, float]) -> dict[int, float]:
     """Find the largest common factor with which all errors are met: those of coarse noise jump, and rounds may not end.
 
     Refuses an error that is missed however small the noise.
@@ -139,7 +140,7 @@ def _fitted(goal: Goal, several: Sequence[tuple[Use, float]], scales: dict[int, 
     return scaled(low)
 
 
-def _beyond(goal: Goal, several: Sequence[tuple[Use, float]]) -> InvalidArgument:
+def _beyond(goal: ErrorGoal, several: Sequence[tuple[Use, float]]) -> InvalidArgument:
     names = " and ".join(f"{use.name} within {error:.6g}" for use, error in several)
     return InvalidArgument(
         f"no noise brings {names} at {goal.size:,} rows per key; ask for a larger error or give a larger size"

@@ -42,12 +42,13 @@ from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tree import Question
 from ..query.bounds.shares import possible_shares
+from ..statistics.recipe import PlannedRelease
 from .asked import Asked
+from .division import divide
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, public_tuples
-from .release import Release, release_of
-from .selection import KEY_SHARE, Selection, selection_of
-from .shares import shares
+from .release import release_of
+from .selection import KEY_PART, Selection, selection_of
 from .split import Divisible, routes, split
 from .target import meet
 
@@ -96,7 +97,7 @@ def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
         return [(None, route) for route in routes(spend)]
     if not isinstance(spend, ApproxDP) or not spend.epsilon:
         raise _unknown(question, "selecting them needs a δ: spend ApproxDP(1, 1e-6)")
-    part, rest, half = spend.epsilon * KEY_SHARE, spend.epsilon * (1 - KEY_SHARE), spend.delta / 2
+    part, rest, half = spend.epsilon * KEY_PART, spend.epsilon * (1 - KEY_PART), spend.delta / 2
     pure, gaussian = routes(ApproxDP(rest, half))
     return [
         (selection_of(question, ApproxDP(part, spend.delta)), pure),
@@ -116,26 +117,26 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
         parts = _parts(releases, price_pure if way else price_zcdp)
     else:
         selection, budget = way
-        parts = shares(layout, asked.weights, laplace=isinstance(budget, PureDP))
-        pairs = zip(layout.wants, split(budget, parts), strict=True)
-        releases = tuple(release_of(want, part) for want, part in pairs)
+        parts = divide(layout, asked.weights, laplace=isinstance(budget, PureDP))
+        pairs = zip(layout.needs, split(budget, parts), strict=True)
+        releases = tuple(release_of(need, part) for need, part in pairs)
     uses = tuple((use.name, use.places) for use in layout.uses)
-    models = tuple(use.model for use in layout.uses)
+    recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)
     spend = asked.spend or PureDP(0)
-    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, models, parts, *facts)
+    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts)
     price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
     return plan if asked.spend else replace(plan, spend=price)
 
 
-def _parts(releases: Sequence[Release], price: Callable[[Event], Fraction | None]) -> tuple[Fraction, ...]:
-    """Say which part of the whole each release spends: in ε with geometric noise, else in ρ."""
+def _parts(releases: Sequence[PlannedRelease], price: Callable[[Event], Fraction | None]) -> tuple[Fraction, ...]:
+    """Return which part of the whole each release spends: in ε with geometric noise, else in ρ."""
     prices = [price(release.event) or Fraction() for release in releases]
     return tuple(one / sum(prices, Fraction()) for one in prices)
 
 
 def amount_of(price: Measure) -> Fraction:
-    """Give the amount that prices of one kind are compared by.
+    """Return the amount that prices of one kind are compared by.
 
     >>> amount_of(PureDP(2)), amount_of(GaussianDP(3))
     (Fraction(2, 1), Fraction(9, 1))

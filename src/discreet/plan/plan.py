@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -16,16 +16,14 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
-from ..query.bounds.check import checked
-from ..query.bounds.keys import PublicValues
 from ..query.domains.domain import Scalar
-from .asked import Errors, read_asked
-from .model import Model
-from .noise_sum import noise_of
-from .release import NoisyRelease, Release
+from ..statistics.laws.noise_sum import noise_of
+from ..statistics.recipe import PlannedRelease, Recipe
+from ..statistics.releases.total import NoisyRelease
 from .selection import Selection
+from .text.plan import plan_dict, plan_html, plan_text
 
-__all__ = ["Keys", "Plan", "plan_question", "public_tuples"]
+__all__ = ["Keys", "Plan", "public_tuples"]
 
 Keys = tuple[tuple[Scalar, ...], ...]
 
@@ -34,8 +32,9 @@ Keys = tuple[tuple[Scalar, ...], ...]
 class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 
-    `keys` are the public keys; None if they are selected first, by `selection`. `models` says how noise moves each
-    statistic, `shares` what part of the budget each release gets, `size` at how many rows per key errors are predicted.
+    `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each
+    statistic is made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are
+    predicted.
     Everything here is public, and equal for equal questions.
     """
 
@@ -44,10 +43,10 @@ class Plan:
     share: Share
     keys: Keys | None
     selection: Selection | None
-    releases: tuple[Release, ...]
+    releases: tuple[PlannedRelease, ...]
     uses: tuple[tuple[str, tuple[int, ...]], ...]
-    models: tuple[Model, ...]
-    shares: tuple[Fraction, ...]
+    recipes: tuple[Recipe, ...]
+    parts: tuple[Fraction, ...]
     size: int
     size_from: str
     level: Fraction
@@ -77,18 +76,18 @@ class Plan:
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
         """Predict how far off each statistic is in a key of `size` rows, but for a chance β (1 − level unless said).
 
-        In its own unit; quantiles and modes in rows. For the worst data, and never flattering (see `predict`).
+        In its own unit; quantiles and modes in rows. For the worst data, and never flattering (see `statistics`).
         """
         chance = float(1 - self.level) if beta is None else read_beta(beta)
-        pairs = zip(self.uses, self.models, strict=True)
-        return {name: self._error(places, model, chance) for (name, places), model in pairs}
+        pairs = zip(self.uses, self.recipes, strict=True)
+        return {name: self._error(places, recipe, chance) for (name, places), recipe in pairs}
 
-    def _error(self, places: Sequence[int], model: Model, beta: float) -> float:
-        parts = [self.releases[place] for place in places]
-        noises = [noise_of(one.mechanism, float(one.unit)) for one in parts if isinstance(one, NoisyRelease)]
-        if len(noises) < 2:
-            return parts[0].error(beta)
-        return model.error(noises, self.size, beta)
+    def _error(self, places: Sequence[int], recipe: Recipe, beta: float) -> float:
+        made, predict = [self.releases[place] for place in places], recipe.noise_model.law
+        if predict is None:
+            return made[0].error(beta)
+        noises = [noise_of(one.mechanism, float(one.unit)) for one in made if isinstance(one, NoisyRelease)]
+        return predict(noises, self.size, beta)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
         """Sum up the logarithms of the predicted errors; only differences between plans mean anything."""
@@ -99,64 +98,14 @@ class Plan:
         return str(self)
 
     def __str__(self) -> str:
-        from .text.plan import plan_text
-
         return plan_text(self)
 
     def _repr_html_(self) -> str:
-        from .text.plan import plan_html
-
         return plan_html(self)
 
     def to_dict(self) -> dict[str, object]:
         """Give what the table shows as plain values for JSON."""
-        from .text.plan import plan_dict
-
         return plan_dict(self)
-
-
-def plan_question(
-    question: Question,
-    spend: Measure | None = None,
-    *,
-    error: Errors | None = None,
-    weights: Mapping[str, Number] | None = None,
-    size: int | None = None,
-    under: Filter | None = None,
-    public_values: PublicValues | None = None,
-    level: Number = 0.95,
-) -> Plan:
-    """Plan the answer of least predicted error for a spend, or of least price for an error. No data is touched.
-
-    `error` is one number for every statistic or one for each, by name, in the statistic's own unit (quantiles and modes
-    in rows), exceeded in one key with a chance of at most 1 − level. `weights` says how a spend is divided among
-    statistics, 1 each unless said. `size` is the rows per key for which errors of means and the like are predicted; by
-    default the schema's size over the number of keys, else 1,000. `under` is the filter that will be charged: only what
-    it can price is considered. `choose` has the decision table.
-
-    >>> from ..data import Category, Rows, Schema
-    >>> from ..privacy.measures import PureDP
-    >>> from ..query.algebra.expression import Field
-    >>> from ..query.algebra.tree import Count, Finish, Key, Scan
-    >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S"])}))
-    >>> region = Field("region")
-    >>> finish = Finish((("region", region), ("n", Field("n"))))
-    >>> question = Question(people, (Key("region", region, ("N", "S")),), (("n", Count()),), finish)
-    >>> plan_question(question, PureDP(1)).statistic_errors()
-    {'n': 3.0}
-    >>> plan_question(question, error={"n": 30}).spend <= PureDP("1/10")
-    True
-
-    Refuses what has no bound, unknown keys without a δ, names of no statistic, errors that are not above 0 or that
-    need no answer, and both or neither of spend and error.
-    """
-    from .choose import choose
-
-    checked(question, public_values)
-    asked = read_asked(
-        question, spend, error, weights=weights, size=size, under=under, public_values=public_values, level=level
-    )
-    return choose(question, asked)
 
 
 def public_tuples(question: Question) -> Keys | None:

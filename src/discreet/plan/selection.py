@@ -27,9 +27,9 @@ from ..query.bounds.shares import people_share
 from ..query.domains.domain import Scalar
 from .split import routes
 
-__all__ = ["KEY_SHARE", "Selection", "selection_of"]
+__all__ = ["KEY_PART", "Selection", "selection_of"]
 
-KEY_SHARE = Fraction(1, 4)
+KEY_PART = Fraction(1, 4)
 """The part of ε that selecting unknown keys gets; of δ it gets half, or all if the rest is pure."""
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold
@@ -77,7 +77,7 @@ def selection_of(question: Question, budget: ApproxDP) -> Selection:
 
 
 def _half(budget: ApproxDP) -> ApproxDP:
-    """Give the (ε', δ') of which two steps keep (ε, δ): ε' = ε/2, δ'(1 + e^ε') = δ."""
+    """Return the (ε', δ') of which two steps keep (ε, δ): ε' = ε/2, δ'(1 + e^ε') = δ."""
     part = budget.epsilon / 2
     return ApproxDP(part, budget.delta * fraction_down(1 / (1 + math.exp(float(part)))))
 

@@ -1,4 +1,4 @@
-"""How one budget is divided in proportion to shares, in exact parts that add up to the whole."""
+"""How one budget is divided in proportion to weights, in exact parts that add up to the whole."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
     >>> split(PureDP(1), [Fraction(1), Fraction(3)])
     [PureDP(0.25), PureDP(0.75)]
     """
-    shares = [weight / sum(weights) for weight in weights]
+    parts = [weight / sum(weights) for weight in weights]
     match budget:
         case PureDP(epsilon=amount):
-            return [PureDP(amount * share) for share in shares]
+            return [PureDP(amount * part) for part in parts]
         case ZCDP(rho=amount):
-            return [ZCDP(amount * share) for share in shares]
+            return [ZCDP(amount * part) for part in parts]
         case GaussianDP(squared=amount):
-            return [GaussianDP.of_square(amount * share) for share in shares]
+            return [GaussianDP.of_square(amount * part) for part in parts]
         case _:
             assert_never(budget)

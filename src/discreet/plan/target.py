@@ -15,21 +15,23 @@ from ..errors import InvalidArgument
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.selection.exponential import Exponential
-from ..privacy.neighbours import ADD_REMOVE
-from ..query.bounds.rows import neighbours_of
-from .balance import Goal, balanced
+from ..statistics.recipe import PlannedRelease
+from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
+from ..statistics.releases.total import NoisyRelease
+from .balance import ErrorGoal, balance
 from .layout import Layout, Use
-from .release import Choice, ChosenRelease, NoisyRelease, Release, Total, steps_per_row
 
 __all__ = ["meet"]
 
-Asked = Sequence[tuple[Use, Fraction]]
+UseErrors = Sequence[tuple[Use, Fraction]]
 _ROOT_HALF = Fraction(70711, 100000)
 _HAIR = 1 + Fraction(1, 10**12)
 
 
-def meet(layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, laplace: bool) -> tuple[Release, ...]:
-    """Choose the noise of everything wanted such that each statistic's predicted error is at most what is asked.
+def meet(
+    layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, laplace: bool
+) -> tuple[PlannedRelease, ...]:
+    """Choose the noise of everything needed such that each statistic's predicted error is at most what is asked.
 
     Refuses an error as wide as the public range of its statistic, which needs no data, and one that no noise meets.
     """
@@ -43,36 +45,35 @@ def meet(layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, 
                 f"{use.model.least:.6g}; ask for a larger error, or declare a coarser step or tighter bounds"
             )
     singles = _single_scales(layout, asked, beta, laplace=laplace)
-    several = [(use, float(error)) for use, error in asked if use.model.form not in {"total", "quantile", "mode"}]
-    scales = balanced(Goal(layout, size, beta, laplace), several, singles)
+    several = [(use, float(error)) for use, error in asked if use.model.law is not None]
+    scales = balance(ErrorGoal(layout, size, beta, laplace), several, singles)
     chosen = dict(_choices(layout, asked, beta, laplace=laplace))
     family = Geometric if laplace else DiscreteGaussian
     return tuple(
-        chosen[place] if isinstance(want, Choice) else NoisyRelease(want, family(scales[place], want.sensitivity))
-        for place, want in enumerate(layout.wants)
+        chosen[place] if isinstance(need, ChoiceNeed) else NoisyRelease(need, family(scales[place], need.sensitivity))
+        for place, need in enumerate(layout.needs)
     )
 
 
-def _single_scales(layout: Layout, asked: Asked, beta: float, *, laplace: bool) -> dict[int, Fraction]:
-    """Give the largest scale of every total that is a statistic by itself."""
+def _single_scales(layout: Layout, asked: UseErrors, beta: float, *, laplace: bool) -> dict[int, Fraction]:
+    """Return the largest scale of every total that is a statistic by itself."""
     found: dict[int, Fraction] = {}
     for use, error in asked:
-        want, place = layout.wants[use.places[0]], use.places[0]
-        if use.model.form == "total" and not isinstance(want, Choice):
-            unit = want.unit if isinstance(want, Total) else Fraction(1)
-            scale = _largest(error / unit, beta, laplace)
+        need, place = layout.needs[use.places[0]], use.places[0]
+        if use.model.law is None and not isinstance(need, ChoiceNeed):
+            scale = _largest(error / need.unit, beta, laplace)
             found[place] = min(scale, found.get(place, scale))
     return found
 
 
 @lru_cache(maxsize=4096)
 def _largest(steps: Fraction, beta: float, laplace: bool) -> Fraction:
-    """Give the largest scale whose error is at most so many steps; which sensitivity it hides does not matter."""
+    """Return the largest scale whose error is at most so many steps; which sensitivity it hides does not matter."""
     family = Geometric if laplace else DiscreteGaussian
     return family.for_error(steps, beta, sensitivity=1).scale
 
 
-def _choices(layout: Layout, asked: Asked, beta: float, *, laplace: bool) -> Iterator[tuple[int, ChosenRelease]]:
+def _choices(layout: Layout, asked: UseErrors, beta: float, *, laplace: bool) -> Iterator[tuple[int, ChosenRelease]]:
     """Choose the least ε of every choice, for the least error asked of it; the ends of a quantile's interval get half
     of its price each, in ε or in ρ.
     """
@@ -80,24 +81,21 @@ def _choices(layout: Layout, asked: Asked, beta: float, *, laplace: bool) -> Ite
     for use, error in asked:
         tightest[use.places] = min(error, tightest.get(use.places, error))
     for places, error in tightest.items():
-        first = layout.wants[places[0]]
-        if isinstance(first, Choice):
+        first, half = layout.needs[places[0]], Fraction(1, 2) if laplace else _ROOT_HALF
+        if isinstance(first, ChoiceNeed):
             epsilon = _epsilon(first, error, beta)
-            wants = [want for want in (layout.wants[place] for place in places) if isinstance(want, Choice)]
-            for place, want in zip(places, wants, strict=True):
-                part = Fraction(1) if want is first else Fraction(1, 2) if laplace else _ROOT_HALF
-                yield place, ChosenRelease(want, _exponential(want, epsilon * part))
+            for need, place in ((layout.needs[place], place) for place in places):
+                if isinstance(need, ChoiceNeed):
+                    yield place, ChosenRelease(need, _exponential(need, epsilon if need is first else epsilon * half))
 
 
-def _exponential(want: Choice, epsilon: Fraction) -> Exponential:
-    near = neighbours_of(want.tally.rows)
-    monotone = want.at is None and near == ADD_REMOVE
-    return Exponential(epsilon, want.sensitivity, monotone=monotone, neighbours=near)
+def _exponential(need: ChoiceNeed, epsilon: Fraction) -> Exponential:
+    return Exponential(epsilon, need.sensitivity, monotone=need.monotone, neighbours=need.neighbours)
 
 
-def _epsilon(want: Choice, error: Fraction, beta: float) -> Fraction:
-    """Give the least ε, to twelve digits, with which the choice misses by at most so many rows: the miss is c/ε."""
-    miss = _exponential(want, Fraction(1)).error(want.options, beta)
+def _epsilon(need: ChoiceNeed, error: Fraction, beta: float) -> Fraction:
+    """Return the least ε, to twelve digits, with which the choice misses by at most so many rows: the miss is c/ε."""
+    miss = _exponential(need, Fraction(1)).error(need.options, beta)
     if miss < 1e-300:
         raise InvalidArgument("any choice of a quantile or mode is near enough at this level; it needs no data")
-    return Fraction(miss) / steps_per_row(want) / error * _HAIR
+    return Fraction(miss) / need.steps_per_row / error * _HAIR

@@ -11,35 +11,28 @@ With `under`, questions may be chosen after seeing answers: then the arithmetic 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypedDict, assert_never
+from typing import Literal, Unpack, assert_never
 
-from ..arithmetic.rational import Number, whole
+from ..arithmetic.rational import whole
 from ..arithmetic.rounding import fraction_down
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..mechanisms.reading.budget import read_budget
 from ..privacy.calibrate import most_queries
 from ..privacy.events import Event, Repeated
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
-from .asked import Errors
-from .plan import Plan, plan_question
+from .checked import Checked, check_question
+from .plan import Plan
+from .question import plan_checked
 from .split import Divisible, routes
+from .terms import Terms, TermWords, read_terms
 
-__all__ = ["Third", "find_third"]
+__all__ = ["Third", "find_third", "third_of"]
 
 _MOST = 2**60
-
-
-class _Options(TypedDict):
-    weights: Mapping[str, Number] | None
-    size: int | None
-    public_values: PublicValues | None
-    level: Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +67,10 @@ def find_third(
     question: Question,
     *,
     spend: Measure | None = None,
-    error: Errors | None = None,
     queries: int | None = None,
     under: Filter | None = None,
-    weights: Mapping[str, Number] | None = None,
-    size: int | None = None,
     public_values: PublicValues | None = None,
-    level: Number = 0.95,
+    **terms: Unpack[TermWords],
 ) -> Third:
     """Find the third of spend, error and number of queries, given two. No data is touched, nothing is spent.
 
@@ -94,21 +84,26 @@ def find_third(
 
     Refuses all three or fewer than two, fewer than one query, and what `plan_question` refuses.
     """
-    if sum(given is None for given in (spend, error, queries)) != 1:
+    read = read_terms(spend, **terms)
+    return third_of(check_question(question, public_values), read, queries=queries, under=under)
+
+
+def third_of(checked: Checked, terms: Terms, *, queries: int | None, under: Filter | None) -> Third:
+    """Find the third for a question that was checked; see `find_third`."""
+    if sum(given is None for given in (terms.spend, terms.error, queries)) != 1:
         raise InvalidArgument("give exactly two of spend=, error= and queries=: the third is found")
-    options = _Options(weights=weights, size=size, public_values=public_values, level=level)
     count = None if queries is None else whole(queries, "queries", least=1)
-    if error is None and spend is not None and count is not None:
-        return _error(question, read_budget(spend), count, under, options)
-    if count is None and spend is not None and error is not None:
-        return _queries(question, read_budget(spend), error, under, options)
-    plan = plan_question(question, error=error, under=under, **options)
+    if count is None and terms.spend is not None:
+        return _queries(checked, terms.spend, replace(terms, spend=None), under)
+    if count is not None and terms.spend is not None:
+        return _error(checked, terms.spend, count, terms, under)
+    plan = plan_checked(checked, terms, under=under)
     event = Repeated(plan.event, count or 1)
     price = (under or open_filter(PureDP(1))).price(event)
     return Third("spend", plan, count or 1, price)
 
 
-def _error(question: Question, spend: Measure, count: int, under: Filter | None, options: _Options) -> Third:
+def _error(checked: Checked, spend: Measure, count: int, terms: Terms, under: Filter | None) -> Third:
     """Divide the budget evenly over so many questions, by each of its routes, and take the least error."""
     if under is None:
         fresh, pieces = None, [_nth(route, count) for route in routes(spend)]
@@ -121,25 +116,25 @@ def _error(question: Question, spend: Measure, count: int, under: Filter | None,
     refused: Exception | None = None
     for piece in pieces:
         try:
-            plans.append(plan_question(question, piece, under=fresh, **options))
+            plans.append(plan_checked(checked, replace(terms, spend=piece), under=fresh))
         except (InvalidArgument, UnsupportedQuery) as why:  # another route may do
             refused = why
     if refused is not None and not plans:
         raise refused
-    even = [Fraction(1)] * len(question.statistics)
+    even = [Fraction(1)] * len(checked.question.statistics)
     return Third("error", min(plans, key=lambda plan: plan.loss(even)), count, spend)
 
 
-def _queries(question: Question, spend: Measure, error: Errors, under: Filter | None, options: _Options) -> Third:
+def _queries(checked: Checked, spend: Measure, terms: Terms, under: Filter | None) -> Third:
     """Count how often the plan that meets the error fits: in a fresh filter, or by the tightest price of all."""
     if under is not None:
         fresh = _fresh(under, spend)
-        plan = plan_question(question, error=error, under=fresh, **options)
+        plan = plan_checked(checked, terms, under=fresh)
         return Third("queries", plan, _admitted(fresh, plan.event), spend)
     gates = [None] if isinstance(spend, PureDP) else [None, open_filter(_gaussian(spend))]
     found = []
     for gate in gates:
-        plan = plan_question(question, error=error, under=gate, **options)
+        plan = plan_checked(checked, terms, under=gate)
         found.append(Third("queries", plan, most_queries(plan.event, spend), spend))
     return max(found, key=lambda third: third.queries)
 

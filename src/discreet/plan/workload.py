@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Unpack
 
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..mechanisms.reading.budget import read_budget
 from ..privacy.events import Batch, Event
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
-from .asked import Errors
-from .plan import Plan, plan_question
+from .checked import Checked, check_question
+from .plan import Plan
+from .question import plan_checked
 from .split import routes, split
+from .terms import ExactErrors, Terms, TermWords, read_terms
+from .text.workload import workload_html, workload_text
 
-__all__ = ["Workload", "plan_workload"]
+__all__ = ["Workload", "plan_workload", "workload_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,9 @@ class Workload:
         return str(self)
 
     def __str__(self) -> str:
-        from .text.workload import workload_text
-
         return workload_text(self)
 
     def _repr_html_(self) -> str:
-        from .text.workload import workload_html
-
         return workload_html(self)
 
     def to_dict(self) -> dict[str, object]:
@@ -77,12 +76,9 @@ def plan_workload(
     questions: Mapping[str, Question],
     spend: Measure | None = None,
     *,
-    error: Errors | Mapping[str, Errors] | None = None,
-    weights: Mapping[str, Number] | None = None,
-    size: int | None = None,
     under: Filter | None = None,
     public_values: PublicValues | None = None,
-    level: Number = 0.95,
+    **terms: Unpack[TermWords],
 ) -> Workload:
     """Plan several questions as one charge: a spend divided by weights, or an error for each.
 
@@ -100,26 +96,43 @@ def plan_workload(
 
     Refuses no questions, weights or errors of none of them, and what `plan_question` refuses.
     """
-    names = _names(questions)
-    if (spend is None) == (error is None):
+    read = read_terms(spend, **terms)
+    named = {name: check_question(questions[name], public_values) for name in _names(questions)}
+    return workload_of(named, read, under=under)
+
+
+def workload_of(questions: Mapping[str, Checked], terms: Terms, *, under: Filter | None) -> Workload:
+    """Plan questions that were checked; see `plan_workload`."""
+    if (terms.spend is None) == (terms.error is None):
         raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
-    options = {"size": size, "under": under, "public_values": public_values, "level": level}
-    if error is not None:
-        if weights:
-            raise InvalidArgument("weights divide a spend; with error= every question has its own, so leave them out")
-        each = _errors(names, error)
-        plans = [(name, plan_question(questions[name], error=each[name], **options)) for name in names]  # type: ignore[arg-type]
-        batch = Batch([event for _, plan in plans for event in plan.events])
-        return Workload(tuple(plans), (under or open_filter(PureDP(1))).price(batch))
-    parts = _weights(names, weights or {})
+    if terms.spend is not None:
+        return _spending(questions, terms.spend, terms, under)
+    if terms.weights:
+        raise InvalidArgument("weights divide a spend; with error= every question has its own, so leave them out")
+    each = _errors(list(questions), terms.error)
+    plans = [
+        (name, plan_checked(one, replace(terms, error=each[name]), under=under)) for name, one in questions.items()
+    ]
+    batch = Batch([event for _, plan in plans for event in plan.events])
+    return Workload(tuple(plans), (under or open_filter(PureDP(1))).price(batch))
+
+
+def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, under: Filter | None) -> Workload:
+    """Divide a spend among the questions in every way there is, and take the way of least error."""
+    parts = _weights(list(questions), terms.weights or {})
     made: list[tuple[float, Workload]] = []
     refused: Exception | None = None
-    for pieces in _divided(read_budget(spend), list(parts.values())):
+    for pieces in _divided(spend, list(parts.values())):
+        each = zip(questions.items(), pieces, strict=True)
         try:
-            plans = [(n, plan_question(questions[n], piece, **options)) for n, piece in zip(names, pieces, strict=True)]  # type: ignore[arg-type]
-            made.append((_loss(plans, parts), Workload(tuple(plans), read_budget(spend))))
+            plans = [
+                (name, plan_checked(one, replace(terms, spend=piece, weights=None), under=under))
+                for (name, one), piece in each
+            ]
         except (InvalidArgument, UnsupportedQuery) as why:  # another way to divide may do
             refused = why
+        else:
+            made.append((_loss(plans, parts), Workload(tuple(plans), spend)))
     if refused is not None and not made:
         raise refused
     return min(made, key=lambda pair: pair[0])[1]
@@ -140,12 +153,12 @@ def _divided(spend: Measure, weights: Sequence[Fraction]) -> list[list[Measure]]
     return ways
 
 
-def _weights(names: Sequence[str], weights: Mapping[str, Number]) -> dict[str, Fraction]:
+def _weights(names: Sequence[str], weights: Mapping[str, Fraction]) -> dict[str, Fraction]:
     _known(names, weights, "weights")
     return {name: positive(weights.get(name, 1), f"the weight of {name}") for name in names}
 
 
-def _errors(names: Sequence[str], error: Errors | Mapping[str, Errors]) -> dict[str, Errors]:
+def _errors(names: Sequence[str], error: ExactErrors | None) -> dict[str, ExactErrors | None]:
     if not isinstance(error, Mapping):
         return dict.fromkeys(names, error)
     _known(names, error, "error")

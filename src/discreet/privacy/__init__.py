@@ -33,6 +33,7 @@ from .events import (
     Response,
     Sampled,
     Sequence,
+    Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "Response",
     "Sampled",
     "Sequence",
+    "Shuffled",
     "SparseVector",
     "TruncatedGeometricNoise",
     "Why",

@@ -175,10 +175,12 @@ class Curve:
 
     @cached_property
     def _lines(self) -> list[tuple[float, float]]:
-        """Points of the curve from ε = 0 to where δ is negligible, for straight bounds on an attack."""
-        far = min(self.epsilon(Fraction(1, 10**12)), 1e3)
+        """Points of the curve from ε = 0 to where δ has come down to its least, for straight bounds on an attack."""
+        least = self.delta(1000)
+        near = min(Fraction(least) * Fraction(1001, 1000) + Fraction(1, 10**12), 1 - Fraction(1, 10**6))
+        far = min(self.epsilon(near), 1e3)
         grid = [far * (i / 64) ** 1.5 for i in range(65)]
-        return [(e, self.delta(Fraction(e))) for e in grid]
+        return [*((e, self.delta(Fraction(e))) for e in grid), (1e3, least)]
 
     def tradeoff(self, false_positive: Number) -> Attack:
         """Bound every guess whether one unit took part: the least false-negative rate at this false-positive rate.

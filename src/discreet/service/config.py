@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from ..arithmetic.rational import positive, whole
 from ..errors import InvalidArgument
+from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import Measure
-from ..wire.measure import budget_from_json
 from .stores.store import is_server
 
 __all__ = ["Bounds", "Config", "DataSet", "Source", "read_config"]
@@ -145,14 +145,14 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
 
 def _term(key: str, value: object, where: str) -> object:
     if key == "budget":
-        return budget_from_json(value, f"{where}.budget")
+        return budget_from_words(value, f"{where}.budget")
     if key == "allowances":
         return _allowances(_table(value, f"{where}.allowances"), where)
     return value if key == "delta" else _text(value, f"{where}.{key}")
 
 
 def _allowances(facts: Mapping[str, object], where: str) -> dict[str, Measure]:
-    return {who: budget_from_json(budget, f"{where}.allowances.{who}") for who, budget in facts.items()}
+    return {who: budget_from_words(budget, f"{where}.allowances.{who}") for who, budget in facts.items()}
 
 
 def _source(facts: Mapping[str, object], where: str, folder: Path) -> Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .measure import budget_from_json, budget_to_json
 from .request import Ask, Planned, Release, read_ask, read_planned, read_release
 from .text import read_json, write_json
 
@@ -10,8 +9,6 @@ __all__ = [
     "Ask",
     "Planned",
     "Release",
-    "budget_from_json",
-    "budget_to_json",
     "read_ask",
     "read_json",
     "read_planned",

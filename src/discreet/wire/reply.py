@@ -19,6 +19,7 @@ from ..arithmetic.canonical import canonical_json as line_of
 from ..engines.base import failure
 from ..errors import (
     BudgetExceeded,
+    Cancelled,
     ClaimRefuted,
     DiscreetError,
     EngineFailure,
@@ -31,8 +32,8 @@ from ..errors import (
     UnsupportedQuery,
 )
 from ..ledger.entry import Entry, read_line, write_line
+from ..privacy.budget_words import budget_from_words, budget_to_words
 from ..privacy.measures import Measure
-from .measure import budget_to_json
 
 if TYPE_CHECKING:
     from ..answer.answer import Answer, Interval
@@ -56,6 +57,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (BudgetExceeded, 409),
     (NotAllowed, 403),
     (LedgerConflict, 503),
+    (Cancelled, 409),
     (EngineFailure, 502),
     (LedgerCorrupt, 500),
     (ClaimRefuted, 422),
@@ -64,6 +66,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
 _KINDS: dict[str, type[DiscreetError]] = {
     kind.__name__: kind
     for kind in (
+        Cancelled,
         ClaimRefuted,
         EngineFailure,
         InvalidArgument,
@@ -94,8 +97,8 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     """
     if refusal is None:
         return {"error": {"kind": "EngineFailure", "message": BROKEN}}
-    if isinstance(refusal, EngineFailure):
-        refusal = failure()  # one constant message, whatever raised it
+    if isinstance(refusal, EngineFailure):  # one constant message, whatever raised it
+        refusal = Cancelled() if isinstance(refusal, Cancelled) else failure()
     kinds = (cls.__name__ for cls in type(refusal).__mro__ if cls.__name__ in _KINDS or cls is BudgetExceeded)
     kind = next(kinds, "InvalidArgument")
     error: dict[str, object] = {"kind": kind, "message": str(refusal)}
@@ -106,15 +109,13 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
 
 def refusal_from_json(data: object) -> DiscreetError:
     """Read a refusal back as the library's own error."""
-    from .measure import budget_from_json
-
     error = data.get("error") if isinstance(data, dict) else None
     if not isinstance(error, dict):
         return EngineFailure("the service answered in words that this client does not know")
     message = str(error.get("message", ""))
     if error.get("kind") == "BudgetExceeded":
         asked, left = (
-            budget_from_json(found) if isinstance(found := error.get(name), dict) else found
+            budget_from_words(found) if isinstance(found := error.get(name), dict) else found
             for name in ("asked", "left")
         )
         return BudgetExceeded(message, asked=asked, left=left)
@@ -123,7 +124,7 @@ def refusal_from_json(data: object) -> DiscreetError:
 
 def measure_or_text(value: object) -> object:
     """Write a measure in words, anything else as text."""
-    return budget_to_json(value) if isinstance(value, Measure) else str(value)
+    return budget_to_words(value) if isinstance(value, Measure) else str(value)
 
 
 def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
@@ -171,9 +172,9 @@ def explanation_reply(explanation: Explanation) -> dict[str, object]:
     return {
         "question": explanation.question,
         "plan": plain_json(explanation.plan.to_dict()),
-        "price": budget_to_json(explanation.price),
-        "left": budget_to_json(explanation.left),
-        "after": None if explanation.after is None else budget_to_json(explanation.after),
+        "price": budget_to_words(explanation.price),
+        "left": budget_to_words(explanation.left),
+        "after": None if explanation.after is None else budget_to_words(explanation.after),
         "fits": explanation.fits,
         "stored": explanation.stored,
         "part": explanation.part,
@@ -200,7 +201,7 @@ def plain_json(value: object) -> object:
     if isinstance(value, list | tuple):
         return [plain_json(one) for one in value]
     if isinstance(value, Measure):
-        return budget_to_json(value)
+        return budget_to_words(value)
     return str(value) if isinstance(value, Fraction) else _word(value)
 
 

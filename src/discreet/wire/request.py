@@ -5,46 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias
 
+from ..arithmetic.numeral import read_number
 from ..errors import InvalidArgument
-from ..privacy.measures import Measure
-from .measure import budget_from_json, budget_to_json, read_number
+from ..plan.terms import ExactErrors, Terms
+from ..privacy.budget_words import budget_from_words, budget_to_words
 
-__all__ = ["Ask", "Errors", "Planned", "Release", "Terms", "read_ask", "read_planned", "read_release"]
+__all__ = ["Ask", "Planned", "Release", "read_ask", "read_planned", "read_release", "terms_to_json"]
 
-Errors: TypeAlias = Fraction | Mapping[str, Fraction]
 LONGEST_SQL = 20_000
 LONGEST_WHY = 500
 LONGEST_NAME = 100
 MOST_NAMES = 64
 MOST_QUERIES = 10**9
 MOST_ROWS = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What may be spent, or how wrong the answer may be, and how it is made."""
-
-    spend: Measure | None = None
-    error: Errors | None = None
-    weights: Mapping[str, Fraction] | None = None
-    size: int | None = None
-    level: float = 0.95
-    nonnegative: bool = False
-
-    def to_json(self) -> dict[str, object]:
-        """Give the fields that are said, as `read_ask` reads them."""
-        said: dict[str, object] = {}
-        if self.spend is not None:
-            said["spend"] = budget_to_json(self.spend)
-        if self.error is not None:
-            said["error"] = _number_words(self.error)
-        if self.weights is not None:
-            said["weights"] = _number_words(self.weights)
-        if self.size is not None:
-            said["size"] = self.size
-        return said | {"level": repr(self.level), "nonnegative": self.nonnegative}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +33,7 @@ class Ask:
     def to_json(self) -> dict[str, object]:
         """Give the request as plain JSON; `read_ask` reads it back."""
         rows = {} if self.rows == 1000 else {"rows": self.rows}
-        return {"sql": self.sql, **self.terms.to_json(), "why": self.why, **rows}
+        return {"sql": self.sql, **terms_to_json(self.terms), "why": self.why, **rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +46,7 @@ class Release:
 
     def to_json(self) -> dict[str, object]:
         """Give the request as plain JSON; `read_release` reads it back."""
-        return {"questions": dict(self.questions), **self.terms.to_json(), "why": self.why}
+        return {"questions": dict(self.questions), **terms_to_json(self.terms), "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +61,21 @@ class Planned:
         """Give the request as plain JSON; `read_planned` reads it back."""
         asked = {"sql": self.questions} if isinstance(self.questions, str) else {"questions": dict(self.questions)}
         queries = {} if self.queries is None else {"queries": self.queries}
-        return {**asked, **self.terms.to_json(), **queries}
+        return {**asked, **terms_to_json(self.terms), **queries}
+
+
+def terms_to_json(terms: Terms) -> dict[str, object]:
+    """Return the terms that are said, as the readers below read them."""
+    said: dict[str, object] = {}
+    if terms.spend is not None:
+        said["spend"] = budget_to_words(terms.spend)
+    if terms.error is not None:
+        said["error"] = _number_words(terms.error)
+    if terms.weights is not None:
+        said["weights"] = _number_words(terms.weights)
+    if terms.size is not None:
+        said["size"] = terms.size
+    return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative}
 
 
 _TERMS = ("spend", "error", "weights", "size", "level", "nonnegative")
@@ -138,8 +126,8 @@ def _object(body: object, known: Iterable[str]) -> dict[str, object]:
 
 
 def _terms(fields: Mapping[str, object], *, both: bool = True) -> Terms:
-    spend = None if fields.get("spend") is None else budget_from_json(fields["spend"])
-    error = None if fields.get("error") is None else _errors(fields["error"], "error")
+    spend = None if fields.get("spend") is None else budget_from_words(fields["spend"])
+    error = None if fields.get("error") is None else _errors(fields["error"])
     if both and (spend is None) == (error is None):
         raise InvalidArgument("give spend or error, one of the two: the planner finds the other")
     weights = None if fields.get("weights") is None else _numbers(fields["weights"], "weights")
@@ -150,8 +138,18 @@ def _terms(fields: Mapping[str, object], *, both: bool = True) -> Terms:
     return Terms(spend, error, weights, size, level, _flag(fields.get("nonnegative", False), "nonnegative"))
 
 
-def _errors(value: object, name: str) -> Errors:
-    return _numbers(value, name) if isinstance(value, dict) else read_number(value, name)
+def _errors(value: object) -> ExactErrors:
+    """Read one error for all, errors by name, or, of several questions, errors by question and name."""
+    if not isinstance(value, dict):
+        return read_number(value, "error")
+    if len(value) > MOST_NAMES:
+        raise InvalidArgument(f"error must map 1 to {MOST_NAMES} columns to numbers")
+    deep = {name: one for name, one in value.items() if isinstance(one, dict)}
+    flat = {name: one for name, one in value.items() if name not in deep}
+    read = _numbers(flat, "error") if flat or not deep else {}
+    return read | {
+        _text(name, "error", LONGEST_NAME): _numbers(one, f"error.{name[:40]}") for name, one in deep.items()
+    }
 
 
 def _numbers(value: object, name: str) -> dict[str, Fraction]:
@@ -162,8 +160,8 @@ def _numbers(value: object, name: str) -> dict[str, Fraction]:
     }
 
 
-def _number_words(value: Errors) -> object:
-    return {name: str(amount) for name, amount in value.items()} if isinstance(value, Mapping) else str(value)
+def _number_words(value: ExactErrors) -> object:
+    return {name: _number_words(one) for name, one in value.items()} if isinstance(value, Mapping) else str(value)
 
 
 def _questions(value: object) -> dict[str, str]:

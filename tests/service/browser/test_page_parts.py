@@ -12,6 +12,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, NotAllowed
 from discreet.ledger.parts import Parts
+from discreet.plan.terms import Terms
 from discreet.service.pages import (
     answer_view,
     ask_form,
@@ -26,7 +27,7 @@ from discreet.service.pages.charts.chart import plain
 from discreet.service.pages.charts.scale import Scale, decades, linear
 from discreet.service.pages.lessons import corner as learn
 from discreet.service.pages.lessons import curve as lesson_curve
-from discreet.wire.request import Ask, Terms
+from discreet.wire.request import Ask
 from discreet.wire.text import write_json
 
 PEOPLE = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 110), "street": dp.Text(max_length=9)})

@@ -94,11 +94,11 @@ def _write(report: Report, html: Path) -> None:
 
 def _claim(epsilon: str | None, delta: str | None, rho: str | None, mu: str | None) -> Measure:
     from ...errors import InvalidArgument
-    from ..budget import measure_of
+    from ..budget import budget_of_flags
 
     if sum(amount is not None for amount in (epsilon, rho, mu)) != 1:
         raise InvalidArgument("give exactly one claim: --epsilon (with or without --delta), --rho or --mu")
-    return cast("Measure", measure_of(epsilon, delta, rho, mu))
+    return cast("Measure", budget_of_flags(epsilon, delta, rho, mu))
 
 
 def _pair(inputs: tuple[str, str], neighbours: str | None, unit: str | None) -> tuple[object, object]:

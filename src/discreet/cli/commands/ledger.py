@@ -11,9 +11,10 @@ from rich.progress import Progress
 
 from ...errors import InvalidArgument
 from ...ledger import Ledger, Parts, open_ledger
+from ...privacy.budget_words import budget_from_words, budget_to_words
 from ...privacy.filters.filter import Kind
 from ...privacy.neighbours import Neighbours
-from ..budget import measure_of, measure_of_words, pairs
+from ..budget import budget_of_flags, pairs
 from ..flags import Delta, Epsilon, Json, Mu, Rho
 from ..refusal import refusals
 from ..write import echo
@@ -52,12 +53,12 @@ def create(
     Example: discreet ledger create people.ledger --epsilon 3 --allow ana=1 --allow "*=1/2"
     """
     with refusals(as_json=as_json):
-        budget = measure_of(epsilon, delta, rho, mu)
+        budget = budget_of_flags(epsilon, delta, rho, mu)
         if budget is None:
             raise InvalidArgument("a ledger needs a budget: --epsilon (with or without --delta), --rho or --mu")
         if "://" not in where and Path(where).exists():
             raise InvalidArgument(f"{where} is there already; look at it by: discreet ledger show {where}")
-        shares = {who: measure_of_words(amount, "--allow") for who, amount in pairs(allow, "--allow").items()}
+        shares = {who: budget_from_words(amount, "--allow") for who, amount in pairs(allow, "--allow").items()}
         with open_ledger(
             where,
             budget,
@@ -81,13 +82,11 @@ def _parts(said: str) -> Parts:
 
 
 def _show(ledger: Ledger, *, as_json: bool) -> None:
-    from ...wire.measure import budget_to_json
-
     facts = {
-        "budget": budget_to_json(ledger.promise()),
+        "budget": budget_to_words(ledger.promise()),
         "kind": ledger.terms.kind,
-        "spent": budget_to_json(ledger.spent()),
-        "left": budget_to_json(ledger.left()),
+        "spent": budget_to_words(ledger.spent()),
+        "left": budget_to_words(ledger.left()),
     }
     words = (
         f"budget  {ledger.promise()}, counted as {ledger.terms.kind}\nspent   {ledger.spent()}\nleft    {ledger.left()}"
@@ -187,7 +186,7 @@ def allow(
     Example: discreet ledger allow people.ledger ana epsilon=1
     """
     with refusals(as_json=as_json), existing(where, name) as ledger:
-        entry = ledger.allow(who, None if budget == "none" else measure_of_words(budget, "an allowance"))
+        entry = ledger.allow(who, None if budget == "none" else budget_from_words(budget, "an allowance"))
         echo(f"entry {entry.number}: {who} may spend {budget}", {"number": entry.number, "who": who}, as_json=as_json)
 
 

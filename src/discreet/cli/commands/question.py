@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..asking import Place, Price, opened
+from ..asking import PlaceFlags, TermFlags, open_curator
 from ..bundle import bundled
 from ..flags import Json, Nonnegative, Source, Sql, Why
 from ..refusal import refusals
@@ -21,8 +21,8 @@ def query(
     source: Source,
     sql: Sql,
     *,
-    place: Place,
-    price: Price,
+    place: PlaceFlags,
+    price: TermFlags,
     nonnegative: Nonnegative = False,
     why: Why = "",
     out: Annotated[Path | None, typer.Option(help="Also write the table, with intervals, to this CSV file.")] = None,
@@ -42,10 +42,10 @@ def query(
     with refusals(as_json=as_json):
         check_picture(plot)
         if place.fresh:  # a ledger is for good: make it only for a question that can be answered
-            with opened(source, place, price, spends=False, quiet=True) as curator:
-                curator.explain(sql, **price.words(), nonnegative=nonnegative)
-        with opened(source, place, price, spends=True, quiet=as_json) as curator:
-            answer = curator.sql(sql, **price.words(), nonnegative=nonnegative, why=why)
+            with open_curator(source, place, price, spends=False, quiet=True) as curator:
+                curator.explain(sql, **price.words(nonnegative=nonnegative))
+        with open_curator(source, place, price, spends=True, quiet=as_json) as curator:
+            answer = curator.sql(sql, **price.words(nonnegative=nonnegative), why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)
         if out is not None:
             write_text(out, answer.to_csv(level=price.level))
@@ -60,8 +60,8 @@ def explain(
     source: Source,
     sql: Sql,
     *,
-    place: Place,
-    price: Price,
+    place: PlaceFlags,
+    price: TermFlags,
     nonnegative: Nonnegative = False,
     as_json: Json = False,
 ) -> None:
@@ -71,8 +71,8 @@ def explain(
     """
     from ...wire.reply import explanation_reply
 
-    with refusals(as_json=as_json), opened(source, place, price, spends=False, quiet=True) as curator:
-        shown = curator.explain(sql, **price.words(), nonnegative=nonnegative)
+    with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
+        shown = curator.explain(sql, **price.words(nonnegative=nonnegative))
         echo(shown, explanation_reply(shown), as_json=as_json)
 
 
@@ -81,8 +81,8 @@ def plan(
     source: Source,
     sql: Sql,
     *,
-    place: Place,
-    price: Price,
+    place: PlaceFlags,
+    price: TermFlags,
     queries: Annotated[int | None, typer.Option(help="How many questions like this one are to be asked.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -92,7 +92,7 @@ def plan(
     """
     from ...wire.reply import plan_reply
 
-    with refusals(as_json=as_json), opened(source, place, price, spends=False, quiet=True) as curator:
+    with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
         found = curator.plan(sql, **price.words(), queries=queries)
         echo(found, plan_reply(found), as_json=as_json)
 
@@ -102,8 +102,8 @@ def rehearse(
     source: Source,
     sql: Sql,
     *,
-    place: Place,
-    price: Price,
+    place: PlaceFlags,
+    price: TermFlags,
     nonnegative: Nonnegative = False,
     rows: Annotated[int, typer.Option(help="How many rows to make up for each table.")] = 1000,
     as_json: Json = False,
@@ -114,6 +114,6 @@ def rehearse(
     """
     from ...wire.reply import answer_reply
 
-    with refusals(as_json=as_json), opened(source, place, price, spends=False, quiet=True) as curator:
-        answer = curator.rehearse(sql, **price.words(), nonnegative=nonnegative, rows=rows)
+    with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
+        answer = curator.rehearse(sql, **price.words(nonnegative=nonnegative), rows=rows)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

@@ -18,11 +18,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from ...errors import InvalidArgument
+from ...plan.terms import read_terms
+from ...privacy.budget_words import budget_from_words
 from ...privacy.measures import Measure
-from ..budget import measure_of_words
 
 __all__ = ["Asked", "ReleaseFile", "read_release"]
 
@@ -64,16 +66,16 @@ def read_release(path: str | Path) -> ReleaseFile:
     nor how wrong every table may be, or both.
     """
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"), parse_float=Decimal)
     except (OSError, UnicodeDecodeError):
         raise InvalidArgument(f"{path} cannot be read; give the path of a TOML file in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument(f"{path} is no TOML: {error}") from None
     _known(data, _FIELDS, str(path))
     home, questions = Path(path).parent, _questions(data.get("questions"), str(path))
-    spend = measure_of_words(data["spend"], f"{path}: spend") if "spend" in data else None
+    spend = budget_from_words(data["spend"], f"{path}: spend") if "spend" in data else None
     _check_price(questions, spend, str(path))
-    title, level = data.get("title", Path(path).stem), data.get("level", 0.95)
+    title, level = data.get("title", Path(path).stem), read_terms(level=data.get("level", 0.95)).level
     return ReleaseFile(
         title=_text(title, "title", path),
         source=_place(data.get("source"), "source", path, home),
@@ -81,7 +83,7 @@ def read_release(path: str | Path) -> ReleaseFile:
         ledger=_place(data.get("ledger"), "ledger", path, home),
         questions=questions,
         spend=spend,
-        budget=measure_of_words(data["budget"], f"{path}: budget") if "budget" in data else None,
+        budget=budget_from_words(data["budget"], f"{path}: budget") if "budget" in data else None,
         tables={name: _place(at, f"tables.{name}", path, home) for name, at in dict(data.get("tables", {})).items()},
         who=_text(data.get("who", "steward"), "who", path),
         why=_text(data.get("why", title), "why", path),

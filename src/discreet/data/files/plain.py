@@ -47,7 +47,7 @@ SHAPES = {
     "boolean": Shape(Boolean, {}, NULLS),
     "text": Shape(Text, {"max_length": "50"}, NULLS),
 }
-TABLE = ("version", "neighbours", "public", "key", "size", "unit", "columns")
+TABLE = ("version", "neighbours", "public", "key", "max_rows", "size", "unit", "columns")
 PEOPLE = {"id": '"user_id"', "max_rows": "10"}
 
 
@@ -94,6 +94,8 @@ def schema_to_dict(schema: Schema) -> dict[str, object]:
         facts |= {"public": True, "key": list(schema.key)}
     else:
         facts["neighbours"] = schema.neighbours
+    if schema.max_rows:  # left out where there is none, so that older schemas keep their fingerprints
+        facts["max_rows"] = dict(schema.max_rows)
     if schema.size is not None:
         facts["size"] = schema.size
     if schema.unit is not None:

@@ -78,7 +78,7 @@ class DuckDB:
         return text
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""
+        """Refuse a schema whose table or columns are not in the store, or whose values repeat more than it states."""
         self._store.check(schema)
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
@@ -145,7 +145,7 @@ def _connect(tables: object) -> DuckDBPyConnection:
     import duckdb
 
     if isinstance(tables, duckdb.DuckDBPyConnection):
-        return tables
+        return _binary(tables)
     if isinstance(tables, Mapping):
         return duckdb.connect(config={"python_enable_replacements": False, "perfect_ht_threshold": DENSE_BITS})
     if isinstance(tables, str | Path):
@@ -158,10 +158,18 @@ def _connect(tables: object) -> DuckDBPyConnection:
     )
 
 
+def _binary(connection: DuckDBPyConnection) -> DuckDBPyConnection:
+    """Refuse a connection that compares text by another order than its bytes: two keys could then be one."""
+    found = connection.execute("SELECT current_setting('default_collation')").fetchone()
+    if found is not None and found[0] not in ("", "binary", "BINARY", "c", "C", "posix", "POSIX"):
+        raise InvalidArgument("the connection compares text by a collation; SET default_collation = '' and try again")
+    return connection
+
+
 def _register(connection: DuckDBPyConnection, name: str, source: Any) -> str:  # noqa: ANN401
     """Give what stands after FROM for a source."""
     if isinstance(source, str | Path):
-        return file_sql(source)
+        return file_sql(source, connection)
     held = f"{HELD}{name.encode().hex()}"
     connection.register(held, arrow_table(source, name))
     return held

@@ -1,21 +1,25 @@
 """Where DuckDB finds a table: a file it reads itself, or columns in memory. No reading may depend on sampled values.
 
 A CSV file is read as text throughout, with the delimiter and the names of its first line: DuckDB's own detection looks
-at rows, so one row could change the type of a column, or raise. Lines that do not fit the header count nowhere; an
-empty cell is NULL. Columns of Python objects become one Arrow type, or text if their values have several.
+at rows, so one row could change the type of a column, or raise. It is checked against the grammar first, to its last
+byte, and refused if it breaks it; an empty cell is NULL. Columns of Python objects become one Arrow type, or text if
+their values have several.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import duckdb
 
 from ...data.columns.cell import absent
-from ...data.infer.sniff import DELIMITERS
 from ...errors import InvalidArgument
+from ...intake.csv_file import CsvFile, open_csv
 from ..sql.dialect import doubled
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 __all__ = ["Source", "arrow_table", "file_sql"]
 
@@ -25,50 +29,54 @@ Source: TypeAlias = Any
 _READABLE = "give the path of a .csv, .tsv or .parquet file, or a pandas, Polars or Arrow table"
 
 
-def file_sql(path: str | Path) -> str:
-    """Write the table function that reads a file.
+def file_sql(path: str | Path, connection: DuckDBPyConnection) -> str:
+    """Write the table function that reads a file; a CSV file is checked to its last byte first.
 
-    >>> file_sql("visits.parquet")
+    >>> import duckdb
+    >>> from discreet.engines.duckdb.sources import file_sql
+    >>> file_sql("visits.parquet", duckdb.connect())
     "read_parquet('visits.parquet')"
 
-    Refuses other kinds of files, and text files without a header line.
+    Refuses other kinds of files, text files without a header line, and those that are not well-formed.
     """
     name = str(path)
     plain = name.removesuffix(".gz").lower()
     if plain.endswith((".parquet", ".pq")):
         return f"read_parquet({doubled(name, chr(39))})"
     if plain.endswith((".csv", ".tsv", ".txt")):
-        return _csv_sql(name)
+        file = open_csv(name)
+        sql = _csv_sql(file)
+        if _rows(connection, sql) != file.records.count:
+            raise InvalidArgument(f"{file.path.name} cannot be read: DuckDB finds other records in it than it holds")
+        return sql
     raise InvalidArgument(f"{Path(name).name} is no file this engine reads; {_READABLE}")
 
 
-def _csv_sql(name: str) -> str:
-    delimiter, header = _header(name)
-    columns = ", ".join(f"{doubled(label, chr(39))}: 'VARCHAR'" for label in header)
+def _rows(connection: DuckDBPyConnection, sql: str) -> int | None:
+    try:
+        found = connection.execute(f"SELECT count(*) FROM {sql}").fetchone()  # noqa: S608 all of it is quoted
+    except duckdb.Error:
+        return None
+    return None if found is None else int(found[0])
+
+
+def _csv_sql(file: CsvFile) -> str:
+    """Write how a file that keeps the grammar is read: every setting is given, so that nothing is detected."""
+    found = file.records
+    columns = ", ".join(f"{doubled(label, chr(39))}: 'VARCHAR'" for label in file.header)
     facts = {
         "auto_detect": "false",
         "header": "true",
         "columns": f"{{{columns}}}",
-        "delim": doubled(delimiter, "'"),
+        "delim": doubled(file.delimiter, "'"),
         "quote": "'\"'",
         "escape": "'\"'",
-        "ignore_errors": "true",
+        "strict_mode": "false" if found.lf and found.crlf else "true",  # strict means one kind of line end
+        "parallel": "false" if found.quoted_ends or (found.lf and found.crlf) else "true",
+        "max_line_size": str(max(1 << 21, 2 * found.longest)),
     }
-    return f"read_csv({doubled(name, chr(39))}, {', '.join(f'{key} = {value}' for key, value in facts.items())})"
-
-
-def _header(name: str) -> tuple[str, list[str]]:
-    opener = gzip.open if name.lower().endswith(".gz") else open
-    try:
-        with opener(name, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-            first = lines.readline()
-    except OSError:
-        raise InvalidArgument(f"{Path(name).name} cannot be read; {_READABLE}") from None
-    delimiter = max(DELIMITERS, key=first.count)
-    header = next(csv.reader([first], delimiter=delimiter), [])
-    if not header or len({label.casefold() for label in header}) < len(header) or not all(header):
-        raise InvalidArgument(f"the first line of {Path(name).name} must name its columns, each with a name of its own")
-    return delimiter, header
+    settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
+    return f"read_csv({doubled(str(file.path), chr(39))}, {settings})"
 
 
 def arrow_table(source: Source, name: str) -> Any:  # noqa: ANN401

@@ -12,9 +12,10 @@ from ...query.algebra.tally import FINE, Free, GroupShare, RowShare, Tally, Tota
 from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import evaluate
 from ..base import require_columns, require_public
+from ..needed import fields_in
 from ..sql.held import hold, value_of
 from ..understand import Asked, Part, understand
-from .rows import Tables, names_of, owned_rows, public_rows
+from .rows import Tables, check_matches, names_of, owned_rows, public_rows
 
 __all__ = ["Memory"]
 
@@ -78,10 +79,15 @@ class Memory:
         return names_of(self.tables[table])
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not there; a table without rows has whatever columns it needs."""
+        """Refuse a schema whose table or columns are not there, or whose values repeat more than it states.
+
+        A table without rows has whatever columns it needs.
+        """
         stored = self.columns(schema.name)
         if stored:
             require_columns(schema, stored)
+        if schema.public:
+            check_matches(schema, public_rows(schema, self.tables))
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
         """List the distinct values of a column of a public table, in order, NULL left out."""
@@ -94,7 +100,8 @@ def _entries(asked: Asked, tables: Tables) -> list[Entry]:
     tally, columns = asked.tally, asked.columns
     only = None if tally.only is None else set(tally.only)
     found = []
-    for one in owned_rows(tally.rows, tables):
+    needed = fields_in((*tally.keys, *(term.expression for term in tally.terms)))
+    for one in owned_rows(tally.rows, tables, needed):
         values = (evaluate(key, one.row, columns) for key in tally.keys)
         key = tuple(value_of(hold(v, kind), kind) for v, kind in zip(values, asked.keys, strict=True))
         if only is None or key in only:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,12 +15,14 @@ from ...data.schema import Schema
 from ...data.unit import People, window_start
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.rows import columns_of
 from ...query.domains.domain import Kind, Scalar
 from ...query.meaning.evaluate import evaluate
-from ..base import find_column, shared_key
+from ..base import find_column, require_matches
+from ..needed import Names, needed_below
 
-__all__ = ["Owned", "Tables", "names_of", "owned_rows", "public_rows", "read_cell"]
+__all__ = ["Owned", "Tables", "check_matches", "names_of", "owned_rows", "public_rows", "read_cell"]
 
 Row: TypeAlias = Mapping[str, Scalar]
 Tables: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
@@ -34,28 +36,49 @@ class Owned:
     row: Row
 
 
-def owned_rows(relation: Relation, tables: Tables) -> list[Owned]:
-    """Give the rows of a relation, each with its owner."""
+def owned_rows(relation: Relation, tables: Tables, needed: Names) -> list[Owned]:
+    """Return the rows of a relation, each with its owner, of which these columns will be read."""
     match relation:
         case Scan(schema=schema):
             return _scanned(schema, tables[schema.name])
         case Where(rows=rows, condition=condition):
             columns = columns_of(rows)
-            return [one for one in owned_rows(rows, tables) if evaluate(condition, one.row, columns) is True]
+            found = owned_rows(rows, tables, *needed_below(relation, needed))
+            return [one for one in found if evaluate(condition, one.row, columns) is True]
         case Select(rows=rows, columns=chosen):
             columns = columns_of(rows)
             return [
                 Owned(one.owner, {name: evaluate(expression, one.row, columns) for name, expression in chosen})
-                for one in owned_rows(rows, tables)
+                for one in owned_rows(rows, tables, *needed_below(relation, needed))
             ]
         case JoinPublic():
-            return _joined(relation, tables)
+            return _joined(relation, tables, needed)
         case JoinPeople():
-            return _paired(relation, tables)
+            return _paired(relation, tables, needed)
         case Union(parts=parts):
-            return [one for part in parts for one in owned_rows(part, tables)]
+            return [one for part in parts for one in owned_rows(part, tables, needed)]
         case PerPerson():
-            return _per_person(relation, tables)
+            return _per_person(relation, tables, needed)
+
+
+def _cut_rows(rows: Relation, most: int | None, tables: Tables, needed: Names) -> list[Owned]:
+    """Return rows of which each person keeps at most so many, evenly spread in the order of what is read of them."""
+    found = owned_rows(rows, tables, needed)
+    if most is None:
+        return found
+    order = [name for name in columns_of(rows) if name in needed]
+    people: dict[Hashable, list[Owned]] = defaultdict(list)
+    for one in found:
+        people[one.owner].append(one)
+    return [one for mine in people.values() for one in _spread(mine, most, order)]
+
+
+def _spread(rows: list[Owned], most: int, order: Sequence[str]) -> list[Owned]:
+    n = len(rows)
+    if n <= most:
+        return rows
+    placed = sorted(rows, key=lambda one: [() if one.row[name] is None else (one.row[name],) for name in order])
+    return [one for place, one in enumerate(placed, start=1) if (place * most + n // 2) % n < most]
 
 
 def read_cell(column: Column, value: object) -> Scalar:
@@ -118,22 +141,24 @@ def public_rows(schema: Schema, tables: Tables) -> list[Row]:
     return [one.row for one in _scanned(schema, tables[schema.name])]
 
 
-def duplicated(schema: Schema, rows: Iterable[Row]) -> bool:
-    """Tell whether two rows share the declared key of a public table; a NULL matches nothing, so it is no key."""
-    keys = [tuple(row[name] for name in schema.key) for row in rows]
-    present = [key for key in keys if None not in key]
-    return len(set(present)) < len(present)
+def check_matches(schema: Schema, rows: Sequence[Row]) -> None:
+    """Refuse a public table whose values repeat more than it states; a NULL matches nothing."""
+
+    def count(columns: tuple[str, ...]) -> int:
+        keys = (tuple(row[name] for name in columns) for row in rows)
+        return max(Counter(key for key in keys if None not in key).values(), default=0)
+
+    require_matches(schema, count)
 
 
-def _joined(join: JoinPublic, tables: Tables) -> list[Owned]:
+def _joined(join: JoinPublic, tables: Tables, needed: Names) -> list[Owned]:
     public, columns = public_rows(join.table, tables), columns_of(join.rows)
-    if join.table.key and duplicated(join.table, public):
-        raise shared_key(join.table)
+    check_matches(join.table, public)
     matches: dict[tuple[Scalar, ...], list[Row]] = defaultdict(list)
     for row in public:
         matches[tuple(row[name] for _, name in join.on)].append(row)
     found = []
-    for one in owned_rows(join.rows, tables):
+    for one in _cut_rows(join.rows, find_cut(join), tables, *needed_below(join, needed)):
         key = tuple(evaluate(expression, one.row, columns) for expression, _ in join.on)
         partners: list[Row] = [] if None in key else matches.get(key, [])
         if not partners and join.keep:
@@ -145,24 +170,26 @@ def _joined(join: JoinPublic, tables: Tables) -> list[Owned]:
     return found
 
 
-def _paired(join: JoinPeople, tables: Tables) -> list[Owned]:
+def _paired(join: JoinPeople, tables: Tables, needed: Names) -> list[Owned]:
     left, right = columns_of(join.left), columns_of(join.right)
+    sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
+    mine, yours = (_cut_rows(side, most, tables, below) for side, most, below in sides)
     partners: dict[object, list[Row]] = defaultdict(list)
-    for one in owned_rows(join.right, tables):
+    for one in yours:
         key = tuple(evaluate(expression, one.row, right) for _, expression in join.on)
         if None not in key:
             partners[one.owner, key].append(one.row)
     found = []
-    for one in owned_rows(join.left, tables):
+    for one in mine:
         key = tuple(evaluate(expression, one.row, left) for expression, _ in join.on)
         found += [Owned(one.owner, {**one.row, **other}) for other in partners.get((one.owner, key), [])]
     return found
 
 
-def _per_person(relation: PerPerson, tables: Tables) -> list[Owned]:
+def _per_person(relation: PerPerson, tables: Tables, needed: Names) -> list[Owned]:
     columns = columns_of(relation.rows)
     groups: dict[tuple[Hashable, tuple[Scalar, ...]], list[Row]] = defaultdict(list)
-    for one in owned_rows(relation.rows, tables):
+    for one in owned_rows(relation.rows, tables, *needed_below(relation, needed)):
         groups[one.owner, tuple(evaluate(e, one.row, columns) for _, e in relation.keys)].append(one.row)
     return [
         Owned(

@@ -60,7 +60,7 @@ class Postgres:
         return self._store.explain(tally)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""
+        """Refuse a schema whose table or columns are not in the store, or whose values repeat more than it states."""
         self._store.check(schema)
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:

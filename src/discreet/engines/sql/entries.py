@@ -12,10 +12,11 @@ from ...query.domains.domain import MOST_STEPS, Kind, Whole, Words
 from ...query.domains.domain_of import kind_of
 from ..understand import Asked, Part
 from .expression import expression_sql
+from .frame import Writer
 from .late import late_keys
 from .only import only_sql
 from .reading.number import clip_sql
-from .relation import Writer, frame_of, scope_of
+from .relation import frame_of, scope_of
 from .scope import Scope
 from .select import named_cells, select_sql
 

@@ -15,8 +15,10 @@ from ...query.algebra.expression import Field, fields_of
 from ...query.algebra.tally import Tally
 from ...query.algebra.tree import Relation, Scan, Where
 from ..base import find_column
+from ..needed import Names
+from .frame import Writer
 from .reading.value import prepare, read
-from .relation import Names, Writer, stored_column
+from .relation import stored_column
 
 __all__ = ["Late", "late_keys"]
 

@@ -6,58 +6,29 @@ an id, or without a time if there is a window, count nowhere: they are left out 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import count
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from ...data.schema import Schema
 from ...data.unit import People
-from ...query.algebra.expression import Expression, Field, fields_of
+from ...query.algebra.expression import Field
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.rows import columns_of
 from ...query.domains.domain import Kind, kind_of_column
 from ..base import find_column, require_columns
+from ..needed import Names, needed_below
 from ..understand import times_of
-from .dialect import Dialect, StoredColumn, StoredTable
+from .cut import cut_frame
+from .dialect import StoredColumn, StoredTable
 from .expression import equal_sql, expression_sql, scaled_sql
+from .frame import Frame, Writer
 from .person import id_sql, present_sql, total_sql, window_sql
 from .reading.value import prepare, read
 from .scope import Scope, short
 from .select import named_cells, select_sql
 
-__all__ = ["Frame", "Writer", "frame_of", "public_frame", "scope_of", "stored_column"]
-
-Names = frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A SELECT: the SQL names of its columns, their kinds, and the names of its owner."""
-
-    sql: str
-    names: dict[str, str]
-    kinds: dict[str, Kind]
-    owner: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """What is needed to write SQL: the dialect, the stored tables, a supply of fresh names, and which columns of a
-    table are left as they are stored, to be read later.
-    """
-
-    dialect: Dialect
-    table: Callable[[str], StoredTable]
-    numbers: Iterator[int] = field(default_factory=count)
-    late: Names = frozenset()
-
-    def fresh(self, letter: str) -> str:
-        """Give a name that is not yet used in this text."""
-        return f"{letter}{next(self.numbers)}"
-
-    def named(self, names: Iterable[str]) -> dict[str, str]:
-        """Give each column a fresh name."""
-        return {name: self.fresh("c") for name in names}
+__all__ = ["frame_of", "public_frame", "scope_of", "stored_column"]
 
 
 def scope_of(frame: Frame, writer: Writer) -> Scope:
@@ -76,12 +47,12 @@ def _frame(relation: Relation, needed: Names, writer: Writer) -> Frame:
         case Scan(schema=schema):
             return _scan(schema, needed, writer)
         case Where(rows=rows, condition=condition):
-            frame = frame_of(rows, needed | fields_of(condition), writer)
+            frame = frame_of(rows, needed_below(relation, needed)[0], writer)
             test = expression_sql(condition, scope_of(frame, writer))
             return replace(frame, sql=select_sql(["*"], f"({frame.sql}) AS t", f"WHERE {test}"))
         case Select(rows=rows, columns=columns):
             chosen = {name: expression for name, expression in columns if name in needed}
-            frame = frame_of(rows, _fields(chosen.values()), writer)
+            frame = frame_of(rows, needed_below(relation, needed)[0], writer)
             scope, names = scope_of(frame, writer), writer.named(chosen)
             cells = {names[name]: expression_sql(expression, scope) for name, expression in chosen.items()}
             return Frame(_select(frame.owner, cells, frame.sql), names, _kinds(relation, names), frame.owner)
@@ -93,10 +64,6 @@ def _frame(relation: Relation, needed: Names, writer: Writer) -> Frame:
             return _union(relation, needed, writer)
         case PerPerson():
             return _per_person(relation, needed, writer)
-
-
-def _fields(expressions: Iterable[Expression]) -> Names:
-    return frozenset().union(*map(fields_of, expressions))
 
 
 def _kinds(relation: Relation, names: Iterable[str]) -> dict[str, Kind]:
@@ -157,10 +124,16 @@ def public_frame(table: Schema, needed: Names, writer: Writer) -> Frame:
     return _scan(table, needed, writer)
 
 
+def _cut(rows: Relation, most: int | None, needed: Names, writer: Writer) -> Frame:
+    """Write one side of a join, each person cut to so many rows."""
+    order = [name for name in columns_of(rows) if name in needed]
+    return cut_frame(frame_of(rows, needed, writer), most, order, writer.dialect)
+
+
 def _join_public(join: JoinPublic, needed: Names, writer: Writer) -> Frame:
     added = {name: column for name, column in join.columns if name in needed}
-    below = (needed - set(dict(join.columns))) | _fields(expression for expression, _ in join.on)
-    left = frame_of(join.rows, below, writer)
+    (below,) = needed_below(join, needed)
+    left = _cut(join.rows, find_cut(join), below, writer)
     right = public_frame(join.table, frozenset(added.values()) | {column for _, column in join.on}, writer)
     here, there = scope_of(left, writer), scope_of(right, writer)
     matched = " AND ".join(equal_sql((expression, here), (Field(column), there)) for expression, column in join.on)
@@ -173,10 +146,8 @@ def _join_public(join: JoinPublic, needed: Names, writer: Writer) -> Frame:
 
 
 def _join_people(join: JoinPeople, needed: Names, writer: Writer) -> Frame:
-    sides = [(join.left, [mine for mine, _ in join.on]), (join.right, [yours for _, yours in join.on])]
-    left, right = (
-        frame_of(side, (needed & set(columns_of(side))) | _fields(expressions), writer) for side, expressions in sides
-    )
+    sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
+    left, right = (_cut(side, most, below, writer) for side, most, below in sides)
     here, there = scope_of(left, writer), scope_of(right, writer)
     matched = [f"{a} = {b}" for a, b in zip(left.owner, right.owner, strict=True)]
     matched += [equal_sql((mine, here), (yours, there)) for mine, yours in join.on]
@@ -202,7 +173,7 @@ def _union(union: Union, needed: Names, writer: Writer) -> Frame:
 def _per_person(relation: PerPerson, needed: Names, writer: Writer) -> Frame:
     totals = {name: total for name, total in relation.totals if name in needed}
     added = {name: total.expression for name, total in totals.items() if total.expression is not None}
-    frame = frame_of(relation.rows, _fields([*dict(relation.keys).values(), *added.values()]), writer)
+    frame = frame_of(relation.rows, needed_below(relation, needed)[0], writer)
     scope, keys, values = scope_of(frame, writer), writer.named(dict(relation.keys)), writer.named(added)
     cells = {keys[name]: expression_sql(expression, scope) for name, expression in relation.keys}
     cells |= {values[name]: expression_sql(expression, scope) for name, expression in added.items()}

@@ -9,13 +9,13 @@ from ...data.schema import Schema
 from ...query.algebra.tally import Tally, Totals
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ...query.domains.domain import Scalar, kind_of_column
-from ..base import require_columns, require_public, shared_key
+from ..base import require_columns, require_matches, require_public
 from ..understand import Asked, understand
 from .dialect import Dialect, StoredTable
+from .frame import Writer
 from .held import value_of
 from .lines import in_lines
-from .relation import Writer
-from .tally import distinct_sql, read_totals, tally_sql, twice_sql
+from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
 __all__ = ["Store"]
 
@@ -24,18 +24,18 @@ Fetch = Callable[[str], Sequence[Sequence[object]]]
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Tables in one dialect, and a way to run a text; knows which public tables have been found to keep their key."""
+    """Tables in one dialect, and a way to run a text; knows which public tables have been counted."""
 
     dialect: Dialect
     table: Callable[[str], StoredTable]
     fetch: Fetch
-    unique: set[Schema] = field(default_factory=set)
+    counted: set[Schema] = field(default_factory=set)
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""
         asked, sql = self._write(tally)
         for schema in _public_tables(tally.rows):
-            self._check_key(schema)
+            self._check_matches(schema)
         return read_totals(asked, self.fetch(sql))
 
     def explain(self, tally: Tally) -> str:
@@ -43,9 +43,9 @@ class Store:
         return in_lines(self._write(tally)[1])
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store, or whose declared key is not unique."""
+        """Refuse a schema whose table or columns are not in the store, or whose values repeat more than it states."""
         require_columns(schema, self.table(schema.name).columns)
-        self._check_key(schema)
+        self._check_matches(schema)
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
         """List the distinct values of a column of a public table, in order, NULL left out."""
@@ -62,11 +62,10 @@ class Store:
         asked = understand(tally)
         return asked, tally_sql(asked, self._writer())
 
-    def _check_key(self, schema: Schema) -> None:
-        if schema.key and schema not in self.unique:
-            if self.fetch(twice_sql(schema, self._writer())):
-                raise shared_key(schema)
-            self.unique.add(schema)
+    def _check_matches(self, schema: Schema) -> None:
+        if schema not in self.counted:
+            require_matches(schema, lambda columns: self.fetch(crowd_sql(schema, columns, self._writer()))[0][0])
+            self.counted.add(schema)
 
 
 def _public_tables(relation: Relation) -> Iterable[Schema]:

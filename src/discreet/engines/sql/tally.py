@@ -17,13 +17,14 @@ from ...query.algebra.tally import Free, Totals
 from ...query.bounds.rows import tables_of
 from ..understand import Asked
 from .entries import entries_of, once_sql
+from .frame import Writer
 from .held import value_of
 from .person import require_alike
-from .relation import Writer, public_frame, stored_column
+from .relation import public_frame, stored_column
 from .select import select_sql
 from .shares import shared_sql
 
-__all__ = ["distinct_sql", "read_totals", "tally_sql", "twice_sql"]
+__all__ = ["crowd_sql", "distinct_sql", "read_totals", "tally_sql"]
 
 
 def tally_sql(asked: Asked, writer: Writer) -> str:
@@ -60,10 +61,10 @@ def distinct_sql(table: Schema, column: str, writer: Writer) -> str:
     return select_sql([f"DISTINCT {name}"], f"({frame.sql}) AS t", f"WHERE {name} IS NOT NULL")
 
 
-def twice_sql(table: Schema, writer: Writer) -> str:
-    """Write a query that has a row if two rows of a public table share its declared key; NULL is no key."""
-    frame = public_frame(table, frozenset(table.key), writer)
-    names = [frame.names[name] for name in table.key]
+def crowd_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
+    """Write how many rows of a public table hold the same values in some columns, at most; NULL matches nothing."""
+    frame = public_frame(table, frozenset(columns), writer)
+    names = [frame.names[name] for name in columns]
     there = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    tail = f"WHERE {there} GROUP BY {', '.join(names)} HAVING count(*) > 1 LIMIT 1"
-    return select_sql(["1 AS one"], f"({frame.sql}) AS t", tail)
+    counts = select_sql(["count(*) AS n"], f"({frame.sql}) AS t", f"WHERE {there} GROUP BY {', '.join(names)}")
+    return select_sql(["COALESCE(max(n), 0)"], f"({counts}) AS t")

@@ -26,7 +26,7 @@ from ..laws.quantile import around, at, brief, level, most_scale, target
 from ..reading.budget import refuse_pure
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import add_noise, exponent_for, root_up, square_apart, widening
+from .lattice import ROUNDS, add_noise, exponent_for, root_up, square_apart, too_small, widening
 
 __all__ = ["MOST_COORDINATES", "Gaussian", "classic_gaussian"]
 
@@ -73,11 +73,9 @@ class Gaussian:
         square, root = _squared(stated), root_up(_squared(stated))
         exact = root**2 == square  # a root such as √2 is on no lattice; whole vectors need no rounding all the same
         exponent = exponent_for(sigma, root if exact else None)
-        apart = square_apart(square, exponent, 1) if exact else square
-        moved = stated.changed if isinstance(stated, Sensitivity) else MOST_COORDINATES
-        event = GaussianNoise(
-            sigma**2, apart, Fraction(2) ** exponent, min(moved, most or MOST_COORDINATES), neighbours=relation
-        )
+        moved = min(stated.changed if isinstance(stated, Sensitivity) else MOST_COORDINATES, most or MOST_COORDINATES)
+        apart = square_apart(square, exponent, 1) if exact or moved == 1 else square
+        event = GaussianNoise(sigma**2, apart, Fraction(2) ** exponent, moved, neighbours=relation)
         steps = event.variance / event.step**2
         for name, value in zip(self.__slots__, (sigma, stated, relation, most, event, exponent, steps), strict=True):
             object.__setattr__(self, name, value)
@@ -99,7 +97,7 @@ class Gaussian:
         >>> Gaussian.spending(ZCDP(0.5), sensitivity=3)
         Gaussian(scale=3, sensitivity=3)
 
-        Refuses pure ε, which no Gaussian keeps.
+        Refuses pure ε, which no Gaussian keeps, and a promise so small that a scale has too few lattice steps for it.
         """
         from ...privacy.calibrate import least_scale
 
@@ -111,9 +109,11 @@ class Gaussian:
         if not isinstance(budget, ZCDP):
             return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(square)))
         made = make(root_up(_squared(read_sensitivity(sensitivity, neighbours)[0]) / (2 * budget.rho)))
-        while made.event.squared_sensitivity > 2 * budget.rho * made.event.variance:  # Δ2 is off the lattice
-            made = make(root_up(made.event.squared_sensitivity / (2 * budget.rho)))
-        return made
+        for _ in range(ROUNDS):
+            if made.event.squared_sensitivity <= 2 * budget.rho * made.event.variance:
+                return made
+            made = make(root_up(made.event.squared_sensitivity / (2 * budget.rho)))  # Δ2 is off the lattice
+        raise too_small(budget, "DiscreteGaussian")
 
     @classmethod
     def for_error(

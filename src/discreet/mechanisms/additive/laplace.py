@@ -24,7 +24,7 @@ from ..laws.quantile import around, at, brief, level, most_scale, target
 from ..reading.budget import read_budget
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import add_noise, exponent_for, steps_apart, widening
+from .lattice import ROUNDS, add_noise, exponent_for, steps_apart, too_small, widening
 
 __all__ = ["Laplace"]
 
@@ -92,6 +92,8 @@ class Laplace:
 
         >>> Laplace.spending(PureDP(0.05), sensitivity=1)
         Laplace(scale=20, sensitivity=1)
+
+        Refuses an ε below about 1e-12: a scale has too few lattice steps for it.
         """
         from ...privacy.calibrate import least_scale
 
@@ -102,9 +104,11 @@ class Laplace:
         if not isinstance(budget, PureDP):
             return make(least_scale(lambda scale: make(scale).event, budget, start=norm))
         made = make(norm / budget.epsilon)
-        while made.event.sensitivity > budget.epsilon * made.scale:  # Δ1 is off the lattice: two rounds at most
-            made = make(made.event.sensitivity / budget.epsilon)
-        return made
+        for _ in range(ROUNDS):
+            if made.event.sensitivity <= budget.epsilon * made.scale:
+                return made
+            made = make(made.event.sensitivity / budget.epsilon)  # Δ1 is off the lattice
+        raise too_small(budget, "DiscreteLaplace")
 
     @classmethod
     def for_error(

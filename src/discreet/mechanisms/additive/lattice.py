@@ -18,6 +18,7 @@ import numpy as np
 
 from ...errors import InvalidArgument
 from ...noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to_grid
+from ...privacy.measures import Measure
 from ..reading.value import Floats, Integers, add_whole
 
 __all__ = ["Draw", "add_noise", "ceiling", "exponent_for", "root_up", "square_apart", "steps_apart", "widening"]
@@ -111,6 +112,19 @@ def widening(ratio: Fraction, most: int = 2) -> Fraction:
         how = "say how many coordinates one unit changes (give a Sensitivity), or hand in whole numbers"
         raise InvalidArgument(f"rounding so long an array would need more than twice the noise; {how}")
     return ratio
+
+
+ROUNDS = 4
+"""How often a scale is raised for a sensitivity off the lattice: twice is enough where any scale is."""
+
+
+def too_small(budget: Measure, instead: str) -> InvalidArgument:
+    """Make the refusal of a promise that no scale keeps, because the lattice widens with it.
+
+    A sensitivity below one step counts as one step, and a scale has at most 2^49 of them.
+    """
+    why = "noise on floats has at most 2**49 lattice steps in a scale, and one step is the least that an answer moves"
+    return InvalidArgument(f"{budget!r} is too small a promise: {why}; ask for more, or use {instead} on whole numbers")
 
 
 def add_noise(value: int | float | Integers | Floats, exponent: int, draw: Draw) -> object:

@@ -12,8 +12,8 @@ from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
 from ...query.algebra.tally import Free, GroupShare, RowShare, Share
-from ..release import ChosenRelease
-from ..selection import KEY_SHARE, Selection
+from ...statistics.releases.choice import ChosenRelease
+from ..selection import KEY_PART, Selection
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -22,7 +22,7 @@ __all__ = ["plan_dict", "plan_html", "plan_text", "share_text"]
 
 
 def share_text(share: Share) -> str:
-    """Say how much of one unit counts.
+    """Return how much of one unit counts.
 
     >>> share_text(RowShare(10)), share_text(GroupShare(2, 5)), share_text(Free())
     ('10 rows a person', '5 rows in each of 2 keys a person', 'every row')
@@ -45,7 +45,7 @@ def _many(number: int, noun: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PlanLine:
     """One line of the table: a statistic, or one of the totals it is made from."""
 
     statistic: str
@@ -73,16 +73,18 @@ class Row:
         )
 
 
-def _rows(plan: Plan) -> list[Row]:
+def _rows(plan: Plan) -> list[PlanLine]:
     rows = [] if plan.selection is None else [_keys_row(plan.selection)]
     shared = {place for place in range(len(plan.releases)) if sum(place in places for _, places in plan.uses) > 1}
     seen: set[int] = set()
-    for (name, places), (_, error) in zip(plan.uses, plan.statistic_errors().items(), strict=True):
-        model = plan.models[[n for n, _ in plan.uses].index(name)]
+    errors = plan.statistic_errors()
+    for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
+        error = errors[name]
+        model = recipe.noise_model
         relative = error / plan.size if model.counts and plan.size_from != "assumed" else None
         unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease) else ""
         if len(places) > 1:
-            rows.append(Row(name, "", None, None, "", error, unit, relative, ""))
+            rows.append(PlanLine(name, "", None, None, "", error, unit, relative, ""))
         for label, place in zip(model.labels, places, strict=True):
             own = name if len(places) == 1 else f"  {label}"
             rows.append(_row(plan, own, place, relative if len(places) == 1 else None, shared=place in shared & seen))
@@ -90,16 +92,16 @@ def _rows(plan: Plan) -> list[Row]:
     return rows
 
 
-def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> Row:
+def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
     release, beta = plan.releases[place], float(1 - plan.level)
     chosen = isinstance(release, ChosenRelease)
-    part = plan.shares[place] * (1 if plan.selection is None else 1 - KEY_SHARE)
-    return Row(
+    part = plan.parts[place] * (1 if plan.selection is None else 1 - KEY_PART)
+    return PlanLine(
         label,
         type(release.mechanism).__name__,
         release.scale,
         None if shared else part,
-        share_text(release.want.tally.share),
+        share_text(release.need.tally.share),
         release.error(beta),
         " rows" if chosen else "",
         relative,
@@ -107,13 +109,13 @@ def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: 
     )
 
 
-def _keys_row(selection: Selection) -> Row:
+def _keys_row(selection: Selection) -> PlanLine:
     name, counts = type(selection.rule).__name__, share_text(selection.tally.share)
-    return Row("(keys)", name, None, KEY_SHARE, counts, None, "", None, str(selection.budget))
+    return PlanLine("(keys)", name, None, KEY_PART, counts, None, "", None, str(selection.budget))
 
 
 def _price(event: Event) -> str:
-    """Say what one release costs by itself: its ε, or its ρ where it has none."""
+    """Return what one release costs by itself: its ε, or its ρ where it has none."""
     pure = price_pure(event)
     if pure is not None:
         return f"ε = {shown(pure)}"
@@ -148,7 +150,7 @@ def plan_html(plan: Plan) -> str:
 
 
 def plan_dict(plan: Plan) -> dict[str, object]:
-    """Give the table as plain values, for JSON."""
+    """Return the table as plain values, for JSON."""
     return {
         "spend": str(plan.spend),
         "level": float(plan.level),
@@ -159,6 +161,6 @@ def plan_dict(plan: Plan) -> dict[str, object]:
     }
 
 
-def _plain(row: Row) -> dict[str, object]:
+def _plain(row: PlanLine) -> dict[str, object]:
     share = None if row.share is None else float(row.share)
     return {field.name: getattr(row, field.name) for field in fields(row)} | {"share": share, "unit": row.unit.strip()}

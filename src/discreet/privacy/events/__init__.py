@@ -6,7 +6,7 @@ is never removed or redefined: a new meaning is a new class or a new version. JS
     Event
     ├── one release   LaplaceNoise  DiscreteLaplaceNoise  TruncatedGeometricNoise
     │                 GaussianNoise  DiscreteGaussianNoise  BinomialNoise
-    │                 ExponentialSelection  PermuteAndFlipSelection  Response  SparseVector
+    │                 ExponentialSelection  PermuteAndFlipSelection  Response  SparseVector  Shuffled
     ├── a promise     Promise (of any measure)   OwnCurve (points of a privacy curve)
     ├── built on one  Sampled  Repeated  KeySelection
     └── of several    Sequence (each may depend on the answers before)  Batch (all asked at once)  Parallel
@@ -24,6 +24,7 @@ from .additive import (
 )
 from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
 from .combined import Batch, Event, KeySelection, Parallel, Repeated, Sampled, Sequence
+from .shuffled import Shuffled
 
 __all__ = [
     "Batch",
@@ -43,6 +44,7 @@ __all__ = [
     "Response",
     "Sampled",
     "Sequence",
+    "Shuffled",
     "SparseVector",
     "TruncatedGeometricNoise",
 ]

@@ -19,6 +19,7 @@ from .additive import (
     TruncatedGeometricNoise,
 )
 from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
+from .shuffled import Shuffled
 from .value import fill
 
 __all__ = [
@@ -151,6 +152,7 @@ Event: TypeAlias = (
     | SparseVector
     | Promise
     | OwnCurve
+    | Shuffled
     | Sampled
     | Repeated
     | KeySelection

@@ -63,6 +63,10 @@ _EVENTS: dict[str, tuple[type[Event], Fields]] = {
     "sparse-vector": (e.SparseVector, {"epsilon": "amount", "answers": "count"} | _NEAR),
     "promise": (e.Promise, {"measure": "measure"} | _NEAR),
     "own-curve": (e.OwnCurve, {"points": "pairs"} | _NEAR),
+    "shuffled": (
+        e.Shuffled,
+        {"epsilon": "amount", "n": "count"} | dict.fromkeys(("outputs", "inside", "shared"), "count or null") | _NEAR,
+    ),
     "sampled": (e.Sampled, {"event": "event", "rate": "amount"}),
     "repeated": (e.Repeated, {"event": "event", "times": "count"}),
     "key-selection": (e.KeySelection, {"noise": "event", "delta": "amount"}),

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...arithmetic.rational import Number, whole
-from ...arithmetic.rounding import shown
+from ...arithmetic.rounding import shown, up
 from ...errors import InvalidArgument
+from ..compose import compose
 from ..convert import delta as delta_of
 from ..convert import epsilon as epsilon_of
-from ..curve import read_delta
+from ..curve import Curve, read_delta
+from ..events import Promise
 from ..measures import ApproxDP, Measure, PureDP, read_measure
 from .attack import Attack, attack, read_rate
 
@@ -66,17 +68,25 @@ def advise(delta: Number, n: int) -> Advice:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a promise means for one person: the most an attacker's odds, guesses and beliefs can move."""
+    """What a promise means for one person: the most an attacker's odds, guesses and beliefs can move.
+
+    `epsilon` and `delta` are the point of the curve that was read. The odds move by at most e^`loss`, up or down,
+    except with probability at most `chance`. A δ is not that chance: for Gaussian noise of μ = 1 the odds move by more
+    than e^ε five times as often as δ says, and of a bare (ε, δ) promise nothing is known there. So an (ε, δ) promise
+    is read at twice the odds, which are passed at most about 2δ of the time.
+    """
 
     measure: Measure
     epsilon: float
     delta: Fraction
     best: Attack
+    loss: float
+    chance: float
 
     @property
     def odds(self) -> float:
         """The factor by which the odds of any statement about a person may move."""
-        return math.exp(self.epsilon)
+        return math.exp(self.loss) if self.loss < 700 else math.inf
 
     @property
     def advantage(self) -> float:
@@ -86,23 +96,22 @@ class Meaning:
     def posterior(self, prior: Number) -> tuple[float, float]:
         """Bound what an attacker may believe afterwards of something he held for likely with probability `prior`.
 
-        Holds except with probability δ. For example 1 in 100 becomes at most 2.7 in 100 at ε = 1.
+        Holds except with probability at most `chance`. For example 1 in 100 becomes at most 2.7 in 100 at ε = 1.
 
         >>> [round(p, 4) for p in meaning(PureDP(1)).posterior(0.01)]
         [0.0037, 0.0267]
         """
-        p = float(read_rate(prior, "prior"))
-        grown = self.odds
-        return p / (p + (1 - p) * grown), p * grown / (1 - p + p * grown)
+        p, shrunk = float(read_rate(prior, "prior")), math.exp(-self.loss)
+        return p * shrunk / (p * shrunk + (1 - p)) if p < 1 else 1.0, p / (p + (1 - p) * shrunk) if p else 0.0
 
     def __str__(self) -> str:
-        low, high = self.posterior(Fraction(1, 2))
-        but = "" if self.delta == 0 else f", but for a chance of {shown(self.delta)}"
+        low, high = (100 * p for p in self.posterior(Fraction(1, 2)))
+        but = "" if self.chance == 0 else f", except with probability at most {shown(self.chance)}"
         return "\n".join(
             [
                 f"{self.measure}: {_strength(self.epsilon)}.",
                 f"The odds of anything about a person move by a factor of at most {shown(self.odds)}{but}.",
-                f"A belief of 50 % stays between {shown(100 * low, 3, upward=False)} % and {shown(100 * high, 3)} %.",
+                f"A belief of 50 % stays between {shown(low, 3, upward=False)} % and {shown(high, 3)} %{but}.",
                 f"An attacker who guesses who took part beats a coin by at most {shown(self.advantage)}.",
                 f"At 5 % false alarms he finds at most {shown(100 * self.best.true_positive, 3)} % of those who did.",
                 "Not promised: " + "; ".join(NOT_PROMISED) + ".",
@@ -135,5 +144,28 @@ def meaning(measure: Measure, delta: Number | None = None) -> Meaning:
                 raise InvalidArgument(f"{measure!r} has a whole curve; say at which delta to read it, such as 1e-6")
             at = read_delta(delta)
             price = epsilon_of(measure, at)
+    reach = price + math.log(2) if at > 0 and (price == 0 or isinstance(measure, ApproxDP)) else price
     lines = [(e, delta_of(measure, Fraction(e))) for e in (price * i / 32 for i in range(33))] if price < 1e3 else []
-    return Meaning(measure, price, at, attack(lines, 0.05))
+    return Meaning(
+        measure, price, at, attack(lines, 0.05), reach, passed(compose(Promise(measure)), reach) if at > 0 else 0.0
+    )
+
+
+def passed(curve: Curve, loss: float) -> float:
+    """Return a bound on the probability that the odds of something move by more than e^loss, up or down; rounded up.
+
+    With B the outputs where p > e^loss·q and any ε < loss, δ(ε) ≥ P(B) − e^ε Q(B) ≥ P(B)(1 − e^(ε−loss)), so
+    P(B) ≤ δ(ε)/(1 − e^(ε−loss)) for both neighbours; and what D makes e^loss times less likely than D' has, under D, at
+    most e^−loss times that probability. Every ε gives a bound; the least of a grid is returned.
+
+    >>> from ..measures import GaussianDP
+    >>> curve = compose(Promise(GaussianDP(1)))
+    >>> 5.33e-5 < passed(curve, curve.epsilon(1e-5)) < 1.3e-4
+    True
+    """
+    if loss == math.inf:
+        return 0.0
+    half = up(loss - math.log(2))  # the ε of an (ε, δ) promise read at twice the odds
+    below = [0.0, *(loss * (1 - 2.0 ** (-i / 2)) for i in range(1, 24)), *([half] if half > 0 else [])]
+    bounds = (curve.delta(Fraction(e)) / -math.expm1(e - loss) for e in below if e < loss)
+    return min(1.0, up(min(bounds, default=1.0) * (1 + math.exp(-loss))))

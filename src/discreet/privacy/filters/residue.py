@@ -87,8 +87,9 @@ class Spread:
         from scipy.special import ndtr
 
         root = math.sqrt(t)
-        z = self.losses / root
-        curve = ndtr(z + root / 2) - np.exp(-self.losses) * ndtr(z - root / 2)
+        losses = np.maximum(self.losses, -600.0)  # δ falls, so this is no less, and weighs less than e^−600
+        z = losses / root
+        curve = ndtr(z + root / 2) - np.exp(-losses) * ndtr(z - root / 2)
         return float(np.dot(self.weights, curve))
 
     def proved(self, t: float) -> bool:
@@ -106,7 +107,7 @@ def response(epsilon: float, options: int = 2) -> Spread:
     weights = np.array([*ends, middle]) / (ends.sum() + middle)
     losses = np.array([epsilon, -epsilon, 0.0])
     side = 2 * math.exp(-epsilon / 2)  # both ends under √(pq), where the middle weighs (k − 2)e^−ε
-    square = fraction_up(epsilon**2 * side / (side + middle))
+    square = fraction_up(epsilon**2 * side / (side + middle) if side else epsilon**2)
     limit = epsilon / 2 - math.log((options - 2) / 4) if options > 2 else 1e300  # with two options it is always proved
     return Spread(losses, weights, square, epsilon, limit)
 
@@ -149,7 +150,7 @@ def _second(x: float, steps: int) -> float:
     """Give the mean square of the loss of Laplace noise under √(pq); the factor e^(−ℓ²/2t) only makes r_1 smaller."""
     if not steps:
         return x * x * (1 + x / 6) / (1 + x / 2)
-    ends, n = -2 / math.expm1(-x / steps), float(steps)
+    ends, n = -2 / math.expm1(-max(x / steps, 1e-300)), float(steps)
     return x * x * (ends + (n - 1) * (n - 2) / (3 * n)) / (ends + n - 1)
 
 

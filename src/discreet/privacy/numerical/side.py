@@ -33,6 +33,8 @@ COARSEST = 600.0
 """Widest step of a grid that says anything from below."""
 ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
+OFTENEST = 2**44
+"""Most pairs composed on a grid: rounding errors grow with their number, and would reach a part in 30 there."""
 LONGEST = 2**22
 """Most points of a grid; refinements stop at a quarter of that."""
 
@@ -99,8 +101,9 @@ class Side:
     @property
     def top(self) -> tuple[float, float]:
         """Bounds on the P-mass at an infinite loss."""
-        mass = ceiling(self.certain)
-        return mass * (1 - 1e-9), mass
+        sure = [(pair.lower_delta(math.inf), k) for pair, k in self.groups if pair.top > 0]  # tails cut off apart
+        least = -math.expm1(sum(k * math.log1p(-mass) if mass < 1 else -math.inf for mass, k in sure))
+        return least * (1 - 1e-9), ceiling(self.certain)
 
     @property
     def certain(self) -> Fraction:
@@ -136,6 +139,8 @@ class Side:
             return self._single(delta, cap)
         if delta >= self.distance:
             return Bracket(0.0, 0.0)
+        if self.count > OFTENEST:
+            return Bracket(0.0, cap)
         tilt, rough, tail = self._aim(delta, gap, cap)
 
         def look(made: Composed, best: Bracket) -> Bracket:
@@ -183,6 +188,8 @@ class Side:
 
     def around(self, delta: float) -> Composed | None:
         """Compose for an upper bound near a δ; its curve is sound everywhere and tight there."""
+        if self.count > OFTENEST:
+            return None
         tilt, rough, tail = self._aim(delta, 1e-3, self._capped(Fraction(delta)))
         return self._compose(_first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST)
 
@@ -194,6 +201,8 @@ class Side:
         if self.is_single:
             pair = self.groups[0][0]
             return Bracket(pair.lower_delta(epsilon), pair.delta(epsilon))
+        if self.count > OFTENEST:
+            return Bracket(0.0, self.distance if epsilon >= 0 else 1.0)
         tail, tilt = 1e-20, 1.0
         near = min(epsilon, sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups))  # nothing is above
         for _ in range(2):

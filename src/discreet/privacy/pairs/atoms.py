@@ -20,7 +20,8 @@ EPS = 2.0**-52
 class Atoms:
     """A pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
 
-    The Q-mass of a loss is its P-mass times e^−loss; what Q lacks to 1 lies where p = 0, at the loss −∞.
+    The Q-mass of a loss is its P-mass times e^−loss; what Q lacks to 1 lies where p = 0, at the loss −∞. `spare` bounds
+    what tails that were cut off add to `top`: it is no part of the pair, and no part of a lower bound.
 
     >>> round(Atoms(np.array([-1.0, 1.0]), np.array([0.2689414213699951, 0.7310585786300049])).delta(0.0), 9)
     0.462117157
@@ -33,6 +34,7 @@ class Atoms:
     lattice: Lattice | None = None
     slack: float = 0.0
     error: float = 64 * EPS
+    spare: float = 0.0
     certain: float = field(init=False)
     q: Array = field(init=False)
 
@@ -56,7 +58,7 @@ class Atoms:
 
     def lower_delta(self, epsilon: float) -> float:
         """Give H(ε) of the pair, rounded down."""
-        return down(self._curve(epsilon) * (1 - len(self.p) * EPS))
+        return down(max(0.0, self._curve(epsilon) * (1 - len(self.p) * EPS) - self.spare))
 
     def _curve(self, epsilon: float) -> float:
         first = int(np.searchsorted(self.losses, epsilon, side="right"))

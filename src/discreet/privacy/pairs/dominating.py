@@ -7,6 +7,7 @@ BinomialNoise            atoms, infinite loss where only one law can be
 ExponentialSelection     bounded range; PermuteAndFlipSelection, SparseVector: randomized response
 Response                 its own three losses
 Promise, OwnCurve        the pair of the curve they promise; GaussianDP is G(μ), ApproxDP the box
+Shuffled                 two counters, by the mechanism or by clones
 Sampled                  mixtures, one for each direction
 Repeated, Sequence, Batch, KeySelection, Parallel are taken apart by `parts_of`
 """
@@ -42,11 +43,13 @@ from ..events import (
     Response,
     Sampled,
     Sequence,
+    Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.limits import refuse_beyond
+from ..pricing.on_lattice import on_lattice
 from .atoms import Atoms, binary, box, response
 from .cells import Array, Directions, Pair
 from .curve import from_points, from_renyi, from_zcdp, mirrored
@@ -55,11 +58,18 @@ from .hyperbola import bounded_range, laplace
 from .lattice import binomial, discrete_gauss, two_sided
 from .mixture import RAREST, Mixture
 from .parallel import alternatives, worst_of
+from .shuffled import shuffled_pair
 
 __all__ = ["merged_parts", "pairs_of", "parts_of"]
 
 STEEP = 600
 """Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
+UNHIDDEN = 30
+"""Largest ε of a local report that a shuffler may hide; a larger one is priced as it is."""
+
+
+SLIGHT = Fraction(1, 10**100)
+"""Least loss that is told from this one, which is worse: its square is still a float."""
 
 
 def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
@@ -83,9 +93,7 @@ def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
             one = DiscreteGaussianNoise(event.variance, 1, neighbours=event.neighbours)
             return [(one, times * min(event.squared_sensitivity, event.dimension))]
         case GaussianNoise() if event.step > 0:
-            steps = math.floor(event.squared_sensitivity / event.step**2)  # lattice vectors have whole squared lengths
-            if steps == 0:
-                return []
+            steps = int(on_lattice(event).squared_sensitivity / event.step**2)
             like = DiscreteGaussianNoise(event.variance / event.step**2, steps, event.dimension)
             return parts_of(like, times)
         case Parallel():
@@ -188,13 +196,15 @@ def _symmetric(event: Event) -> Pair:
         case BinomialNoise():
             return binomial(event.trials, event.sensitivity)
         case ExponentialSelection():
-            return bounded_range(event.epsilon) if event.epsilon <= STEEP else _steep(event.epsilon)
+            return bounded_range(event.epsilon) if SLIGHT <= event.epsilon <= STEEP else _pure(event.epsilon)
         case PermuteAndFlipSelection() | SparseVector():
             return _pure(event.epsilon)
         case Response():
-            return response(event.epsilon, event.options) if event.epsilon <= STEEP else _steep(event.epsilon)
+            return response(event.epsilon, event.options) if SLIGHT <= event.epsilon <= STEEP else _pure(event.epsilon)
         case Promise():
             return _promised(event.measure)
+        case Shuffled():
+            return shuffled_pair(event) if event.epsilon <= UNHIDDEN else _pure(event.epsilon)
         case OwnCurve():
             return from_points(mirrored(event.points))
         case _:
@@ -202,13 +212,13 @@ def _symmetric(event: Event) -> Pair:
 
 
 def _laplace(ratio: Fraction, rate: Fraction) -> Pair:
-    if ratio > STEEP:
-        return _steep(ratio)
+    if not SLIGHT <= ratio <= STEEP:
+        return _pure(ratio)
     return laplace(ratio) if rate == 0 else two_sided(rate, int(ratio / rate))
 
 
 def _pure(epsilon: Fraction) -> Pair:
-    return binary(epsilon) if epsilon <= STEEP else _steep(epsilon)
+    return binary(max(epsilon, SLIGHT) if epsilon else epsilon) if epsilon <= STEEP else _steep(epsilon)
 
 
 def _steep(limit: Fraction) -> Atoms:
@@ -217,7 +227,7 @@ def _steep(limit: Fraction) -> Atoms:
 
 
 def _root(squared: Fraction) -> float:
-    return up(math.sqrt(squared), 2.0**-50)
+    return up(math.sqrt(max(squared, SLIGHT**2)), 2.0**-50)
 
 
 def _discrete(event: DiscreteGaussianNoise) -> Pair:
@@ -225,7 +235,9 @@ def _discrete(event: DiscreteGaussianNoise) -> Pair:
         return discrete_gauss(event.variance, _largest_move(event))
     squared = min(event.squared_sensitivity, event.dimension * _largest_move(event) ** 2)
     rho = squared / (2 * event.variance)
-    return lattice_gauss(float(event.variance), squared, event.dimension) or from_zcdp(up(float(rho)))
+    return lattice_gauss(float(event.variance), squared, min(event.dimension, squared)) or from_zcdp(
+        up(float(max(rho, SLIGHT)))
+    )
 
 
 def _promised(measure: Measure) -> Pair:
@@ -236,11 +248,11 @@ def _promised(measure: Measure) -> Pair:
             if measure.epsilon > STEEP:
                 at = np.array([up(float(measure.epsilon))])
                 return Atoms(at, np.ones(1), measure.delta, measure.epsilon)
-            return box(measure.epsilon, measure.delta)
+            return box(max(measure.epsilon, SLIGHT) if measure.epsilon else measure.epsilon, measure.delta)
         case GaussianDP():
             return Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))
         case ZCDP():
-            return from_zcdp(up(float(measure.rho))) if measure.rho else box(Fraction(0), Fraction(0))
+            return from_zcdp(up(float(max(measure.rho, SLIGHT)))) if measure.rho else box(Fraction(0), Fraction(0))
         case RenyiDP():
             return _renyi(measure)
         case _:
@@ -249,7 +261,7 @@ def _promised(measure: Measure) -> Pair:
 
 def _renyi(measure: RenyiDP) -> Pair:
     a = np.array([float(alpha) for alpha, _ in measure.orders])
-    bound = np.array([up(float(e)) for _, e in measure.orders])
+    bound = np.array([up(float(max(e, SLIGHT))) for _, e in measure.orders])
 
     def orders(_: float) -> tuple[Array, Array]:
         return a, bound

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.rounding import fraction_up
+from ...arithmetic.rounding import fraction_up, up
 from .atoms import Atoms, binary
 from .cells import Array, Lattice
 from .hyperbola import Hyperbola, geometric
@@ -102,7 +102,8 @@ def binomial(trials: int, shift: int) -> Atoms:
     pair = _pair(law, beyond, None)
     if trials - shift >= high:
         return pair
-    return replace(pair, top=Fraction(min(1.0, max(0.0, 1 - float(pair.p.sum())) + ERROR)))
+    top = Fraction(min(1.0, max(0.0, 1 - float(pair.p.sum())) + ERROR))
+    return replace(pair, top=top, spare=pair.spare + 2 * ERROR)
 
 
 def _log_binomial(trials: int, y: Array) -> Array:
@@ -153,7 +154,7 @@ def _pair(law: _Law, beyond: float, lattice: Lattice | None) -> Atoms:
         y = np.arange(law.low, law.high + 1.0)
         losses, p = law.loss(y), law.mass(y)
     p[0] += beyond
-    return Atoms(losses, p, fraction_up(beyond), None, lattice, 0.0, ERROR)
+    return Atoms(losses, p, fraction_up(beyond), None, lattice, 0.0, ERROR, up(2 * beyond))
 
 
 def _blocks(law: _Law) -> tuple[Array, Array]:
@@ -163,10 +164,10 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
     that is exact for polynomials of degree 5, as B is a small part of a deviation.
     """
     half = max(1, (law.high - law.low) // FEW // 2)
-    center = np.arange(law.low + half, law.high + 1.0, 2 * half + 1)
+    center = np.arange(float(law.low + half), law.high + 1.0, float(2 * half + 1))
     second, fourth = _powers(half)
     reach = math.sqrt(fourth / second)
-    side = second / fourth * second / 2
+    side = second * second / (2 * fourth)
     p = q = np.zeros(len(center))
     for weight, at in ((2 * half + 1 - 2 * side, center), (side, center - reach), (side, center + reach)):
         mass = weight * law.mass(at)
@@ -177,7 +178,7 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
     return np.stack((low, high), 1).ravel(), np.stack((p * (1 - upper), p * upper), 1).ravel()
 
 
-def _powers(half: int) -> tuple[float, float]:
+def _powers(half: int) -> tuple[int, int]:
     """Give Σ j² and Σ j⁴ over −half..half."""
     n = half
-    return float(n * (n + 1) * (2 * n + 1) // 3), float(n * (n + 1) * (2 * n + 1) * (3 * n * n + 3 * n - 1) // 15)
+    return n * (n + 1) * (2 * n + 1) // 3, n * (n + 1) * (2 * n + 1) * (3 * n * n + 3 * n - 1) // 15

@@ -42,7 +42,7 @@ def range_renyi(epsilon: float, alphas: Array) -> Array:
     >>> bool(range_renyi(1.0, np.array([2.0]))[0] < 2 / 8)
     True
     """
-    lam = alphas - 1
+    lam, epsilon = alphas - 1, max(epsilon, 1e-300)  # as above
     up = epsilon + np.log(-np.expm1(-alphas * epsilon)) - np.log(-np.expm1(-lam * epsilon)) + np.log(lam / alphas)
     up = np.clip(up, 0.0, epsilon)  # t: the larger loss
     log_mean = lam * up + np.log(-np.expm1(-alphas * epsilon)) - np.log(alphas) - math.log(-math.expm1(-epsilon))

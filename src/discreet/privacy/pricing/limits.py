@@ -1,13 +1,15 @@
-"""Amounts that no price is computed for: beyond the floats nothing is promised in any case."""
+"""Amounts that no price is computed for: beyond the floats nothing is promised in any case, and nothing is drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import assert_never
 
 from ...errors import InvalidArgument
 from ..events import (
     Batch,
+    BinomialNoise,
     DiscreteGaussianNoise,
     DiscreteLaplaceNoise,
     Event,
@@ -23,15 +25,20 @@ from ..events import (
     Response,
     Sampled,
     Sequence,
+    Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
-__all__ = ["refuse_beyond", "within_floats"]
+__all__ = ["refuse_beyond", "refuse_count", "within_floats"]
 
 MOST = Fraction(10**100)
 """Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and its square is a float."""
+FINEST = Fraction(10**140)
+"""Most lattice steps in a scale or a sensitivity, or their squares: a million times more than any mechanism has."""
+OFTENEST = 2**63
+"""Most repetitions of one event that are priced."""
 FARTHEST = Fraction(10**300)
 """Largest ε that is asked about."""
 
@@ -50,47 +57,92 @@ def within_floats(epsilon: Fraction) -> Fraction:
 
 
 def refuse_beyond(event: Event) -> None:
-    """Refuse an event whose loss, ρ, μ² or order is so large that prices would leave the floats.
+    """Refuse an event whose loss, ρ, μ², order, lattice or count is so large that prices would leave the floats.
 
     >>> refuse_beyond(LaplaceNoise("1e-400", 1))
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: LaplaceNoise has an amount beyond 1e100, which keeps no secret; add more noise
+    discreet.errors.InvalidArgument: LaplaceNoise has a loss beyond 1e100, which is not priced; take more noise
     """
-    if any(amount > MOST for amount in _amounts(event)):
-        kind = type(event).__name__
-        raise InvalidArgument(f"{kind} has an amount beyond 1e100, which keeps no secret; add more noise")
+    for what, amount, most in _amounts(event):
+        if amount > most:
+            kind, works = type(event).__name__, _WORKS.get(what, "take more noise")
+            raise InvalidArgument(f"{kind} has {what} beyond {float(most):.6g}, which is not priced; {works}")
 
 
-def _amounts(event: Event) -> list[Fraction]:
-    """List the amounts that become floats in prices, those of nested events too."""
+def refuse_count(times: int) -> None:
+    """Refuse to price an event that happens more than 2^63 times.
+
+    >>> refuse_count(2**70)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: an event repeated more than 2**63 times is not priced; state it as one Promise
+    """
+    if times > OFTENEST:
+        raise InvalidArgument("an event repeated more than 2**63 times is not priced; state it as one Promise")
+
+
+_WORKS = {
+    "a lattice": "take a coarser step, or larger units",
+    "options": "merge some of them",
+    "trials": "it draws no more coins",
+    "an order near 1, 1/(alpha − 1)": "promise a larger order",
+}
+
+
+def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
+    """List what becomes a float in prices, with its bound, that of nested events too."""
     match event:
-        case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise():
-            return [event.sensitivity / event.scale]
-        case GaussianNoise() | DiscreteGaussianNoise():
-            return [event.squared_sensitivity / event.variance]
-        case ExponentialSelection() | PermuteAndFlipSelection() | Response() | SparseVector():
-            return [event.epsilon]
+        case LaplaceNoise():
+            yield "a loss", event.sensitivity / event.scale, MOST
+            if event.step:
+                yield "a lattice", max(event.sensitivity, event.scale) / event.step, FINEST
+        case DiscreteLaplaceNoise() | TruncatedGeometricNoise():
+            yield "a loss", event.sensitivity / event.scale, MOST
+            yield "a lattice", max(event.sensitivity, event.scale), FINEST
+        case GaussianNoise():
+            yield "a loss", event.squared_sensitivity / event.variance, MOST
+            if event.step:
+                yield "a lattice", max(event.squared_sensitivity, event.variance) / event.step**2, FINEST
+        case DiscreteGaussianNoise():
+            yield "a loss", event.squared_sensitivity / event.variance, MOST
+            yield "a lattice", max(event.squared_sensitivity, event.variance), FINEST
+        case BinomialNoise():
+            yield "trials", Fraction(event.trials), Fraction(2**62)
+        case _:
+            yield from _chosen(event)
+
+
+def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
+    match event:
+        case ExponentialSelection() | PermuteAndFlipSelection() | SparseVector() | Shuffled():
+            yield "a loss", event.epsilon, MOST
+        case Response():
+            yield "a loss", event.epsilon, MOST
+            yield "options", Fraction(event.options), MOST
         case Promise():
-            return _promised(event)
+            yield from _promised(event)
         case OwnCurve():
-            return [epsilon for epsilon, _ in event.points]
+            yield "a loss", max(epsilon for epsilon, _ in event.points), MOST
         case Sampled() | Repeated():
-            return _amounts(event.event)
+            yield from _amounts(event.event)
         case KeySelection():
-            return _amounts(event.noise)
+            yield from _amounts(event.noise)
         case Sequence() | Batch():
-            return [amount for inner in event.events for amount in _amounts(inner)]
+            for inner in event.events:
+                yield from _amounts(inner)
         case Parallel():
-            return [amount for part in event.parts for amount in _amounts(part)]
-    return []  # binomial noise is bounded: it is priced by its own counts
+            for part in event.parts:
+                yield from _amounts(part)
 
 
-def _promised(event: Promise) -> list[Fraction]:
+def _promised(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
     match event.measure:
         case PureDP(epsilon=amount) | ApproxDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
-            return [amount]
+            yield "a loss", amount, MOST
         case RenyiDP(orders=orders):
-            return [amount for both in orders for amount in both]
+            yield "a loss", max(amount for _, amount in orders), MOST
+            yield "an order", orders[-1][0], MOST
+            yield "an order near 1, 1/(alpha − 1)", 1 / (orders[0][0] - 1), Fraction(10**9)
         case _:
             assert_never(event.measure)

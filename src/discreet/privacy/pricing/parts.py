@@ -15,11 +15,12 @@ from fractions import Fraction
 
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
-from ..events import Batch, Event, KeySelection, Parallel, Promise, Repeated, Sequence
+from ..events import Batch, Event, GaussianNoise, KeySelection, Parallel, Promise, Repeated, Sequence
 from ..measures import ApproxDP, PureDP
 from ..neighbours import ADD_REMOVE, Neighbours
 from .clamp import unclamped
-from .limits import refuse_beyond
+from .limits import refuse_beyond, refuse_count
+from .on_lattice import on_lattice
 
 __all__ = ["Parts", "flatten", "total"]
 
@@ -80,8 +81,9 @@ def flatten(events: Parts | Event | Iterable[Event]) -> Parts:
                 leaks[atom] = leaks.get(atom, 0) + times
             else:
                 atoms[atom] = atoms.get(atom, 0) + times
-    for atom in atoms:
+    for atom, times in atoms.items():
         refuse_beyond(atom)
+        refuse_count(times)
     return Parts(tuple(atoms.items()), tuple(leaks.items()), relations.pop())
 
 
@@ -117,6 +119,8 @@ def _walk(event: Event, times: int) -> Iterator[tuple[Event | Fraction, int]]:
             yield from _walk(event.parts[0], times)
         case Parallel():
             yield _twins_apart(event), times
+        case GaussianNoise() if event.step and event.dimension == 1:
+            yield on_lattice(event), times
         case _:
             yield event, times
 

@@ -21,6 +21,7 @@ from ..events import (
     Promise,
     Response,
     Sampled,
+    Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
@@ -50,7 +51,7 @@ def _one(atom: Event) -> Fraction | None:
             price = atom.sensitivity / atom.scale
         case TruncatedGeometricNoise():
             price = min(atom.sensitivity, atom.high - atom.low) / atom.scale
-        case ExponentialSelection() | PermuteAndFlipSelection() | Response() | SparseVector():
+        case ExponentialSelection() | PermuteAndFlipSelection() | Response() | SparseVector() | Shuffled():
             price = atom.epsilon
         case Promise():
             price = pure_promise(atom.measure)

@@ -21,6 +21,7 @@ from ..events import (
     Repeated,
     Sampled,
     Sequence,
+    Shuffled,
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, GaussianDP, PureDP, RenyiDP
@@ -65,6 +66,8 @@ def witness(event: Event) -> Event:
         case Sampled():
             inner = witnesses(flatten(event.event))
             found = event if inner is None else Sampled(_together(inner), event.rate)
+        case Shuffled():  # its pair tells the adversary more than is seen: it is no mechanism's own
+            found = Promise(PureDP(0), neighbours=near)
         case Parallel():
             found = _touched(event)
     return found

@@ -77,8 +77,8 @@ class Select:
 class JoinPublic:
     """Each row with the public rows that match it: `on` pairs an expression of the row with a public column.
 
-    The public columns appear as `columns` says: (name here, public column). A unit's rows may multiply: by at most 1 if
-    the public table declares `on` as its key. `keep` keeps rows without a match, with NULLs (a left join).
+    The public columns appear as `columns` says: (name here, public column). A unit's rows may multiply, as much as
+    the public table's schema allows (`Schema.most_matches`). `keep` keeps rows without a match, with NULLs (LEFT JOIN).
     """
 
     rows: Relation

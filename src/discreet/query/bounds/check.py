@@ -40,6 +40,7 @@ from ..domains.domain_of import kind_of
 from ..domains.sorts import Sort, sort_of
 from ..domains.words import text_kind
 from ..meaning.finish import sorts_of
+from .fanout import check_joins
 from .keys import PublicValues, public_keys
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
 
@@ -82,6 +83,7 @@ def check_rows(relation: Relation) -> None:
     columns_of(relation)
     neighbours_of(relation)
     _totals(relation)
+    check_joins(relation)
     if isinstance(unit_of(relation), Rows):
         multiplicity(relation)
 

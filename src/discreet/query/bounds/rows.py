@@ -12,6 +12,7 @@ from ..algebra.expression import Call, Field, Function
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ..domains.domain import Kind, Truth, Whole, kind_of_column
 from ..domains.domain_of import kind_of
+from .fanout import most_matches
 
 __all__ = ["columns_of", "is_person", "multiplicity", "neighbours_of", "tables_of", "unit_of"]
 
@@ -146,20 +147,16 @@ def neighbours_of(relation: Relation) -> Neighbours:
 def multiplicity(relation: Relation) -> int:
     """Bound how many rows one *row* unit becomes; only for `Rows`: a person is bounded by shares instead.
 
-    Where and Select keep a row or drop it. A join on the declared key of a public table adds none. A table that is read
-    twice counts twice. A join of private tables has no bound for rows: it needs a person.
+    Where and Select keep a row or drop it. A join with a public table makes as many of it as it can match. A table that
+    is read twice counts twice. A join of private tables has no bound for rows: it needs a person.
     """
     match relation:
         case Scan():
             return 1
         case Where(rows=rows) | Select(rows=rows):
             return multiplicity(rows)
-        case JoinPublic(rows=rows, table=table, on=on):
-            if not table.key or not set(table.key) <= {column for _, column in on}:
-                raise UnboundedSensitivity(
-                    f"JOIN with {table.name}: a row could match many rows; join on its declared key, or declare one"
-                )
-            return multiplicity(rows)
+        case JoinPublic(rows=rows):
+            return multiplicity(rows) * most_matches(relation)
         case Union(parts=parts):
             return sum(multiplicity(part) for part in parts)
         case JoinPeople() | PerPerson():

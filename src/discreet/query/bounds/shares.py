@@ -8,9 +8,9 @@
 
 All of them let at most `max_rows` rows of one person count in an answer. In a join of private tables on the person
 alone every row of one pairs with every row of the other, so their bounds multiply; on the person and more columns the
-larger bound holds; in a union they add up; GROUP BY the person leaves one row. The same goes for groups. Which of two
-possible shares has the smaller error is the planner's choice; what a share cuts off no interval sees, so the plan shows
-it.
+larger bound holds; a join with a public table multiplies by the rows that one can match; in a union they add up; GROUP
+BY the person leaves one row. The same goes for groups. Which of two possible shares has the smaller error is the
+planner's choice; what a share cuts off no interval sees, so the plan shows it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from __future__ import annotations
 from ...data.unit import People
 from ..algebra.tally import FINE, Free, GroupShare, RowShare, Share
 from ..algebra.tree import Relation
+from .fanout import person_groups, person_rows
 from .rows import unit_of
-from .totals import person_groups, person_rows
 
 __all__ = ["MOST_ROWS", "most_groups", "people_share", "possible_shares", "weight_of"]
 

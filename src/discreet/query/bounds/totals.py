@@ -6,78 +6,23 @@ A total beyond its bounds is clipped: the bounds are enforced, not believed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, assert_never
+from typing import Literal
 
-from ...data.unit import People
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import function_name, statistic_name
-from ..algebra.tree import (
-    Count,
-    CountOf,
-    JoinPeople,
-    JoinPublic,
-    Mean,
-    Named,
-    PerPerson,
-    Quantile,
-    Relation,
-    Scan,
-    Select,
-    Statistic,
-    Sum,
-    Total,
-    Union,
-    Where,
-)
+from ..algebra.tree import Count, CountOf, Mean, Named, PerPerson, Quantile, Relation, Statistic, Sum, Total
 from ..domains.domain import Kind, Whole
 from ..domains.domain_of import kind_of
 from ..domains.sorts import Sort, sort_of_kind
+from .fanout import person_rows
 from .rows import columns_of
 
-__all__ = ["Totals", "person_groups", "person_rows"]
-
-
-def person_rows(rows: Relation) -> int:
-    """Say how many rows of one person are expected at most: those of each table, paired by joins, added by unions.
-
-    A join on the person alone pairs every row with every other; one on a further column, such as an order's number, is
-    taken to add none, and so is a join with a public table. This only chooses where totals are clipped and shares
-    begin; no promise rests on it.
-
-    >>> from ...data import Boolean, Schema
-    >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"paid": Boolean()}))
-    >>> person_rows(Union((visits, visits)))
-    6
-    """
-    return _expected(rows, lambda unit: unit.max_rows)
-
-
-def person_groups(rows: Relation) -> int:
-    """Say in how many keys one person is expected at most, counted as rows are: as declared, or in as many as rows."""
-    return _expected(rows, lambda unit: unit.max_groups or unit.max_rows)
-
-
-def _expected(rows: Relation, most: Callable[[People], int]) -> int:
-    match rows:
-        case Scan(schema=schema):
-            return most(schema.unit) if isinstance(schema.unit, People) else 1
-        case Where(rows=inner) | Select(rows=inner) | JoinPublic(rows=inner):
-            return _expected(inner, most)
-        case JoinPeople(left=left, right=right, on=on):
-            sides = _expected(left, most), _expected(right, most)
-            return max(sides) if on else sides[0] * sides[1]
-        case Union(parts=parts):
-            return sum(_expected(part, most) for part in parts)
-        case PerPerson(rows=inner, keys=keys):
-            return _expected(inner, most) if keys else 1
-        case _:
-            assert_never(rows)
+__all__ = ["Totals"]
 
 
 @dataclass(slots=True)

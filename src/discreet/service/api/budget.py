@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from ...errors import NotAllowed
-from ...wire.measure import budget_from_json, budget_to_json
+from ...privacy.budget_words import budget_from_words, budget_to_words
 from ...wire.reply import entry_to_json
 from ..state import State
 from ..stores.people import NAME
@@ -24,9 +24,9 @@ def left(state: State, call: Call) -> Reply:
     ledger = state.datasets.ledger(call.dataset)
     return Reply(
         {
-            "left": budget_to_json(ledger.left(call.person.name)),
-            "left_for_all": budget_to_json(ledger.left()),
-            "budget": budget_to_json(ledger.promise()),
+            "left": budget_to_words(ledger.left(call.person.name)),
+            "left_for_all": budget_to_words(ledger.left()),
+            "budget": budget_to_words(ledger.promise()),
             "text": str(ledger.left(call.person.name)),
         }
     )
@@ -37,7 +37,7 @@ def spent(state: State, call: Call) -> Reply:
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
     mine, everybody = ledger.spent(call.person.name), ledger.spent()
-    return Reply({"spent": budget_to_json(mine), "spent_by_all": budget_to_json(everybody), "text": str(mine)})
+    return Reply({"spent": budget_to_words(mine), "spent_by_all": budget_to_words(everybody), "text": str(mine)})
 
 
 def history(state: State, call: Call) -> Reply:
@@ -70,7 +70,7 @@ def allow(state: State, call: Call) -> Reply:
     who, budget = fields.get("who"), fields.get("budget")
     if not isinstance(who, str) or not (who == "*" or NAME.fullmatch(who)):
         raise NotAllowed("who must be the name of a person, or * for everyone who is not named")
-    share = None if budget is None else budget_from_json(budget, "budget")
+    share = None if budget is None else budget_from_words(budget, "budget")
     return Reply({"entry": entry_to_json(state.datasets.ledger(call.dataset).allow(who, share))}, 201)
 
 

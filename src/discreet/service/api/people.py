@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+from ...arithmetic.numeral import read_number
 from ...data.schema import Schema
 from ...errors import InvalidArgument, NotAllowed
-from ...wire.measure import budget_to_json, read_number
+from ...privacy.budget_words import budget_to_words
 from ..state import State
 from ..stores.people import EVERYTHING, Person
 from .call import Call, Reply
@@ -37,7 +38,7 @@ def describe(state: State, call: Call) -> Reply:
         {
             "name": call.dataset,
             "tables": [schema.to_dict() for schema in state.datasets.schemas(call.dataset)],
-            "budget": budget_to_json(terms.budget),
+            "budget": budget_to_words(terms.budget),
             "window": terms.window,
             "filter": terms.filter.to_json(),
         }

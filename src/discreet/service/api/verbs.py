@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import InvalidArgument
 from ...plan import Plan
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
-from ...wire.request import Ask, Planned, Release, Terms, read_ask, read_release
+from ...wire.request import Ask, Planned, Release, read_ask, read_release
 
 if TYPE_CHECKING:
     from ...curator import Curator
@@ -18,35 +18,27 @@ __all__ = ["CHARGED", "check_ask", "check_release", "explain", "plan", "rehearse
 
 def explain(curator: Curator, ask: Ask) -> dict[str, object]:
     """Show what a question would do, cost and miss."""
-    return explanation_reply(curator.explain(ask.sql, **_terms(ask.terms)))
+    return explanation_reply(curator.explain(ask.sql, **ask.terms.words()))
 
 
 def plan(curator: Curator, planned: Planned) -> dict[str, object]:
     """Plan one question or several, or find the third of spend, error and queries."""
-    terms = _terms(planned.terms)
-    del terms["nonnegative"]
-    if planned.queries is not None:
-        terms["queries"] = planned.queries
-    return plan_reply(curator.plan(planned.questions, **terms))
+    return plan_reply(curator.plan(planned.questions, queries=planned.queries, **planned.terms.words()))
 
 
 def rehearse(curator: Curator, ask: Ask) -> dict[str, object]:
     """Answer from made-up rows."""
-    return answer_reply(curator.rehearse(ask.sql, **_terms(ask.terms), rows=ask.rows), ask.terms.level)
+    return answer_reply(curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows), ask.terms.level)
 
 
 def check_ask(curator: Curator, ask: Ask, cells: int) -> None:
     """Refuse, before anything is written, what can be refused from the question and public facts alone."""
-    terms = _terms(ask.terms)
-    del terms["nonnegative"]
-    _check_cells({"": curator.plan(ask.sql, **terms)}, cells)
+    _check_cells({"": curator.plan(ask.sql, **ask.terms.words())}, cells)
 
 
 def check_release(curator: Curator, release: Release, cells: int) -> None:
     """Refuse several questions as `check_ask` does one."""
-    terms = _terms(release.terms)
-    del terms["nonnegative"]
-    found: Any = curator.plan(release.questions, **terms)
+    found: Any = curator.plan(release.questions, **release.terms.words())
     _check_cells(dict(found.plans), cells)
 
 
@@ -59,24 +51,13 @@ def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
 
 def _sql(curator: Curator, body: object) -> dict[str, object]:
     ask = read_ask(body)
-    return answer_reply(curator.sql(ask.sql, **_terms(ask.terms), why=ask.why), ask.terms.level)
+    return answer_reply(curator.sql(ask.sql, **ask.terms.words(), why=ask.why), ask.terms.level)
 
 
 def _release(curator: Curator, body: object) -> dict[str, object]:
     asked = read_release(body)
-    found = curator.release(asked.questions, **_terms(asked.terms), why=asked.why)
+    found = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
     return {"answers": {name: answer_reply(answer, asked.terms.level) for name, answer in found.items()}}
-
-
-def _terms(terms: Terms) -> dict[str, Any]:
-    return {
-        "spend": terms.spend,
-        "error": terms.error,
-        "weights": terms.weights,
-        "size": terms.size,
-        "level": terms.level,
-        "nonnegative": terms.nonnegative,
-    }
 
 
 CHARGED: Mapping[str, Callable[[Curator, object], dict[str, object]]] = {"sql": _sql, "release": _release}

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ...engines.base import failure
-from ...errors import DiscreetError, EngineFailure, LedgerConflict
+from ...errors import Cancelled, DiscreetError, EngineFailure, LedgerConflict
 from ...wire.reply import refusal_to_json, status_of
 from ...wire.text import write_json
 from ..api.verbs import CHARGED
@@ -40,6 +40,9 @@ class Outcome:
     state: str
     status: int
     reply: Mapping[str, object]
+
+
+_CANCELLED = Outcome("cancelled", status_of(Cancelled()), refusal_to_json(Cancelled()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,13 @@ class Jobs:
             None,
         )
         job, new = self.shelf.put(fresh)
-        taken = job if new else self.shelf.take(job) if self._again(job) else None
+        taken = job if new else self._take_again(job)
         if taken is not None:
             self._enqueue(taken)
         return taken or job
+
+    def _take_again(self, job: Job) -> Job | None:
+        return self.shelf.take(job) if self._again(job) else None
 
     def _again(self, job: Job) -> bool:
         """Tell whether a request that is sent again is run again: if its worker is gone, or if it was refused.
@@ -163,7 +169,7 @@ class Jobs:
                     self._cancelled.discard(job.id)
 
     def _run(self, job: Job) -> None:
-        outcome = self._answered(job) if self.shelf.begin(job) else Outcome("cancelled", 409, _cancelled())
+        outcome = self._answer(job) if self.shelf.begin(job) else _CANCELLED
         self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply))
         self._log.write(
             f"{job.verb} {outcome.state}",
@@ -173,7 +179,7 @@ class Jobs:
             status=outcome.status,
         )
 
-    def _answered(self, job: Job) -> Outcome:
+    def _answer(self, job: Job) -> Outcome:
         try:
             hired = self._datasets.hired(job.dataset)
         except DiscreetError:  # the store went away before this thread had opened it; nothing was charged
@@ -187,7 +193,7 @@ class Jobs:
             self._receipts.keep(job.dataset, reply)
             return Outcome("done", 200, reply)
         except EngineFailure as failed:
-            return self._failed(job, failed)
+            return self._fail(job, failed)
         except DiscreetError as refusal:
             return Outcome("refused", status_of(refusal), refusal_to_json(refusal))
         except Exception as broken:  # noqa: BLE001 whatever it says may tell about data
@@ -197,11 +203,11 @@ class Jobs:
             with self._lock:  # from here on nobody may interrupt: the engine goes on to the next job
                 del self._running[job.id]
 
-    def _failed(self, job: Job, failed: EngineFailure) -> Outcome:
+    def _fail(self, job: Job, failed: EngineFailure) -> Outcome:
         with self._lock:
             cancelled = job.id in self._cancelled
         if cancelled:
-            return Outcome("cancelled", 409, _cancelled())
+            return _CANCELLED
         return Outcome("failed", status_of(failed), refusal_to_json(failed))
 
     def _interrupt(self, job_id: str) -> None:
@@ -252,7 +258,3 @@ def _patiently(
             if time.monotonic() > end or stopping.is_set():
                 raise
             stopping.wait(0.2)
-
-
-def _cancelled() -> dict[str, object]:
-    return {"error": {"kind": "EngineFailure", "message": "the query was cancelled before it was answered"}}

@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass
 
 from ...data.schema import Schema
-from ...engines.base import Engine, cancelled
-from ...errors import EngineFailure
+from ...engines.base import Engine
+from ...errors import Cancelled, EngineFailure
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from .grid import Grid
@@ -32,9 +32,10 @@ class Paced:
         started = time.time()
         try:
             totals = self.engine.tally(tally)
-        except EngineFailure as failed:
-            if str(failed) != str(cancelled()):
-                self._hold(started)
+        except Cancelled:
+            raise
+        except EngineFailure:
+            self._hold(started)
             raise
         self._hold(started)
         return totals

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.numeral import read_number
 from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema
 from ...errors import InvalidArgument
+from ...plan.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ...wire.measure import read_number
-from ...wire.request import Ask, Errors, Terms, read_ask
+from ...wire.request import Ask, read_ask
 
 __all__ = ["Fields", "Unit", "ask_of", "examples_of", "read_fields", "unit_of"]
 
@@ -97,7 +98,7 @@ def ask_of(fields: Fields, unit: Unit) -> Ask:
     Refuses numbers that are none, an empty question, no budget or error.
     """
     spend: Measure | None = None
-    error: Errors | None = None
+    error: ExactErrors | None = None
     if fields.mode == "spend":
         delta = read_number(fields.delta or "0", "δ to spend") if unit.delta else Fraction()
         spend = unit.measure(_positive(fields.spend, f"{unit.symbol} to spend"), delta)
@@ -114,7 +115,7 @@ def _positive(text: str, name: str) -> Fraction:
     return found
 
 
-def _errors(text: str) -> Errors:
+def _errors(text: str) -> ExactErrors:
     """Read one number, or several by name.
 
     >>> _errors("50"), _errors("n = 50, income: 1/2")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ...errors import (
     BudgetExceeded,
+    Cancelled,
     EngineFailure,
     InvalidArgument,
     LedgerConflict,
@@ -25,6 +26,7 @@ TITLES: dict[str, str] = {
     InvalidArgument.__name__: "Something is missing or out of range",
     LedgerConflict.__name__: "The ledger is busy; nothing was spent",
     EngineFailure.__name__: "The store failed",
+    Cancelled.__name__: "The query was stopped",
     LedgerCorrupt.__name__: "The ledger does not hold; nothing is answered",
     "TooMany": "That was a little fast",
     "": "Something broke",

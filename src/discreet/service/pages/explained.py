@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from ...curator.explanation import Explanation
 from ...plan.plan import Plan
-from ...plan.release import ChosenRelease
 from ...plan.text.plan import share_text
 from ...privacy.measures import Measure
+from ...statistics.releases.choice import ChosenRelease
 from .words import error_words, percent
 
 __all__ = ["Explained", "PlanRow", "explained_of", "plan_rows"]
@@ -65,7 +65,7 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
         parts = [plan.releases[place] for place in places]
         chosen = isinstance(parts[0], ChosenRelease)
         mechanisms = dict.fromkeys(type(part.mechanism).__name__ for part in parts)
-        counts = ", ".join(dict.fromkeys(share_text(part.want.tally.share) for part in parts))
+        counts = ", ".join(dict.fromkeys(share_text(part.need.tally.share) for part in parts))
         rows.append(
             PlanRow(name, error_words(errors[name], "rows" if chosen else ""), " and ".join(mechanisms), counts)
         )

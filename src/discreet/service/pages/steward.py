@@ -13,7 +13,7 @@ from ...data.display import facts, heading
 from ...errors import LedgerCorrupt, NotAllowed
 from ...ledger import Ledger
 from ...ledger.entry import Entry
-from ...wire.measure import budget_to_json
+from ...privacy.budget_words import budget_to_words
 from ...wire.text import write_json
 from ..api import budget
 from ..api.call import Call
@@ -163,7 +163,7 @@ def _allow(visit: Visit) -> Response:
             "-", "spend", visit.form.get("amount", ""), visit.form.get("delta", "0"), "", "", nonnegative=False
         )
         measure = ask_of(asked, unit).terms.spend
-        share = None if measure is None else budget_to_json(measure)
+        share = None if measure is None else budget_to_words(measure)
     body = write_json({"who": who, "budget": share}).encode()
     budget.allow(visit.state, Call(visit.person, {"name": dataset}, {}, body))
     visit.state.log.write("allow", who=visit.person.name, dataset=dataset, status=201)

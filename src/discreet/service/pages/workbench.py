@@ -106,7 +106,7 @@ def _explanation(visit: Visit, dataset: str, fields: Fields, unit: Unit) -> dict
     try:
         purse = Purse(curator.spent(), curator.left())
         ask = ask_of(fields, unit)
-        found = curator.explain(ask.sql, ask.terms.spend, error=ask.terms.error, nonnegative=ask.terms.nonnegative)
+        found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
         words = refused(type(refusal).__name__, str(refusal), fields.sql)
         return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}
@@ -158,7 +158,7 @@ def _check(visit: Visit, dataset: str, ask: Ask) -> None:
     """Refuse before anything is written what public facts and the ledger refuse already."""
     curator = visit.state.datasets.curator(dataset, visit.person.name)
     check_ask(curator, ask, visit.state.config.bounds.cells)
-    found = curator.explain(ask.sql, ask.terms.spend, error=ask.terms.error, nonnegative=ask.terms.nonnegative)
+    found = curator.explain(ask.sql, **ask.terms.words())
     if not found.fits and not found.stored:
         raise BudgetExceeded(_too_much(found.price, found.left), asked=found.price, left=found.left)
 

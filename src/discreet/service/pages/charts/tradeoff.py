@@ -27,7 +27,7 @@ def tradeoff(curator: Curator, ask: Ask, unit: Unit) -> Markup:
     delta = getattr(ask.terms.spend, "delta", Fraction())
     try:
         points = [(float(step), _error(curator, ask, unit, Fraction(step), delta)) for step in spends]
-        here = curator.plan(ask.sql, ask.terms.spend, error=ask.terms.error)
+        here = curator.plan(ask.sql, **ask.terms.words())
     except DiscreetError:
         return Markup("")  # some spend on the way cannot be planned: then there is no curve to show
     drawn = [(spend, error) for spend, error in points if math.isfinite(error) and error > 0]

@@ -1,1 +1,0 @@
-"""An estimate and an interval for each kind of statistic."""

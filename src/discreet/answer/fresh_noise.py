@@ -1,0 +1,45 @@
+"""Where fresh noise meets the exact totals: one release at a time, for all keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..noise import Bits
+from ..statistics.laws.noise_sum import Additive
+from ..statistics.recipe import PlannedRelease
+from ..statistics.releases.choice import ChosenCell, ChosenRelease
+from ..statistics.releases.noisy_total import NoisyTotal
+from ..statistics.releases.total import KeyCounts, KeyValues
+
+__all__ = ["add_noise", "choose_cells", "draw"]
+
+
+def add_noise(mechanism: Additive, values: Sequence[int], *, bits: Bits | None = None) -> list[int]:
+    """Add fresh noise to whole numbers of any size; the noise is drawn as an array, the sum is Python's."""
+    noise = mechanism.release(np.zeros(len(values), dtype=np.int64), bits=bits)
+    return [value + extra for value, extra in zip(values, noise.tolist(), strict=True)]
+
+
+def choose_cells(
+    release: ChosenRelease, counts: KeyCounts, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
+) -> list[int]:
+    """Choose a cell in every key; "before" and "after" all cells are the first and the last one."""
+    need, shift, last = release.need, release.shift(level), len(release.need.cells.places) - 1
+    offset = 1 if need.side else 0
+    each = (np.array(need.scores(counts, key, shift)) for key in keys)
+    return [min(max(release.mechanism.release(one, bits=bits) - offset, 0), last) for one in each]
+
+
+def draw(
+    release: PlannedRelease, counts: KeyCounts, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
+) -> Sequence[NoisyTotal | ChosenCell]:
+    """Release one thing for all keys."""
+    if isinstance(release, ChosenRelease):
+        places = choose_cells(release, counts, keys, level, bits=bits)
+        return [ChosenCell(release.need.cells, place, release.error()) for place in places]
+    exact = [release.need.exact(counts, key) for key in keys]
+    return [
+        NoisyTotal(steps, release.unit, release.mechanism) for steps in add_noise(release.mechanism, exact, bits=bits)
+    ]

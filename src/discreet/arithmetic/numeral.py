@@ -1,0 +1,38 @@
+"""Numbers in words, from files, flags and requests: read exactly, bounded, one way to write each."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+
+__all__ = ["read_number"]
+
+NUMERAL = re.compile(
+    r"[+-]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][+-]?[0-9]{1,3})?|[+-]?[0-9]{1,4000}/[0-9]{1,4000}"
+)
+"""Bounded, since the exact value of 1e999999999 would fill the memory."""
+_KINDS: dict[type, str] = {bool: "true or false", list: "a list", dict: "an object", type(None): "null"}
+
+
+def read_number(value: object, name: str) -> Fraction:
+    """Read a number exactly: an integer or a Decimal, or text such as "1/20" or "1e-6".
+
+    >>> from discreet.arithmetic.numeral import read_number
+    >>> read_number("1/20", "epsilon"), read_number(3, "size")
+    (Fraction(1, 20), Fraction(3, 1))
+
+    Refuses other types, text that is no number, and numbers too long or with too large an exponent to be meant.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
+        kind = _KINDS.get(type(value), "no number")
+        raise InvalidArgument(f'{name} must be a number, or text such as "1/20"; got {kind}')
+    text = str(value)
+    if not NUMERAL.fullmatch(text):
+        raise InvalidArgument(f'{name} must be a finite number such as 0.5 or "1/20", got {text[:40]!r}')
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise InvalidArgument(f"{name} must be a finite number, got {text[:40]!r}") from None

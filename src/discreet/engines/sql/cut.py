@@ -1,0 +1,36 @@
+"""A person's rows cut as SQL, before a join multiplies them: k of n, evenly spread in the order of their columns.
+
+Row r of n (from 1) is kept if (r·k + ⌊n/2⌋) mod n < k: that is so for exactly k of any n > k rows in a row, and for the
+middle one if k = 1. Rows that are alike in all columns that are read may change places: nobody can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ...query.domains.domain import Words
+from .dialect import Dialect
+from .frame import Frame
+from .select import select_sql
+
+__all__ = ["cut_frame"]
+
+
+def cut_frame(frame: Frame, most: int | None, columns: Iterable[str], dialect: Dialect) -> Frame:
+    """Keep at most so many rows of each person (None: all), by the order of these columns."""
+    if most is None:
+        return frame
+    owner = ", ".join(frame.owner)
+    order = ", ".join([*frame.owner, *(f"{_ordered(name, frame, dialect)} NULLS FIRST" for name in columns)])
+    place = f"row_number() OVER (PARTITION BY {owner} ORDER BY {order}) AS a"
+    spread = f"(a * {most} + {dialect.divide('b', '2')}) % b < {most}"
+    counted = select_sql(["*", place, f"count(*) OVER (PARTITION BY {owner}) AS b"], f"({frame.sql}) AS t")
+    cells = [*frame.owner, *frame.names.values()]
+    return replace(frame, sql=select_sql(cells, f"({counted}) AS t", f"WHERE b <= {most} OR {spread}"))
+
+
+def _ordered(name: str, frame: Frame, dialect: Dialect) -> str:
+    """Text is ordered letter by letter, whatever the store's collation."""
+    column = frame.names[name]
+    return dialect.as_text(column) if isinstance(frame.kinds[name], Words) else column

@@ -1,0 +1,43 @@
+"""A relation as SQL while it is being written: the SELECT so far, and what is needed to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from ...query.domains.domain import Kind
+from ..needed import Names
+from .dialect import Dialect, StoredTable
+
+__all__ = ["Frame", "Writer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A SELECT: the SQL names of its columns, their kinds, and the names of its owner."""
+
+    sql: str
+    names: dict[str, str]
+    kinds: dict[str, Kind]
+    owner: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """What is needed to write SQL: the dialect, the stored tables, a supply of fresh names, and which columns of a
+    table are left as they are stored, to be read later.
+    """
+
+    dialect: Dialect
+    table: Callable[[str], StoredTable]
+    numbers: Iterator[int] = field(default_factory=count)
+    late: Names = frozenset()
+
+    def fresh(self, letter: str) -> str:
+        """Give a name that is not yet used in this text."""
+        return f"{letter}{next(self.numbers)}"
+
+    def named(self, names: Iterable[str]) -> dict[str, str]:
+        """Give each column a fresh name."""
+        return {name: self.fresh("c") for name in names}

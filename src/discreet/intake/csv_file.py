@@ -1,0 +1,68 @@
+"""A CSV file as a steward hands it over: opened once, checked to the last byte, described for whoever reads it."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from ..errors import InvalidArgument
+from .grammar import Records, check_grammar
+
+__all__ = ["DELIMITERS", "CsvFile", "open_csv"]
+
+DELIMITERS = ",;\t|"
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A well-formed file: where it lies, what separates its fields, the names of its columns, and its records."""
+
+    path: Path
+    delimiter: str
+    header: tuple[str, ...]
+    records: Records
+
+
+def open_csv(path: str | Path) -> CsvFile:
+    """Check a CSV file from its first to its last byte.
+
+    The delimiter is the one that occurs most in the header line: the names of columns are public, no other line is
+    asked.
+
+    Refuses a file that cannot be read, one whose first line does not name its columns, and whatever the grammar
+    refuses.
+    """
+    place = Path(path)
+    try:
+        delimiter, header = _header(place)
+        records = check_grammar(_blocks(place), delimiter)
+    except OSError:
+        raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None
+    except InvalidArgument as problem:
+        raise InvalidArgument(f"{place.name} cannot be read as CSV: {problem}") from None
+    return CsvFile(place, delimiter, header, records)
+
+
+def _header(place: Path) -> tuple[str, tuple[str, ...]]:
+    with _opened(place) as file:
+        first = file.readline().decode("utf-8-sig", errors="replace")
+    delimiter = max(DELIMITERS, key=first.count)
+    header = tuple(next(csv.reader([first], delimiter=delimiter), ()))
+    if not header or not all(header) or len({label.casefold() for label in header}) < len(header):
+        raise InvalidArgument("the first line must name its columns, each with a name of its own")
+    return delimiter, header
+
+
+def _blocks(place: Path) -> Iterator[bytes]:
+    with _opened(place) as file:
+        while block := file.read(BLOCK):
+            yield block
+
+
+def _opened(place: Path) -> IO[bytes]:
+    return gzip.open(place, "rb") if place.name.lower().endswith(".gz") else place.open("rb")  # type: ignore[return-value]

@@ -1,0 +1,105 @@
+"""Reports that are a row and some bits: what RAPPOR and count-mean sketches send.
+
+One report is (row, bits as hexadecimal text, the first bit lowest in the first byte); many are two arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.rational import whole
+from ..errors import InvalidArgument
+
+__all__ = ["BitReport", "BitReports", "column_counts", "one_report", "pack_bits", "read_bit_reports"]
+
+BitReport: TypeAlias = tuple[int, str]
+
+_CHUNK = 1 << 22  # bits that are unpacked at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BitReports:
+    """Reports of many people: `rows[i]` and the bits of person i, packed, little bit first."""
+
+    rows: NDArray[np.int64]
+    packed: NDArray[np.uint8]
+    width: int
+
+    def __len__(self) -> int:
+        return int(self.rows.size)
+
+    def __getitem__(self, index: int) -> BitReport:
+        return int(self.rows[index]), self.packed[index].tobytes().hex()
+
+    def bits(self) -> NDArray[np.uint8]:
+        """Return the bits, one row a report."""
+        return np.unpackbits(self.packed, axis=1, count=self.width, bitorder="little")
+
+    def to_list(self) -> list[list[object]]:
+        """Return the reports as plain JSON types."""
+        return [list(self[i]) for i in range(len(self))]
+
+
+def pack_bits(rows: NDArray[np.int64], bits: NDArray[np.bool_] | NDArray[np.uint8]) -> BitReports:
+    """Pack rows of bits."""
+    return BitReports(rows, np.packbits(bits, axis=1, bitorder="little"), int(bits.shape[1]))
+
+
+def one_report(reports: BitReports) -> BitReport:
+    """Return the only report."""
+    return reports[0]
+
+
+def read_bit_reports(reports: Any, *, rows: int, width: int) -> BitReports:  # noqa: ANN401 - what came over the wire
+    """Read reports and check that a device with these parameters could have sent them.
+
+    >>> read_bit_reports([(0, "03")], rows=1, width=4).bits().tolist()
+    [[1, 1, 0, 0]]
+
+    Refuses no reports, a row out of range, a wrong number of bits; the message carries no report.
+    """
+    found = reports if isinstance(reports, BitReports) else _parse(reports, (width + 7) // 8, width)
+    if found.width != width or found.packed.shape != (len(found), (width + 7) // 8):
+        raise InvalidArgument(f"every report must have {width} bits")
+    if len(found) == 0:
+        raise InvalidArgument("at least one report is needed")
+    if found.rows.min() < 0 or found.rows.max() >= rows:
+        raise InvalidArgument(f"the row of a report must be a whole number from 0 to {rows - 1}")
+    if width % 8 and (found.packed[:, -1] >> (width % 8)).any():
+        raise InvalidArgument(f"a report sets bits beyond the {width} it has")
+    return found
+
+
+def _parse(reports: Any, size: int, width: int) -> BitReports:  # noqa: ANN401
+    try:
+        pairs = [(whole(row, "row"), bytes.fromhex(text)) for row, text in reports]
+    except (TypeError, ValueError):
+        raise InvalidArgument("a report must be a row and its bits as hexadecimal text") from None
+    if any(len(data) != size for _, data in pairs):
+        raise InvalidArgument(f"every report must have {width} bits")
+    packed = np.frombuffer(b"".join(data for _, data in pairs), dtype=np.uint8).reshape(len(pairs), size)
+    if any(row >= 1 << 62 for row, _ in pairs):
+        raise InvalidArgument("the row of a report is out of range")
+    return BitReports(np.array([row for row, _ in pairs], dtype=np.int64), packed, width)
+
+
+def column_counts(reports: BitReports, rows: int) -> NDArray[np.int64]:
+    """Count the set bits of each column, row by row of the sketch: an array of shape (rows, width).
+
+    >>> column_counts(read_bit_reports([(0, "03"), (0, "01")], rows=1, width=4), 1).tolist()
+    [[2, 1, 0, 0]]
+    """
+    order = np.argsort(reports.rows, kind="stable")
+    table = np.zeros((rows, reports.width), dtype=np.int64)
+    step = max(1, _CHUNK // reports.width)
+    for start in range(0, len(reports), step):
+        part = order[start : start + step]
+        bits = np.unpackbits(reports.packed[part], axis=1, count=reports.width, bitorder="little")
+        row = reports.rows[part]
+        edges = np.flatnonzero(np.r_[True, row[1:] != row[:-1]])
+        table[row[edges]] += np.add.reduceat(bits, edges, axis=0, dtype=np.int64)
+    return table

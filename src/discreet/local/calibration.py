@@ -1,0 +1,33 @@
+"""The least ε that reaches an error: bisection over what a mechanism says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from ..arithmetic.rational import Number, positive
+from ..arithmetic.rounding import fraction_up
+from ..errors import InvalidArgument
+
+__all__ = ["MOST_EPSILON", "least_epsilon"]
+
+MOST_EPSILON = 64.0
+"""Beyond this ε a report is the truth in all but name."""
+
+
+def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fraction:
+    """Return the least ε with error_at(ε) ≤ error, rounded up; `error_at` falls with ε.
+
+    >>> round(float(least_epsilon(lambda epsilon: 1 / float(epsilon), 0.5)), 6)
+    2.0
+
+    Refuses an error that no ε up to 64 reaches.
+    """
+    target = float(positive(error, "error"))
+    low, high = 0.0, MOST_EPSILON
+    if error_at(Fraction(high)) > target:
+        raise InvalidArgument("no epsilon gives this error with so few reports; ask more people or allow more error")
+    while high - low > 1e-9 * high:
+        middle = low + (high - low) / 2
+        low, high = (low, middle) if error_at(Fraction(middle)) <= target else (middle, high)
+    return fraction_up(high)

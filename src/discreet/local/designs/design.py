@@ -1,0 +1,73 @@
+"""What a two-level design is: who is in which set, told by integers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InvalidArgument
+from ...noise import Bits
+
+__all__ = ["Design", "Facts", "Flags", "Integers", "read_numbers"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The numbers that price, estimate and choose: |Y| outputs, |S_v| = `inside`, |S_u ∩ S_v| = `shared`.
+
+    `bits` is the size of one report.
+    """
+
+    member: str
+    options: int
+    outputs: int
+    inside: int
+    shared: int
+    bits: int
+
+    @property
+    def width(self) -> int:
+        """The whole bytes of one report."""
+        return max(1, -(-self.bits // 8))
+
+
+class Design(Protocol):
+    """Outputs Y and a set S_v for every option v.
+
+    Reports are whole numbers below |Y|; where those are too many for a machine word, rows of bytes (bit v: v is named).
+    """
+
+    @property
+    def facts(self) -> Facts:
+        """The sizes."""
+
+    def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> NDArray[Any]:
+        """Return a uniform output of S_v where `inside`, of its complement elsewhere.
+
+        Which words are drawn, and what is done with them, is the same for every value and either case.
+        """
+
+    def counts(self, reports: NDArray[Any], /) -> Integers:
+        """Return for every option how many reports lie in its set; the reports are valid."""
+
+    def valid(self, reports: NDArray[Any], /) -> Flags:
+        """Return which reports a device could have sent."""
+
+
+def read_numbers(reports: NDArray[Any], outputs: int) -> Flags:
+    """Return which of an array are whole numbers below `outputs`.
+
+    >>> read_numbers(np.array([0, 5, -1]), 5).tolist()
+    [True, False, False]
+
+    Refuses an array of anything but whole numbers.
+    """
+    if reports.dtype.kind not in "iu" or reports.ndim != 1:
+        raise InvalidArgument("reports must be a list of whole numbers, as `randomize` returns them")
+    return np.asarray((reports >= 0) & (reports < outputs))

@@ -1,0 +1,43 @@
+"""k-ary randomized response: every option is its own set (Warner 1965; Kairouz, Bonawitz, Ramage 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...noise import Bits, uniform
+from .design import Facts, Flags, Integers, read_numbers
+
+__all__ = ["Direct", "direct_facts"]
+
+
+def direct_facts(options: int) -> Facts:
+    """Return the sizes: |Y| = d, w = 1, λ = 0.
+
+    >>> direct_facts(10)
+    Facts(member='direct', options=10, outputs=10, inside=1, shared=0, bits=4)
+    """
+    return Facts("direct", options, options, 1, 0, (options - 1).bit_length())
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """S_v = {v}."""
+
+    facts: Facts
+
+    def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
+        """Return v itself, or one of the d − 1 others."""
+        others = uniform(self.facts.outputs - 1, values.size, bits=bits)
+        return np.where(inside, values, others + (others >= values))
+
+    def counts(self, reports: NDArray[Any], /) -> Integers:
+        """Count each output."""
+        return np.bincount(reports, minlength=self.facts.options).astype(np.int64)
+
+    def valid(self, reports: NDArray[Any], /) -> Flags:
+        """Return which are options."""
+        return read_numbers(reports, self.facts.outputs)

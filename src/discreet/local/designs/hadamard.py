@@ -1,0 +1,63 @@
+"""Hadamard response: sets are rows of Sylvester's matrix, any two share half of theirs (Acharya, Sun, Zhang 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...noise import Bits, uniform
+from .design import Facts, Flags, Integers, read_numbers
+
+__all__ = ["Hadamard", "hadamard_facts", "walsh"]
+
+
+def hadamard_facts(options: int) -> Facts:
+    """Return the sizes: |Y| = K = 2^⌈log₂(d+1)⌉, w = K/2, λ = K/4.
+
+    >>> hadamard_facts(3)
+    Facts(member='hadamard', options=3, outputs=4, inside=2, shared=1, bits=2)
+    """
+    bits = max(2, options.bit_length())
+    return Facts("hadamard", options, 1 << bits, 1 << (bits - 1), 1 << (bits - 2), bits)
+
+
+@dataclass(frozen=True, slots=True)
+class Hadamard:
+    """S_v = {y : y and v + 1 have evenly many ones in common}."""
+
+    facts: Facts
+
+    def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
+        """Draw all bits of y but one, at a place where v + 1 has a one, and set that bit to the parity wanted."""
+        row = values + 1
+        lowest = row & -row
+        drawn = uniform(self.facts.inside, values.size, bits=bits)
+        spread = ((drawn & -lowest) << 1) | (drawn & (lowest - 1))  # make room for the bit at `lowest`
+        odd = (np.bitwise_count(spread & row) & 1).astype(np.bool_)
+        return np.where(odd == inside, spread | lowest, spread)
+
+    def counts(self, reports: NDArray[Any], /) -> Integers:
+        """Return (n + Σ_y N_y (−1)^⟨y, v+1⟩)/2 by one fast Walsh–Hadamard transform, in integers."""
+        signs = walsh(np.bincount(reports, minlength=self.facts.outputs).astype(np.int64))
+        return (reports.size + signs[1 : self.facts.options + 1]) // 2
+
+    def valid(self, reports: NDArray[Any], /) -> Flags:
+        """Return which are outputs."""
+        return read_numbers(reports, self.facts.outputs)
+
+
+def walsh(numbers: Integers) -> Integers:
+    """Return Σ_y a_y (−1)^⟨x, y⟩ for every x; the length is a power of two.
+
+    >>> walsh(np.array([1, 2, 3, 4])).tolist()
+    [10, -2, -4, 0]
+    """
+    found, half = numbers.copy(), 1
+    while half < numbers.size:
+        pairs = found.reshape(-1, 2, half)
+        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        half *= 2
+    return found

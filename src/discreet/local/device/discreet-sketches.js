@@ -1,0 +1,108 @@
+// RAPPOR, count-mean sketches and bit flips for discreet-device.js; hashes as in local/hashing.py.
+//   const metric = await load(envelope, { key, mechanisms: SKETCHES });
+import { coin, list, MECHANISMS, ratio, refuse, share } from "./discreet-device.js";
+
+const utf8 = (text) => new TextEncoder().encode(text), word = (x) => BigInt.asUintN(64, x);
+const rotate = (x, n) => x >> n | word(x << 64n - n);
+const IV = [
+  0x6a09e667f3bcc908n, 0xbb67ae8584caa73bn, 0x3c6ef372fe94f82bn, 0xa54ff53a5f1d36f1n,
+  0x510e527fade682d1n, 0x9b05688c2b3e6c1fn, 0x1f83d9abfb41bd6bn, 0x5be0cd19137e2179n,
+];
+const SIGMA = [
+  "0123456789abcdef", "ea489fd61c02b753", "b8c052fdae367194", "7931dcbe265a40f8", "905724afe1bc683d",
+  "2c6a0b834d75fe19", "c51fed4a0763928b", "db7ec13950f4862a", "6fe9b308c2d714a5", "a2847615fb9e3cd0",
+].map((row) => [...row].map((digit) => parseInt(digit, 16)));
+const COLUMNS = ["048c", "159d", "26ae", "37bf", "05af", "16bc", "278d", "349e"].map((row) =>
+  [...row].map((digit) => parseInt(digit, 16)));
+
+/** Keyed BLAKE2b (RFC 7693): little-endian words of the digest. */
+export function blake2b(data, key, size) {
+  const text = new Uint8Array((key.length ? 128 : 0) + data.length), h = [...IV];
+  text.set(key);
+  text.set(data, key.length ? 128 : 0);
+  h[0] ^= 0x01010000n ^ BigInt(key.length) << 8n ^ BigInt(size);
+  const blocks = Math.max(1, Math.ceil(text.length / 128)), whole = new Uint8Array(blocks * 128);
+  whole.set(text);
+  const view = new DataView(whole.buffer);
+  for (let block = 0; block < blocks; block++) {
+    const m = list(16, (i) => view.getBigUint64(128 * block + 8 * i, true)), last = block === blocks - 1;
+    const v = [...h, ...IV];
+    v[12] ^= BigInt(last ? text.length : 128 * (block + 1));
+    if (last) v[14] = word(~v[14]);
+    for (let round = 0; round < 12; round++) {
+      const s = SIGMA[round % 10];
+      COLUMNS.forEach(([a, b, c, d], i) => {
+        for (const [x, p, q] of [[m[s[2 * i]], 32n, 24n], [m[s[2 * i + 1]], 16n, 63n]]) {
+          v[a] = word(v[a] + v[b] + x);
+          v[d] = rotate(v[d] ^ v[a], p);
+          v[c] = word(v[c] + v[d]);
+          v[b] = rotate(v[b] ^ v[c], q);
+        }
+      });
+    }
+    h.forEach((_, i) => { h[i] ^= v[i] ^ v[i + 8]; });
+  }
+  return h.slice(0, size / 8);
+}
+
+/** Return (row, value) → cell: keyed BLAKE2b to 64 bits, then multiply-shift. */
+export function buckets(key, width) {
+  const secret = utf8(key), shift = 64n - BigInt(Math.log2(width));
+  return (value) => {
+    if (typeof value !== "string" || !value.isWellFormed?.() && /\p{Surrogate}/u.test(value)) refuse("a value must be text");
+    const [print] = blake2b(utf8(value), secret, 8);
+    return (row) => {
+      const [a, b, c] = blake2b(new Uint8Array(new Uint32Array([row]).buffer), secret, 24);
+      return Number(word(a * (print >> 32n) + b * (print & 0xffffffffn) + c) >> shift);
+    };
+  };
+}
+
+/** Write bits as hexadecimal text, the first bit lowest in the first byte. */
+const hex = (bits) => list(Math.ceil(bits.length / 8), (i) =>
+  (256 + list(8, (j) => bits[8 * i + j] ? 1 << j : 0).reduce((a, b) => a + b)).toString(16).slice(1)).join("");
+const half = ([num, den]) => [num, 2n * den];
+
+export const SKETCHES = {
+  ...MECHANISMS,
+  "count-mean-sketch"({ epsilon, rows, width, key }) {
+    const kept = coin(1n, 1n, half(ratio(epsilon))), place = buckets(key, width);
+    return (value, bits) => {
+      const cell = place(value), row = bits.below(rows), mark = cell(row);
+      return [row, hex(kept(bits, width).map((keep, i) => keep === (i === mark)))];
+    };
+  },
+  "hadamard-count-mean-sketch"({ epsilon, rows, width, key }) {
+    const kept = coin(1n, 1n, ratio(epsilon)), place = buckets(key, width);
+    return (value, bits) => {
+      const cell = place(value), row = bits.below(rows), column = bits.below(width), both = cell(row) & column;
+      const odd = both.toString(2).replaceAll("0", "").length % 2;
+      return [row, column, kept(bits)[0] ? odd : 1 - odd];
+    };
+  },
+  "bit-flip"({ epsilon, buckets: many, sample, gamma }) {
+    const kept = coin(1n, 1n, half(ratio(epsilon))), flipped = share(ratio(gamma));
+    return (value, bits) => {
+      if (!(Number.isInteger(value) && value >= 0 && value < many)) refuse("a value must be the number of a bucket");
+      const drawn = [];
+      for (let top = many - sample; top < many; top++) {
+        const found = bits.below(top + 1);
+        drawn.push(drawn.includes(found) ? top : found);
+      }
+      drawn.sort((a, b) => a - b);
+      const sent = kept(bits, sample).map((keep, i) => keep === (drawn[i] === value));
+      const again = gamma === "0" ? [] : flipped(bits, sample);
+      return drawn.map((bucket, i) => 2 * bucket + (sent[i] !== !!again[i]));
+    };
+  },
+  rappor({ bits: width, hashes, cohorts, f, p, q, key }) {
+    const [once, high, low] = [half(ratio(f)), ratio(q), ratio(p)].map(share), place = buckets(key, width);
+    return (value, bits) => {
+      const cell = place(value), cohort = bits.below(cohorts);
+      const marked = new Set(list(hashes, (i) => cell(cohort * hashes + i)));
+      const kept = once(bits, width).map((flip, i) => flip !== marked.has(i));
+      const ones = high(bits, width), zeros = low(bits, width);
+      return [cohort, hex(kept.map((bit, i) => (bit ? ones[i] : zeros[i])))];
+    };
+  },
+};

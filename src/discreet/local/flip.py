@@ -1,0 +1,48 @@
+"""The coin of a flipped bit: true with probability 1/(1 + e^ε), exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mechanisms.reading.allowance import largest_epsilon
+from ..noise import Bits
+from ..noise.serve import cached, serve
+from ..privacy.events import Promise
+from ..privacy.measures import Measure, PureDP
+from ..privacy.neighbours import REPLACE
+from .family import InsideCoin
+
+__all__ = ["epsilon_of", "flips", "promise"]
+
+
+@cached
+def _kept(epsilon: object) -> InsideCoin:
+    return InsideCoin(epsilon)  # type: ignore[arg-type]
+
+
+def flips(epsilon: Fraction, count: int, bits: Bits | None = None) -> NDArray[np.bool_]:
+    """Draw `count` independent flips, each true with probability exactly 1/(1 + e^ε): whoever is not kept is flipped.
+
+    >>> flips(Fraction(10**6), 3).any()
+    np.False_
+    """
+    return ~np.asarray(serve(_kept(epsilon), count, bits), dtype=np.bool_)
+
+
+def promise(epsilon: Fraction) -> Promise:
+    """Return the event of a report that is ε-private: any two values of the one who reports, whatever they are."""
+    return Promise(PureDP(epsilon), neighbours=REPLACE)
+
+
+def epsilon_of(spend: Measure) -> Fraction:
+    """Return the largest ε of one report that fits a budget; ε itself under PureDP.
+
+    >>> epsilon_of(PureDP(2))
+    Fraction(2, 1)
+
+    Refuses a budget of zero, and what is no measure.
+    """
+    return largest_epsilon(promise, spend)

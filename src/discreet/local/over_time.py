@@ -1,0 +1,193 @@
+"""A device that goes on reporting: its own ledger, and what all its reports together promise.
+
+fresh      Every report is drawn anew. ε adds up, report by report, between any two histories of values.
+
+memoised   One answer is drawn for each different value and sent again whenever the value returns. Then ε adds up over
+           different values only, at most K of them; but it holds only between histories with the same pattern, which
+           change, and return to an earlier value, at the same moments. The moments show. Against a history with
+           another pattern there is no finite ε: (a, a) never sends two different answers, (a, b) does; and (a, b, a)
+           never differs in its first and third, (a, b, c) does.
+
+When the K slots are used up, a memoised device goes on with the answer of a slot of its own, drawn at the start for a
+public default. It never falls silent, for silence would tell that K values occurred; and that slot is shared with no
+value, not even one that equals the default, else returning to it would show.
+
+Whether to report on a day is decided by the calendar, never by the value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ..arithmetic.rational import whole
+from ..arithmetic.rounding import shown
+from ..errors import BudgetExceeded, InvalidArgument
+from ..noise import Bits
+from .alpha_point import AlphaPoint
+from .memory import Memory, memory_of
+
+__all__ = ["DAYS", "Device", "Lifetime", "Mode", "Period"]
+
+Mode: TypeAlias = Literal["fresh", "memoised"]
+Period: TypeAlias = Literal["day", "year", "ever"]
+
+DAYS = 366
+"""Days of a year, the long one."""
+
+_ANY = "any two histories of values"
+_DAY = "any two histories of that day, to one who sees that day alone"
+_PATTERN = (
+    "histories that change, and return to earlier values, at the same moments; the moments themselves show, and "
+    "histories with other moments can be told apart"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """What a period of reporting promises: an ε, and between which histories it holds.
+
+    >>> print(Lifetime("ever", "fresh", math.inf, _ANY))
+    for ever, fresh answers: no finite ε, between any two histories of values
+    """
+
+    period: Period
+    mode: Mode
+    epsilon: float
+    neighbours: str
+
+    def __str__(self) -> str:
+        when = {"day": "a day", "year": "a year", "ever": "for ever"}[self.period]
+        price = f"ε = {shown(self.epsilon, 4)}" if math.isfinite(self.epsilon) else "no finite ε"
+        return f"{when}, {self.mode} answers: {price}, between {self.neighbours}"
+
+
+class Device:
+    """One device's reports of one metric over time, with its ledger.
+
+    `mode` is "fresh" or "memoised" and has no default: the two promise different things (see the top of this file).
+    Fresh devices may have `most_reports`; memoised ones need `slots` (K) and a public `default`. `grid` rounds numbers
+    to an α-point grid first, so that small changes of a number are no new value.
+
+    >>> from discreet.local.one_bit import OneBitMean
+    >>> from discreet.privacy import PureDP
+    >>> minutes = Device(OneBitMean(0, 1440, PureDP(1)), mode="memoised", slots=3, default=0)
+    >>> minutes.report(90) == minutes.report(90)
+    True
+    >>> print(minutes.lifetime("ever"))  # doctest: +ELLIPSIS
+    for ever, memoised answers: ε = 3, between histories that change, and return to earlier values, at the same ...
+
+    Refuses an unknown mode, a memoised device without slots or default, and, on a fresh one, more reports than allowed.
+    """
+
+    __slots__ = (
+        "_bits",
+        "_grid",
+        "_kept",
+        "_memory",
+        "_overflow",
+        "_sent",
+        "_state",
+        "mode",
+        "most_reports",
+        "per_day",
+        "slots",
+    )
+
+    def __init__(
+        self,
+        mechanism: Any,  # noqa: ANN401 - any randomizer
+        *,
+        mode: Mode,
+        slots: int | None = None,
+        default: object = None,
+        most_reports: int | None = None,
+        per_day: int = 1,
+        grid: AlphaPoint | None = None,
+        bits: Bits | None = None,
+    ) -> None:
+        _check(mode, slots, default, most_reports)
+        self.mode: Mode = mode
+        self.slots = None if slots is None else whole(slots, "slots", least=1)
+        self.most_reports = None if most_reports is None else whole(most_reports, "most_reports", least=1)
+        self.per_day = whole(per_day, "per_day", least=1)
+        self._grid, self._bits = grid, bits
+        self._memory: Memory = memory_of(mechanism)
+        self._sent, self._kept = 0, dict[Hashable, Any]()
+        self._state = self._memory.begin(bits)
+        self._overflow = None if mode == "fresh" else self._memory.remember(self._state, self._rounded(default), bits)
+
+    def report(self, value: object) -> Any:  # noqa: ANN401 - what the mechanism reports
+        """Return the report of the value held now.
+
+        Refuses values the mechanism refuses, and, on a fresh device, more than `most_reports`.
+        """
+        rounded = self._rounded(value)
+        self._memory.check(rounded)
+        self._sent += 1
+        if self.mode == "fresh":
+            return self._fresh(rounded)
+        return self._memory.send(self._state, self._answer(rounded), self._bits)
+
+    def _fresh(self, value: object) -> Any:  # noqa: ANN401
+        if self.most_reports is not None and self._sent > self.most_reports:
+            self._sent -= 1
+            raise BudgetExceeded("this device has sent all the reports it may", asked=1, left=0)
+        return self._memory.send(self._state, self._memory.remember(self._state, value, self._bits), self._bits)
+
+    def _answer(self, value: Any) -> Any:  # noqa: ANN401
+        """Return the answer kept for a value; draw it if there is a slot left, else take the default's."""
+        if value not in self._kept and self.slots is not None and len(self._kept) < self.slots:
+            self._kept[value] = self._memory.remember(self._state, value, self._bits)
+        return self._kept.get(value, self._overflow)
+
+    def _rounded(self, value: Any) -> Any:  # noqa: ANN401
+        return value if self._grid is None else float(self._grid.value(value))
+
+    @property
+    def sent(self) -> int:
+        """How many reports were sent; the server sees that too."""
+        return self._sent
+
+    @property
+    def used(self) -> int:
+        """How many slots are used; a secret of the device."""
+        return len(self._kept)
+
+    def lifetime(self, period: Period) -> Lifetime:
+        """Return what a day, a year or all of time promises, and between which histories.
+
+        Of a day only what that day shows counts; of a year and of all of time, everything sent so far and from then on.
+        """
+        if period not in ("day", "year", "ever"):
+            raise InvalidArgument(f"period must be 'day', 'year' or 'ever', got {period!r}")
+        reports = {"day": self.per_day, "year": DAYS * self.per_day}.get(period)
+        if self.mode == "fresh":
+            bounds = [count for count in (reports, self.most_reports) if count is not None]
+            price = float(self._memory.each * min(bounds)) if bounds else math.inf
+            return Lifetime(period, self.mode, price, _DAY if period == "day" else _ANY)
+        if reports == 1:
+            return Lifetime(period, self.mode, float(self._memory.each), _DAY)
+        slots = self.slots or 1
+        many = slots if reports is None else min(slots, reports)
+        return Lifetime(period, self.mode, float(self._memory.kept * many), _PATTERN)
+
+    def epsilon(self, period: Period) -> float:
+        """Return the ε of `lifetime`; read there between which histories it holds."""
+        return self.lifetime(period).epsilon
+
+    def __repr__(self) -> str:
+        return f"<Device {self.mode}, {self._sent} sent; {self.lifetime('ever')}>"
+
+
+def _check(mode: object, slots: object, default: object, most_reports: object) -> None:
+    if mode not in ("fresh", "memoised"):
+        raise InvalidArgument(f"mode must be 'fresh' or 'memoised', got {mode!r}; they promise different things")
+    if mode == "memoised" and (slots is None or default is None):
+        raise InvalidArgument("a memoised device needs slots, the most values it answers for, and a public default")
+    if mode == "memoised" and most_reports is not None:
+        raise InvalidArgument("a memoised device never falls silent; most_reports belongs to fresh ones")
+    if mode == "fresh" and (slots is not None or default is not None):
+        raise InvalidArgument("slots and default belong to memoised devices")

@@ -1,0 +1,70 @@
+"""Parameters as they travel: plain JSON with the mechanism's name, read strictly, signed if somebody signs.
+
+    {"parameters": "<canonical JSON>", "params": "<hash>", "metric": "…", "signature": "<base 64>"}
+
+The signed text is the one that is hashed, behind a line that says what it is: a device parses nothing before it has
+checked who wrote it. The signature is Ed25519, which WebCrypto verifies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from ..errors import InvalidArgument
+from .report import params_hash
+
+__all__ = ["DOMAIN", "canonical", "device_parameters", "fields_of", "signed_text"]
+
+DOMAIN = "discreet device parameters, version 1\n"
+"""Stands before every signed text, so that a signature says what it signs."""
+
+
+class _HasParameters(Protocol):
+    def to_json(self) -> dict[str, object]:
+        """Return the parameters."""
+
+
+def canonical(parameters: Mapping[str, object]) -> str:
+    """Write parameters in the one form that is hashed and signed: keys sorted, no spaces, UTF-8.
+
+    >>> canonical({"b": 1, "a": "é"})
+    '{"a":"é","b":1}'
+    """
+    return json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def signed_text(metric: str, text: str) -> bytes:
+    """Return the bytes that a signature of a metric's parameters covers."""
+    return f"{DOMAIN}{json.dumps(metric, ensure_ascii=False)}\n{text}".encode()
+
+
+def device_parameters(
+    mechanism: _HasParameters, *, metric: str, sign: Callable[[bytes], str] | None = None
+) -> dict[str, str]:
+    """Return the one JSON that a device loads; `sign` turns bytes into a base-64 Ed25519 signature.
+
+    >>> from discreet.local import Choice
+    >>> from discreet.privacy import PureDP
+    >>> sorted(device_parameters(Choice(3, PureDP(1)), metric="browser"))
+    ['metric', 'parameters', 'params']
+    """
+    given = mechanism.to_json()
+    made = {"metric": metric, "parameters": canonical(given), "params": params_hash(given)}
+    return made if sign is None else made | {"signature": sign(signed_text(metric, made["parameters"]))}
+
+
+def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the named fields of parameters in version 1.
+
+    >>> fields_of({"mechanism": "coin", "version": 1, "epsilon": "1"}, "coin", ("epsilon",))
+    {'epsilon': '1'}
+
+    Refuses unknown or missing fields, another mechanism, and other versions.
+    """
+    if not isinstance(given, Mapping) or (given.get("mechanism"), given.get("version")) != (mechanism, 1):
+        raise InvalidArgument(f"these are not the parameters of {mechanism} in version 1")
+    if set(given) != {"mechanism", "version", *names}:
+        raise InvalidArgument(f"the parameters of {mechanism} have other fields")
+    return {name: given[name] for name in names}

@@ -1,0 +1,143 @@
+"""What travels: one person's report with the parameters it was drawn under, as a JSON line or as a block of bytes.
+
+    one line    {"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}
+    a block     4 bytes "DLR1" · 8 bytes of the hash · 1 byte width · 1 byte length of the name · name · reports
+
+A report of other parameters was drawn by another law: adding it up would be wrong and nobody would see it. So the hash
+of the parameters travels with every report, and whoever reads says which one is expected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+
+__all__ = ["Report", "pack", "pack_block", "params_hash", "unpack", "unpack_block"]
+
+VERSION = 1
+_MAGIC = b"DLR1"
+_LONGEST = 1 << 16  # characters of one line: nothing sent by a device is parsed beyond it
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One report: the metric it belongs to, the hash of its parameters, and what was drawn (JSON types)."""
+
+    metric: str
+    params: str
+    report: Any
+
+
+def params_hash(parameters: Mapping[str, object]) -> str:
+    """Return the first 16 hex digits of SHA-256 over the canonical JSON of the parameters.
+
+    Canonical: keys sorted, no spaces, UTF-8 (so that a device computes the same).
+
+    >>> params_hash({"b": 1, "a": "é"}) == params_hash({"a": "é", "b": 1})
+    True
+    """
+    text = json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def pack(report: Report) -> str:
+    """Write one report as one JSON line.
+
+    >>> pack(Report("browser", "9f86d081884c7d65", 3))
+    '{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}'
+    """
+    fields = {"v": VERSION, "metric": report.metric, "params": report.params, "report": report.report}
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def unpack(line: str | bytes, *, params: str, metric: str | None = None) -> Report:
+    """Read one JSON line written by `pack`.
+
+    >>> unpack('{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}', params="9f86d081884c7d65").report
+    3
+
+    Refuses other parameters, another metric, another version, and whatever is no report; no refusal carries the report.
+    """
+    given = _parsed(line)
+    _same(given["params"], params, given["metric"], metric)
+    return Report(given["metric"], given["params"], given["report"])
+
+
+def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -> bytes:
+    """Write many reports of one metric as bytes: `width` bytes a report, little end first, behind one short header.
+
+    Reports are whole numbers (one axis) or rows of `width` bytes (two axes).
+
+    >>> len(pack_block(np.array([1, 300, 70_000]), metric="m", params="9f86d081884c7d65", width=3))
+    24
+
+    Refuses numbers that do not fit, and a name of the metric beyond 255 bytes.
+    """
+    name = metric.encode()
+    if len(name) > 255 or not 1 <= width <= 255:
+        raise InvalidArgument("a block holds a metric's name of at most 255 bytes and reports of 1 to 255 bytes each")
+    header = _MAGIC + bytes.fromhex(params) + bytes([width, len(name)]) + name
+    return header + _bytes_of(np.asarray(reports), width).tobytes()
+
+
+def _bytes_of(reports: NDArray[Any], width: int) -> NDArray[np.uint8]:
+    if reports.ndim == 2:
+        if reports.dtype != np.uint8 or reports.shape[1] != width:
+            raise InvalidArgument(f"rows of a block must be {width} bytes each")
+        return reports
+    if reports.dtype.kind not in "iu" or width > 8 or (reports.size and reports.min() < 0):
+        raise InvalidArgument("reports must be whole numbers of at most 8 bytes, or rows of bytes")
+    if reports.size and int(reports.max()) >> (8 * width):
+        raise InvalidArgument(f"a report does not fit in {width} bytes")
+    return reports.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width]
+
+
+def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDArray[np.uint8]:
+    """Read a block written by `pack_block` as rows of bytes, one row a report, little end first.
+
+    >>> block = pack_block(np.array([1, 300]), metric="m", params="9f86d081884c7d65", width=2)
+    >>> unpack_block(block, params="9f86d081884c7d65").tolist()
+    [[1, 0], [44, 1]]
+
+    Refuses other parameters, another metric, and a block that is cut off.
+    """
+    if data[:4] != _MAGIC or len(data) < 14 or data[12] == 0 or len(data) < 14 + data[13]:
+        raise InvalidArgument("this is no block of reports in version 1")
+    width, start = data[12], 14 + data[13]
+    _same(data[4:12].hex(), params, data[14:start].decode(errors="replace"), metric)
+    if (len(data) - start) % width:
+        raise InvalidArgument("the block of reports is cut off; send it again")
+    return np.frombuffer(data, dtype=np.uint8, offset=start).reshape(-1, width)
+
+
+def _parsed(line: str | bytes) -> dict[str, Any]:
+    if len(line) > _LONGEST:
+        raise InvalidArgument(f"a report has at most {_LONGEST} characters")
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InvalidArgument("a report must be one line of JSON") from None
+    if not isinstance(given, dict) or set(given) != {"v", "metric", "params", "report"}:
+        raise InvalidArgument('a report has exactly the fields "v", "metric", "params" and "report"')
+    if given["v"] is True or given["v"] != VERSION:
+        raise InvalidArgument(f"the report is of another version; this release reads version {VERSION}")
+    if not isinstance(given["metric"], str) or not isinstance(given["params"], str):
+        raise InvalidArgument('"metric" and "params" of a report must be text')
+    return given
+
+
+def _same(params: str, expected: str, metric: str, wanted: str | None) -> None:
+    if params != expected:
+        raise InvalidArgument(
+            "the report was drawn under other parameters; estimate it with those, or have the device load the new ones"
+        )
+    if wanted is not None and metric != wanted:
+        raise InvalidArgument("the report belongs to another metric")

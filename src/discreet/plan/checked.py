@@ -1,0 +1,27 @@
+"""A question that was found sound, once: whoever holds one need not check it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..query.algebra.tree import Question
+from ..query.bounds.check import checked
+from ..query.bounds.keys import PublicValues
+
+__all__ = ["Checked", "check_question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A sound question, with the values of public tables by which it was found so."""
+
+    question: Question
+    public_values: PublicValues | None = None
+
+
+def check_question(question: Question, public_values: PublicValues | None = None) -> Checked:
+    """Return the question as a checked one.
+
+    Refuses what has no bound or does not fit together; see `query.bounds.check`.
+    """
+    return Checked(checked(question, public_values), public_values)

@@ -1,0 +1,127 @@
+"""The planner: from what is asked, in SQL or as a tree, and its terms to plans. Curators here and far away use it.
+
+Planning needs public facts only: the declared tables, the filter of the ledger as it was opened (so that no plan
+changes with the day), and the values of public tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from ..data.schema import Schema
+from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
+from ..privacy.filters.filter import Filter
+from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..query.bounds.keys import PublicValues
+from ..query.python.table import Table
+from ..query.sql.parse import parse
+from ..query.text.question import fingerprint
+from .checked import Checked, check_question
+from .plan import Plan
+from .question import plan_checked
+from .terms import Terms
+from .third import Third, third_of
+from .workload import Workload, workload_of
+
+__all__ = ["Planner", "QuestionWords", "schemas_of"]
+
+QuestionWords: TypeAlias = str | Question
+"""A question as a curator takes it: SQL, or built from a Table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans questions about declared tables under a filter."""
+
+    schemas: Mapping[str, Schema]
+    filter: Filter
+    public_values: PublicValues
+
+    def question(self, asked: object) -> Checked:
+        """Read SQL, or take a question that was built in Python, about these very schemas; it is checked once.
+
+        Refuses a question about another schema of the same table: it could name another unit, and so protect nobody.
+        """
+        if isinstance(asked, str):
+            return Checked(parse(asked, self.schemas, self.public_values), self.public_values)  # parse has checked it
+        if isinstance(asked, Table):
+            raise InvalidArgument("a table is no question yet; end it with count(), mean('age') or aggregate(…)")
+        if not isinstance(asked, Question):
+            raise InvalidArgument(f"a question is SQL text or built from a Table, got {type(asked).__name__}")
+        return self._tree(asked)
+
+    def _tree(self, asked: Question) -> Checked:
+        try:
+            fingerprint(asked)
+            read = list(schemas_of(asked.rows))
+            found = check_question(asked, self.public_values)
+        except DiscreetError:
+            raise
+        except (TypeError, AssertionError, ValueError, LookupError, AttributeError):  # a tree of no known shape
+            raise InvalidArgument(
+                "a question holds only what a Table or SQL puts there; build it from a Table"
+            ) from None
+        for schema in read:
+            if self.schemas.get(schema.name) != schema:
+                raise SchemaMismatch(
+                    f"the question is about a schema of {schema.name} that is not the curator's; build it on "
+                    f"curator.table({schema.name!r}), or ask in SQL"
+                )
+        return found
+
+    def plan(self, asked: object, terms: Terms) -> Plan:
+        """Plan one question."""
+        return plan_checked(self.question(asked), terms, under=self.filter)
+
+    def workload(self, questions: object, terms: Terms) -> Workload:
+        """Plan several questions by name as one charge."""
+        read = {name: self.question(asked) for name, asked in _named(questions).items()}
+        return workload_of(read, terms, under=self.filter)
+
+    def find(self, asked: object, terms: Terms, queries: int | None = None) -> Plan | Workload | Third:
+        """Plan one question, several by name, or, given two of spend, error and queries, find the third."""
+        if isinstance(asked, Mapping):
+            if queries is not None:
+                raise InvalidArgument("queries= is for one question that is asked so often; leave it out for several")
+            return self.workload(asked, terms)
+        if queries is not None or (terms.spend is not None and terms.error is not None):
+            return third_of(self.question(asked), terms, queries=queries, under=self.filter)
+        return self.plan(asked, terms)
+
+
+def _named(questions: object) -> Mapping[str, object]:
+    """Check that questions are given by name; a release has at least one."""
+    if not isinstance(questions, Mapping) or not questions:
+        raise InvalidArgument('several questions are given by name: {"regions": "SELECT …", "ages": "SELECT …"}')
+    if not all(isinstance(name, str) and name.isidentifier() for name in questions):
+        raise InvalidArgument("the name of a question is an identifier, such as regions or by_age")
+    return questions
+
+
+def schemas_of(relation: Relation) -> Iterator[Schema]:
+    """List every table that a relation reads, private or public.
+
+    >>> import discreet as dp
+    >>> from discreet.plan.planner import schemas_of
+    >>> votes = dp.Table(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()}))
+    >>> [schema.name for schema in schemas_of(votes.rows)]
+    ['votes']
+    """
+    match relation:
+        case Scan(schema=schema):
+            yield schema
+        case Where(rows=rows) | Select(rows=rows) | PerPerson(rows=rows):
+            yield from schemas_of(rows)
+        case JoinPublic(rows=rows, table=table):
+            yield table
+            yield from schemas_of(rows)
+        case JoinPeople(left=left, right=right):
+            yield from schemas_of(left)
+            yield from schemas_of(right)
+        case Union(parts=parts):
+            for part in parts:
+                yield from schemas_of(part)
+        case _:
+            assert_never(relation)

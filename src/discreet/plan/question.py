@@ -1,0 +1,53 @@
+"""From a question and its terms to a plan; nothing here touches data or spends anything."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from ..privacy.filters.filter import Filter
+from ..privacy.measures import Measure
+from ..query.algebra.tree import Question
+from ..query.bounds.keys import PublicValues
+from .asked import read_asked
+from .checked import Checked, check_question
+from .choose import choose
+from .plan import Plan
+from .terms import Terms, TermWords, read_terms
+
+__all__ = ["plan_checked", "plan_question"]
+
+
+def plan_question(
+    question: Question,
+    spend: Measure | None = None,
+    *,
+    under: Filter | None = None,
+    public_values: PublicValues | None = None,
+    **terms: Unpack[TermWords],
+) -> Plan:
+    """Plan the answer of least predicted error for a spend, or of least price for an error. No data is touched.
+
+    `error` is one number for every statistic or one for each, by name, in the statistic's own unit (quantiles and modes
+    in rows), exceeded in one key with probability at most 1 − level. `weights` says how a spend is divided among
+    statistics, 1 each by default. `size` is the rows per key for which errors of means and the like are predicted; by
+    default the schema's size over the number of keys, else 1,000. `under` is the filter that will be charged: only what
+    it can price is considered. `choose` has the decision table.
+
+    >>> import discreet as dp
+    >>> people = dp.Schema("people", dp.Rows(), {"region": dp.Category(["N", "S"])})
+    >>> question = dp.Table(people).count(by="region")
+    >>> dp.plan_question(question, dp.PureDP(1)).statistic_errors()
+    {'count': 3.0}
+    >>> dp.plan_question(question, error={"count": 30}).spend <= dp.PureDP("1/10")
+    True
+
+    Refuses what has no bound, unknown keys without a δ, names of no statistic, errors that are not above 0 or that
+    need no answer, and both or neither of spend and error.
+    """
+    read = read_terms(spend, **terms)
+    return plan_checked(check_question(question, public_values), read, under=under)
+
+
+def plan_checked(checked: Checked, terms: Terms, *, under: Filter | None) -> Plan:
+    """Plan a question that was checked; see `plan_question`."""
+    return choose(checked.question, read_asked(checked, terms, under=under))

@@ -1,0 +1,9 @@
+"""Statistics: one file each, with what it needs released, how noise moves it, its estimate, interval and stored form.
+
+Plans and answers both stand on this room, and neither knows one statistic from another: `of.recipe_of` is the one place
+where a node of the question's tree meets its file. Start at `recipe` (what a statistic must say), then read `mean`.
+
+    count  sum  mean  variance  covariance  correlation  quantile  mode  distinct
+    releases    what statistics are made from: noisy totals, chosen cells
+    laws        how far noise moves what is made from them
+"""

@@ -1,0 +1,167 @@
+"""CORR(x, y): from noisy totals of products, squares, values and rows, all centred.
+
+Worst over the data its error can be anything; it is predicted for values spread evenly over their ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from ..query.algebra.expression import Expression
+from ..query.algebra.tree import Correlation
+from ..query.domains.domain_of import kind_of
+from .laws.box import clip, outward
+from .laws.moment import MomentNoise, moment_error
+from .laws.moment_box import blurred, mixed_blur, mixed_moment, second_moment
+from .laws.noise_sum import IntegerNoise
+from .recipe import Draws, Need, NoiseModel
+from .releases.basis import Basis
+from .releases.noisy_total import NoisyTotal
+from .releases.product import blur_of, cross_parts, reach_of, width_of
+from .releases.total import total_need
+
+__all__ = ["CorrelationEstimate", "CorrelationRecipe", "correlation_error"]
+
+_LABELS = ("products", "sum of x", "sum of y", "rows", "squares of x", "squares of y")
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationRecipe:
+    """The correlation of two numbers; `blurs` is how far rounding for products moves a value of each."""
+
+    x: Expression
+    y: Expression
+    widths: tuple[Fraction, Fraction]
+    blurs: tuple[Fraction, Fraction]
+    reach: tuple[float, float]
+
+    @classmethod
+    def of(cls, statistic: Correlation, basis: Basis) -> CorrelationRecipe:
+        """Return the recipe; refuses what is no number."""
+        u, v = kind_of(statistic.x, basis.columns), kind_of(statistic.y, basis.columns)
+        facts = (width_of(u), width_of(v)), (blur_of(u), blur_of(v)), (reach_of(u), reach_of(v))
+        return cls(statistic.x, statistic.y, *facts)
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """Six totals; of a constant, or of ranges whose squares no float holds, nothing better than 2 is known."""
+        a, b = self.reach
+        weights = (1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b))
+        least = 2.0 if min(a, b) < 1e-150 else self._moved
+        return NoiseModel(_LABELS, weights, most=2.0, least=least, law=self._error)
+
+    @property
+    def _moved(self) -> float:
+        """How far rounding moves a correlation of evenly spread values: 3·blur/reach for each column, both ways."""
+        return 6 * sum(float(blur) / reach for blur, reach in zip(self.blurs, self.reach, strict=True))
+
+    def _error(self, noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+        if size <= 1:
+            return 2.0
+        products, u, v, count, x_squares, y_squares = noises
+        found = correlation_error((products, u, v, count), (x_squares, y_squares), self.reach, size, beta)
+        return min(2.0, found + self._moved)
+
+    def needs(self, basis: Basis) -> list[Need]:
+        """List the totals of centred products, of both centred values, of rows and of both squares."""
+        return [total_need(part, basis) for part in cross_parts(self.x, self.y, basis.rows, basis.columns)]
+
+    def estimate(self, draws: Draws) -> CorrelationEstimate:
+        """Return the correlation by the noisy totals."""
+        products, x, y, count, x_squares, y_squares = draws.totals
+        return CorrelationEstimate(products, x, y, count, x_squares, y_squares, self.widths, self.blurs)
+
+
+def correlation_error(
+    noises: MomentNoise, squares: tuple[IntegerNoise, IntegerNoise], reach: tuple[float, float], size: int, beta: float
+) -> float:
+    """Bound the error of a correlation of values spread evenly over their ranges (variance a²/3), a third of β each.
+
+    If the covariance is off by c and the variances by parts x, y of themselves, the quotient by at most
+    (c/√(UV) + 1 − √((1 − x)(1 − y)))/√((1 − x)(1 − y)), below and above likewise.
+
+    >>> from discreet.statistics.laws.noise_sum import IntegerNoise
+    >>> one = IntegerNoise(False, 10.0, 1.0)
+    >>> correlation_error((one,) * 4, (one, one), (1.0, 1.0), 50, 0.05)
+    2.0
+    """
+    a, b = reach
+    if min(a * a, b * b, a * b) <= 0:
+        return 2.0
+    _, u, v, count = noises
+    third = beta / 3
+    mixed = moment_error(noises, reach, size, third, same=False, sample=False) * 3 / (a * b)
+    x = moment_error((squares[0], u, u, count), (a, a), size, third, same=True, sample=False) * 3 / a**2
+    y = moment_error((squares[1], v, v, count), (b, b), size, third, same=True, sample=False) * 3 / b**2
+    if max(x, y) >= 1:
+        return 2.0
+    root = math.sqrt((1 - x) * (1 - y))
+    return min(2.0, (mixed + 1 - root) / root)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationEstimate:
+    """A correlation, from −1 to 1. Interval: joint boxes of all six totals; if a variance may be 0, all of −1 … 1."""
+
+    products: NoisyTotal
+    x: NoisyTotal
+    y: NoisyTotal
+    count: NoisyTotal
+    x_squares: NoisyTotal
+    y_squares: NoisyTotal
+    widths: tuple[Fraction, Fraction]
+    blurs: tuple[Fraction, Fraction]
+
+    stored_as: ClassVar[str] = "coefficient"
+    stored_fields: ClassVar[Mapping[str, str]] = {
+        "products": "noisy",
+        "x": "noisy",
+        "y": "noisy",
+        "count": "noisy",
+        "x_squares": "noisy",
+        "y_squares": "noisy",
+        "widths": "amounts",
+        "blurs": "amounts",
+    }
+
+    @property
+    def value(self) -> float | None:
+        """The correlation by the noisy totals, moved into −1 … 1; None if there seems to be no variance."""
+        n = self.count.value
+        if n <= 0:
+            return None
+        moment = self.products.value / n - self.x.value * self.y.value / n**2
+        spreads = [s.value / n - (t.value / n) ** 2 for s, t in ((self.x_squares, self.x), (self.y_squares, self.y))]
+        if min(spreads) <= 0:
+            return None
+        return min(max(float(moment) / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0)
+
+    def interval(self, beta: float) -> tuple[float, float]:
+        """Bound the correlation of the exact totals."""
+        rows = self.count.box(beta, 6)
+        if rows[0] <= 0:
+            return -1.0, 1.0
+        x, y = self.x.box(beta, 6), self.y.box(beta, 6)
+        u, v = second_moment(self.x_squares.box(beta, 6), x, rows), second_moment(self.y_squares.box(beta, 6), y, rows)
+        spreads = [
+            blurred(*outward(clip(box, Fraction(0), max(box[1], Fraction(0)))), float(blur))
+            for box, blur in zip((u, v), self.blurs, strict=True)
+        ]
+        if min(spreads)[0] <= 0:
+            return -1.0, 1.0
+        slack = mixed_blur(self.widths, self.blurs)
+        least, most = mixed_moment(self.products.box(beta, 6), x, y, rows)
+        return _quotient(float(least - slack), float(most + slack), spreads)
+
+
+def _quotient(least: float, most: float, spreads: list[tuple[float, float]]) -> tuple[float, float]:
+    """Bound c/√(u·v) for c from least to most and u, v in intervals above 0."""
+    small, large = (math.sqrt(spreads[0][i] * spreads[1][i]) for i in (0, 1))
+    margin = 1e-12  # far above the rounding of a root and a quotient
+    low = least / (small if least < 0 else large) - margin
+    high = most / (small if most > 0 else large) + margin
+    return max(-1.0, min(1.0, low)), min(1.0, max(-1.0, high))

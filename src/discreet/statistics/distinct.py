@@ -1,0 +1,54 @@
+"""COUNT(DISTINCT x) of an expression with public values: how many of them occur.
+
+Off by the noise on one total: the exact quantile, for any data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..query.algebra.expression import Constant
+from ..query.algebra.tally import Free, Tally, Term
+from ..query.algebra.tree import CountDistinct
+from ..query.bounds.cells import Cells
+from ..query.bounds.sensitivity import distinct_influence
+from ..query.bounds.shares import people_share
+from .recipe import Draws, Need, NoiseModel
+from .releases.basis import Basis
+from .releases.choice import public_cells
+from .releases.noisy_total import TotalEstimate
+from .releases.total import DistinctNeed
+
+__all__ = ["DistinctRecipe"]
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctRecipe:
+    """How many of some public values occur."""
+
+    cells: Cells
+
+    @classmethod
+    def of(cls, statistic: CountDistinct, basis: Basis) -> DistinctRecipe:
+        """Return the recipe; refuses values that are not a short public list."""
+        return cls(public_cells(statistic.of, basis))
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """One total."""
+        return NoiseModel()
+
+    def needs(self, basis: Basis) -> list[Need]:
+        """Count whole people, or rows, per key and value: who has more values than `max_groups` counts nowhere."""
+        share = people_share(basis.rows, keyed=True)
+        keys = (*basis.keys, *self.cells.expressions)
+        tally = Tally(basis.rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=not isinstance(share, Free))
+        return [DistinctNeed(tally, self.cells, distinct_influence(tally, basis.key_count))]
+
+    def estimate(self, draws: Draws) -> TotalEstimate:
+        """Return the noisy number; if `nonnegative`, moved to 0 or above and to no more than there are values."""
+        total = draws.totals[0]
+        if not draws.nonnegative:
+            return TotalEstimate(total)
+        return TotalEstimate(total, Fraction(0), Fraction(len(self.cells.places)))

@@ -1,0 +1,1 @@
+"""How far noise moves what is worked out from noisy totals: tails of sums, searches, interval arithmetic."""

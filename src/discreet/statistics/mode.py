@@ -1,0 +1,70 @@
+"""MODE(x): the most frequent public value, chosen by how often each occurs.
+
+Errors are in rows, for the worst data: how many fewer the chosen value has than the most frequent one, by the exact
+bound of the exponential mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..query.algebra.tree import Mode
+from ..query.bounds.cells import Cells
+from ..query.bounds.sensitivity import vote_influence
+from ..query.domains.domain import Scalar
+from ..query.meaning.finish import Value
+from .recipe import Draws, Need, NoiseModel
+from .releases.basis import Basis
+from .releases.choice import ChoiceNeed, cell_tally, public_cells
+
+__all__ = ["ModeEstimate", "ModeRecipe"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRecipe:
+    """The most frequent of some public values."""
+
+    cells: Cells
+
+    @classmethod
+    def of(cls, statistic: Mode, basis: Basis) -> ModeRecipe:
+        """Return the recipe; refuses values that are not a short public list."""
+        return cls(public_cells(statistic.of, basis))
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """One choice."""
+        return NoiseModel()
+
+    def needs(self, basis: Basis) -> list[Need]:
+        """List the one choice."""
+        tally = cell_tally(self.cells, basis)
+        return [ChoiceNeed(tally, self.cells, vote_influence(tally), None)]
+
+    def estimate(self, draws: Draws) -> ModeEstimate:
+        """Return the chosen value."""
+        chosen = draws.cells[0]
+        return ModeEstimate(chosen.cells.places[chosen.place][0], chosen.miss)
+
+
+@dataclass(frozen=True, slots=True)
+class ModeEstimate:
+    """A mode: the chosen value. It has no interval; it has at most `shortfall` rows fewer than the most frequent one,
+    with probability at least 0.95.
+    """
+
+    chosen: Scalar
+    shortfall: float
+
+    stored_as: ClassVar[str] = "vote"
+    stored_fields: ClassVar[Mapping[str, str]] = {"chosen": "scalar", "shortfall": "float"}
+
+    @property
+    def value(self) -> Value:
+        """The chosen value."""
+        return self.chosen
+
+    def interval(self, beta: float) -> None:
+        """Return None: there is no interval."""

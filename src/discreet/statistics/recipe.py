@@ -1,0 +1,97 @@
+"""What plans and answers ask of a statistic, whichever it is: each file of this room gives one `Recipe`.
+
+needs         what it wants released, with the sensitivity of each
+noise_model   how strongly noise on these moves it, and how far off it will be, for the worst data
+estimate      the value and the interval, from what was released
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeAlias
+
+from ..query.meaning.finish import Value
+from .laws.noise_sum import IntegerNoise
+from .releases.basis import Basis
+from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
+from .releases.noisy_total import NoisyTotal
+from .releases.total import DistinctNeed, NoisyRelease, TotalNeed
+
+__all__ = ["Draws", "Estimate", "Need", "NoiseModel", "PlannedRelease", "Recipe"]
+
+Need: TypeAlias = TotalNeed | DistinctNeed | ChoiceNeed
+PlannedRelease: TypeAlias = NoisyRelease | ChosenRelease
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseModel:
+    """How noise on what it is made from moves a statistic, in the order of its needs.
+
+    `coefficients` say how strongly noise on each moves it, at worst, up to a common factor; `fixed` which part of its
+    budget each gets where no search decides that. `most` is the greatest error there can be, the width of the public
+    range where estimates are moved into it; `least` the error without any noise, from the rounding of products. `root`:
+    the error falls as the root of the noise. `counts`: it counts rows or people, so an error relative to their number
+    means something. `law` predicts the error from the noises, at so many rows and with probability at least 1 − β, for
+    the worst data; None for one total or choice, whose release knows its error.
+    """
+
+    labels: tuple[str, ...] = ("",)
+    coefficients: tuple[float, ...] = (1.0,)
+    fixed: tuple[float, ...] | None = None
+    most: float = math.inf
+    least: float = 0.0
+    root: bool = False
+    counts: bool = False
+    law: Callable[[Sequence[IntegerNoise], int, float], float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """What was released for one statistic in one key, in the order of its needs.
+
+    `level` is that of intervals which are fixed when they are drawn; `nonnegative` moves counts to 0 or above.
+    """
+
+    totals: tuple[NoisyTotal, ...]
+    cells: tuple[ChosenCell, ...]
+    level: float
+    nonnegative: bool
+
+    @classmethod
+    def of(cls, drawn: Sequence[NoisyTotal | ChosenCell], *, level: float, nonnegative: bool) -> Draws:
+        """Sort what was drawn into totals and cells."""
+        totals = tuple(one for one in drawn if isinstance(one, NoisyTotal))
+        return cls(totals, tuple(one for one in drawn if isinstance(one, ChosenCell)), level, nonnegative)
+
+
+class Estimate(Protocol):
+    """A statistic of one key as it was released; the two names say how a ledger keeps it, for good.
+
+    `stored_fields` are the fields that are kept and the kind of each, one of those that `answer/stored.py` writes.
+    """
+
+    stored_as: ClassVar[str]
+    stored_fields: ClassVar[Mapping[str, str]]
+
+    @property
+    def value(self) -> Value:
+        """The value that is shown; None if there seem to be too few rows."""
+
+    def interval(self, beta: float) -> tuple[Value, Value] | None:
+        """Bound the exact value with probability at least 1 − β; None where no bound is known."""
+
+
+class Recipe(Protocol):
+    """How a statistic of certain columns is made. A frozen value: equal questions have equal recipes."""
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """How noise moves it."""
+
+    def needs(self, basis: Basis) -> list[Need]:
+        """List what it wants released; refuses what has no bound."""
+
+    def estimate(self, draws: Draws) -> Estimate:
+        """Put it together from what was released."""

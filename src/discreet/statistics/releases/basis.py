@@ -1,0 +1,35 @@
+"""What everything that a question needs rests on: its rows and keys, how much of one unit counts, public lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...query.algebra.expression import Expression
+from ...query.algebra.tally import Share
+from ...query.algebra.tree import Question, Relation
+from ...query.bounds.keys import PublicValues
+from ...query.bounds.rows import columns_of
+from ...query.domains.domain import Kind
+
+__all__ = ["Basis", "basis_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The rows with their columns, the expressions of the keys, and the share of one unit that counts.
+
+    `key_count` is how many public keys there are, None if they are not public.
+    """
+
+    rows: Relation
+    columns: dict[str, Kind]
+    keys: tuple[Expression, ...]
+    share: Share
+    key_count: int | None
+    public_values: PublicValues | None
+
+
+def basis_of(question: Question, share: Share, key_count: int | None, public_values: PublicValues | None) -> Basis:
+    """Return the basis of a question under a share."""
+    keys = tuple(key.expression for key in question.keys)
+    return Basis(question.rows, columns_of(question.rows), keys, share, key_count, public_values)

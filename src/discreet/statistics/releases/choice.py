@@ -1,0 +1,140 @@
+"""Cells chosen privately, one per key: how every cell is scored, and the exponential mechanism that chooses by it.
+
+One event for all keys together: a choice in every key is one choice among all combinations, by the sum of the scores.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from ...errors import UnsupportedQuery
+from ...mechanisms.selection.exponential import Exponential
+from ...privacy.events import Event
+from ...privacy.neighbours import ADD_REMOVE, Neighbours
+from ...query.algebra.expression import Constant, Expression
+from ...query.algebra.tally import GroupShare, RowShare, Tally, Term
+from ...query.bounds.cells import Cells, listed
+from ...query.bounds.keys import public_keys
+from ...query.bounds.rows import neighbours_of
+from ...query.bounds.shares import weight_of
+from ..laws.box import at_least
+from .basis import Basis
+from .total import KeyCounts, KeyValues
+
+__all__ = ["ChoiceNeed", "ChosenCell", "ChosenRelease", "cell_tally", "public_cells"]
+
+_DEEP = -(1 << 62)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceNeed:
+    """One cell per key: the quantile `at`, or the most frequent one if `at` is None.
+
+    `side` is −1 or 1 for a cell that lies below or above the quantile with high probability, 0 for the quantile.
+    `sensitivity` is that of the sum of the scores over all keys, in whole steps of the scores.
+    """
+
+    tally: Tally
+    cells: Cells
+    sensitivity: int
+    at: Fraction | None
+    side: int = 0
+
+    @property
+    def options(self) -> int:
+        """How many outcomes there are in one key: the cells, and for a side also "before" and "after" them all."""
+        return len(self.cells.places) + (2 if self.side else 0)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbour relation that the promise is about."""
+        return neighbours_of(self.tally.rows)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether one unit raises all scores or lowers all of them: votes do, if units are added or removed."""
+        return self.at is None and self.neighbours == ADD_REMOVE
+
+    @property
+    def steps_per_row(self) -> int:
+        """How many steps of its scores one row is worth: the weight; for a rank, in halves of 1/denominator."""
+        return self.tally.terms[0].weight * (1 if self.at is None else 2 * self.at.denominator)
+
+    def scores(self, counts: KeyCounts, key: KeyValues, shift: int) -> list[int]:
+        """Score every outcome of one key: −(how many ranks it is off), or how often a value occurs.
+
+        The aim is the rank q(n − 1) + 1/2, between the rows that SQL interpolates: the least value for q = 0, the
+        greatest for q = 1. So ranks are counted in halves of 1/denominator. Depths beyond 2^62 are cut off: that moves
+        no two scores further apart.
+        """
+        each = [counts.get((*key, *place), 0) for place in self.cells.places]
+        if self.at is None:
+            return each
+        top, bottom, weight = self.at.numerator, self.at.denominator, self.tally.terms[0].weight
+        up_to = [0, *accumulate(2 * bottom * count for count in each)]
+        aim = 2 * top * sum(each) + weight * (bottom - 2 * top) + shift
+        inner = [-max(0, aim - after, before - aim) for before, after in pairwise(up_to)]
+        outer = [-max(0, aim), *inner, -max(0, up_to[-1] - aim)] if self.side else inner
+        return [max(_DEEP, score) for score in outer]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenRelease:
+    """Cells or values, and the mechanism that chooses one per key."""
+
+    need: ChoiceNeed
+    mechanism: Exponential
+
+    @property
+    def event(self) -> Event:
+        """What is done, to be priced: one choice among all combinations over the keys."""
+        return self.mechanism.event
+
+    @property
+    def scale(self) -> float:
+        """How many rows worse a choice must be to be e times less likely."""
+        return at_least(1 / (self.mechanism.rate * self.need.steps_per_row))
+
+    def error(self, beta: float = 0.05) -> float:
+        """Bound the miss in one key with probability at least 1 − β, in rows."""
+        return self.mechanism.error(self.need.options, beta) / self.need.steps_per_row
+
+    def shift(self, level: float) -> int:
+        """Return how far the ends of a quantile's interval aim beside it, in steps of the scores.
+
+        The choice misses its aim by more than t with probability at most (1 − level)/2; aiming t and two rows below,
+        the cell chosen begins below the quantile (two rows, since SQL interpolates between neighbours).
+        """
+        need = self.need
+        if not need.side:
+            return 0
+        miss = self.mechanism.error(need.options, (1 - level) / 2)
+        return need.side * (math.ceil(miss) + 2 * need.steps_per_row)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCell:
+    """A cell that was chosen, and how many ranks or rows the choice misses at most, with probability at least 0.95."""
+
+    cells: Cells
+    place: int
+    miss: float
+
+
+def cell_tally(cells: Cells, basis: Basis) -> Tally:
+    """Count rows per key and cell; a person counts as so many rows, over all cells together."""
+    share = basis.share
+    by_rows = RowShare(share.groups * share.rows) if isinstance(share, GroupShare) else share
+    weight = weight_of(1, by_rows)
+    return Tally(basis.rows, (*basis.keys, *cells.expressions), (Term(Constant(True), weight, 0, weight),), by_rows)
+
+
+def public_cells(of: Expression, basis: Basis) -> Cells:
+    """Return one cell for every public value of an expression; refuses values that are not a short public list."""
+    values = public_keys(of, basis.rows, public_values=basis.public_values)
+    if values is None:
+        raise UnsupportedQuery("MODE and COUNT(DISTINCT) need a short public list of values; use a Category")
+    return listed(of, [value for value in values if value is not None])

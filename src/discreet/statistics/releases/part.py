@@ -1,0 +1,83 @@
+"""One exact total: what each row adds to it, in whole steps, and what one step is worth.
+
+Numbers are centred at the middle m of their public range where a count of rows is released as well: Σ(x − m) has half
+the sensitivity of Σx.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ...errors import UnsupportedQuery
+from ...query.algebra.expression import Call, Constant, Expression, Function
+from ...query.algebra.tree import Relation
+from ...query.bounds.present import always_present
+from ...query.domains.domain import Kind, Whole
+from ...query.domains.domain_of import kind_of
+
+__all__ = ["Part", "centred", "middle_of", "number_part", "present", "range_of", "rows_part", "whole_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a row adds to a total, in whole steps from `low` to `high`, and the value of a step."""
+
+    expression: Expression
+    step: Fraction
+    low: int
+    high: int
+
+
+def rows_part(truth: Expression) -> Part:
+    """Count the rows where a condition holds."""
+    return Part(truth, Fraction(1), 0, 1)
+
+
+def number_part(x: Expression, columns: dict[str, Kind]) -> Part:
+    """Add up a number; refuses what is none."""
+    kind = whole_of(kind_of(x, columns))
+    return Part(x, kind.step, min(kind.low, 0), max(kind.high, 0))
+
+
+def present(x: Expression, rows: Relation) -> Expression:
+    """Return where a value counts: everywhere, if it cannot be NULL, so that COUNT(*) serves too."""
+    if always_present(x, rows):
+        return Constant(True)
+    return Call(Function.NOT, (Call(Function.IS_NULL, (x,)),))
+
+
+def centred(x: Expression, columns: dict[str, Kind]) -> Expression:
+    """Return a number less the middle of its public range."""
+    return Call(Function.SUBTRACT, (x, Constant(middle_of(kind_of(x, columns)))))
+
+
+def range_of(kind: Kind) -> tuple[Fraction, Fraction]:
+    """Return the public range of a number.
+
+    >>> from fractions import Fraction
+    >>> from discreet.query.domains.domain import Whole
+    >>> range_of(Whole(Fraction(1, 2), 0, 9))
+    (Fraction(0, 1), Fraction(9, 2))
+    """
+    whole = whole_of(kind)
+    return whole.low * whole.step, whole.high * whole.step
+
+
+def middle_of(kind: Kind) -> Fraction:
+    """Return the public number that totals are centred at: the grid point nearest below the middle of the range.
+
+    >>> from fractions import Fraction
+    >>> from discreet.query.domains.domain import Whole
+    >>> middle_of(Whole(Fraction(1, 2), 0, 9))
+    Fraction(2, 1)
+    """
+    whole = whole_of(kind)
+    return (whole.low + whole.high) // 2 * whole.step
+
+
+def whole_of(kind: Kind) -> Whole:
+    """Return the kind of a number; refuses text, truths and times."""
+    if not isinstance(kind, Whole):
+        raise UnsupportedQuery("sums, means, variances and correlations take numbers")
+    return kind

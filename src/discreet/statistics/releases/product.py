@@ -1,0 +1,105 @@
+"""Totals of products: values rounded to at most 2^18 steps either way, so that noise on Σuv fits in 64 bits.
+
+The rounding moves a value by at most half a step of the coarser grid, its *blur*, which is part of every prediction and
+interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ...query.algebra.expression import Call, Constant, Expression, Function
+from ...query.algebra.tree import Relation
+from ...query.domains.domain import Kind
+from ...query.domains.domain_of import kind_of
+from ..laws.box import at_least
+from .part import Part, centred, middle_of, number_part, present, range_of, rows_part, whole_of
+
+__all__ = ["MOST_ROOT", "blur_of", "coarse_of", "cross_parts", "moment_blur", "reach_of", "square_parts", "width_of"]
+
+MOST_ROOT = 1 << 18
+"""The most steps either way of a centred value in a product; its square, times noise, stays far below 2^62."""
+
+
+def coarse_of(kind: Kind) -> Fraction | None:
+    """Return the grid that products of a number are taken on: None if its own is coarse enough.
+
+    >>> from fractions import Fraction
+    >>> from discreet.query.domains.domain import Whole
+    >>> coarse_of(Whole(Fraction(1), 0, 120)), coarse_of(Whole(Fraction(1, 2), 0, 1 << 21))
+    (None, Fraction(2, 1))
+    """
+    whole = whole_of(kind)
+    half = (whole.high - whole.low + 1) // 2
+    excess = -(-half // MOST_ROOT)
+    return None if excess <= 1 else whole.step * (1 << (excess - 1).bit_length())
+
+
+def blur_of(kind: Kind) -> Fraction:
+    """Return how far a value may be moved by rounding it for products: half a step of their grid."""
+    return (coarse_of(kind) or Fraction(0)) / 2
+
+
+def width_of(kind: Kind) -> Fraction:
+    """Return the width of the public range of a number."""
+    low, high = range_of(kind)
+    return high - low
+
+
+def reach_of(kind: Kind) -> float:
+    """Return how far a value, moved by its blur, may lie from the middle of its range; 0 is made tiny."""
+    (low, high), middle = range_of(kind), middle_of(kind)
+    return max(at_least(max(high - middle, middle - low) + blur_of(kind)), 1e-300)
+
+
+def moment_blur(x: Kind, y: Kind) -> float:
+    """Bound how far rounding for products moves a covariance (Cauchy and Schwarz, term by term)."""
+    return at_least(Fraction(reach_of(x)) * blur_of(y) + blur_of(x) * Fraction(reach_of(y)) + blur_of(x) * blur_of(y))
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A centred value as a product takes it: an expression, and what 1 of it is worth."""
+
+    expression: Expression
+    worth: Fraction
+
+
+def square_parts(x: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Part, Part, Part]:
+    """Return the parts of Σu², Σu and n, with u the centred x."""
+    u = _factor(x, columns)
+    return _product(u, u, columns), _single(u, columns), rows_part(present(x, rows))
+
+
+def cross_parts(x: Expression, y: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Part, ...]:
+    """Return the parts of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred, over rows where neither is NULL."""
+    u, v = _where(y, _factor(x, columns)), _where(x, _factor(y, columns))
+    both = (present(x, rows), present(y, rows))
+    n = Constant(True) if both == (Constant(True),) * 2 else Call(Function.AND, both)
+    single = (_single(u, columns), _single(v, columns), rows_part(n))
+    return (_product(u, v, columns), *single, _product(u, u, columns), _product(v, v, columns))
+
+
+def _factor(x: Expression, columns: dict[str, Kind]) -> Factor:
+    middle, grid = centred(x, columns), coarse_of(kind_of(x, columns))
+    if grid is None:
+        return Factor(middle, Fraction(1))
+    return Factor(Call(Function.ROUND, (Call(Function.DIVIDE, (middle, Constant(grid))),)), grid)
+
+
+def _single(u: Factor, columns: dict[str, Kind]) -> Part:
+    part = number_part(u.expression, columns)
+    return Part(part.expression, part.step * u.worth, part.low, part.high)
+
+
+def _product(u: Factor, v: Factor, columns: dict[str, Kind]) -> Part:
+    """Describe Σuv; a square is never below 0, whatever the product of the ends."""
+    part = number_part(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
+    return Part(part.expression, part.step * u.worth * v.worth, 0 if u == v else part.low, part.high)
+
+
+def _where(other: Expression, value: Factor) -> Factor:
+    """Return the value where the other is not NULL."""
+    chosen = Call(Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value.expression))
+    return Factor(chosen, value.worth)

@@ -1,0 +1,40 @@
+"""SUM(x): Σx, where NULL adds nothing. Off by the noise on one total: the exact quantile, for any data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..query.algebra.expression import Expression
+from ..query.algebra.tree import Sum
+from .recipe import Draws, Need, NoiseModel
+from .releases.basis import Basis
+from .releases.noisy_total import TotalEstimate
+from .releases.part import number_part
+from .releases.total import total_need
+
+__all__ = ["SumRecipe"]
+
+
+@dataclass(frozen=True, slots=True)
+class SumRecipe:
+    """The sum of a number."""
+
+    expression: Expression
+
+    @classmethod
+    def of(cls, statistic: Sum) -> SumRecipe:
+        """Return the recipe."""
+        return cls(statistic.of)
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """One total."""
+        return NoiseModel()
+
+    def needs(self, basis: Basis) -> list[Need]:
+        """List the one total; refuses what is no number."""
+        return [total_need(number_part(self.expression, basis.columns), basis)]
+
+    def estimate(self, draws: Draws) -> TotalEstimate:
+        """Return the noisy sum."""
+        return TotalEstimate(draws.totals[0])

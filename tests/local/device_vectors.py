@@ -1,0 +1,99 @@
+"""Make tests/vectors/device_v1.json: bits, and the line that a device sends for them.
+
+Run `python tests/local/device_vectors.py` to write the file anew; it is only ever added to.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import shake_128
+from pathlib import Path
+
+from discreet.local import Choice
+from discreet.local.bit_flip import BitFlip
+from discreet.local.hadamard_sketch import HadamardCountMeanSketch
+from discreet.local.one_bit import OneBitMean
+from discreet.local.parameters import device_parameters
+from discreet.local.rappor import Rappor
+from discreet.local.report import Report, pack
+from discreet.local.sketch import CountMeanSketch
+from discreet.privacy import PureDP
+
+FILE = Path(__file__).parents[1] / "vectors" / "device_v1.json"
+
+
+class Recorded:
+    """Bits of a seed behind a few given bytes, and how many of them were taken."""
+
+    def __init__(self, seed: str, first: bytes = b"") -> None:
+        self.stream = first + shake_128(seed.encode()).digest(1 << 17)
+        self.used = 0
+
+    def take(self, count: int, /) -> bytes:
+        self.used += count
+        return self.stream[self.used - count : self.used]
+
+
+def cases():
+    """Give (name, mechanism, values); every design, primes and prime powers, small and large ε, every deployment."""
+    for member, options in (("direct", 7), ("subset", 9), ("subset", 70), ("hadamard", 5), ("hadamard", 1000)):
+        yield f"{member} {options}", Choice(options, PureDP("3/2"), member=member), [0, options // 2, options - 1]
+    for epsilon, options in (("1/4", 300), (1, 1000), (2, 5000), ("5/2", 40), (4, 200)):
+        yield (
+            f"geometry {epsilon}",
+            Choice(options, PureDP(epsilon), member="geometry"),
+            [0, 1, options // 3, options - 1],
+        )
+    yield "names", Choice(["chrome", "firefox", "edge"], PureDP(2)), ["chrome", "edge"]
+    yield "large epsilon", Choice(3, PureDP(40), member="direct"), [0, 2]
+    yield "one bit", OneBitMean(0, 1440, PureDP(1)), [0, 90.5, 1440, -3, 1e9]
+    yield "one bit, negative", OneBitMean("-1/3", "2/3", PureDP("1/7"), gamma="1/5"), [0.1, -0.25]
+    yield "count-mean sketch", CountMeanSketch(PureDP(4), rows=65536, width=1024, key="emoji"), ["😂", "é"]
+    yield "small sketch", CountMeanSketch(PureDP(1), rows=3, width=4, key="k"), ["", "a" * 300]
+    yield "Hadamard sketch", HadamardCountMeanSketch(PureDP(8), rows=1024, width=32768, key="safari"), ["example.org"]
+    yield "bit flip", BitFlip(PureDP(1), buckets=32, sample=4, gamma="1/5"), [0, 31]
+    yield "bit flip, all", BitFlip(PureDP(2), buckets=5, sample=5), [3]
+    shape = {"bits": 16, "hashes": 2, "cohorts": 64, "f": 0.5, "p": 0.5, "q": 0.75}
+    yield "RAPPOR", Rappor(**shape, key="homepage"), ["example.org", "", "日本"]
+    yield "RAPPOR, wide", Rappor(**shape | {"bits": 128, "f": "1/4", "p": "7/20", "q": "13/20"}, key="wide"), ["x"]
+
+
+def edges(mechanism) -> list[bytes]:
+    """Give first words that touch the bias of the first coin, so that more bits must be read; and a word to be drawn again."""
+    found = [bytes([255]) * 8]
+    if isinstance(mechanism, Choice):
+        low, _ = mechanism.family.coin.bounds(64)
+        tails = [bytes(8), bytes([255]) * 8]
+        found += [low.to_bytes(8, "little") + tail for tail in tails]
+        found.append((low - 1).to_bytes(8, "little"))
+        deep, _ = mechanism.family.coin.bounds(128)
+        found.append((deep >> 64).to_bytes(8, "little") + b"".join([]))
+    return found
+
+
+def vectors() -> list[dict[str, object]]:
+    made = []
+    for name, mechanism, values in cases():
+        envelope = device_parameters(mechanism, metric=name)
+        starts = [b"", b"", *edges(mechanism)]
+        for at, first in enumerate(starts):
+            value = values[at % len(values)]
+            bits = Recorded(f"{name}/{at}", first)
+            report = mechanism.randomize(value, bits=bits)
+            line = pack(Report(name, envelope["params"], list(report) if isinstance(report, tuple) else report))
+            made.append(
+                {
+                    "name": name,
+                    "envelope": envelope,
+                    "value": value,
+                    "bits": bits.stream[: bits.used].hex(),
+                    "line": line,
+                }
+            )
+    return made
+
+
+if __name__ == "__main__":
+    FILE.write_text(
+        json.dumps({"version": 1, "vectors": vectors()}, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
+    )

@@ -1,0 +1,96 @@
+"""What a test needs, whether it is measured, and who runs it when: the long serial groups first, then file by file."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.profile import DEEP
+
+NEEDS = {
+    "spark": ("needs_spark", {"spark_session", "spark", "cluster"}),
+    "postgres": ("needs_postgres", {"postgres_dsn", "postgres"}),
+    "browser": ("needs_browser", {"chromium"}),
+}
+"""A need by the name of a store in a test's parameters, and the fixtures that ask for it."""
+FIRST = ("tests/service/", "tests/curator/", "tests/ledger/", "tests/end_to_end/", "tests/audit/", "tests/docs/",
+         "tests/engines/", "tests/privacy/", "tests/")  # fmt: skip
+"""Folders of long files before folders of short ones, so that no worker ends long before the other; doctests last."""
+PROMISING = ("arithmetic", "noise", "privacy", "mechanisms", "query")
+"""The rooms whose every branch is measured."""
+MEASURED = (
+    *(f"{top}/{room}/" for room in PROMISING for top in ("tests", "src/discreet")),
+    "tests/laws/",
+    "tests/vectors/",
+)
+"""Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
+
+
+def group_of(nodeid: str) -> str:
+    """Return the name of what one worker runs in one go: all of Spark, all of the browser, or a file."""
+    if "spark" in nodeid.lower():
+        return "spark"
+    if "/browser/" in nodeid:
+        return "browser"
+    return nodeid.split("::", 1)[0]
+
+
+def rank(nodeid: str) -> tuple[int, int]:
+    group = group_of(nodeid)
+    long = ["spark", "browser"].index(group) if group in ("spark", "browser") else 2
+    return long, next((place for place, folder in enumerate(FIRST) if nodeid.startswith(folder)), len(FIRST))
+
+
+def mark_needs(item: pytest.Item) -> None:
+    """Add the markers of what a test asks for, by its fixtures and by the store among its parameters."""
+    asked = set(getattr(item, "fixturenames", ()))
+    given = {
+        value for value in getattr(getattr(item, "callspec", None), "params", {}).values() if isinstance(value, str)
+    }
+    for store, (marker, fixtures) in NEEDS.items():
+        if asked & fixtures or store in given:
+            item.add_marker(marker)
+    if item.get_closest_marker("needs_spark") and group_of(item.nodeid) != "spark":
+        raise pytest.UsageError(f"{item.nodeid} needs Spark: say so in its name, by which it finds the one session")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Mark all, leave what is slow to deep, and bring the long groups to the front of a random order."""
+    for item in items:
+        mark_needs(item)
+    slow = [] if DEEP else [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+    kept = [item for item in items if item not in set(slow)]
+    items[:] = sorted(kept, key=lambda item: rank(item.nodeid)) if hasattr(config, "workerinput") else kept
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each worker a group at a time, in the order of the collection.
+
+    Marks of groups get lost between xdist 3.8 and pytest 9.2, so that a group is told by the name of a test.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Trace what is measured only; in deep, everything is."""
+    plugin = item.config.pluginmanager.getplugin("_cov")
+    controller = getattr(plugin, "cov_controller", None)
+    measured = item.nodeid.startswith(MEASURED) and not item.get_closest_marker("untraced")
+    paused = controller is not None and not DEEP and not measured
+    if paused:
+        controller.pause()
+    result = yield
+    if paused:
+        controller.resume()
+    return result
