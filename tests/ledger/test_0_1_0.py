@@ -104,6 +104,24 @@ def old(store, kind, request, tmp_path, stopped_clock):
         yield ledger
 
 
+def test_a_server_whose_user_may_make_no_index_does_without(old_database):
+    """The tables are those of 0.1.0; one who may only read and write rows is charged and answered all the same."""
+    import psycopg
+
+    name, clerk = _copied(old_database, "pure"), f"clerk_{secrets.token_hex(4)}"
+    with psycopg.connect(old_database, autocommit=True) as admin:
+        admin.execute("DROP INDEX IF EXISTS discreet_ledger.entry_question")
+        admin.execute(f"CREATE ROLE {clerk} LOGIN")
+        admin.execute(f"GRANT USAGE ON SCHEMA discreet_ledger TO {clerk}")
+        admin.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA discreet_ledger TO {clerk}")
+        with dp.open_ledger(f"{old_database} user={clerk}", name=name) as ledger:
+            before, order = ledger.spent(), ASKED["pure"][1]
+            assert ask(_curator(ledger), "pure", order) and ledger.spent() == before
+            ask(_curator(ledger, dp.Memory(ROWS)), "pure", (*order[:2], {"spend": "1/8"}))
+            assert ledger.spent() != before and ledger.verify().exact
+        assert admin.execute("SELECT to_regclass('discreet_ledger.entry_question')").fetchone() == (None,)
+
+
 def _curator(ledger, store=None):
     return dp.Curator(Sealed() if store is None else store, [PEOPLE, VISITS], ledger)
 

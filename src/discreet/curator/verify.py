@@ -15,7 +15,7 @@ from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json
 from .answers import receipt_of
-from .body import Facts, Said, read_body
+from .body import BodyFacts, Said, read_body
 from .key import question_name
 from .receipt import VERSION, Receipt, ReceiptQuestion
 from .sign import check_signature, read_key
@@ -94,10 +94,10 @@ def _stands(receipt: Receipt, ledger: Ledger) -> bool:
     return body.facts is not None
 
 
-def _claimed(receipt: Receipt) -> Facts:
+def _claimed(receipt: Receipt) -> BodyFacts:
     """Return what a receipt says was asked."""
     asked = {one.name: Said(one.text, one.fingerprint, "", ()) for one in receipt.asked}
-    return Facts({}, receipt.neighbours, dict(receipt.tables), asked)
+    return BodyFacts({}, receipt.neighbours, dict(receipt.tables), asked)
 
 
 def _comparable(receipt: Receipt) -> dict[str, str]:
