@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +80,18 @@ def test_what_is_also_written(run, home):
     (home / "receipt.json").write_text(json.dumps(receipt | {"who": "bob"}))
     bad = run("verify-receipt", "receipt.json")
     assert bad.exit_code == 1 and "changed" in bad.stderr
+
+
+def test_a_receipt_of_0_1_0_says_what_the_ledger_does_not_know(run, home):
+    old = Path(__file__).parents[1] / "fixtures" / "ledger_0_1_0"
+    told = json.loads((old / "expected.json").read_text(encoding="utf-8"))["sqlite"]["pure"]["answers"][0]
+    shutil.copy(old / "pure.ledger", home / "old.ledger")
+    (home / "old.json").write_text(told["receipt"])
+    done = run("verify-receipt", "old.json", "--ledger", "old.ledger")
+    assert done.exit_code == 0 and "the receipt holds" in done.stdout
+    assert "but release 0.1.0 stored this answer without the question's text" in " ".join(done.stdout.split())
+    done = run("verify-receipt", "old.json", "--ledger", "old.ledger", "--json")
+    assert len(json.loads(done.stdout)["unproven"]) == 1
 
 
 def test_explain_shows_cost_and_error_and_touches_nothing(run, home):

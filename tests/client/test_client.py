@@ -208,9 +208,20 @@ class TestOtherVersions:
         assert make_answer(found, plan, {"": plan}).receipt.price == dp.PureDP("1/9")
 
     def test_another_plan(self, ana, reply):
+        """An answer that was planned otherwise is believed, and says how it was charged."""
         other = ana.plan(COUNT + " WHERE age < 88", dp.PureDP("1/8"))
+        answer = make_answer(reply[1], other, {"": other})
+        assert str(answer.plan).startswith("planned by the service, charged as")
+        assert answer.interval(0.9) == make_answer(reply[1], reply[0], {"": reply[0]}).interval(0.9)
+
+    def test_another_question(self, ana, reply):
+        other = ana.plan(COUNT + " WHERE age < 89", dp.PureDP("1/9"))
         with pytest.raises(dp.SchemaMismatch, match="another way"):
             make_answer(reply[1], other, {"": other})
+
+    def test_another_level_is_free(self, ana):
+        first, second = (ana.sql(GROUPED, spend=dp.PureDP("1/9"), level=level) for level in (0.95, 0.5))
+        assert first.receipt == second.receipt and first.rows == second.rows
 
     def test_another_form(self, reply):
         plan, found = reply

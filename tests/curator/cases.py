@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import discreet as dp
 
 REGIONS = ["N", "S", "E"]
@@ -40,3 +42,17 @@ def opened(budget=None, where=":memory:", **terms):
 
 def curator(ledger=None, rows=None, schemas=(PEOPLE, VISITS, WARDS), **more):
     return dp.Curator(dp.Memory({**ROWS, **(rows or {})}), schemas, opened() if ledger is None else ledger, **more)
+
+
+def plan_otherwise(monkeypatch):
+    """Put another planner in place: it divides a spend otherwise, as a better one would."""
+    from discreet.plan import choose
+
+    usual = choose.divide
+
+    def other(*args, **more):
+        parts = [part * (place + 2) for place, part in enumerate(usual(*args, **more))]
+        return tuple(part / sum(parts) for part in parts)
+
+    monkeypatch.setattr(choose, "divide", other)
+    monkeypatch.setattr(choose, "KEY_PART", Fraction(1, 3))

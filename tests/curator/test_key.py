@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from curator.cases import COUNT, MEAN, PEOPLE, curator
+from curator.cases import COUNT, MEAN, PEOPLE, curator, plan_otherwise
 from discreet.curator.key import key_of
 from discreet.ledger import steps
 from discreet.plan.terms import Terms
@@ -88,18 +88,6 @@ class TestAKey:
         assert key(MEAN, **ONE, weights=first) == key(MEAN, **ONE, weights=second)
 
 
-def _other_planner(monkeypatch):
-    from discreet.plan import choose
-
-    usual = choose.divide
-
-    def other(*args, **more):
-        parts = [part * (place + 2) for place, part in enumerate(usual(*args, **more))]
-        return tuple(part / sum(parts) for part in parts)
-
-    monkeypatch.setattr(choose, "divide", other)
-
-
 class TestAStoredAnswer:
     """It is found by whoever asks the same on the same terms, however it would be planned now."""
 
@@ -113,7 +101,7 @@ class TestAStoredAnswer:
         asked = curator()
         first = asked.release({"m": MEAN, "c": COUNT}, spend=dp.PureDP(1), weights={"m": 2})
         told = str(first["m"].plan)
-        _other_planner(monkeypatch)
+        plan_otherwise(monkeypatch)
         again = asked.release({"c": COUNT, "m": MEAN}, spend=dp.PureDP(1), weights={"m": 2})
         assert asked.spent() == dp.PureDP(1) and asked.plan(MEAN, dp.PureDP(1)).events != first["m"].plan.events
         for name in ("c", "m"):
@@ -135,7 +123,7 @@ class TestAStoredAnswer:
             patched.setattr(steps, "passed", die)
             with pytest.raises(KeyboardInterrupt):
                 asked.sql(MEAN, spend=dp.PureDP(1))
-        _other_planner(monkeypatch)
+        plan_otherwise(monkeypatch)
         answer = asked.sql(MEAN, spend=dp.PureDP(1))
         assert asked.spent() == dp.PureDP(2) and answer.receipt.event != asked.ledger.history()[1].event
         assert asked.ledger.verify().pending == 1

@@ -21,6 +21,36 @@ def world():
     return asked, asked.sql(COUNT, spend=dp.PureDP(1), why="report ✓"), asked.sql(MEAN, spend=dp.PureDP(1))
 
 
+def _one(receipt, **change):
+    return replace(receipt, asked=(replace(receipt.asked[0], **change),))
+
+
+SAYS = "something else than the receipt: "
+LIES = [
+    (f"{SAYS}number$", lambda r, _: replace(r, number=9)),
+    (f"{SAYS}charge$", lambda r, _: replace(r, charge="0" * 64)),
+    (f"{SAYS}time$", lambda r, _: replace(r, time="2020-01-01T00:00:00.000000Z")),
+    (f"{SAYS}who$", lambda r, _: replace(r, who="eve")),
+    (f"{SAYS}why$", lambda r, _: replace(r, why="nothing")),
+    (f"{SAYS}part$", lambda r, _: replace(r, part="N")),
+    (f"{SAYS}part$", lambda r, _: replace(r, part=False)),
+    (f"{SAYS}event$", lambda r, s: replace(r, event=s.event)),
+    (f"{SAYS}price$", lambda r, _: replace(r, price=dp.PureDP("1/2"))),
+    (f"{SAYS}promise$", lambda r, _: replace(r, promise=dp.PureDP(1))),
+    (f"{SAYS}neighbours$", lambda r, _: replace(r, neighbours="replace")),
+    (f"{SAYS}tables$", lambda r, _: replace(r, tables=(("people", "2"),))),
+    (f"{SAYS}tables$", lambda r, _: replace(r, tables=())),
+    (f"{SAYS}asked$", lambda r, _: _one(r, text="SELECT COUNT(*) AS n FROM people")),
+    (f"{SAYS}asked$", lambda r, _: _one(r, fingerprint="0" * 64)),
+    (f"{SAYS}asked$", lambda r, s: _one(r, answer=s.asked[0].answer)),
+    (f"{SAYS}asked$", lambda r, _: _one(r, name="other")),
+    (f"{SAYS}asked$", lambda r, s: replace(r, asked=(*r.asked, *s.asked))),
+    (f"{SAYS}asked$", lambda r, _: replace(r, asked=())),
+    ("no such answer", lambda r, _: replace(r, stored_as="0" * 64)),
+    (f"{SAYS}number, charge, time", lambda r, s: replace(r, stored_as=s.stored_as)),
+]
+
+
 class TestAReceipt:
     def test_is_verified_in_all_its_forms(self, world, tmp_path):
         asked, answer, _ = world
@@ -53,7 +83,7 @@ class TestAReceipt:
         assert dp.verify_receipt(unsigned) == unsigned  # a hash alone shows no more than that
         with pytest.raises(dp.ClaimRefuted, match="not signed"):
             dp.verify_receipt(unsigned, key=world[0].signer.public)
-        with pytest.raises(dp.ClaimRefuted, match="entry says something else"):
+        with pytest.raises(dp.ClaimRefuted, match="something else than the receipt: who$"):
             dp.verify_receipt(unsigned, ledger=world[0].ledger)
 
     def test_signed_by_another_is_refused(self, world):
@@ -71,19 +101,22 @@ class TestAReceipt:
             dp.verify_receipt(first.receipt, answer=second)
 
     def test_stands_in_one_ledger(self, world):
-        asked, first, second = world
         with pytest.raises(dp.ClaimRefuted, match="no such answer"):
-            dp.verify_receipt(first.receipt, ledger=opened())
-        bare = replace(first.receipt, signature="", key="")
-        for lie in (
-            replace(bare, number=9),
-            replace(bare, price=dp.PureDP("1/2")),
-            replace(bare, promise=dp.PureDP(1)),
-        ):
-            with pytest.raises(dp.ClaimRefuted, match="another charge"):
-                dp.verify_receipt(lie, ledger=asked.ledger)
-        with pytest.raises(dp.ClaimRefuted, match="another answer"):
-            dp.verify_receipt(replace(bare, asked=second.receipt.asked), ledger=asked.ledger)
+            dp.verify_receipt(world[1].receipt, ledger=opened())
+
+    @pytest.mark.parametrize(("fact", "lie"), LIES, ids=[f"{fact} {n}" for n, (fact, _) in enumerate(LIES)])
+    def test_is_compared_with_the_ledger_in_every_fact(self, world, fact, lie):
+        """Without a signature everyone can write a receipt; the ledger tells."""
+        asked, first, second = world
+        forged = lie(replace(first.receipt, signature="", key=""), second.receipt)
+        assert dp.verify_receipt(forged) == forged
+        with pytest.raises(dp.ClaimRefuted, match=fact):
+            dp.verify_receipt(forged, ledger=asked.ledger)
+
+    def test_forged_in_any_field_is_listed_above(self, world):
+        """A field that is added to receipts needs its lie."""
+        listed = {fact.split("receipt: ")[-1].split("$")[0] for fact, _ in LIES}
+        assert world[1].receipt.facts().keys() - {"receipt"} <= listed | {"stored_as"}
 
     def test_shows_itself(self, world):
         shown = str(world[1].receipt)
@@ -99,6 +132,11 @@ class TestAReceipt:
         ledger = opened(neighbours="add-remove", parts=dp.Parts("people", "region", ["N", "S", "E"]))
         answer = curator(ledger).sql("SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP(1))
         assert dp.verify_receipt(answer.receipt.to_json(), ledger=ledger).part == "N"
+        ones = opened(neighbours="add-remove", parts=dp.Parts("people", "ward", [1, 2, 3, 4]))
+        receipt = curator(ones).sql("SELECT COUNT(*) AS n FROM people WHERE ward = 1", spend=dp.PureDP(1)).receipt
+        assert dp.verify_receipt(receipt, ledger=ones).part == 1
+        with pytest.raises(dp.ClaimRefuted, match="part$"):
+            dp.verify_receipt(replace(receipt, part=True), ledger=ones)
         assert ["part", "N"] in [line.split() for line in str(answer.receipt).splitlines()]
 
 

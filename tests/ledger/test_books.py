@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.ledger import account, open_ledger
 from discreet.ledger.account import fresh_account, read_account
+from discreet.ledger.charter import make_charter, read_charter
 from discreet.ledger.entry import read_line
-from discreet.ledger.terms import make_terms, read_terms
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Promise
 from support.profile import examples
 
@@ -164,7 +164,7 @@ class TestPartsAreChargedAsTheirMaximum:
 
     def test_the_residue_does_not_add_under_replace(self):
         with pytest.raises(dp.InvalidArgument, match="cannot count by residue"):
-            make_terms(dp.ApproxDP(1, 1e-6), parts=MONTHS, neighbours="replace")
+            make_charter(dp.ApproxDP(1, 1e-6), parts=MONTHS, neighbours="replace")
 
     def test_parts_must_be_listed(self):
         ledger = open_ledger(":memory:", dp.PureDP(1), parts=MONTHS, neighbours="add-remove")
@@ -213,18 +213,18 @@ class TestTerms:
         ids=["window", "field", "parts", "nothing", "capacity"],
     )
     def test_what_was_changed_by_hand_is_refused(self, change):
-        terms = make_terms(dp.PureDP(1), window="month", parts=MONTHS, neighbours="replace")
-        assert read_terms(terms.text()) == terms
+        terms = make_charter(dp.PureDP(1), window="month", parts=MONTHS, neighbours="replace")
+        assert read_charter(terms.text()) == terms
         with pytest.raises(dp.LedgerCorrupt, match="the terms of this ledger"):
-            read_terms(change(terms.text()))
+            read_charter(change(terms.text()))
 
     def test_an_opened_filter_outlives_a_tighter_conversion(self, monkeypatch):
         from discreet.privacy.filters import zcdp as filter_zcdp
 
-        terms = make_terms(dp.ApproxDP(1, 1e-6), kind="zcdp")
+        terms = make_charter(dp.ApproxDP(1, 1e-6), kind="zcdp")
         monkeypatch.setattr(filter_zcdp, "fraction_down", lambda x: Fraction(2 * x))
-        read_terms.cache_clear()
-        assert read_terms(terms.text()).filter.capacity == terms.filter.capacity
+        read_charter.cache_clear()
+        assert read_charter(terms.text()).filter.capacity == terms.filter.capacity
 
 
 class TestTheTableOfEntries:

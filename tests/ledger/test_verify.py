@@ -14,7 +14,7 @@ import discreet as dp
 from discreet.arithmetic.canonical import canonical_json, digest
 from discreet.ledger import Verdict, open_ledger, verify_export
 from discreet.ledger.account import read_account
-from discreet.ledger.entry import Entry, read_line, sealed, write_line
+from discreet.ledger.entry import Entry, read_line, seal, write_line
 from discreet.ledger.review import walk as walk_file
 from discreet.ledger.review.verify import verify_lines
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Repeated
@@ -155,7 +155,7 @@ def forged(lines, number, **changes):
         entry = replace(read_line(lines[place]), previous=previous)
         if place == number - 1:
             entry = replace(entry, **changes)
-        entry = sealed(entry)
+        entry = seal(entry)
         lines[place], previous = write_line(entry), entry.hash
     return lines
 

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
-from ..privacy.events.json import read_amount, read_list
+from ..privacy.events.json import Json, read_amount, read_list
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import Additive
@@ -33,9 +33,8 @@ from .answer import Answer
 from .made import Made
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
 
-__all__ = ["Json", "answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
+__all__ = ["answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
 
-Json: TypeAlias = dict[str, object]
 
 VERSION = 1
 

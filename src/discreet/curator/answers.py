@@ -13,13 +13,13 @@ from ..plan.plan import Plan
 from ..plan.terms import Terms
 from ..privacy.events.json import from_json, to_json
 from ..privacy.measures import Measure
-from .body import Body, Facts, facts_of, read_body
+from .body import Body, BodyFacts, facts_of, read_body
 from .key import event_of, shares_of
 from .old import same_plan
-from .receipt import Asked, Receipt
+from .receipt import Receipt, ReceiptQuestion
 from .sign import Signer
 
-__all__ = ["read_answers"]
+__all__ = ["read_answers", "receipt_of"]
 
 
 def read_answers(
@@ -52,7 +52,7 @@ def _made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) ->
     return {name: Made(plan.question, plan.level, texts[name]) for name, plan in plans.items()}
 
 
-def receipt_of(charge: Entry, body: Body, facts: Facts, promise: Measure) -> Receipt:
+def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) -> Receipt:
     """Return the receipt of a charge."""
     event = from_json(charge.event)
     return Receipt(
@@ -69,7 +69,7 @@ def receipt_of(charge: Entry, body: Body, facts: Facts, promise: Measure) -> Rec
         neighbours=event.neighbours,
         tables=tuple(facts.tables.items()),
         asked=tuple(
-            Asked(name, said.text, said.fingerprint, hash_json(body.answers[name]))
+            ReceiptQuestion(name, said.text, said.fingerprint, hash_json(body.answers[name]))
             for name, said in facts.asked.items()
         ),
     )

@@ -21,7 +21,7 @@ from ..query.bounds.rows import tables_of
 from ..query.text.question import describe, fingerprint
 from .key import shares_of, terms_of
 
-__all__ = ["Body", "Facts", "Said", "facts_of", "read_body", "write_body"]
+__all__ = ["Body", "BodyFacts", "Said", "facts_of", "read_body", "write_body"]
 
 _SAID = {"text", "fingerprint", "plan", "shares"}
 _FACTS = {"terms", "neighbours", "tables", "asked"}
@@ -39,7 +39,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class BodyFacts:
     """What was asked: the questions by name, the terms that are in the key, and the tables with their versions."""
 
     terms: Json = field(hash=False)
@@ -54,10 +54,10 @@ class Body:
 
     price: Measure
     answers: Mapping[str, object] = field(hash=False)
-    facts: Facts | None = None
+    facts: BodyFacts | None = None
 
 
-def facts_of(plans: Mapping[str, Plan], terms: Terms) -> Facts:
+def facts_of(plans: Mapping[str, Plan], terms: Terms) -> BodyFacts:
     """Return what is written down about questions that are run."""
     tables = {schema.name: schema for plan in plans.values() for schema in tables_of(plan.question.rows)}
     asked = {
@@ -66,7 +66,7 @@ def facts_of(plans: Mapping[str, Plan], terms: Terms) -> Facts:
     }
     near = next(event.neighbours for plan in plans.values() for event in plan.events)
     versions = {name: schema.version for name, schema in sorted(tables.items())}
-    return Facts(terms_of(plans, terms), near, versions, asked)
+    return BodyFacts(terms_of(plans, terms), near, versions, asked)
 
 
 def write_body(body: Body) -> str:
@@ -97,12 +97,12 @@ def read_body(text: str) -> Body:
         raise LedgerCorrupt("a stored answer is in a form that this release does not know; use a newer one") from None
 
 
-def _facts(given: Json) -> Facts:
+def _facts(given: Json) -> BodyFacts:
     asked, tables, terms = given["asked"], given["tables"], given["terms"]
     if not isinstance(asked, dict) or not isinstance(tables, dict) or not isinstance(terms, dict):
         raise TypeError
     said = {name: _said(read_object(one, _SAID, "a question")) for name, one in asked.items()}
-    return Facts(terms, str(given["neighbours"]), {str(name): str(v) for name, v in tables.items()}, said)
+    return BodyFacts(terms, str(given["neighbours"]), {str(name): str(v) for name, v in tables.items()}, said)
 
 
 def _said(one: Json) -> Said:

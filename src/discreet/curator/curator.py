@@ -44,8 +44,8 @@ class Curator:
     """Answer questions about private tables, within a ledger's budget.
 
     `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts. Every question
-    is charged before it is run. The same question about the same declared version of the data, with the same noise,
-    has the same answer and costs nothing. Curators may be used from many threads.
+    is charged before it is run. The same question about the same declared version of the data, on the same terms, has
+    the same answer and costs nothing. Curators may be used from many threads and processes.
 
     >>> from ..data import Category, Integer, Rows
     >>> from ..engines.memory.engine import Memory

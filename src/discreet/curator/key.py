@@ -48,7 +48,17 @@ from ..query.algebra.tree import (
 from ..query.text.question import fingerprint
 from .part import part_of
 
-__all__ = ["COUNTS", "event_of", "key_of", "part_of_all", "question_of", "shares_of", "terms_of"]
+__all__ = [
+    "COUNTS",
+    "event_of",
+    "key_of",
+    "old_key_of",
+    "part_of_all",
+    "question_name",
+    "question_of",
+    "shares_of",
+    "terms_of",
+]
 
 FORMAT = 2
 """Of the text behind a key; ledgers keep keys, so it changes only with a new number."""

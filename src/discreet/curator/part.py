@@ -18,7 +18,7 @@ __all__ = ["part_of"]
 
 
 def part_of(question: Question, parts: Parts | None) -> Key | None:
-    """Say which part a question touches and no other; None if that cannot be told, so that all parts are charged.
+    """Return which part a question touches and no other; None if that cannot be told, so that all parts are charged.
 
     A unit must lie in one part with everything it has, else two questions about two parts would both be about it. So
 
@@ -29,8 +29,8 @@ def part_of(question: Question, parts: Parts | None) -> Key | None:
     the schema reads it (clipped, defaults filled in), in the question and in the store alike, so each row is in one
     part whatever it holds.
 
-    >>> from ..data import Category, Integer, Schema
-    >>> from ..query.sql.parse import parse
+    >>> from discreet.data import Category, Integer, Schema
+    >>> from discreet.query.sql.parse import parse
     >>> people = {"people": Schema("people", Rows(), {"age": Integer(0, 120), "month": Category(["jan", "feb"])})}
     >>> parts = Parts("people", "month", ("jan", "feb"))
     >>> part_of(parse("SELECT COUNT(*) FROM people WHERE age > 17 AND month = 'feb'", people), parts)
@@ -69,7 +69,7 @@ def _pinned(relation: Relation, parts: Parts) -> list[Key | None]:
 
 
 def _scanned(relation: Relation) -> Schema | None:
-    """Look through conditions for the table that they are put to."""
+    """Lookup through conditions for the table that they are put to."""
     while isinstance(relation, Where):
         relation = relation.rows
     return relation.schema if isinstance(relation, Scan) else None
@@ -90,7 +90,7 @@ def _part(schema: Schema, relation: Relation, parts: Parts) -> Key | None:
 
 
 def _whole_units(schema: Schema, parts: Parts) -> bool:
-    """Tell whether all that a unit has in this table lies in one part."""
+    """Return whether all that a unit has in this table lies in one part."""
     if isinstance(schema.unit, Rows):
         return True
     name, column = schema.column(parts.column)
@@ -98,13 +98,15 @@ def _whole_units(schema: Schema, parts: Parts) -> bool:
 
 
 def _held(column: object, value: object) -> Scalar:
-    """Give a declared value as a question's constants hold it: days and seconds as integers."""
+    """Return a declared value as a question's constants hold it: days and seconds as integers."""
     return column.steps(value) if isinstance(column, Date | Timestamp) else value  # type: ignore[return-value]
 
 
 def _time(column: object) -> str | None:
-    """Say what an integer constant stands for, if it is to be compared with this column."""
-    return "day" if isinstance(column, Date) else "second" if isinstance(column, Timestamp) else None
+    """Return what an integer constant stands for, if it is to be compared with this column."""
+    if isinstance(column, Date):
+        return "day"
+    return "second" if isinstance(column, Timestamp) else None
 
 
 def _equals(condition: Expression, name: str) -> Constant | None:

@@ -24,7 +24,7 @@ from ..engines.base import failure
 from ..errors import DiscreetError
 from ..ledger import Entry, Ledger, clock, steps
 from ..ledger.clock import read_time
-from ..ledger.order import Order, Standing
+from ..ledger.order import Order, Settlement
 
 __all__ = ["Locks", "pay"]
 
@@ -75,7 +75,7 @@ def _answers(order: Order, charge: Entry, kept: str) -> bool:
     return charge.key == order.key or (order.fits is not None and order.fits(charge, kept))
 
 
-def _settle(ledger: Ledger, order: Order) -> Standing:
+def _settle(ledger: Ledger, order: Order) -> Settlement:
     """Find the answer or a charge to run under, waiting for the answer if somebody else may be running it."""
     found = ledger.find(order)
     if found is None:

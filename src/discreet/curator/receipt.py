@@ -16,13 +16,13 @@ from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.measures import Measure
 from .sign import Signer
 
-__all__ = ["Asked", "Receipt"]
+__all__ = ["Receipt", "ReceiptQuestion"]
 
 VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceiptQuestion:
     """One question of a receipt: its name in a release ("" if alone), its text, its fingerprint, its answer's hash."""
 
     name: str
@@ -53,12 +53,12 @@ class Receipt:
     promise: Measure
     neighbours: str
     tables: tuple[tuple[str, str], ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[ReceiptQuestion, ...]
     signature: str = ""
     key: str = ""
 
     def facts(self) -> Json:
-        """Give everything but the hash and the signature, as plain JSON types."""
+        """Return everything but the hash and the signature, as plain JSON types."""
         return {
             "receipt": VERSION,
             "number": self.number,
@@ -85,7 +85,7 @@ class Receipt:
         return hash_json(self.facts())
 
     def signed(self, signer: Signer) -> Receipt:
-        """Give the same receipt with a signature."""
+        """Return the same receipt with a signature."""
         return replace(self, signature=signer.sign(canonical_json(self.facts()).encode()), key=signer.public)
 
     def to_json(self) -> str:

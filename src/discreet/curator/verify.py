@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,11 @@ from ..answer.answer import Answer
 from ..answer.stored import answer_to_json
 from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
-from ..privacy.events.json import from_json, measure_from_json, to_json
-from .body import read_body
-from .receipt import VERSION, Asked, Receipt
+from ..privacy.events.json import from_json, measure_from_json
+from .answers import receipt_of
+from .body import BodyFacts, Said, read_body
+from .key import question_name
+from .receipt import VERSION, Receipt, ReceiptQuestion
 from .sign import check_signature, read_key
 
 if TYPE_CHECKING:
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["read_receipt", "verify_receipt"]
 
+UNPROVEN = (
+    "release 0.1.0 stored this answer without the question's text and the versions of its tables: the ledger vouches "
+    "for the charge, the event, the price, the fingerprint and the answer, but not for these two; a signature would"
+)
+"""What is said about a receipt of which the ledger does not know everything."""
 _TEXTS = ("charge", "time", "who", "why", "stored_as", "neighbours", "signature", "key", "hash")
 _FIELDS = {"receipt", "number", "part", "event", "price", "promise", "tables", "asked", *_TEXTS}
 _ASKED = ("name", "text", "fingerprint", "answer")
@@ -37,7 +46,10 @@ def verify_receipt(
 
     `receipt` is a `Receipt`, its JSON text, or a path to that text. With `key`, a public key that you know from
     elsewhere, it must be signed by it; without, a signature only shows that one and the same key made it. With `answer`
-    the answer must be the one that came out; with `ledger` the charge must stand there, with just these facts.
+    the answer must be the one that came out; with `ledger` every fact must stand there: the charge and its time,
+    person, reason, part, event and price, the questions with their texts and fingerprints, the tables' versions, the
+    neighbours and the answers. What release 0.1.0 answered has no texts and versions in the ledger: a warning says so,
+    unless a signature vouches for them.
 
     >>> verify_receipt("{}")
     Traceback (most recent call last):
@@ -55,27 +67,43 @@ def verify_receipt(
             raise ClaimRefuted("the receipt is signed by another key")
     if answer is not None and hash_json(answer_to_json(answer)) not in {one.answer for one in found.asked}:
         raise ClaimRefuted("the answer is not the one that this receipt is for")
-    if ledger is not None:
-        _stands(found, ledger)
+    if ledger is not None and not _stands(found, ledger) and key is None:
+        warnings.warn(UNPROVEN, stacklevel=2)
     return found
 
 
-def _stands(receipt: Receipt, ledger: Ledger) -> None:
-    """Refuse a receipt whose charge or answer is not in the ledger as it says."""
+def _stands(receipt: Receipt, ledger: Ledger) -> bool:
+    """Refuse a receipt of which the ledger says anything else; return whether it knows of every fact.
+
+    The receipt is written anew from the ledger alone and compared, field by field. Answers of release 0.1.0 were stored
+    without the questions' texts and the versions of the data; these two are then taken from the receipt, and the
+    fingerprint, which is a hash of both, must be the one in the ledger.
+    """
     found = ledger.answer(receipt.stored_as)
     if found is None:
         raise ClaimRefuted("the ledger holds no such answer")
-    charge, body = found
-    kept = read_body(body)
-    price, stored = kept.price, kept.answers
-    facts = (charge.number, charge.hash, price, ledger.promise())
-    if facts != (receipt.number, receipt.charge, receipt.price, receipt.promise):
-        raise ClaimRefuted("the ledger holds another charge for this answer")
-    if {one.name: one.answer for one in receipt.asked} != {name: hash_json(one) for name, one in stored.items()}:
-        raise ClaimRefuted("the ledger holds another answer for this charge")
-    said = (receipt.time, receipt.who, receipt.why, receipt.part, to_json(receipt.event))
-    if said != (charge.time, charge.who, charge.why, charge.part, charge.event):
-        raise ClaimRefuted("the ledger's entry says something else than the receipt")
+    charge, body = found[0], read_body(found[1])
+    facts = body.facts or _claimed(receipt)
+    prints = {name: said.fingerprint for name, said in facts.asked.items()}
+    if prints.keys() != body.answers.keys() or question_name(prints) != charge.question:
+        raise ClaimRefuted("the ledger holds another question for this charge")
+    true, said = (_comparable(one) for one in (receipt_of(charge, body, facts, ledger.promise()), receipt))
+    wrong = [name for name, text in true.items() if text != said[name]]
+    if wrong:
+        raise ClaimRefuted(f"the ledger says something else than the receipt: {', '.join(wrong)}")
+    return body.facts is not None
+
+
+def _claimed(receipt: Receipt) -> BodyFacts:
+    """Return what a receipt says was asked."""
+    asked = {one.name: Said(one.text, one.fingerprint, "", ()) for one in receipt.asked}
+    return BodyFacts({}, receipt.neighbours, dict(receipt.tables), asked)
+
+
+def _comparable(receipt: Receipt) -> dict[str, str]:
+    """Write each fact as its one text, by name, so that true is not 1; the questions in the order of their names."""
+    ordered = replace(receipt, asked=tuple(sorted(receipt.asked, key=lambda one: one.name)))
+    return {name: canonical_json(fact) for name, fact in ordered.facts().items()}
 
 
 def _text(receipt: object) -> str:
@@ -124,5 +152,5 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
         price=measure_from_json(data["price"]),
         promise=measure_from_json(data["promise"]),
         tables=tuple((str(name), str(version)) for name, version in data["tables"].items()),
-        asked=tuple(Asked(*(str(one[name]) for name in _ASKED)) for one in data["asked"]),
+        asked=tuple(ReceiptQuestion(*(str(one[name]) for name in _ASKED)) for one in data["asked"]),
     )

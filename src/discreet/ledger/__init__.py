@@ -2,8 +2,8 @@
 
 Start at `books`, the whole decision as a frozen value; `store` is what it needs of memory, a file or a server.
 
->>> from ..privacy.measures import PureDP
->>> from ..privacy.events import LaplaceNoise
+>>> from discreet.privacy.measures import PureDP
+>>> from discreet.privacy.events import LaplaceNoise
 >>> with open_ledger(":memory:", PureDP(1), allowances={"ann": PureDP("1/2")}) as ledger:
 ...     entry = ledger.charge(LaplaceNoise(scale=4, sensitivity=1), who="ann", why="a first look")
 ...     print(ledger.left("ann"), ledger.left(), sep=", ")
@@ -12,6 +12,7 @@ Start at `books`, the whole decision as a frozen value; `store` is what it needs
 
 from __future__ import annotations
 
+from .charter import Charter
 from .entry import Entry
 from .ledger import Ledger
 from .open import open_ledger
@@ -19,6 +20,5 @@ from .parts import Parts
 from .review.export import verify_export
 from .review.history import History
 from .review.verdict import Verdict
-from .terms import Terms
 
-__all__ = ["Entry", "History", "Ledger", "Parts", "Terms", "Verdict", "open_ledger", "verify_export"]
+__all__ = ["Charter", "Entry", "History", "Ledger", "Parts", "Verdict", "open_ledger", "verify_export"]

@@ -20,10 +20,10 @@ from ..privacy.events.json import read_amount
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.rule import Amounts
 from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
+from .charter import Window
 from .clock import read_time, write_time
-from .terms import Window
 
-__all__ = ["Account", "Used", "fresh_account", "read_account", "window_of"]
+__all__ = ["Account", "Used", "count_for_part", "fresh_account", "narrow", "read_account", "window_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Used:
     leaked: Fraction
 
     def under(self, filter: Filter) -> Filter:  # noqa: A002 that is what it is
-        """Give the filter with this much spent, at most all of it."""
+        """Return the filter with this much spent, at most all of it."""
         amounts = tuple(min(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True))
         return replace(filter, used=amounts, leaked=min(self.leaked, filter.terms.delta))
 
@@ -57,7 +57,7 @@ class Account:
     parts: tuple[tuple[str, Used], ...] = ()
 
     def at(self, time: str, window: Window | None) -> Account:
-        """Give the account as it stands at a time: a new window begins with nothing spent, the relation stays."""
+        """Return the account as it stands at a time: a new window begins with nothing spent, the relation stays."""
         start = window_of(time, window)
         if start <= self.since:
             return self
@@ -65,7 +65,7 @@ class Account:
         return Account(start, self.near, none)
 
     def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002 that is what it is
-        """Give the filter as it stands for a part, or for all the data: there the worst part counts."""
+        """Return the filter as it stands for a part, or for all the data: there the worst part counts."""
         fixed = filter if self.near is None else replace(filter, neighbours=self.near)
         if part is not None:
             return dict(self.parts).get(part, self.common).under(fixed)
@@ -74,7 +74,7 @@ class Account:
         return Used(worst, max(used.leaked for used in rows)).under(fixed)
 
     def after(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 that is what it is
-        """Give the account after an event on a part, or on all the data.
+        """Return the account after an event on a part, or on all the data.
 
         Raises BudgetExceeded if some part has no room for it. Under "replace" an event on a part counts twice: see
         `parts` for the proof.
@@ -84,11 +84,11 @@ class Account:
             rows = [(name, _added(used, fixed, event)) for name, used in self._rows()]
             return replace(self, near=event.neighbours, common=rows[0][1], parts=tuple(rows[1:]))
         known = dict(self.parts)
-        known[part] = _added(known.get(part, self.common), fixed, counted(event))
+        known[part] = _added(known.get(part, self.common), fixed, count_for_part(event))
         return replace(self, near=event.neighbours, parts=tuple(sorted(known.items())))
 
     def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 that is what it is
-        """Give the account after an event that no allowance limits: what does not fit fills it."""
+        """Return the account after an event that no allowance limits: what does not fit fills it."""
         try:
             return self.after(filter, event, part)
         except BudgetExceeded:
@@ -108,9 +108,17 @@ class Account:
         yield from self.parts
 
 
-def counted(event: Event) -> Event:
-    """Give the event as the account of a part counts it."""
+def count_for_part(event: Event) -> Event:
+    """Return the event as the account of a part counts it."""
     return Repeated(event, 2) if event.neighbours == REPLACE else event
+
+
+def narrow(budget: Filter, own: Filter) -> Filter:
+    """Return the budget's filter with no more left than an allowance has."""
+    room = zip(budget.capacity, budget.used, own.capacity, own.used, strict=True)
+    used = tuple(max(bu, bc - (oc - ou)) for bc, bu, oc, ou in room)
+    leak = min(budget.terms.delta - budget.leaked, own.terms.delta - own.leaked)
+    return replace(budget, used=used, leaked=budget.terms.delta - leak)
 
 
 def _added(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 that is what it is
@@ -119,7 +127,7 @@ def _added(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 that
 
 
 def window_of(time: str, window: Window | None) -> str:
-    """Give the start of the window a time falls in; without windows there is one, from the beginning.
+    """Return the start of the window a time falls in; without windows there is one, from the beginning.
 
     >>> window_of("2026-05-14T09:30:00.000000Z", "month"), window_of("2026-05-14T09:30:00.000000Z", None)
     ('2026-05-01T00:00:00.000000Z', '')
@@ -128,7 +136,7 @@ def window_of(time: str, window: Window | None) -> str:
 
 
 def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 that is what it is
-    """Give an account on which nothing was spent."""
+    """Return an account on which nothing was spent."""
     return Account(since, filter.neighbours, Used(filter.used, filter.leaked))
 
 
@@ -136,8 +144,8 @@ def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 that is 
 def read_account(text: str) -> Account:
     """Read an account from its text, exactly.
 
-    >>> from ..privacy.filters.filter import open_filter
-    >>> from ..privacy.measures import PureDP
+    >>> from discreet.privacy.filters.filter import open_filter
+    >>> from discreet.privacy.measures import PureDP
     >>> account = fresh_account(open_filter(PureDP(1)), "")
     >>> read_account(account.text()) == account
     True

@@ -21,10 +21,10 @@ def bar(share: float) -> str:
 
 
 def share_of(filter: Filter) -> float:  # noqa: A002 that is what it is
-    """Give the largest share spent of any amount that a filter counts.
+    """Return the largest share spent of any amount that a filter counts.
 
-    >>> from ..privacy.filters.filter import open_filter
-    >>> from ..privacy.measures import PureDP
+    >>> from discreet.privacy.filters.filter import open_filter
+    >>> from discreet.privacy.measures import PureDP
     >>> share_of(open_filter(PureDP(1)))
     0.0
     """

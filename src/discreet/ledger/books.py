@@ -17,10 +17,10 @@ from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json
 from ..privacy.filters.filter import Filter
 from .account import Account, fresh_account, read_account
+from .charter import OTHERS, Charter, read_charter
 from .entry import Entry
 from .parts import label
 from .stores.store import ALLOWANCES, EVERYONE, TERMS, account_name
-from .terms import OTHERS, Terms, read_terms
 
 __all__ = ["Books", "Shares", "open_books", "read_books", "read_shares", "share_terms", "vouch"]
 
@@ -34,7 +34,7 @@ class Shares:
     """Whether who is not named may spend up to the budget."""
 
     def of(self, who: str, budget: Filter) -> tuple[Filter, bool]:
-        """Give the filter somebody stands under, and whether it is a limit of their own.
+        """Return the filter somebody stands under, and whether it is a limit of their own.
 
         Raises NotAllowed for one who has no allowance.
         """
@@ -56,14 +56,14 @@ class Shares:
 class Books:
     """What was promised and what has been spent, by everyone and by one person."""
 
-    terms: Terms
+    terms: Charter
     shares: Shares
     everyone: Account
     who: str
     own: Account
 
     def after(self, entry: Entry) -> Books:
-        """Give the books after an entry of this person.
+        """Return the books after an entry of this person.
 
         Raises BudgetExceeded, NotAllowed or InvalidArgument for what cannot be granted; nothing changes then.
         """
@@ -74,7 +74,7 @@ class Books:
         return self
 
     def at(self, time: str) -> Books:
-        """Give the books as they stand at a time: a new window begins with nothing spent."""
+        """Return the books as they stand at a time: a new window begins with nothing spent."""
         window = self.terms.window
         return replace(self, everyone=self.everyone.at(time, window), own=self.own.at(time, window))
 
@@ -88,11 +88,11 @@ class Books:
         }
 
     def filter(self, part: str | None) -> Filter:
-        """Give the budget's filter as it stands."""
+        """Return the budget's filter as it stands."""
         return self.everyone.under(self.terms.filter, part)
 
     def own_filter(self, part: str | None) -> Filter:
-        """Give the filter of this person's allowance as it stands."""
+        """Return the filter of this person's allowance as it stands."""
         return self.own.under(self.shares.of(self.who, self.terms.filter)[0], part)
 
     def _charged(self, event: Event, entry: Entry) -> Books:
@@ -143,12 +143,12 @@ def share_terms(share: Filter | None) -> Json:
 
 
 def vouch(texts: Mapping[str, str]) -> str:
-    """Give the hash by which an entry vouches for the books after it: terms, allowances and everyone's account."""
+    """Return the hash by which an entry vouches for the books after it: terms, allowances and everyone's account."""
     return digest(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE])
 
 
-def open_books(terms: Terms, who: str) -> Books:
-    """Give the books of a new ledger."""
+def open_books(terms: Charter, who: str) -> Books:
+    """Return the books of a new ledger."""
     named = () if terms.allowances is None else terms.allowances
     account = fresh_account(terms.filter, "")
     return Books(terms, Shares(named, terms.allowances is None), account, who, account)
@@ -159,7 +159,7 @@ def read_books(terms: str, shares: str, everyone: str, who: str, own: str | None
 
     Refuses texts that were torn or changed into something else, and amounts of another measure.
     """
-    read = read_terms(terms)
+    read = read_charter(terms)
     mine = fresh_account(read.filter, "") if own is None else read_account(own)
     books = Books(read, read_shares(shares), read_account(everyone), who, mine)
     wide = len(read.filter.capacity)

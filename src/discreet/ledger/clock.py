@@ -17,7 +17,7 @@ SMALL_STEP = 5.0
 
 
 def now() -> datetime:
-    """Give the time of this machine."""
+    """Return the time of this machine."""
     return datetime.now(UTC)
 
 
@@ -40,7 +40,7 @@ def read_time(text: str) -> datetime:
 
 
 def stamp(time: datetime, last: str) -> str:
-    """Give the time of the next entry, at least that of the last one.
+    """Return the time of the next entry, at least that of the last one.
 
     >>> stamp(datetime(2026, 5, 1, tzinfo=UTC), "2026-05-01T00:00:02.000000Z")
     '2026-05-01T00:00:02.000000Z'

@@ -16,7 +16,7 @@ from ..errors import LedgerCorrupt
 from ..privacy.events.json import Json
 from .clock import read_time
 
-__all__ = ["FORMAT", "Entry", "EntryKind", "read_line", "sealed", "write_line"]
+__all__ = ["FORMAT", "Entry", "EntryKind", "read_line", "seal", "write_line"]
 
 EntryKind: TypeAlias = Literal["open", "charge", "answer", "fail", "allow"]
 FORMAT = 1
@@ -69,11 +69,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def sealed(entry: Entry) -> Entry:
-    """Give the entry with its own hash.
+def seal(entry: Entry) -> Entry:
+    """Return the entry with its own hash.
 
-    >>> first = sealed(Entry(1, "open", "2026-05-01T09:30:00.000000Z"))
-    >>> first.hash == sealed(first).hash, first.hash == sealed(replace(first, why="else")).hash
+    >>> first = seal(Entry(1, "open", "2026-05-01T09:30:00.000000Z"))
+    >>> first.hash == seal(first).hash, first.hash == seal(replace(first, why="else")).hash
     (True, False)
     """
     return replace(entry, hash=digest(canonical_json(_open(entry))))
@@ -91,7 +91,7 @@ def _open(entry: Entry) -> Json:
 def read_line(line: str) -> Entry:
     """Read a line and check that its hash is the hash of the rest.
 
-    >>> line = write_line(sealed(Entry(1, "open", "2026-05-01T09:30:00.000000Z", who="ann")))
+    >>> line = write_line(seal(Entry(1, "open", "2026-05-01T09:30:00.000000Z", who="ann")))
     >>> read_line(line).who
     'ann'
     >>> read_line(line.replace("ann", "bob"))

@@ -18,19 +18,19 @@ from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from . import steps
-from .account import counted, window_of
+from .account import count_for_part, narrow, window_of
 from .books import Books, share_terms
+from .charter import OTHERS, Charter, allowance
 from .clock import stamp
 from .entry import Entry, EntryKind
 from .names import read_text, read_who
-from .order import Order, Standing, check_body, entry_of, find_answer, find_pending, look_of
+from .order import Order, Settlement, check_body, entry_of, find_answer, find_pending, lookup_of, read_charge
 from .reading import books_at, closing_of, last_of, names_for, next_page, read_found
 from .review.export import backup_file, export_lines
 from .review.history import History, read_history
 from .review.verdict import Checkpoint, Verdict
 from .review.verify import Progress, verify_store
-from .stores.store import NOTHING, Look, Page, Snapshot, Store, step_of
-from .terms import OTHERS, Terms, allowance
+from .stores.store import NOTHING, LedgerStore, Lookup, Page, Snapshot, step_of
 
 __all__ = ["Ledger"]
 
@@ -47,12 +47,12 @@ class Ledger:
     (2, PureDP(0.25), PureDP(0.75))
     """
 
-    def __init__(self, store: Store, terms: Terms) -> None:
+    def __init__(self, store: LedgerStore, terms: Charter) -> None:
         self._store = store
         self.terms = terms
 
     def price(self, event: Event, *, part: Key | None = None) -> Measure:
-        """Give what the budget's filter would take for an event now, in its own measure; changes nothing.
+        """Return what the budget's filter would take for an event now, in its own measure; changes nothing.
 
         >>> import discreet as dp
         >>> dp.open_ledger(":memory:", dp.ZCDP(1)).price(dp.Gaussian(scale=10, sensitivity=1).event)
@@ -64,14 +64,14 @@ class Ledger:
         place = books.part(part)
         before = books.filter(place)
         try:
-            after = before.after(event if place is None else counted(event))
+            after = before.after(event if place is None else count_for_part(event))
         except BudgetExceeded as refusal:
             return refusal.asked  # type: ignore[return-value]
         used = tuple(b - a for a, b in zip(before.used, after.used, strict=True))
         return replace(after, used=used, leaked=after.leaked - before.leaked).spent()
 
     def filter(self, who: str | None = None, part: Key | None = None) -> Filter:
-        """Give the filter that would decide now, as a frozen value: the budget's, or that of somebody's allowance.
+        """Return the filter that would decide now, as a frozen value: the budget's, or that of somebody's allowance.
 
         A planner asks it what fits; only `charge` decides.
         """
@@ -80,7 +80,7 @@ class Ledger:
         return books.filter(place) if who is None else books.own_filter(place)
 
     def admits(self, event: Event, *, who: str, part: Key | None = None) -> bool:
-        """Tell whether a charge would be granted now; by the time it is made somebody else may have spent."""
+        """Return whether a charge would be granted now; by the time it is made somebody else may have spent."""
         books, time = self._present(read_who(who))
         probe = Entry(1, "charge", time, who=who, part=part, event=to_json(event))
         try:
@@ -101,19 +101,19 @@ class Ledger:
         """
         return self._append(entry_of(Order(who, why, question, key, event, part)))
 
-    def find(self, order: Order) -> Standing | None:
+    def find(self, order: Order) -> Settlement | None:
         """Return what stands here for an order: its stored answer, or a pending charge to run it under, or None.
 
         Raises NotAllowed for one who has no allowance: he is refused also what was paid for by others.
         """
-        return self._standing(order, self._store.read(names_for(order.who), look_of(order)))
+        return self._standing(order, self._store.read(names_for(order.who), lookup_of(order)))
 
-    def settle(self, order: Order) -> Standing:
+    def settle(self, order: Order) -> Settlement:
         """Find what stands here for an order, or else charge it, in one transaction: one charge, whoever asks.
 
         Raises what `charge` and `find` raise; nothing changes then.
         """
-        entry, found = entry_of(order), list[Standing]()
+        entry, found = entry_of(order), list[Settlement]()
 
         def decide(snapshot: Snapshot) -> Page | None:
             standing = self._standing(order, snapshot)
@@ -124,9 +124,9 @@ class Ledger:
             return next_page(snapshot, books_at(snapshot, entry.who, last), last, entry)
 
         steps.passed("charge:before")
-        page = self._store.append(names_for(entry.who), look_of(order), decide)
+        page = self._store.append(names_for(entry.who), lookup_of(order), decide)
         steps.passed("charge:after")
-        return found[0] if found else Standing(_written(page), fresh=True)
+        return found[0] if found else Settlement(_written(page), fresh=True)
 
     def finish(self, charge: Entry, body: str) -> Entry:
         """Release: store the answer of a charge durably, and give its entry. The first answer wins.
@@ -145,7 +145,7 @@ class Ledger:
         return self._close(charge, "fail", None)
 
     def answer(self, key: str) -> tuple[Entry, str] | None:
-        """Give the stored answer of a key: the entry of its charge, and the body."""
+        """Return the stored answer of a key: the entry of its charge, and the body."""
         entries = self._find(key)
         charges = {entry.number: entry for entry, _ in entries if entry.kind == "charge"}
         for entry, body in entries:
@@ -156,17 +156,17 @@ class Ledger:
         return None
 
     def body(self, charge: Entry) -> str | None:
-        """Give the answer that was stored under a charge, if there is one."""
-        end = closing_of(_charge(charge).number, self._find(charge.key))
+        """Return the answer that was stored under a charge, if there is one."""
+        end = closing_of(read_charge(charge).number, self._find(charge.key))
         return None if end is None else end[1]
 
     def pending(self, key: str, who: str) -> Entry | None:
-        """Give a charge of this key and person that was neither answered nor failed: its process died, or still runs.
+        """Return a charge of this key and person that was neither answered nor failed: its process died, or still runs.
 
         Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out. A
         charge of an earlier window is left alone: what goes out now is paid for now.
         """
-        snapshot = self._store.read((), Look(read_text(key, "key")))
+        snapshot = self._store.read((), Lookup(read_text(key, "key")))
         entries, window = read_found(snapshot.found), self.terms.window
         for entry, _ in entries:
             mine = entry.kind == "charge" and entry.who == who and closing_of(entry.number, entries) is None
@@ -175,7 +175,7 @@ class Ledger:
         return None
 
     def allow(self, who: str, budget: Measure | None) -> Entry:
-        """Give somebody a new, a larger or a smaller allowance; None withdraws it. "*" is everyone who is not named.
+        """Return somebody a new, a larger or a smaller allowance; None withdraws it. "*" is everyone who is not named.
 
         What was spent before stays spent. An allowance limits a share; the promise is the budget's alone.
 
@@ -186,19 +186,19 @@ class Ledger:
         return self._append(Entry(0, "allow", "", who=name, terms=share_terms(share)))
 
     def left(self, who: str | None = None, part: Key | None = None) -> Measure:
-        """Give what is left for everyone, or for somebody: never more than there is for everyone.
+        """Return what is left for everyone, or for somebody: never more than there is for everyone.
 
         Without a part it is what is left for a question about all the data, in the worst part.
         """
         budget = self.filter(None, part)
-        return (budget if who is None else _narrower(budget, self.filter(who, part))).left()
+        return (budget if who is None else narrow(budget, self.filter(who, part))).left()
 
     def spent(self, who: str | None = None, part: Key | None = None) -> Measure:
-        """Give what was spent, in the filter's measure and in the present window: book-keeping, not a guarantee."""
+        """Return what was spent, in the filter's measure and in the present window: book-keeping, not a guarantee."""
         return self.filter(who, part).spent()
 
     def promise(self) -> Measure:
-        """Give what holds for everything that is ever released (in every window, if there is one): the budget."""
+        """Return what holds for everything that is ever released (in every window, if there is one): the budget."""
         return self.terms.budget
 
     def history(self, who: str | None = None, last: int | None = None) -> History:
@@ -239,7 +239,7 @@ class Ledger:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _standing(self, order: Order, snapshot: Snapshot) -> Standing | None:
+    def _standing(self, order: Order, snapshot: Snapshot) -> Settlement | None:
         books = books_at(snapshot, read_who(order.who), last_of(snapshot))
         books.shares.of(books.who, books.terms.filter)  # raises NotAllowed
         return find_answer(order, snapshot) or find_pending(order, snapshot, self.terms.window)
@@ -265,7 +265,7 @@ class Ledger:
     def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:
         """End a charge; the first answer wins, and a failure ends only what has no answer."""
         entry = Entry(
-            0, kind, "", who=_charge(charge).who, question=charge.question, key=charge.key, refers=charge.number
+            0, kind, "", who=read_charge(charge).who, question=charge.question, key=charge.key, refers=charge.number
         )
         ended: list[Entry] = []
 
@@ -283,32 +283,18 @@ class Ledger:
 
         step = step_of(entry)
         steps.passed(f"{step}:before")
-        page = self._store.append(names_for(charge.who), Look(charge.key), decide)
+        page = self._store.append(names_for(charge.who), Lookup(charge.key), decide)
         steps.passed(f"{step}:after")
         return ended[0] if ended else _written(page)
 
     def _find(self, key: str) -> list[tuple[Entry, str | None]]:
-        return read_found(self._store.read((), Look(read_text(key, "key"))).found)
+        return read_found(self._store.read((), Lookup(read_text(key, "key"))).found)
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
-
-
-def _charge(charge: object) -> Entry:
-    if not isinstance(charge, Entry):
-        raise InvalidArgument(f"an entry is expected, as `charge` gives it, got {type(charge).__name__}")
-    return charge
 
 
 def _written(page: Page | None) -> Entry:
     if page is None:
         raise LedgerCorrupt("the store wrote nothing; nothing was spent")
     return page.entry
-
-
-def _narrower(budget: Filter, own: Filter) -> Filter:
-    """Give the budget's filter with no more left than an allowance has."""
-    room = zip(budget.capacity, budget.used, own.capacity, own.used, strict=True)
-    used = tuple(max(bu, bc - (oc - ou)) for bc, bu, oc, ou in room)
-    leak = min(budget.terms.delta - budget.leaked, own.terms.delta - own.leaked)
-    return replace(budget, used=used, leaked=budget.terms.delta - leak)

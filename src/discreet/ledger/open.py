@@ -13,14 +13,16 @@ from ..privacy.filters.filter import Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
 from .books import open_books, vouch
+from .charter import Charter, Window, make_charter
 from .clock import write_time
-from .entry import Entry, sealed
+from .entry import Entry, seal
 from .ledger import Ledger
 from .names import read_who
 from .parts import Parts
 from .reading import books_at, last_of, names_for
-from .stores.store import NOTHING, Page, Snapshot, Store, account_name
-from .terms import Terms, Window, make_terms
+from .stores.memory import LedgerInMemory
+from .stores.sqlite import LedgerInSqlite
+from .stores.store import NOTHING, LedgerStore, Page, Snapshot, account_name
 
 __all__ = ["open_ledger"]
 
@@ -62,7 +64,7 @@ def open_ledger(
     are charged in parallel. For one that exists, what is given must be what was fixed. `name` tells ledgers in one
     PostgreSQL database apart; `wait` is how many seconds somebody else's turn may take.
 
-    >>> from ..privacy.measures import PureDP
+    >>> from discreet.privacy.measures import PureDP
     >>> open_ledger(":memory:", PureDP(3), window="month").left()
     PureDP(3)
 
@@ -85,32 +87,28 @@ def open_ledger(
         raise
 
 
-def _store(where: object, name: str, wait: float) -> Store:
+def _store(where: object, name: str, wait: float) -> LedgerStore:
     if not isinstance(where, str | os.PathLike) or not str(where) or "\0" in str(where):
         raise InvalidArgument('a ledger is opened at a path, at "postgresql://…" or at ":memory:"')
     if where == ":memory:":
-        from .stores.memory import MemoryStore
-
-        return MemoryStore()
+        return LedgerInMemory()
     if isinstance(where, str) and _SERVER.match(where):
         try:
-            from .stores.postgres import PostgresStore
+            from .stores.postgres import LedgerInPostgres
         except ImportError:
             raise InvalidArgument("a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'") from None
-        return PostgresStore(where, name=name, timeout=wait)
-    from .stores.sqlite import SqliteStore
-
-    return SqliteStore(where, timeout=wait)
+        return LedgerInPostgres(where, name=name, timeout=wait)
+    return LedgerInSqlite(where, timeout=wait)
 
 
-def _terms(store: Store, budget: Measure | None, wanted: _Wanted) -> Terms:
-    """Give the terms of the ledger that is there, or write those of a new one."""
+def _terms(store: LedgerStore, budget: Measure | None, wanted: _Wanted) -> Charter:
+    """Return the terms of the ledger that is there, or write those of a new one."""
     names = names_for("nobody")
     found = store.read(names)
     if not found.number:
         if budget is None:
             raise InvalidArgument("there is no ledger here yet; a new one needs a budget, such as PureDP(1)")
-        terms = make_terms(budget, **wanted)
+        terms = make_charter(budget, **wanted)
         page = store.append(names, NOTHING, lambda there: None if there.number else first_page(terms, there))
         found = found if page is not None else store.read(names)
         if page is not None:
@@ -120,15 +118,15 @@ def _terms(store: Store, budget: Measure | None, wanted: _Wanted) -> Terms:
     return stored
 
 
-def first_page(terms: Terms, snapshot: Snapshot) -> Page:
-    """Give the page that opens a ledger."""
+def first_page(terms: Charter, snapshot: Snapshot) -> Page:
+    """Return the page that opens a ledger."""
     texts = open_books(terms, "nobody").texts()
     del texts[account_name("nobody")]
     entry = Entry(1, "open", write_time(snapshot.now), terms=terms.to_json(), books=vouch(texts))
-    return Page(sealed(entry), texts)
+    return Page(seal(entry), texts)
 
 
-def _compare(stored: Terms, budget: Measure | None, wanted: _Wanted) -> None:
+def _compare(stored: Charter, budget: Measure | None, wanted: _Wanted) -> None:
     """Refuse terms that differ from those the ledger was opened with; what is not given does not count."""
     rules = stored.filter.terms
     pairs: list[tuple[str, object, object]] = [
@@ -159,5 +157,5 @@ def _shares(allowances: Mapping[str, Measure] | None) -> object:
     return None if allowances is None else dict(allowances)
 
 
-def _budgets(stored: Terms) -> object:
+def _budgets(stored: Charter) -> object:
     return None if stored.allowances is None else {who: share.terms.budget for who, share in stored.allowances}

@@ -17,18 +17,28 @@ from dataclasses import dataclass
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..data.columns.keys import Key
-from ..errors import LedgerCorrupt
+from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from .account import window_of
+from .charter import Window
 from .clock import stamp
 from .entry import Entry
 from .names import read_text, read_who
 from .reading import closing_of, read_found
-from .stores.store import Look, Snapshot
-from .terms import Window
+from .stores.store import Lookup, Snapshot
 
-__all__ = ["Fits", "Order", "Standing", "check_body", "entry_of", "find_answer", "find_pending", "look_of"]
+__all__ = [
+    "Fits",
+    "Order",
+    "Settlement",
+    "check_body",
+    "entry_of",
+    "find_answer",
+    "find_pending",
+    "lookup_of",
+    "read_charge",
+]
 
 Fits = Callable[[Entry, str], bool]
 """Whether a charge with a key of the first format, and its stored answer, are what is asked for now."""
@@ -48,7 +58,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Settlement:
     """What a ledger holds for an order: its charge, and its answer unless it is still to be run.
 
     `fresh` says that it was charged just now, by the one who is told so and by nobody else.
@@ -59,9 +69,9 @@ class Standing:
     fresh: bool = False
 
 
-def look_of(order: Order) -> Look:
+def lookup_of(order: Order) -> Lookup:
     """Return which lines decide about an order."""
-    return Look(order.key, order.question if order.fits is not None else "")
+    return Lookup(order.key, order.question if order.fits is not None else "")
 
 
 def entry_of(order: Order) -> Entry:
@@ -82,21 +92,26 @@ def entry_of(order: Order) -> Entry:
     )
 
 
-def find_answer(order: Order, snapshot: Snapshot) -> Standing | None:
-    """Return the first stored answer to an order.
+def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
+    """Return the stored answer to an order, the same one for ever.
+
+    Of several (a slow run may end after its question was planned anew) it is the one that was stored first under the
+    key; of those with a key of the first format one for the very same event, if there is one, else the first.
 
     Refuses an answer that is not the one that its entry vouches for.
     """
+    found: list[tuple[tuple[bool, bool, int], Settlement]] = []
     for charge, end in _charges(read_found(snapshot.found)):
         if end is None or end[0].kind != "answer":
             continue
-        body = check_body(*end)
-        if charge.key == order.key or (order.fits is not None and order.fits(charge, body)):
-            return Standing(charge, body)
-    return None
+        body, own = check_body(*end), charge.key == order.key
+        if own or (order.fits is not None and order.fits(charge, body)):
+            other = not own and charge.event != to_json(order.event)
+            found.append(((not own, other, end[0].number), Settlement(charge, body)))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
-def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Standing | None:
+def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Settlement | None:
     """Return a charge that pays for just what is to be run now, and that was neither answered nor failed.
 
     The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
@@ -106,7 +121,7 @@ def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Sta
     for charge, end in _charges(read_found(snapshot.found)):
         same = end is None and canonical_json([charge.event, charge.part]) == wanted
         if same and window_of(charge.time, window) == window_of(stamp(snapshot.now, charge.time), window):
-            return Standing(charge)
+            return Settlement(charge)
     return None
 
 
@@ -124,3 +139,10 @@ def check_body(entry: Entry, body: str | None) -> str:
     if body is None or digest(body) != entry.body_hash:
         raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
     return body
+
+
+def read_charge(charge: object) -> Entry:
+    """Refuse what is no entry."""
+    if not isinstance(charge, Entry):
+        raise InvalidArgument(f"an entry is expected, as `charge` gives it, got {type(charge).__name__}")
+    return charge

@@ -56,7 +56,7 @@ class Parts:
         object.__setattr__(self, "values", listed(values)[0])
 
     def check(self, part: object) -> Key:
-        """Give the part if it is one of the listed ones.
+        """Return the part if it is one of the listed ones.
 
         >>> Parts("visits", "month", ["2026-04"]).check("2026-06")
         Traceback (most recent call last):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..errors import LedgerCorrupt
 from .books import Books, read_books, vouch
 from .clock import stamp
-from .entry import Entry, read_line, sealed
+from .entry import Entry, read_line, seal
 from .stores.store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, account_name
 
 __all__ = ["books_at", "closing_of", "last_of", "names_for", "next_page", "read_found"]
@@ -50,7 +50,7 @@ def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:
 
 
 def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body: str | None = None) -> Page:
-    """Give the page of the next entry: its number, time and place in the chain, and the books after it.
+    """Return the page of the next entry: its number, time and place in the chain, and the books after it.
 
     Raises what the books raise for an entry that they do not grant.
     """
@@ -63,7 +63,7 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
         changed[ALLOWANCES] = after.shares.text()
     if after.everyone is not books.everyone:
         changed |= {EVERYONE: after.everyone.text(), account_name(books.who): after.own.text()}
-    return Page(sealed(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
+    return Page(seal(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
 
 
 def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str | None]]:
@@ -72,7 +72,7 @@ def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str
 
 
 def closing_of(number: int, entries: Sequence[tuple[Entry, str | None]]) -> tuple[Entry, str | None] | None:
-    """Give the answer of a charge, or its failure if it has no answer; None while it is pending."""
+    """Return the answer of a charge, or its failure if it has no answer; None while it is pending."""
     ends = [(entry, body) for entry, body in entries if entry.refers == number]
     answers = [end for end in ends if end[0].kind == "answer"]
     return next(iter(answers or ends), None)

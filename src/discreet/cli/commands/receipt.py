@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -29,10 +30,13 @@ def verify_receipt(
     from ...curator import verify_receipt as verify
     from .ledger import existing
 
-    with refusals(as_json=as_json):
+    with refusals(as_json=as_json), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         if ledger is None:
             found = verify(file, key=key)
         else:
             with existing(ledger) as held:
                 found = verify(file, key=key, ledger=held)
-        echo(f"{found}\n\nthe receipt holds", {"holds": True, **json.loads(found.to_json())}, as_json=as_json)
+        words = [f"but {one.message}" for one in told]
+        facts = {"holds": True, "unproven": [str(one.message) for one in told], **json.loads(found.to_json())}
+        echo("\n\n".join([str(found), "the receipt holds", *words]), facts, as_json=as_json)

@@ -6,15 +6,15 @@ import os
 from pathlib import Path
 
 from ...errors import InvalidArgument, LedgerCorrupt
-from ..stores.sqlite import SqliteStore
-from ..stores.store import Store
+from ..stores.sqlite import LedgerInSqlite
+from ..stores.store import LedgerStore
 from .verdict import Checkpoint, Verdict
 from .verify import Progress, verify_lines
 
 __all__ = ["backup_file", "export_lines", "verify_export"]
 
 
-def export_lines(store: Store, path: str | os.PathLike[str]) -> int:
+def export_lines(store: LedgerStore, path: str | os.PathLike[str]) -> int:
     """Write the lines to a new file, one entry each; the bodies of answers stay behind, their hashes go along."""
     end = store.read(()).number
     try:
@@ -46,8 +46,8 @@ def verify_export(
     return verify_lines(text.splitlines(), progress, checkpoint)
 
 
-def backup_file(store: Store, path: str | os.PathLike[str]) -> None:
+def backup_file(store: LedgerStore, path: str | os.PathLike[str]) -> None:
     """Copy a SQLite ledger's file to a new place."""
-    if not isinstance(store, SqliteStore):
+    if not isinstance(store, LedgerInSqlite):
         raise InvalidArgument("only a ledger in a file has a file to copy; `export` works for all")
     store.backup(path)

@@ -13,7 +13,7 @@ from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
 from ..bar import bar, share_of
 from ..entry import Entry, read_line
-from ..stores.store import Store
+from ..stores.store import LedgerStore
 
 __all__ = ["History", "read_history"]
 
@@ -62,7 +62,7 @@ class History(Sequence[Entry]):
 
 
 def _whole(filter: Filter) -> Measure:  # noqa: A002 that is what it is
-    """Give what the budget comes to in the measure of the filter."""
+    """Return what the budget comes to in the measure of the filter."""
     return replace(filter, used=filter.capacity, leaked=filter.terms.delta).spent()
 
 
@@ -83,7 +83,7 @@ def _named(event: dict[str, object]) -> str:
     return str(event["event"])
 
 
-def read_history(store: Store, filter: Filter, who: str | None, last: int | None) -> History:  # noqa: A002
+def read_history(store: LedgerStore, filter: Filter, who: str | None, last: int | None) -> History:  # noqa: A002
     """Read the entries of everyone or of somebody, all or the last few, from the end backwards."""
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")

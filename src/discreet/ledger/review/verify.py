@@ -9,7 +9,7 @@ from ...errors import InvalidArgument, LedgerCorrupt
 from ..account import Account, Used, read_account
 from ..bar import share_of
 from ..reading import books_at, last_of
-from ..stores.store import Snapshot, Store, account_name
+from ..stores.store import LedgerStore, Snapshot, account_name
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk
 
@@ -19,7 +19,7 @@ Progress = Callable[[int, int], object]
 _EVERY = 1000
 
 
-def verify_store(store: Store, progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
+def verify_store(store: LedgerStore, progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
     """Verify what a store keeps, up to the entry that is the last one when it begins."""
     end = store.read(None)
     last_of(end)
@@ -92,7 +92,7 @@ def _compare(walk: Walk, end: Snapshot) -> None:
 
 
 def _covered(added: Account, kept: Account) -> bool:
-    """Tell whether the books have at least what was added up, but for the last digits."""
+    """Return whether the books have at least what was added up, but for the last digits."""
     if (added.since, added.near) != (kept.since, kept.near) or dict(added.parts).keys() != dict(kept.parts).keys():
         return False
     pairs = [(added.common, kept.common), *((used, dict(kept.parts)[name]) for name, used in added.parts)]

@@ -13,8 +13,8 @@ from ...arithmetic.canonical import canonical_json, digest
 from ...errors import BudgetExceeded, DiscreetError, LedgerCorrupt
 from ..account import Account, fresh_account
 from ..books import Books, Shares, open_books, vouch
+from ..charter import Charter, read_charter
 from ..entry import Entry, read_line, write_line
-from ..terms import Terms, read_terms
 
 __all__ = ["SLACK", "Walk"]
 
@@ -27,7 +27,7 @@ class Walk:
     """Where a walk stands: the last entry, the accounts, and which charges were ended."""
 
     last: Entry | None = None
-    terms: Terms | None = None
+    terms: Charter | None = None
     shares: Shares = field(default_factory=lambda: Shares((), True))
     everyone: Account | None = None
     owners: dict[str, Account] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Walk:
         return entry
 
     def books(self, who: str) -> Books:
-        """Give the books of somebody as they stand."""
+        """Return the books of somebody as they stand."""
         if self.terms is None or self.everyone is None:
             raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")
         own = self.owners.get(who) or fresh_account(self.terms.filter, "")
@@ -79,7 +79,7 @@ class Walk:
             raise LedgerCorrupt(f"entry {number} is earlier than the one before it")
 
     def _opened(self, entry: Entry) -> Books:
-        return open_books(read_terms(canonical_json(entry.terms)), "")
+        return open_books(read_charter(canonical_json(entry.terms)), "")
 
     def _priced(self, entry: Entry) -> Books:
         books = self.books(entry.who)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from ...errors import LedgerConflict
 from .. import clock, steps
 from ..entry import Entry, write_line
-from .store import NOTHING, SECOND, Decide, Look, Page, Snapshot, step_of
+from .store import NOTHING, SECOND, Decide, Lookup, Page, Snapshot, step_of
 
-__all__ = ["MemoryStore"]
+__all__ = ["LedgerInMemory"]
 
 
-class MemoryStore:
+class LedgerInMemory:
     """Keep lines in lists, behind a lock.
 
     After a fork there would be two of it, each with the whole budget; so it works only where it was made.
@@ -25,23 +25,23 @@ class MemoryStore:
         self._home = os.getpid()
         self._lines: list[tuple[str, str | None]] = []
         self._texts: dict[str, str] = {}
-        self._places: dict[Look, list[int]] = {}
+        self._places: dict[Lookup, list[int]] = {}
 
-    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+    def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
         """Return what stands here."""
         self._at_home()
         with self._lock:
             texts = {name: text for name, text in self._texts.items() if names is None or name in names}
-            places = [self._places.get(one, []) for one in (Look(key=look.key), Look(question=look.question))]
+            places = [self._places.get(one, []) for one in (Lookup(key=lookup.key), Lookup(question=lookup.question))]
             found = [self._lines[place] for place in dict.fromkeys([*places[0], *places[1]])]
             last = self._lines[-1][0] if self._lines else ""
             return Snapshot(len(self._lines), clock.now(), last, texts, found)
 
-    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write while nobody else can."""
         self._at_home()
         with self._lock:
-            page = decide(self.read(names, look))
+            page = decide(self.read(names, lookup))
             if page is not None:
                 steps.passed(f"{step_of(page.entry)}:written")
                 for place in _looks(page.entry):
@@ -51,7 +51,7 @@ class MemoryStore:
             return page
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
-        """Give the lines of a range."""
+        """Return the lines of a range."""
         self._at_home()
         for number, (line, body) in enumerate(self._lines[max(first, 1) - 1 : last], start=max(first, 1)):
             yield number, line, body
@@ -65,9 +65,9 @@ class MemoryStore:
             raise LedgerConflict(f"a ledger in memory works only in the process that opened it: {why}; use a file")
 
 
-def _looks(entry: Entry) -> list[Look]:
+def _looks(entry: Entry) -> list[Lookup]:
     """List by what an entry is found again."""
     if not entry.key:
         return []
     first = bool(entry.question) and not entry.key.startswith((SECOND, "#"))
-    return [Look(key=entry.key), Look(question=entry.question)] if first else [Look(key=entry.key)]
+    return [Lookup(key=entry.key), Lookup(question=entry.question)] if first else [Lookup(key=entry.key)]

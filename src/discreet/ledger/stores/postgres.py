@@ -21,9 +21,9 @@ from psycopg import errors as e
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
-from .store import NOTHING, Decide, Look, Page, Snapshot, step_of
+from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
 
-__all__ = ["PostgresStore", "turn_of"]
+__all__ = ["LedgerInPostgres", "turn_of"]
 
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS discreet_ledger;
@@ -59,11 +59,11 @@ ON CONFLICT (ledger, name) DO UPDATE SET text = excluded.text
 _CHUNK = 1000
 
 T = TypeVar("T")
-_OPEN: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
+_OPEN: weakref.WeakSet[LedgerInPostgres] = weakref.WeakSet()
 _ABANDONED: list[object] = []
 
 
-class PostgresStore:
+class LedgerInPostgres:
     """Keep lines in two tables of the schema `discreet_ledger`; one connection, opened when needed, behind a lock.
 
     It is opened again after it was lost, and after a fork; a turn that had not begun to write is then tried once more.
@@ -77,20 +77,20 @@ class PostgresStore:
         self._made = self._indexed = False
         _OPEN.add(self)
 
-    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+    def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
         """Return what stands there, at one moment."""
-        with self._lock, explained():
+        with self._lock, explain_errors():
             if not self._again(self._tables):
                 return Snapshot(0, clock.now())
-            return self._again(lambda connection: self._seen(connection, names, look))
+            return self._again(lambda connection: self._seen(connection, names, lookup))
 
-    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the ledger's lock from its start."""
-        with self._lock, explained():
+        with self._lock, explain_errors():
             if not self._again(self._tables):
                 self._again(self._make_tables)
             self._again(self._index)
-            snapshot = self._again(lambda connection: self._locked(connection, names, look))
+            snapshot = self._again(lambda connection: self._locked(connection, names, lookup))
             connection = self._connection()
             try:
                 page = decide(snapshot)
@@ -101,10 +101,10 @@ class PostgresStore:
             return page
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
-        """Give the lines of a range, a thousand at a time."""
+        """Return the lines of a range, a thousand at a time."""
         for start in range(first, last + 1, _CHUNK):
             asked = (self._name, start, min(last, start + _CHUNK - 1))
-            with self._lock, explained():
+            with self._lock, explain_errors():
                 rows = self._again(lambda connection, asked=asked: connection.execute(_RANGE, asked).fetchall())  # type: ignore[misc]
             yield from rows
 
@@ -115,31 +115,31 @@ class PostgresStore:
                 self._held.close()
                 self._held = None
 
-    def _seen(self, connection: psycopg.Connection, names: Sequence[str] | None, look: Look) -> Snapshot:
+    def _seen(self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup) -> Snapshot:
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            parts = self._ask(connection, names, look)
+            parts = self._ask(connection, names, lookup)
             connection.execute("COMMIT")
         return _snapshot(*parts)
 
-    def _locked(self, connection: psycopg.Connection, names: Sequence[str], look: Look) -> Snapshot:
+    def _locked(self, connection: psycopg.Connection, names: Sequence[str], lookup: Lookup) -> Snapshot:
         """Begin a turn: wait for the ledger's lock, then read what stands there; one round trip."""
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
             connection.execute(_LOCK, (self._turn,))
-            parts = self._ask(connection, names, look)
+            parts = self._ask(connection, names, lookup)
         return _snapshot(*parts)
 
     def _ask(
-        self, connection: psycopg.Connection, names: Sequence[str] | None, look: Look
+        self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
     ) -> tuple[psycopg.Cursor[Any], ...]:
         listed = list(names or ())
         return (
             connection.execute(_NOW),
             connection.execute(_LAST, (self._name,)),
             connection.execute(_TEXT, (self._name, names is None, listed)),
-            connection.execute(_KEY, (self._name, look.key)),
-            *([connection.execute(_QUESTION, (self._name, look.question))] if look.question else ()),
+            connection.execute(_KEY, (self._name, lookup.key)),
+            *([connection.execute(_QUESTION, (self._name, lookup.question))] if lookup.question else ()),
         )
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
@@ -208,7 +208,7 @@ class PostgresStore:
 
 
 def turn_of(name: str) -> int:
-    """Give the number of the advisory lock of a ledger; two names may share one, and then wait for each other.
+    """Return the number of the advisory lock of a ledger; two names may share one, and then wait for each other.
 
     >>> turn_of("main")
     -673438411831542195
@@ -223,7 +223,7 @@ def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Turn the server's errors into LedgerConflict, or LedgerCorrupt for tables that are no ledger."""
     try:
         yield

@@ -18,10 +18,10 @@ from pathlib import Path
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
-from .sqlite_file import OLD_INDEX, OLD_LINE, check_file, connect, explained, identity, make_file
-from .store import NOTHING, Decide, Look, Page, Snapshot, step_of
+from .sqlite_file import OLD_INDEX, OLD_LINE, check_file, connect, explain_errors, identity, make_file
+from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
 
-__all__ = ["SqliteStore"]
+__all__ = ["LedgerInSqlite"]
 
 _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
 _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
@@ -31,12 +31,12 @@ _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
 _CHUNK = 1000
 
-_OPEN: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+_OPEN: weakref.WeakSet[LedgerInSqlite] = weakref.WeakSet()
 _FORK = threading.Lock()
-_STOPPED: list[SqliteStore] = []
+_STOPPED: list[LedgerInSqlite] = []
 
 
-class SqliteStore:
+class LedgerInSqlite:
     """Keep lines in a file; one connection, opened when needed, behind a lock.
 
     SQLite's connections must not cross a fork, so every connection is closed before one and opened again after it.
@@ -50,19 +50,19 @@ class SqliteStore:
         self._file: tuple[int, int] | None = None
         _OPEN.add(self)
 
-    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+    def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
         """Return what stands in the file, at one moment."""
         if not self.path.exists():
             return Snapshot(0, clock.now())
         with self._turn("BEGIN") as connection:
-            return _snapshot(connection, names, look)
+            return _snapshot(connection, names, lookup)
 
-    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the write lock from its start."""
         if not self.path.exists() and (made := self._make(decide)) is not None:
             return made
         with self._turn("BEGIN IMMEDIATE") as connection:
-            page = decide(_snapshot(connection, names, look))
+            page = decide(_snapshot(connection, names, lookup))
             if page is not None:
                 connection.execute(OLD_INDEX)  # a file of 0.1.0 has none yet
                 _write(connection, page)
@@ -70,7 +70,7 @@ class SqliteStore:
             return page
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
-        """Give the lines of a range, a thousand at a time."""
+        """Return the lines of a range, a thousand at a time."""
         start = first
         while start <= last:
             end = min(last, start + _CHUNK - 1)
@@ -99,13 +99,13 @@ class SqliteStore:
         page = decide(Snapshot(0, clock.now()))
         if page is None:
             return None
-        with explained(self.path):
+        with explain_errors(self.path):
             made = make_file(self.path, lambda connection: _write(connection, page))
         return page if made else None
 
     @contextmanager
     def _turn(self, begin: str | None) -> Iterator[sqlite3.Connection]:
-        with self._lock, explained(self.path):
+        with self._lock, explain_errors(self.path):
             connection = self._connection()
             try:
                 if begin is not None:
@@ -133,15 +133,15 @@ class SqliteStore:
             raise LedgerCorrupt(f"{self.path} was removed or replaced while it was open; nothing was written")
 
 
-def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, look: Look) -> Snapshot:
+def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, lookup: Lookup) -> Snapshot:
     last = connection.execute(_LAST).fetchone()
     if names is None:
         texts = connection.execute("SELECT name, text FROM state").fetchall()
     else:
         texts = [row for name in names for row in connection.execute(_TEXT, (name,))]
-    found = [*connection.execute(_KEY, (look.key,))] if look.key else []
-    if look.question:
-        found += [row for row in connection.execute(_QUESTION, (look.question,)) if row not in found]
+    found = [*connection.execute(_KEY, (lookup.key,))] if lookup.key else []
+    if lookup.question:
+        found += [row for row in connection.execute(_QUESTION, (lookup.question,)) if row not in found]
     number, line = last if last is not None else (0, "")
     return Snapshot(number, clock.now(), line, dict(texts), found)
 

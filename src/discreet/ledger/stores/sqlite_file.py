@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import LedgerConflict, LedgerCorrupt
 
-__all__ = ["OLD_INDEX", "OLD_LINE", "check_file", "connect", "explained", "identity", "make_file"]
+__all__ = ["OLD_INDEX", "OLD_LINE", "check_file", "connect", "explain_errors", "identity", "make_file"]
 
 APPLICATION = 0x44504C31
 """DPL1: `file` and SQLite tell a ledger from other databases by it."""
@@ -45,7 +45,7 @@ _WORDS = {
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into LedgerConflict, or LedgerCorrupt for a file that is no sound ledger."""
     try:
         yield
@@ -106,7 +106,7 @@ def check_file(path: Path) -> None:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Tell files apart that had the same name one after the other; None if there is none."""
+    """Return files apart that had the same name one after the other; None if there is none."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -21,10 +21,10 @@ __all__ = [
     "SECOND",
     "TERMS",
     "Decide",
-    "Look",
+    "LedgerStore",
+    "Lookup",
     "Page",
     "Snapshot",
-    "Store",
     "account_name",
     "step_of",
 ]
@@ -51,14 +51,14 @@ def step_of(entry: Entry) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Lookup:
     """Which lines a decision needs: those of a key, and those with a key of the first format about a question."""
 
     key: str = ""
     question: str = ""
 
 
-NOTHING = Look()
+NOTHING = Lookup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +86,17 @@ class Page:
 Decide: TypeAlias = Callable[[Snapshot], Page | None]
 
 
-class Store(Protocol):
+class LedgerStore(Protocol):
     """Where lines are kept. Everything a store cannot do raises LedgerConflict; what it cannot read, LedgerCorrupt."""
 
-    def read(self, names: Sequence[str] | None, look: Look = NOTHING) -> Snapshot:
+    def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
         """Return what stands there at one moment: the texts named, or all, and the lines that are looked for."""
 
-    def append(self, names: Sequence[str], look: Look, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
         """Read, decide and write in one turn that nobody else can enter; None from `decide` writes nothing."""
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
-        """Give the lines from one number to another, in order, with their numbers and bodies."""
+        """Return the lines from one number to another, in order, with their numbers and bodies."""
 
     def close(self) -> None:
         """Let go of the store."""

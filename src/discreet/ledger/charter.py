@@ -22,7 +22,7 @@ from ..privacy.neighbours import REPLACE, Neighbours
 from .names import read_who
 from .parts import Parts
 
-__all__ = ["OTHERS", "Terms", "Window", "allowance", "make_terms", "read_terms"]
+__all__ = ["OTHERS", "Charter", "Window", "allowance", "make_charter", "read_charter"]
 
 Window: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
 OTHERS = "*"
@@ -31,7 +31,7 @@ _FIELDS = {"filter", "allowances", "window", "parts"}
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Charter:
     """What was fixed at creation: the opened filter, the first allowances, the window and the parts."""
 
     filter: Filter
@@ -69,7 +69,7 @@ class Terms:
         return canonical_json(self.to_json())
 
 
-def make_terms(
+def make_charter(
     budget: Measure,
     *,
     kind: Kind | None = None,
@@ -79,16 +79,16 @@ def make_terms(
     allowances: Mapping[str, Measure] | None = None,
     window: Window | None = None,
     parts: Parts | None = None,
-) -> Terms:
+) -> Charter:
     """Fix the terms of a new ledger.
 
     Of an ApproxDP budget half of δ is kept for events with a δ of their own, as the selection of unknown keys is,
     unless `kind` or `delta` says otherwise: a ledger that keeps none could never answer such a question.
 
-    >>> from ..privacy.measures import PureDP
-    >>> make_terms(PureDP(3), allowances={"*": PureDP(1)}, window="month").kind
+    >>> from discreet.privacy.measures import PureDP
+    >>> make_charter(PureDP(3), allowances={"*": PureDP(1)}, window="month").kind
     'pure'
-    >>> make_terms(ApproxDP(1, "1e-6")).filter.terms.delta
+    >>> make_charter(ApproxDP(1, "1e-6")).filter.terms.delta
     Fraction(1, 2000000)
 
     Refuses what `open_filter` refuses, unknown windows, and parts that the filter cannot count in parallel.
@@ -105,13 +105,13 @@ def make_terms(
         if not isinstance(allowances, Mapping):
             raise InvalidArgument(f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}")
         shares = tuple(sorted((_name(who), allowance(opened, share)) for who, share in allowances.items()))
-    return Terms(opened, shares, window, parts)
+    return Charter(opened, shares, window, parts)
 
 
 def allowance(opened: Filter, share: Measure) -> Filter:
     """Open the filter of one analyst's share: of the ledger's kind, with the same part of its δ kept for leaks.
 
-    >>> from ..privacy.measures import ApproxDP
+    >>> from discreet.privacy.measures import ApproxDP
     >>> allowance(open_filter(ApproxDP(1, 1e-6), delta=5e-7), ApproxDP(0.5, 1e-7)).terms.delta
     Fraction(1, 20000000)
 
@@ -143,12 +143,12 @@ def _check_parts(parts: object, opened: Filter) -> None:
 
 
 @lru_cache(maxsize=64)
-def read_terms(text: str) -> Terms:
+def read_charter(text: str) -> Charter:
     """Read the terms from their text, exactly.
 
-    >>> from ..privacy.measures import ZCDP
-    >>> terms = make_terms(ZCDP(1), parts=Parts("visits", "month", [4, 5]), neighbours="replace")
-    >>> read_terms(terms.text()) == terms
+    >>> from discreet.privacy.measures import ZCDP
+    >>> terms = make_charter(ZCDP(1), parts=Parts("visits", "month", [4, 5]), neighbours="replace")
+    >>> read_charter(terms.text()) == terms
     True
 
     Refuses terms that were changed by hand.
@@ -158,7 +158,7 @@ def read_terms(text: str) -> Terms:
         given = data["allowances"]
         shares = None if given is None else tuple(sorted((who, Filter.from_json(s)) for who, s in given.items()))
         parts = None if data["parts"] is None else Parts.from_json(data["parts"])
-        terms = Terms(Filter.from_json(data["filter"]), shares, data["window"], parts)
+        terms = Charter(Filter.from_json(data["filter"]), shares, data["window"], parts)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError) as problem:
         raise LedgerCorrupt(f"the terms of this ledger cannot be read: {problem}") from None
     if data.keys() != _FIELDS or terms.window not in (None, *get_args(Window)):
