@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
-from ..privacy.events.json import read_amount, read_list
+from ..privacy.events.json import Json, read_amount, read_list
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import Additive
@@ -32,9 +32,7 @@ from ..statistics.releases.noisy_total import NoisyTotal
 from .answer import Answer
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
 
-__all__ = ["Json", "answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
-
-Json: TypeAlias = dict[str, object]
+__all__ = ["answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
 
 VERSION = 1
 

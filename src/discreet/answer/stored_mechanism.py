@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeAlias
 
 from ..errors import InvalidArgument
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.sensitivity import Sensitivity
-from ..privacy.events.json import read_amount
+from ..privacy.events.json import Json, read_amount
 from ..privacy.neighbours import Neighbours, read_neighbours
 from ..statistics.laws.noise_sum import Additive
 
-__all__ = ["Json", "mechanism_from_json", "mechanism_to_json", "read_object"]
-
-Json: TypeAlias = dict[str, object]
+__all__ = ["mechanism_from_json", "mechanism_to_json", "read_object"]
 
 
 def read_object(data: object, fields: set[str], what: str) -> Json:

@@ -84,7 +84,7 @@ def _half(budget: ApproxDP) -> ApproxDP:
 
 @lru_cache(maxsize=256)
 def _rule(budget: ApproxDP, groups: int) -> KeyRule:
-    """Choose the rule that shows a key from the fewest people on, but for a chance of 5 %.
+    """Choose the rule that shows a key from the fewest people on, with probability at least 0.95.
 
     The optimal rule has a table whose length grows as groups/ε; where that is long, noise and a threshold do nearly as
     well. Gaussian noise is for people in many keys.
@@ -101,12 +101,12 @@ def _gaussian(budget: ApproxDP, groups: int) -> GaussianThreshold:
     """Spend half of δ on the noise, as the largest μ that it allows, and half on the keys of one person."""
     half = budget.delta / 2
     way = routes(ApproxDP(budget.epsilon, half))[-1]
-    noise = DiscreteGaussian.spending(way, Sensitivity(groups, groups, 1, changed=groups))
+    noise = DiscreteGaussian.spending(way, sensitivity=Sensitivity(groups, groups, 1, changed=groups))
     return GaussianThreshold(noise.scale**2, half, l0=groups)
 
 
 def _fewest(rule: KeyRule) -> int:
-    """Count how many people a key needs to be shown, but for a chance of 5 %: one tail of twice that for both."""
+    """Count how many people a key needs to be shown with probability at least 0.95: one tail of twice that for both."""
     if isinstance(rule, PartitionSelection):
         return rule.error()
     return rule.threshold + math.ceil(rule.error(0.1))

@@ -21,7 +21,7 @@ from .laws.noise_sum import IntegerNoise
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.noisy_total import NoisyTotal
-from .releases.product import blur_of, cross_parts, reach_of, width_of
+from .releases.product import blur_of, cross_addends, reach_of, width_of
 from .releases.total import total_need
 
 __all__ = ["CorrelationEstimate", "CorrelationRecipe", "correlation_error"]
@@ -68,7 +68,7 @@ class CorrelationRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values, of rows and of both squares."""
-        return [total_need(part, basis) for part in cross_parts(self.x, self.y, basis.rows, basis.columns)]
+        return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)]
 
     def estimate(self, draws: Draws) -> CorrelationEstimate:
         """Return the correlation by the noisy totals."""

@@ -11,9 +11,9 @@ from fractions import Fraction
 from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.tree import Count, CountOf, CountPeople
 from .recipe import Draws, Need, NoiseModel
+from .releases.addend import present, rows_addend
 from .releases.basis import Basis
 from .releases.noisy_total import TotalEstimate
-from .releases.part import present, rows_part
 from .releases.total import total_need
 
 __all__ = ["CountRecipe"]
@@ -39,7 +39,7 @@ class CountRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one total."""
-        return [total_need(rows_part(self.where), basis, people=self.people)]
+        return [total_need(rows_addend(self.where), basis, people=self.people)]
 
     def estimate(self, draws: Draws) -> TotalEstimate:
         """Return the noisy count, moved to 0 or above if `nonnegative`."""

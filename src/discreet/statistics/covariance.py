@@ -20,7 +20,7 @@ from .laws.noise_sum import IntegerNoise
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.noisy_total import NoisyTotal
-from .releases.product import blur_of, cross_parts, moment_blur, reach_of, width_of
+from .releases.product import blur_of, cross_addends, moment_blur, reach_of, width_of
 from .releases.total import total_need
 
 __all__ = ["CovarianceEstimate", "CovarianceRecipe"]
@@ -67,7 +67,7 @@ class CovarianceRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values and of rows."""
-        return [total_need(part, basis) for part in cross_parts(self.x, self.y, basis.rows, basis.columns)[:4]]
+        return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)[:4]]
 
     def estimate(self, draws: Draws) -> CovarianceEstimate:
         """Return the covariance by the noisy totals."""

@@ -22,9 +22,9 @@ from .laws.box import clip, outward, ratio
 from .laws.least_error import least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .recipe import Draws, Need, NoiseModel
+from .releases.addend import centred, middle_of, number_addend, present, range_of, rows_addend
 from .releases.basis import Basis
 from .releases.noisy_total import NoisyTotal
-from .releases.part import centred, middle_of, number_part, present, range_of, rows_part
 from .releases.product import reach_of
 from .releases.total import total_need
 
@@ -60,8 +60,8 @@ class MeanRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values, which has half the sensitivity of the sum, and the rows that have one."""
-        total = number_part(centred(self.expression, basis.columns), basis.columns)
-        return [total_need(total, basis), total_need(rows_part(present(self.expression, basis.rows)), basis)]
+        total = number_addend(centred(self.expression, basis.columns), basis.columns)
+        return [total_need(total, basis), total_need(rows_addend(present(self.expression, basis.rows)), basis)]
 
     def estimate(self, draws: Draws) -> MeanEstimate:
         """Return the noisy sum over the noisy count."""

@@ -1,8 +1,10 @@
-"""What plans and answers ask of a statistic, whichever it is: each file of this room gives one `Recipe`.
+"""What plans and answers ask of a statistic, whichever it is. Each file of this room gives one `Recipe`:
 
-needs         what it wants released, with the sensitivity of each
-noise_model   how strongly noise on these moves it, and how far off it will be, for the worst data
-estimate      the value and the interval, from what was released
+    needs         what must be released for it, with the sensitivity of each
+    noise_model   how strongly noise on these moves it, and how far off it will be, for the worst data
+    estimate      its value and interval, from what was released
+
+Numbers here never flatter: what is predicted is met at least as often as said, on any data with so many rows.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ class Recipe(Protocol):
         """How noise moves it."""
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List what it wants released; refuses what has no bound."""
+        """List what must be released for it; refuses what has no bound."""
 
     def estimate(self, draws: Draws) -> Estimate:
         """Put it together from what was released."""

@@ -21,7 +21,7 @@ from .laws.noise_sum import IntegerNoise
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.noisy_total import NoisyTotal
-from .releases.product import blur_of, moment_blur, reach_of, square_parts, width_of
+from .releases.product import blur_of, moment_blur, reach_of, square_addends, width_of
 from .releases.total import total_need
 
 __all__ = ["VarianceEstimate", "VarianceRecipe"]
@@ -76,7 +76,7 @@ class VarianceRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred squares, centred values and rows."""
-        return [total_need(part, basis) for part in square_parts(self.expression, basis.rows, basis.columns)]
+        return [total_need(addend, basis) for addend in square_addends(self.expression, basis.rows, basis.columns)]
 
     def estimate(self, draws: Draws) -> VarianceEstimate:
         """Return the variance by the noisy totals."""

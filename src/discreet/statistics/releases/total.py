@@ -21,14 +21,14 @@ from ...query.bounds.shares import people_share, weight_of
 from ...query.domains.domain import Scalar
 from ..laws.box import at_least
 from ..laws.noise_sum import Additive
+from .addend import Addend
 from .basis import Basis
-from .part import Part
 
-__all__ = ["DistinctNeed", "KeyCounts", "KeyValues", "NoisyRelease", "TotalNeed", "total_need"]
+__all__ = ["DistinctNeed", "ExactTotals", "KeyValues", "NoisyRelease", "TotalNeed", "total_need"]
 
 KeyValues: TypeAlias = tuple[Scalar, ...]
 """The values of one key, one for each column of GROUP BY."""
-KeyCounts: TypeAlias = dict[KeyValues, int]
+ExactTotals: TypeAlias = dict[KeyValues, int]
 """The exact totals of one term, for the keys that occur."""
 
 
@@ -40,7 +40,7 @@ class TotalNeed:
     unit: Fraction
     sensitivity: Sensitivity
 
-    def exact(self, counts: KeyCounts, key: KeyValues) -> int:
+    def exact(self, counts: ExactTotals, key: KeyValues) -> int:
         """Return what noise is added to: the exact total of a key, 0 for one that does not occur."""
         return counts.get(key, 0)
 
@@ -58,7 +58,7 @@ class DistinctNeed:
         """What one whole step is worth: one value."""
         return Fraction(1)
 
-    def exact(self, counts: KeyCounts, key: KeyValues) -> int:
+    def exact(self, counts: ExactTotals, key: KeyValues) -> int:
         """Return what noise is added to: how many cells of a key occur."""
         return sum(counts.get((*key, *place), 0) > 0 for place in self.cells.places)
 
@@ -90,13 +90,13 @@ class NoisyRelease:
         return at_least(self.mechanism.error(beta) * self.unit)
 
 
-def total_need(part: Part, basis: Basis, *, people: bool = False) -> TotalNeed:
+def total_need(addend: Addend, basis: Basis, *, people: bool = False) -> TotalNeed:
     """State what one total of a question asks of the store, and how much one unit can change it.
 
     `people`: each person counts once in a key, however many rows there are.
     """
     share = people_share(basis.rows, keyed=bool(basis.keys)) if people else basis.share
-    weight = weight_of(max(1, -part.low, part.high), share)
-    term = Term(part.expression, weight, part.low * weight, part.high * weight)
+    weight = weight_of(max(1, -addend.low, addend.high), share)
+    term = Term(addend.expression, weight, addend.low * weight, addend.high * weight)
     tally = Tally(basis.rows, basis.keys, (term,), share, people=people)
-    return TotalNeed(tally, part.step / weight, influence(tally, 0, basis.key_count))
+    return TotalNeed(tally, addend.step / weight, influence(tally, 0, basis.key_count))
