@@ -10,8 +10,7 @@ from ..noise import Bits
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.choice import ChosenCell, ChosenRelease
-from ..statistics.releases.noisy_total import NoisyTotal
-from ..statistics.releases.total import ExactTotals, KeyValues
+from ..statistics.releases.total import ExactTotals, KeyValues, NoisyTotal
 
 __all__ = ["add_noise", "choose_cells", "draw"]
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..query.algebra.expression import Constant, Expression
-from ..query.algebra.tree import Count, CountOf, CountPeople
+from ..query.algebra.expression import Expression
 from .recipe import Draws, Need, NoiseModel
-from .releases.addend import present, rows_addend
+from .releases.addend import rows_addend
 from .releases.basis import Basis
-from .releases.noisy_total import TotalEstimate
-from .releases.total import total_need
+from .releases.total import TotalEstimate, total_need
 
 __all__ = ["CountRecipe"]
 
@@ -24,13 +22,7 @@ class CountRecipe:
     """The number of rows where a condition holds, or of people."""
 
     where: Expression
-    people: bool
-
-    @classmethod
-    def of(cls, statistic: Count | CountOf | CountPeople, basis: Basis) -> CountRecipe:
-        """Return the recipe; what can never be NULL is counted as COUNT(*), so that one total serves both."""
-        where = present(statistic.of, basis.rows) if isinstance(statistic, CountOf) else Constant(True)
-        return cls(where, isinstance(statistic, CountPeople))
+    people: bool = False
 
     @property
     def noise_model(self) -> NoiseModel:

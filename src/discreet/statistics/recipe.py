@@ -10,7 +10,7 @@ Numbers here never flatter: what is predicted is met at least as often as said, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
@@ -18,8 +18,8 @@ from ..query.meaning.finish import Value
 from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
-from .releases.noisy_total import NoisyTotal
-from .releases.total import DistinctNeed, NoisyRelease, TotalNeed
+from .releases.stored import StoredForm
+from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
 __all__ = ["Draws", "Estimate", "Need", "NoiseModel", "PlannedRelease", "Recipe"]
 
@@ -69,13 +69,9 @@ class Draws:
 
 
 class Estimate(Protocol):
-    """A statistic of one key as it was released; the two names say how a ledger keeps it, for good.
+    """A statistic of one key as it was released; `stored` says how a ledger keeps it, for good."""
 
-    `stored_fields` are the fields that are kept and the kind of each, one of those that `answer/stored.py` writes.
-    """
-
-    stored_as: ClassVar[str]
-    stored_fields: ClassVar[Mapping[str, str]]
+    stored: ClassVar[StoredForm]
 
     @property
     def value(self) -> Value:

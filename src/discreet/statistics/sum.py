@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..query.algebra.expression import Expression
-from ..query.algebra.tree import Sum
 from .recipe import Draws, Need, NoiseModel
 from .releases.addend import number_addend
 from .releases.basis import Basis
-from .releases.noisy_total import TotalEstimate
-from .releases.total import total_need
+from .releases.total import TotalEstimate, total_need
 
 __all__ = ["SumRecipe"]
 
@@ -20,11 +18,6 @@ class SumRecipe:
     """The sum of a number."""
 
     expression: Expression
-
-    @classmethod
-    def of(cls, statistic: Sum) -> SumRecipe:
-        """Return the recipe."""
-        return cls(statistic.of)
 
     @property
     def noise_model(self) -> NoiseModel:

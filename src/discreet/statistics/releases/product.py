@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
@@ -56,12 +57,14 @@ def width_of(kind: Kind) -> Fraction:
     return high - low
 
 
+@lru_cache(maxsize=1024)
 def reach_of(kind: Kind) -> float:
     """Return how far a value, moved by its blur, may lie from the middle of its range; 0 is made tiny."""
     (low, high), middle = range_of(kind), middle_of(kind)
     return max(at_least(max(high - middle, middle - low) + blur_of(kind)), 1e-300)
 
 
+@lru_cache(maxsize=1024)
 def moment_blur(x: Kind, y: Kind) -> float:
     """Bound how far rounding for products moves a covariance (Cauchy and Schwarz, term by term)."""
     return at_least(Fraction(reach_of(x)) * blur_of(y) + blur_of(x) * Fraction(reach_of(y)) + blur_of(x) * blur_of(y))
