@@ -101,7 +101,7 @@ def _gaussian(budget: ApproxDP, groups: int) -> GaussianThreshold:
     """Spend half of δ on the noise, as the largest μ that it allows, and half on the keys of one person."""
     half = budget.delta / 2
     way = routes(ApproxDP(budget.epsilon, half))[-1]
-    noise = DiscreteGaussian.spending(way, sensitivity=Sensitivity(groups, groups, 1, changed=groups))
+    noise = DiscreteGaussian.spending(way, Sensitivity(groups, groups, 1, changed=groups))
     return GaussianThreshold(noise.scale**2, half, l0=groups)
 
 
