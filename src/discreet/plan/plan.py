@@ -35,9 +35,8 @@ Keys = tuple[tuple[Scalar, ...], ...]
 class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 
-    `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each
-    statistic is made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are
-    predicted.
+    `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each statistic is
+    made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted.
     Everything here is public, and equal for equal questions.
     """
 
