@@ -24,10 +24,9 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Count, CountDistinct, CountPeople, Mean, Mode, Quantile, Sum, Variance
 from discreet.statistics.correlation import CorrelationEstimate
 from discreet.statistics.covariance import CovarianceEstimate
-from discreet.statistics.laws.box import clip, outward
-from discreet.statistics.laws.moment_box import blurred, mixed_blur, mixed_moment, second_moment, unbiased
+from discreet.statistics.laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment, unbiased
 from discreet.statistics.mean import MeanEstimate
-from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
+from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from discreet.statistics.variance import VarianceEstimate
 from support.profile import examples
 

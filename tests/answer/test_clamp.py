@@ -15,7 +15,7 @@ from discreet.query.bounds.rows import columns_of
 from discreet.statistics.of import recipe_of
 from discreet.statistics.recipe import Draws
 from discreet.statistics.releases.basis import Basis
-from discreet.statistics.releases.noisy_total import NoisyTotal
+from discreet.statistics.releases.total import NoisyTotal
 
 REGION = CountDistinct(Field("region"))
 

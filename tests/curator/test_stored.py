@@ -27,7 +27,7 @@ from discreet.statistics.covariance import CovarianceEstimate
 from discreet.statistics.mean import MeanEstimate
 from discreet.statistics.mode import ModeEstimate
 from discreet.statistics.quantile import QuantileEstimate
-from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
+from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from discreet.statistics.variance import VarianceEstimate
 from support.profile import examples
 

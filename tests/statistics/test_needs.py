@@ -27,9 +27,9 @@ from discreet.query.algebra.tree import (
 )
 from discreet.query.bounds.rows import columns_of
 from discreet.statistics.of import recipe_of
+from discreet.statistics.releases.addend import middle_of, range_of
 from discreet.statistics.releases.basis import Basis
-from discreet.statistics.releases.part import middle_of, range_of
-from discreet.statistics.releases.product import MOST_ROOT, blur_of, coarse_of, cross_parts, square_parts
+from discreet.statistics.releases.product import MOST_ROOT, blur_of, coarse_of, cross_addends, square_addends
 from oracles.tally import contribution
 
 X, Y = Field("x"), Field("y")
@@ -110,7 +110,7 @@ def test_products_are_of_coarser_values():
     column = Integer(0, 2**40)
     wide = Scan(Schema("wide", People("id", max_rows=2), {"x": column}))
     columns = columns_of(wide)
-    squares, total, _ = square_parts(X, wide, columns)
+    squares, total, _ = square_addends(X, wide, columns)
     assert squares.high <= (MOST_ROOT + 1) ** 2
     assert coarse_of(columns["x"]) == 2 * blur_of(columns["x"]) == total.step == 2**21
     for x in (0, 1, 2**39, 2**40 - 5, 2**40):
@@ -119,7 +119,7 @@ def test_products_are_of_coarser_values():
         assert abs(rounded * total.step - (x - middle_of(columns["x"]))) <= blur_of(columns["x"])
         square = contribution(Term(squares.expression, 1, squares.low, squares.high), {"x": x}, columns)
         assert square * squares.step == (rounded * total.step) ** 2
-    assert cross_parts(X, X, wide, columns)[0].high <= (MOST_ROOT + 1) ** 2
+    assert cross_addends(X, X, wide, columns)[0].high <= (MOST_ROOT + 1) ** 2
     assert range_of(columns["x"]) == (0, 2**40)
 
 

@@ -15,8 +15,7 @@ from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
 from ..statistics.recipe import Draws, Estimate
 from ..statistics.releases.choice import ChosenCell
-from ..statistics.releases.noisy_total import NoisyTotal
-from ..statistics.releases.total import KeyValues
+from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
 from .fresh_noise import draw
 from .gather import Tallier, gather

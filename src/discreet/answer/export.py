@@ -40,7 +40,7 @@ def plain(value: Value, sort: Sort | None) -> object:
 
 
 def to_dict(answer: Answer, level: float | None = None) -> dict[str, list[object]]:
-    """Give the columns by name; with a level, also the ends of the intervals."""
+    """Return the columns by name; with a level, also the ends of the intervals."""
     intervals = None if level is None else answer.interval(level)
     columns: dict[str, list[object]] = {}
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
@@ -65,21 +65,21 @@ def to_csv(answer: Answer, path: str | Path | None = None, level: float | None =
 
 
 def to_polars(answer: Answer, level: float | None = None) -> pl.DataFrame:
-    """Give a Polars data frame."""
+    """Return a Polars data frame."""
     import polars as pl
 
     return pl.DataFrame(to_dict(answer, level), strict=False)
 
 
 def to_pandas(answer: Answer, level: float | None = None) -> pd.DataFrame:
-    """Give a pandas data frame."""
+    """Return a pandas data frame."""
     import pandas as pd
 
     return pd.DataFrame(to_dict(answer, level))
 
 
 def to_arrow(answer: Answer, level: float | None = None) -> pa.Table:
-    """Give an Arrow table."""
+    """Return an Arrow table."""
     import pyarrow as pa
 
     return pa.table(to_dict(answer, level))

@@ -10,8 +10,7 @@ from ..noise import Bits
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.choice import ChosenCell, ChosenRelease
-from ..statistics.releases.noisy_total import NoisyTotal
-from ..statistics.releases.total import KeyCounts, KeyValues
+from ..statistics.releases.total import ExactTotals, KeyValues, NoisyTotal
 
 __all__ = ["add_noise", "choose_cells", "draw"]
 
@@ -23,7 +22,7 @@ def add_noise(mechanism: Additive, values: Sequence[int], *, bits: Bits | None =
 
 
 def choose_cells(
-    release: ChosenRelease, counts: KeyCounts, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
+    release: ChosenRelease, counts: ExactTotals, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
 ) -> list[int]:
     """Choose a cell in every key; "before" and "after" all cells are the first and the last one."""
     need, shift, last = release.need, release.shift(level), len(release.need.cells.places) - 1
@@ -33,7 +32,7 @@ def choose_cells(
 
 
 def draw(
-    release: PlannedRelease, counts: KeyCounts, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
+    release: PlannedRelease, counts: ExactTotals, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
 ) -> Sequence[NoisyTotal | ChosenCell]:
     """Release one thing for all keys."""
     if isinstance(release, ChosenRelease):

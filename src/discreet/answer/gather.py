@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ..query.algebra.tally import Tally, Term, Totals
 from ..statistics.recipe import Need
-from ..statistics.releases.total import KeyCounts, KeyValues, TotalNeed
+from ..statistics.releases.total import ExactTotals, KeyValues, TotalNeed
 
 __all__ = ["Tallier", "frame_of", "gather"]
 
@@ -30,7 +30,7 @@ def frame_of(need: Need, keys: Sequence[KeyValues]) -> Tally:
     return replace(need.tally, terms=(), only=tuple(only))
 
 
-def gather(needs: Sequence[Need], keys: Sequence[KeyValues], store: Tallier) -> list[KeyCounts]:
+def gather(needs: Sequence[Need], keys: Sequence[KeyValues], store: Tallier) -> list[ExactTotals]:
     """Ask the store for everything that is needed, in as few questions as possible."""
     frames = [frame_of(need, keys) for need in needs]
     asked: dict[Tally, dict[Term, int]] = {}
@@ -42,5 +42,5 @@ def gather(needs: Sequence[Need], keys: Sequence[KeyValues], store: Tallier) -> 
     return [_column(found[frame], place) for frame, place in zip(frames, places, strict=True)]
 
 
-def _column(totals: Totals, place: int) -> KeyCounts:
+def _column(totals: Totals, place: int) -> ExactTotals:
     return {key: each[place] for key, each in totals.items()}

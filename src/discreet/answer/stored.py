@@ -2,8 +2,8 @@
 
 An answer is its keys and its estimates; everything shown (values, intervals at any level, tables) is worked out from
 them again. Estimates keep the noisy steps and the mechanism that made them, so no rounding happens on the way. Which
-fields of an estimate are kept, and as what, stands beside it in `statistics` (`stored_as`, `stored_fields`): these
-*are* the format, they do not follow the classes by reflection, and lines are only ever added.
+fields of an estimate are kept, and as what, stands beside it in `statistics` (its `stored` form): these *are* the
+format, they do not follow the classes by reflection, and lines are only ever added.
 
     scalars     JSON's own whole numbers, text, truths and null; {"fraction": "1/3"}; {"date": "2024-01-02"};
                 {"time": "2024-01-02T03:04:05"}
@@ -28,17 +28,16 @@ from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.of import ESTIMATES
 from ..statistics.recipe import Estimate
-from ..statistics.releases.noisy_total import NoisyTotal
+from ..statistics.releases.total import NoisyTotal
 from .answer import Answer
 from .made import Made
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
 
 __all__ = ["answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
 
-
 VERSION = 1
 
-_ESTIMATES: dict[str, type[Estimate]] = {made.stored_as: made for made in ESTIMATES}
+_ESTIMATES: dict[str, type[Estimate]] = {made.stored.name: made for made in ESTIMATES}
 
 
 @dataclass(slots=True)
@@ -60,7 +59,7 @@ def answer_to_json(answer: Answer) -> Json:
 
     >>> import discreet as dp
     >>> from fractions import Fraction
-    >>> from discreet.statistics.releases.noisy_total import NoisyTotal, TotalEstimate
+    >>> from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
     >>> plan = dp.plan_question(dp.parse("SELECT COUNT(*) AS n FROM votes", votes), dp.PureDP(1))
     >>> answer = dp.Answer.of(plan, [()], [{"n": TotalEstimate(NoisyTotal(41, Fraction(1), dp.Geometric(1, 1)))}])
@@ -147,8 +146,9 @@ def _moment(text: str, kind: type[date]) -> date:
 
 
 def _write_estimate(estimate: Estimate, mechanisms: _Mechanisms) -> Json:
-    written = {f: _write(kind, getattr(estimate, f), mechanisms) for f, kind in estimate.stored_fields.items()}
-    return {"estimate": estimate.stored_as, **written}
+    form = estimate.stored
+    written = {name: _write(kind, getattr(estimate, name), mechanisms) for name, kind in form.fields.items()}
+    return {"estimate": form.name, **written}
 
 
 def _read_estimate(data: object, mechanisms: list[Additive]) -> Estimate:
@@ -156,7 +156,7 @@ def _read_estimate(data: object, mechanisms: list[Additive]) -> Estimate:
     if not isinstance(name, str) or name not in _ESTIMATES:
         raise InvalidArgument(f"an estimate is one of {', '.join(_ESTIMATES)}")
     make: Callable[..., Estimate] = _ESTIMATES[name]
-    fields = _ESTIMATES[name].stored_fields
+    fields = _ESTIMATES[name].stored.fields
     given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
     return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})
 

@@ -109,7 +109,7 @@ def _octaves(kind: Whole) -> list[tuple[Fraction, Fraction]]:
 
 
 def _cells(of: Expression, ends: list[tuple[Fraction, Fraction]]) -> Cells:
-    """Say in which octave a value lies, by comparing it with their ends."""
+    """Return the cells that say in which octave a value lies, by comparing it with their ends."""
     branches: list[Expression] = []
     for place, (_, high) in enumerate(ends[:-1]):
         branches += [Call(Function.AT_MOST, (of, Constant(high))), Constant(place)]

@@ -32,9 +32,8 @@ Keys = tuple[tuple[Scalar, ...], ...]
 class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 
-    `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each
-    statistic is made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are
-    predicted.
+    `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each statistic is
+    made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted.
     Everything here is public, and equal for equal questions.
     """
 
@@ -63,20 +62,21 @@ class Plan:
         return Batch(self.events)
 
     def price(self, under: Filter) -> Measure:
-        """Give what a filter would take for it now, in the filter's own measure; nothing is spent."""
+        """Return what a filter would take for it now, in the filter's own measure; nothing is spent."""
         return under.price(self.event)
 
     def errors(self, beta: float = 0.05) -> dict[str, tuple[float, ...]]:
-        """Predict how far off the parts of each statistic are in one key, but for a chance β each.
+        """Predict how far off the parts of each statistic are in one key, each with probability at least 1 − β.
 
         Counts and sums in their own units; quantiles and modes in rows; for a mean: the sum's, then the count's.
         """
         return {name: tuple(self.releases[place].error(beta) for place in places) for name, places in self.uses}
 
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
-        """Predict how far off each statistic is in a key of `size` rows, but for a chance β (1 − level unless said).
+        """Predict how far off each statistic is in a key of `size` rows, with probability at least 1 − β.
 
-        In its own unit; quantiles and modes in rows. For the worst data, and never flattering (see `statistics`).
+        β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in rows, for the worst
+        data, and never flatter (see `statistics`).
         """
         chance = float(1 - self.level) if beta is None else read_beta(beta)
         pairs = zip(self.uses, self.recipes, strict=True)
@@ -104,7 +104,7 @@ class Plan:
         return plan_html(self)
 
     def to_dict(self) -> dict[str, object]:
-        """Give what the table shows as plain values for JSON."""
+        """Return what the table shows as plain values for JSON."""
         return plan_dict(self)
 
 

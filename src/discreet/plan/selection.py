@@ -84,7 +84,7 @@ def _half(budget: ApproxDP) -> ApproxDP:
 
 @lru_cache(maxsize=256)
 def _rule(budget: ApproxDP, groups: int) -> KeyRule:
-    """Choose the rule that shows a key from the fewest people on, but for a chance of 5 %.
+    """Choose the rule that shows a key from the fewest people on, with probability at least 0.95.
 
     The optimal rule has a table whose length grows as groups/ε; where that is long, noise and a threshold do nearly as
     well. Gaussian noise is for people in many keys.
@@ -106,7 +106,7 @@ def _gaussian(budget: ApproxDP, groups: int) -> GaussianThreshold:
 
 
 def _fewest(rule: KeyRule) -> int:
-    """Count how many people a key needs to be shown, but for a chance of 5 %: one tail of twice that for both."""
+    """Count how many people a key needs to be shown with probability at least 0.95: one tail of twice that for both."""
     if isinstance(rule, PartitionSelection):
         return rule.error()
     return rule.threshold + math.ceil(rule.error(0.1))

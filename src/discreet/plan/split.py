@@ -12,6 +12,7 @@ from ..arithmetic.rounding import down, fraction_down
 from ..errors import InvalidArgument
 from ..mechanisms.reading.budget import read_budget
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+from ..privacy.pricing.gdp import mu
 
 __all__ = ["Divisible", "routes", "split"]
 
@@ -46,8 +47,6 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
 
 @lru_cache(maxsize=1024)
 def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
-    from ..privacy.pricing.gdp import mu
-
     small, less = down(float(epsilon)), down(float(delta))
     return fraction_down(math.nextafter(mu(small, less), 0.0), 1e-9)
 

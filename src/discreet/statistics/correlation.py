@@ -6,23 +6,21 @@ Worst over the data its error can be anything; it is predicted for values spread
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from ..query.algebra.expression import Expression
-from ..query.algebra.tree import Correlation
-from ..query.domains.domain_of import kind_of
-from .laws.box import clip, outward
+from ..query.domains.domain import Kind
+from .laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment
 from .laws.moment import MomentNoise, moment_error
-from .laws.moment_box import blurred, mixed_blur, mixed_moment, second_moment
 from .laws.noise_sum import IntegerNoise
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.noisy_total import NoisyTotal
-from .releases.product import blur_of, cross_parts, reach_of, width_of
-from .releases.total import total_need
+from .releases.product import blur_of, cross_addends, reach_of, width_of
+from .releases.stored import StoredForm
+from .releases.total import NoisyTotal, total_need
 
 __all__ = ["CorrelationEstimate", "CorrelationRecipe", "correlation_error"]
 
@@ -31,49 +29,40 @@ _LABELS = ("products", "sum of x", "sum of y", "rows", "squares of x", "squares 
 
 @dataclass(frozen=True, slots=True)
 class CorrelationRecipe:
-    """The correlation of two numbers; `blurs` is how far rounding for products moves a value of each."""
+    """The correlation of two numbers in public ranges."""
 
     x: Expression
     y: Expression
-    widths: tuple[Fraction, Fraction]
-    blurs: tuple[Fraction, Fraction]
-    reach: tuple[float, float]
-
-    @classmethod
-    def of(cls, statistic: Correlation, basis: Basis) -> CorrelationRecipe:
-        """Return the recipe; refuses what is no number."""
-        u, v = kind_of(statistic.x, basis.columns), kind_of(statistic.y, basis.columns)
-        facts = (width_of(u), width_of(v)), (blur_of(u), blur_of(v)), (reach_of(u), reach_of(v))
-        return cls(statistic.x, statistic.y, *facts)
+    kinds: tuple[Kind, Kind]
 
     @property
     def noise_model(self) -> NoiseModel:
-        """Six totals; of a constant, or of ranges whose squares no float holds, nothing better than 2 is known."""
-        a, b = self.reach
-        weights = (1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b))
-        least = 2.0 if min(a, b) < 1e-150 else self._moved
-        return NoiseModel(_LABELS, weights, most=2.0, least=least, law=self._error)
+        """Six totals; of a constant, or of ranges whose squares no float holds, nothing better than 2 is known.
 
-    @property
-    def _moved(self) -> float:
-        """How far rounding moves a correlation of evenly spread values: 3·blur/reach for each column, both ways."""
-        return 6 * sum(float(blur) / reach for blur, reach in zip(self.blurs, self.reach, strict=True))
+        Rounding for products moves a correlation of evenly spread values by 3·blur/reach for each column, both ways.
+        """
+        a, b = (reach_of(kind) for kind in self.kinds)
+        moved = 6 * sum(float(blur_of(kind)) / reach for kind, reach in zip(self.kinds, (a, b), strict=True))
 
-    def _error(self, noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-        if size <= 1:
-            return 2.0
-        products, u, v, count, x_squares, y_squares = noises
-        found = correlation_error((products, u, v, count), (x_squares, y_squares), self.reach, size, beta)
-        return min(2.0, found + self._moved)
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            products, u, v, count, x_squares, y_squares = noises
+            if size <= 1:
+                return 2.0
+            found = correlation_error((products, u, v, count), (x_squares, y_squares), (a, b), size, beta)
+            return min(2.0, found + moved)
+
+        coefficients = (1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b))
+        return NoiseModel(_LABELS, coefficients, most=2.0, least=2.0 if min(a, b) < 1e-150 else moved, law=law)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values, of rows and of both squares."""
-        return [total_need(part, basis) for part in cross_parts(self.x, self.y, basis.rows, basis.columns)]
+        return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)]
 
     def estimate(self, draws: Draws) -> CorrelationEstimate:
         """Return the correlation by the noisy totals."""
-        products, x, y, count, x_squares, y_squares = draws.totals
-        return CorrelationEstimate(products, x, y, count, x_squares, y_squares, self.widths, self.blurs)
+        (u, v), (products, x, y, count, xx, yy) = self.kinds, draws.totals
+        facts = ((width_of(u), width_of(v)), (blur_of(u), blur_of(v)))
+        return CorrelationEstimate(products, x, y, count, xx, yy, *facts)
 
 
 def correlation_error(
@@ -116,17 +105,12 @@ class CorrelationEstimate:
     widths: tuple[Fraction, Fraction]
     blurs: tuple[Fraction, Fraction]
 
-    stored_as: ClassVar[str] = "coefficient"
-    stored_fields: ClassVar[Mapping[str, str]] = {
-        "products": "noisy",
-        "x": "noisy",
-        "y": "noisy",
-        "count": "noisy",
-        "x_squares": "noisy",
-        "y_squares": "noisy",
-        "widths": "amounts",
-        "blurs": "amounts",
-    }
+    # fmt: off
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "coefficient", products="noisy", x="noisy", y="noisy", count="noisy", x_squares="noisy", y_squares="noisy",
+        widths="amounts", blurs="amounts",
+    )
+    # fmt: on
 
     @property
     def value(self) -> float | None:

@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..query.algebra.expression import Constant, Expression
-from ..query.algebra.tree import Count, CountOf, CountPeople
+from ..query.algebra.expression import Expression
 from .recipe import Draws, Need, NoiseModel
+from .releases.addend import rows_addend
 from .releases.basis import Basis
-from .releases.noisy_total import TotalEstimate
-from .releases.part import present, rows_part
-from .releases.total import total_need
+from .releases.total import TotalEstimate, total_need
 
 __all__ = ["CountRecipe"]
 
@@ -24,13 +22,7 @@ class CountRecipe:
     """The number of rows where a condition holds, or of people."""
 
     where: Expression
-    people: bool
-
-    @classmethod
-    def of(cls, statistic: Count | CountOf | CountPeople, basis: Basis) -> CountRecipe:
-        """Return the recipe; what can never be NULL is counted as COUNT(*), so that one total serves both."""
-        where = present(statistic.of, basis.rows) if isinstance(statistic, CountOf) else Constant(True)
-        return cls(where, isinstance(statistic, CountPeople))
+    people: bool = False
 
     @property
     def noise_model(self) -> NoiseModel:
@@ -39,7 +31,7 @@ class CountRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one total."""
-        return [total_need(rows_part(self.where), basis, people=self.people)]
+        return [total_need(rows_addend(self.where), basis, people=self.people)]
 
     def estimate(self, draws: Draws) -> TotalEstimate:
         """Return the noisy count, moved to 0 or above if `nonnegative`."""

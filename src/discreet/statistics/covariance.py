@@ -5,74 +5,59 @@ Off as `laws.moment` says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from ..query.algebra.expression import Expression
-from ..query.algebra.tree import Covariance
-from ..query.domains.domain_of import kind_of
-from .laws.box import clip, outward
+from ..query.domains.domain import Kind
+from .laws.box import clip, mixed_blur, mixed_moment, outward, unbiased
 from .laws.moment import moment_error
-from .laws.moment_box import mixed_blur, mixed_moment, unbiased
 from .laws.noise_sum import IntegerNoise
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.noisy_total import NoisyTotal
-from .releases.product import blur_of, cross_parts, moment_blur, reach_of, width_of
-from .releases.total import total_need
+from .releases.product import blur_of, cross_addends, moment_blur, reach_of, width_of
+from .releases.stored import StoredForm
+from .releases.total import NoisyTotal, total_need
 
 __all__ = ["CovarianceEstimate", "CovarianceRecipe"]
 
 
 @dataclass(frozen=True, slots=True)
 class CovarianceRecipe:
-    """The covariance of two numbers; `blurs` is how far rounding for products moves a value of each."""
+    """The covariance of two numbers in public ranges."""
 
     x: Expression
     y: Expression
+    kinds: tuple[Kind, Kind]
     sample: bool
-    widths: tuple[Fraction, Fraction]
-    blurs: tuple[Fraction, Fraction]
-    reach: tuple[float, float]
-    moved: float
-
-    @classmethod
-    def of(cls, statistic: Covariance, basis: Basis) -> CovarianceRecipe:
-        """Return the recipe; refuses what is no number."""
-        u, v = kind_of(statistic.x, basis.columns), kind_of(statistic.y, basis.columns)
-        facts = (width_of(u), width_of(v)), (blur_of(u), blur_of(v)), (reach_of(u), reach_of(v))
-        return cls(
-            statistic.x, statistic.y, statistic.sample, *facts, moment_blur(u, v) * (2 if statistic.sample else 1)
-        )
 
     @property
     def noise_model(self) -> NoiseModel:
         """Four totals; estimates are moved into the public range."""
-        a, b = self.reach
+        (a, b), factor = map(reach_of, self.kinds), 2 if self.sample else 1
+        most, moved = 2 * a * b * factor, moment_blur(*self.kinds) * factor
+
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            products, u, v, count = noises
+            if size <= 1:
+                return most
+            found = moment_error((products, u, v, count), (a, b), size, beta, same=False, sample=self.sample)
+            return min(most, found + moved)
+
         labels = ("products", "sum of x", "sum of y", "rows")
-        return NoiseModel(labels, (1.0, b, a, a * b), most=self._most, least=self.moved, law=self._error)
-
-    @property
-    def _most(self) -> float:
-        return 2 * self.reach[0] * self.reach[1] * (2 if self.sample else 1)
-
-    def _error(self, noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-        if size <= 1:
-            return self._most
-        products, u, v, count = noises
-        found = moment_error((products, u, v, count), self.reach, size, beta, same=False, sample=self.sample)
-        return min(self._most, found + self.moved)
+        return NoiseModel(labels, (1.0, b, a, a * b), most=most, least=moved, law=law)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values and of rows."""
-        return [total_need(part, basis) for part in cross_parts(self.x, self.y, basis.rows, basis.columns)[:4]]
+        return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)[:4]]
 
     def estimate(self, draws: Draws) -> CovarianceEstimate:
         """Return the covariance by the noisy totals."""
-        products, x, y, count = draws.totals
-        return CovarianceEstimate(products, x, y, count, self.widths, self.blurs, self.sample)
+        (u, v), (products, x, y, count) = self.kinds, draws.totals
+        facts = ((width_of(u), width_of(v)), (blur_of(u), blur_of(v)))
+        return CovarianceEstimate(products, x, y, count, *facts, self.sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +75,12 @@ class CovarianceEstimate:
     blurs: tuple[Fraction, Fraction]
     sample: bool
 
-    stored_as: ClassVar[str] = "moment"
-    stored_fields: ClassVar[Mapping[str, str]] = {
-        "products": "noisy",
-        "x": "noisy",
-        "y": "noisy",
-        "count": "noisy",
-        "widths": "amounts",
-        "blurs": "amounts",
-        "sample": "truth",
-    }
+    # fmt: off
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "moment", products="noisy", x="noisy", y="noisy", count="noisy", widths="amounts", blurs="amounts",
+        sample="truth",
+    )
+    # fmt: on
 
     @property
     def _limit(self) -> Fraction:

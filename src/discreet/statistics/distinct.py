@@ -10,15 +10,12 @@ from fractions import Fraction
 
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Free, Tally, Term
-from ..query.algebra.tree import CountDistinct
 from ..query.bounds.cells import Cells
 from ..query.bounds.sensitivity import distinct_influence
 from ..query.bounds.shares import people_share
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.choice import public_cells
-from .releases.noisy_total import TotalEstimate
-from .releases.total import DistinctNeed
+from .releases.total import DistinctNeed, TotalEstimate
 
 __all__ = ["DistinctRecipe"]
 
@@ -28,11 +25,6 @@ class DistinctRecipe:
     """How many of some public values occur."""
 
     cells: Cells
-
-    @classmethod
-    def of(cls, statistic: CountDistinct, basis: Basis) -> DistinctRecipe:
-        """Return the recipe; refuses values that are not a short public list."""
-        return cls(public_cells(statistic.of, basis))
 
     @property
     def noise_model(self) -> NoiseModel:

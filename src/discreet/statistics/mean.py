@@ -8,7 +8,7 @@ so the worst mean is w − t: half of P(|X − wY| > tn) and half of P(|X − (w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -16,17 +16,16 @@ from typing import ClassVar
 
 from ..arithmetic.rounding import up
 from ..query.algebra.expression import Expression
-from ..query.algebra.tree import Mean
-from ..query.domains.domain_of import kind_of
+from ..query.domains.domain import Kind
 from .laws.box import clip, outward, ratio
 from .laws.least_error import least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .recipe import Draws, Need, NoiseModel
+from .releases.addend import centred, middle_of, number_addend, present, range_of, rows_addend
 from .releases.basis import Basis
-from .releases.noisy_total import NoisyTotal
-from .releases.part import centred, middle_of, number_part, present, range_of, rows_part
 from .releases.product import reach_of
-from .releases.total import total_need
+from .releases.stored import StoredForm
+from .releases.total import NoisyTotal, total_need
 
 __all__ = ["MeanEstimate", "MeanRecipe", "mean_error", "mean_miss", "noise_reach"]
 
@@ -36,37 +35,30 @@ TINY = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class MeanRecipe:
-    """The mean of a number from `low` to `high`; `reach` is how far values lie from `middle`, at most."""
+    """The mean of a number in a public range."""
 
     expression: Expression
-    middle: Fraction
-    low: Fraction
-    high: Fraction
-    reach: float
-
-    @classmethod
-    def of(cls, statistic: Mean, basis: Basis) -> MeanRecipe:
-        """Return the recipe; refuses what is no number."""
-        kind = kind_of(statistic.of, basis.columns)
-        return cls(statistic.of, middle_of(kind), *range_of(kind), reach_of(kind))
+    kind: Kind
 
     @property
     def noise_model(self) -> NoiseModel:
         """Two totals; no mean is off by more than the width of the range."""
-        return NoiseModel(("sum", "rows"), (1.0, self.reach), most=2 * self.reach, law=self._error)
+        reach = reach_of(self.kind)
 
-    def _error(self, noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-        return mean_error(noises[0], noises[1], self.reach, size, beta)
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            return mean_error(noises[0], noises[1], reach, size, beta)
+
+        return NoiseModel(("sum", "rows"), (1.0, reach), most=2 * reach, law=law)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values, which has half the sensitivity of the sum, and the rows that have one."""
-        total = number_part(centred(self.expression, basis.columns), basis.columns)
-        return [total_need(total, basis), total_need(rows_part(present(self.expression, basis.rows)), basis)]
+        total = number_addend(centred(self.expression, basis.columns), basis.columns)
+        return [total_need(total, basis), total_need(rows_addend(present(self.expression, basis.rows)), basis)]
 
     def estimate(self, draws: Draws) -> MeanEstimate:
         """Return the noisy sum over the noisy count."""
         total, count = draws.totals
-        return MeanEstimate(total, count, self.middle, self.low, self.high)
+        return MeanEstimate(total, count, middle_of(self.kind), *range_of(self.kind))
 
 
 def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, t: float) -> float:
@@ -106,7 +98,7 @@ class MeanEstimate:
 
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
-    >>> from discreet.statistics.releases.noisy_total import NoisyTotal
+    >>> from discreet.statistics.releases.total import NoisyTotal
     >>> total, count = (NoisyTotal(n, Fraction(1), Geometric(scale=2, sensitivity=1)) for n in (500, 100))
     >>> mean = MeanEstimate(total, count, *map(Fraction, (60, 0, 120)))
     >>> mean.value, [round(end, 3) for end in mean.interval(0.05)]
@@ -119,14 +111,9 @@ class MeanEstimate:
     low: Fraction
     high: Fraction
 
-    stored_as: ClassVar[str] = "average"
-    stored_fields: ClassVar[Mapping[str, str]] = {
-        "total": "noisy",
-        "count": "noisy",
-        "middle": "amount",
-        "low": "amount",
-        "high": "amount",
-    }
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "average", total="noisy", count="noisy", middle="amount", low="amount", high="amount"
+    )
 
     @property
     def value(self) -> float | None:

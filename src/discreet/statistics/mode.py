@@ -6,18 +6,17 @@ bound of the exponential mechanism.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..query.algebra.tree import Mode
 from ..query.bounds.cells import Cells
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.finish import Value
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.choice import ChoiceNeed, cell_tally, public_cells
+from .releases.choice import ChoiceNeed, cell_tally
+from .releases.stored import StoredForm
 
 __all__ = ["ModeEstimate", "ModeRecipe"]
 
@@ -27,11 +26,6 @@ class ModeRecipe:
     """The most frequent of some public values."""
 
     cells: Cells
-
-    @classmethod
-    def of(cls, statistic: Mode, basis: Basis) -> ModeRecipe:
-        """Return the recipe; refuses values that are not a short public list."""
-        return cls(public_cells(statistic.of, basis))
 
     @property
     def noise_model(self) -> NoiseModel:
@@ -58,8 +52,7 @@ class ModeEstimate:
     chosen: Scalar
     shortfall: float
 
-    stored_as: ClassVar[str] = "vote"
-    stored_fields: ClassVar[Mapping[str, str]] = {"chosen": "scalar", "shortfall": "float"}
+    stored: ClassVar[StoredForm] = StoredForm.of("vote", chosen="scalar", shortfall="float")
 
     @property
     def value(self) -> Value:

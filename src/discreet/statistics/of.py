@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from ..query.algebra.expression import Constant
 from ..query.algebra.tree import (
     Correlation,
     Count,
@@ -29,6 +30,7 @@ from ..query.algebra.tree import (
     Sum,
     Variance,
 )
+from ..query.domains.domain_of import kind_of
 from .correlation import CorrelationEstimate, CorrelationRecipe
 from .count import CountRecipe
 from .covariance import CovarianceEstimate, CovarianceRecipe
@@ -37,8 +39,10 @@ from .mean import MeanEstimate, MeanRecipe
 from .mode import ModeEstimate, ModeRecipe
 from .quantile import QuantileEstimate, QuantileRecipe
 from .recipe import Estimate, Recipe
+from .releases.addend import present
 from .releases.basis import Basis
-from .releases.noisy_total import TotalEstimate
+from .releases.choice import public_cells
+from .releases.total import TotalEstimate
 from .sum import SumRecipe
 from .variance import VarianceEstimate, VarianceRecipe
 
@@ -73,24 +77,29 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
 
     Refuses numbers beyond 64-bit integers, and values that are not a short public list.
     """
+    columns = basis.columns
     match statistic:
-        case Count() | CountOf() | CountPeople():
-            return CountRecipe.of(statistic, basis)
-        case CountDistinct():
-            return DistinctRecipe.of(statistic, basis)
-        case Sum():
-            return SumRecipe.of(statistic)
-        case Mean():
-            return MeanRecipe.of(statistic, basis)
-        case Variance():
-            return VarianceRecipe.of(statistic, basis)
-        case Covariance():
-            return CovarianceRecipe.of(statistic, basis)
-        case Correlation():
-            return CorrelationRecipe.of(statistic, basis)
-        case Quantile():
-            return QuantileRecipe.of(statistic)
-        case Mode():
-            return ModeRecipe.of(statistic, basis)
+        case Count():
+            return CountRecipe(Constant(True))
+        case CountPeople():
+            return CountRecipe(Constant(True), people=True)
+        case CountOf(of=of):
+            return CountRecipe(present(of, basis.rows))
+        case CountDistinct(of=of):
+            return DistinctRecipe(public_cells(of, basis))
+        case Sum(of=of):
+            return SumRecipe(of)
+        case Mean(of=of):
+            return MeanRecipe(of, kind_of(of, columns))
+        case Variance(of=of, sample=sample, root=root):
+            return VarianceRecipe(of, kind_of(of, columns), sample, root)
+        case Covariance(x=x, y=y, sample=sample):
+            return CovarianceRecipe(x, y, (kind_of(x, columns), kind_of(y, columns)), sample)
+        case Correlation(x=x, y=y):
+            return CorrelationRecipe(x, y, (kind_of(x, columns), kind_of(y, columns)))
+        case Quantile(of=of, at=at):
+            return QuantileRecipe(of, at)
+        case Mode(of=of):
+            return ModeRecipe(public_cells(of, basis))
         case _:
             assert_never(statistic)

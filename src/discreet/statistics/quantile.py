@@ -7,13 +7,11 @@ for the interval, not the error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from ..query.algebra.expression import Expression
-from ..query.algebra.tree import Quantile
 from ..query.bounds.cells import lattice
 from ..query.bounds.sensitivity import rank_influence
 from ..query.domains.domain import Scalar
@@ -21,6 +19,7 @@ from ..query.meaning.finish import Value
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, cell_tally
+from .releases.stored import StoredForm
 
 __all__ = ["MOST_CELLS", "QuantileEstimate", "QuantileRecipe", "cells_for"]
 
@@ -43,11 +42,6 @@ class QuantileRecipe:
 
     expression: Expression
     at: Fraction
-
-    @classmethod
-    def of(cls, statistic: Quantile) -> QuantileRecipe:
-        """Return the recipe."""
-        return cls(statistic.of, statistic.at)
 
     @property
     def noise_model(self) -> NoiseModel:
@@ -86,13 +80,9 @@ class QuantileEstimate:
     range: tuple[Scalar, Scalar]
     level: float
 
-    stored_as: ClassVar[str] = "place"
-    stored_fields: ClassVar[Mapping[str, str]] = {
-        "cell": "scalars",
-        "reach": "scalars",
-        "range": "scalars",
-        "level": "float",
-    }
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "place", cell="scalars", reach="scalars", range="scalars", level="float"
+    )
 
     @property
     def value(self) -> Value:

@@ -1,14 +1,16 @@
-"""What plans and answers ask of a statistic, whichever it is: each file of this room gives one `Recipe`.
+"""What plans and answers ask of a statistic, whichever it is. Each file of this room gives one `Recipe`:
 
-needs         what it wants released, with the sensitivity of each
-noise_model   how strongly noise on these moves it, and how far off it will be, for the worst data
-estimate      the value and the interval, from what was released
+    needs         what must be released for it, with the sensitivity of each
+    noise_model   how strongly noise on these moves it, and how far off it will be, for the worst data
+    estimate      its value and interval, from what was released
+
+Numbers here never flatter: what is predicted is met at least as often as said, on any data with so many rows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
@@ -16,8 +18,8 @@ from ..query.meaning.finish import Value
 from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
-from .releases.noisy_total import NoisyTotal
-from .releases.total import DistinctNeed, NoisyRelease, TotalNeed
+from .releases.stored import StoredForm
+from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
 __all__ = ["Draws", "Estimate", "Need", "NoiseModel", "PlannedRelease", "Recipe"]
 
@@ -67,13 +69,9 @@ class Draws:
 
 
 class Estimate(Protocol):
-    """A statistic of one key as it was released; the two names say how a ledger keeps it, for good.
+    """A statistic of one key as it was released; `stored` says how a ledger keeps it, for good."""
 
-    `stored_fields` are the fields that are kept and the kind of each, one of those that `answer/stored.py` writes.
-    """
-
-    stored_as: ClassVar[str]
-    stored_fields: ClassVar[Mapping[str, str]]
+    stored: ClassVar[StoredForm]
 
     @property
     def value(self) -> Value:
@@ -91,7 +89,7 @@ class Recipe(Protocol):
         """How noise moves it."""
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List what it wants released; refuses what has no bound."""
+        """List what must be released for it; refuses what has no bound."""
 
     def estimate(self, draws: Draws) -> Estimate:
         """Put it together from what was released."""

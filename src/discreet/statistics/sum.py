@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..query.algebra.expression import Expression
-from ..query.algebra.tree import Sum
 from .recipe import Draws, Need, NoiseModel
+from .releases.addend import number_addend
 from .releases.basis import Basis
-from .releases.noisy_total import TotalEstimate
-from .releases.part import number_part
-from .releases.total import total_need
+from .releases.total import TotalEstimate, total_need
 
 __all__ = ["SumRecipe"]
 
@@ -21,11 +19,6 @@ class SumRecipe:
 
     expression: Expression
 
-    @classmethod
-    def of(cls, statistic: Sum) -> SumRecipe:
-        """Return the recipe."""
-        return cls(statistic.of)
-
     @property
     def noise_model(self) -> NoiseModel:
         """One total."""
@@ -33,7 +26,7 @@ class SumRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one total; refuses what is no number."""
-        return [total_need(number_part(self.expression, basis.columns), basis)]
+        return [total_need(number_addend(self.expression, basis.columns), basis)]
 
     def estimate(self, draws: Draws) -> TotalEstimate:
         """Return the noisy sum."""

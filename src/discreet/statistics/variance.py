@@ -6,82 +6,62 @@ Off as `laws.moment` says, with u = v; the root is off by at most the root, reac
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from ..query.algebra.expression import Expression
-from ..query.algebra.tree import Variance
-from ..query.domains.domain_of import kind_of
-from .laws.box import Box, clip, outward
+from ..query.domains.domain import Kind
+from .laws.box import Box, blurred, clip, outward, second_moment, unbiased
 from .laws.moment import moment_error
-from .laws.moment_box import blurred, second_moment, unbiased
 from .laws.noise_sum import IntegerNoise
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.noisy_total import NoisyTotal
-from .releases.product import blur_of, moment_blur, reach_of, square_parts, width_of
-from .releases.total import total_need
+from .releases.product import blur_of, moment_blur, reach_of, square_addends, width_of
+from .releases.stored import StoredForm
+from .releases.total import NoisyTotal, total_need
 
 __all__ = ["VarianceEstimate", "VarianceRecipe"]
 
 
 @dataclass(frozen=True, slots=True)
 class VarianceRecipe:
-    """The variance of a number, or its root; `blur` is how far rounding for products moves a value."""
+    """The variance of a number in a public range, or its root."""
 
     expression: Expression
+    kind: Kind
     sample: bool
     root: bool
-    width: Fraction
-    blur: Fraction
-    reach: float
-    moved: float
-
-    @classmethod
-    def of(cls, statistic: Variance, basis: Basis) -> VarianceRecipe:
-        """Return the recipe; refuses what is no number."""
-        kind = kind_of(statistic.of, basis.columns)
-        moved = moment_blur(kind, kind) * (2 if statistic.sample else 1)
-        facts = (width_of(kind), blur_of(kind), reach_of(kind), moved)
-        return cls(statistic.of, statistic.sample, statistic.root, *facts)
 
     @property
     def noise_model(self) -> NoiseModel:
         """Three totals; estimates are moved into the public range."""
-        return NoiseModel(
-            ("squares", "sum", "rows"),
-            (1.0, 2 * self.reach, self.reach**2),
-            most=self._most,
-            least=self._rooted(self.moved),
-            root=self.root,
-            law=self._error,
-        )
+        reach, factor = reach_of(self.kind), 2 if self.sample else 1
+        most, moved = self._rooted(reach**2 * factor), moment_blur(self.kind, self.kind) * factor
 
-    @property
-    def _most(self) -> float:
-        return self._rooted(self.reach**2 * (2 if self.sample else 1))
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            squares, total, count = noises
+            if size <= 1:
+                return most
+            four = (squares, total, total, count)
+            found = moment_error(four, (reach, reach), size, beta, same=True, sample=self.sample)
+            return min(most, self._rooted(found + moved))
+
+        labels, coefficients = ("squares", "sum", "rows"), (1.0, 2 * reach, reach**2)
+        return NoiseModel(labels, coefficients, None, most, self._rooted(moved), self.root, law=law)
 
     def _rooted(self, variance: float) -> float:
         return math.sqrt(variance) if self.root else variance
 
-    def _error(self, noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-        if size <= 1:
-            return self._most
-        squares, total, count = noises
-        reach = (self.reach, self.reach)
-        found = moment_error((squares, total, total, count), reach, size, beta, same=True, sample=self.sample)
-        return min(self._most, self._rooted(found + self.moved))
-
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred squares, centred values and rows."""
-        return [total_need(part, basis) for part in square_parts(self.expression, basis.rows, basis.columns)]
+        return [total_need(addend, basis) for addend in square_addends(self.expression, basis.rows, basis.columns)]
 
     def estimate(self, draws: Draws) -> VarianceEstimate:
         """Return the variance by the noisy totals."""
         squares, total, count = draws.totals
-        facts = (self.width, self.sample, self.root, self.blur)
+        facts = (width_of(self.kind), self.sample, self.root, blur_of(self.kind))
         return VarianceEstimate(squares, total, count, *facts)
 
 
@@ -94,7 +74,7 @@ class VarianceEstimate:
 
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
-    >>> from discreet.statistics.releases.noisy_total import NoisyTotal
+    >>> from discreet.statistics.releases.total import NoisyTotal
     >>> squares, total, count = (NoisyTotal(n, Fraction(1), Geometric(scale=2, sensitivity=1)) for n in (9000, 50, 100))
     >>> deviation = VarianceEstimate(squares, total, count, Fraction(40), sample=False, root=False)
     >>> deviation.value, [round(end, 1) for end in deviation.interval(0.05)]
@@ -109,16 +89,12 @@ class VarianceEstimate:
     root: bool
     blur: Fraction = Fraction(0)
 
-    stored_as: ClassVar[str] = "deviation"
-    stored_fields: ClassVar[Mapping[str, str]] = {
-        "squares": "noisy",
-        "total": "noisy",
-        "count": "noisy",
-        "width": "amount",
-        "sample": "truth",
-        "root": "truth",
-        "blur": "amount",
-    }
+    # fmt: off
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "deviation", squares="noisy", total="noisy", count="noisy", width="amount", sample="truth", root="truth",
+        blur="amount",
+    )
+    # fmt: on
 
     @property
     def value(self) -> float | None:

@@ -56,12 +56,12 @@ def bar(interval: tuple[float, float], value: float, span: tuple[float, float], 
 
 
 def _intervals(answer: Answer) -> tuple[dict[str, Interval], ...]:
-    """Give the intervals that are shown: at the level that was asked for."""
+    """Return the intervals that are shown: at the level that was asked for."""
     return answer.interval(float(answer.plan.level))
 
 
 def _below(answer: Answer) -> str:
-    """Give what stands below the table: the caption, and the level if it is not the usual one."""
+    """Return what stands below the table: the caption, and the level if it is not the usual one."""
     level = answer.plan.level
     said = "" if level == Fraction(95, 100) or not answer.noisy else f"intervals at level {float(level):g}"
     return "; ".join(part for part in (answer.caption, said) if part)

@@ -20,7 +20,7 @@ MOST_LABELS = 40
 
 
 def plot(answer: Answer, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
-    """Draw a column of numbers against the exact columns, which name the rows; the first noisy one unless said.
+    """Draw a column of numbers against the exact columns, which name the rows; by default the first noisy one.
 
     It is a figure of pyplot, so a notebook shows it; `plt.close` it where many are drawn.
 

@@ -22,7 +22,7 @@ from ...query.bounds.rows import neighbours_of
 from ...query.bounds.shares import weight_of
 from ..laws.box import at_least
 from .basis import Basis
-from .total import KeyCounts, KeyValues
+from .total import ExactTotals, KeyValues
 
 __all__ = ["ChoiceNeed", "ChosenCell", "ChosenRelease", "cell_tally", "public_cells"]
 
@@ -63,7 +63,7 @@ class ChoiceNeed:
         """How many steps of its scores one row is worth: the weight; for a rank, in halves of 1/denominator."""
         return self.tally.terms[0].weight * (1 if self.at is None else 2 * self.at.denominator)
 
-    def scores(self, counts: KeyCounts, key: KeyValues, shift: int) -> list[int]:
+    def scores(self, counts: ExactTotals, key: KeyValues, shift: int) -> list[int]:
         """Score every outcome of one key: −(how many ranks it is off), or how often a value occurs.
 
         The aim is the rank q(n − 1) + 1/2, between the rows that SQL interpolates: the least value for q = 0, the

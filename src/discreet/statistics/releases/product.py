@@ -8,15 +8,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
 from ...query.domains.domain import Kind
 from ...query.domains.domain_of import kind_of
 from ..laws.box import at_least
-from .part import Part, centred, middle_of, number_part, present, range_of, rows_part, whole_of
+from .addend import Addend, centred, middle_of, number_addend, present, range_of, rows_addend, whole_of
 
-__all__ = ["MOST_ROOT", "blur_of", "coarse_of", "cross_parts", "moment_blur", "reach_of", "square_parts", "width_of"]
+__all__ = [
+    "MOST_ROOT",
+    "blur_of",
+    "coarse_of",
+    "cross_addends",
+    "moment_blur",
+    "reach_of",
+    "square_addends",
+    "width_of",
+]
 
 MOST_ROOT = 1 << 18
 """The most steps either way of a centred value in a product; its square, times noise, stays far below 2^62."""
@@ -47,12 +57,14 @@ def width_of(kind: Kind) -> Fraction:
     return high - low
 
 
+@lru_cache(maxsize=1024)
 def reach_of(kind: Kind) -> float:
     """Return how far a value, moved by its blur, may lie from the middle of its range; 0 is made tiny."""
     (low, high), middle = range_of(kind), middle_of(kind)
     return max(at_least(max(high - middle, middle - low) + blur_of(kind)), 1e-300)
 
 
+@lru_cache(maxsize=1024)
 def moment_blur(x: Kind, y: Kind) -> float:
     """Bound how far rounding for products moves a covariance (Cauchy and Schwarz, term by term)."""
     return at_least(Fraction(reach_of(x)) * blur_of(y) + blur_of(x) * Fraction(reach_of(y)) + blur_of(x) * blur_of(y))
@@ -66,18 +78,18 @@ class Factor:
     worth: Fraction
 
 
-def square_parts(x: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Part, Part, Part]:
-    """Return the parts of Σu², Σu and n, with u the centred x."""
+def square_addends(x: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Addend, Addend, Addend]:
+    """Return the addends of Σu², Σu and n, with u the centred x."""
     u = _factor(x, columns)
-    return _product(u, u, columns), _single(u, columns), rows_part(present(x, rows))
+    return _product(u, u, columns), _single(u, columns), rows_addend(present(x, rows))
 
 
-def cross_parts(x: Expression, y: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Part, ...]:
-    """Return the parts of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred, over rows where neither is NULL."""
+def cross_addends(x: Expression, y: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Addend, ...]:
+    """Return the addends of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred, over rows where neither is NULL."""
     u, v = _where(y, _factor(x, columns)), _where(x, _factor(y, columns))
     both = (present(x, rows), present(y, rows))
     n = Constant(True) if both == (Constant(True),) * 2 else Call(Function.AND, both)
-    single = (_single(u, columns), _single(v, columns), rows_part(n))
+    single = (_single(u, columns), _single(v, columns), rows_addend(n))
     return (_product(u, v, columns), *single, _product(u, u, columns), _product(v, v, columns))
 
 
@@ -88,15 +100,15 @@ def _factor(x: Expression, columns: dict[str, Kind]) -> Factor:
     return Factor(Call(Function.ROUND, (Call(Function.DIVIDE, (middle, Constant(grid))),)), grid)
 
 
-def _single(u: Factor, columns: dict[str, Kind]) -> Part:
-    part = number_part(u.expression, columns)
-    return Part(part.expression, part.step * u.worth, part.low, part.high)
+def _single(u: Factor, columns: dict[str, Kind]) -> Addend:
+    addend = number_addend(u.expression, columns)
+    return Addend(addend.expression, addend.step * u.worth, addend.low, addend.high)
 
 
-def _product(u: Factor, v: Factor, columns: dict[str, Kind]) -> Part:
+def _product(u: Factor, v: Factor, columns: dict[str, Kind]) -> Addend:
     """Describe Σuv; a square is never below 0, whatever the product of the ends."""
-    part = number_part(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
-    return Part(part.expression, part.step * u.worth * v.worth, 0 if u == v else part.low, part.high)
+    addend = number_addend(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
+    return Addend(addend.expression, addend.step * u.worth * v.worth, 0 if u == v else addend.low, addend.high)
 
 
 def _where(other: Expression, value: Factor) -> Factor:

@@ -16,11 +16,11 @@ from ...query.bounds.present import always_present
 from ...query.domains.domain import Kind, Whole
 from ...query.domains.domain_of import kind_of
 
-__all__ = ["Part", "centred", "middle_of", "number_part", "present", "range_of", "rows_part", "whole_of"]
+__all__ = ["Addend", "centred", "middle_of", "number_addend", "present", "range_of", "rows_addend", "whole_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Addend:
     """What a row adds to a total, in whole steps from `low` to `high`, and the value of a step."""
 
     expression: Expression
@@ -29,15 +29,15 @@ class Part:
     high: int
 
 
-def rows_part(truth: Expression) -> Part:
+def rows_addend(truth: Expression) -> Addend:
     """Count the rows where a condition holds."""
-    return Part(truth, Fraction(1), 0, 1)
+    return Addend(truth, Fraction(1), 0, 1)
 
 
-def number_part(x: Expression, columns: dict[str, Kind]) -> Part:
+def number_addend(x: Expression, columns: dict[str, Kind]) -> Addend:
     """Add up a number; refuses what is none."""
     kind = whole_of(kind_of(x, columns))
-    return Part(x, kind.step, min(kind.low, 0), max(kind.high, 0))
+    return Addend(x, kind.step, min(kind.low, 0), max(kind.high, 0))
 
 
 def present(x: Expression, rows: Relation) -> Expression:
