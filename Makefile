@@ -27,7 +27,7 @@ serve: $(VENV)/.demo      ## the curator as a service with its pages, on bundled
 
 ifdef ROOM
 test: $(VENV)/.test       ## `make test ROOM=ledger`: the tests and examples of one room, in seconds
-	$(BIN)/pytest -q $(wildcard tests/$(ROOM) src/discreet/$(ROOM))
+	$(BIN)/pytest -q $(or $(wildcard tests/$(ROOM) src/discreet/$(ROOM)),$(error there is no room $(ROOM)))
 else
 test: $(VENV)/.test       ## everything a release needs: style, types, room borders, tests, coverage
 	@begin=$$(date +%s); $(MAKE) --no-print-directory lint unit && \

@@ -1,6 +1,6 @@
 """Beside the answers nothing tells two neighbouring data sets apart: status, shape, words, logs, ledger, store's SQL.
 
-Two processes ask the same two hundred questions of two neighbouring data sets, with the same noise.
+Two processes ask the same questions of two neighbouring data sets, with the same noise: two hundred in `make deep`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pytest
 
 import discreet as dp
 from curator.cases import PEOPLE, ROWS, VISITS, WARDS
+from support.profile import DEEP
 
 PERSON = {"age": 119, "income": 1e308, "region": "E", "ward": 99, "town": "Atlantis"}
 """The one person more: alone in her region and town, out of all bounds, in no ward."""
@@ -41,8 +42,8 @@ ASKED = [
 
 
 def questions(kind):
-    """List two hundred questions with their prices; half as many for a store that is slower to ask."""
-    chance, many = random.Random(12), 200 if kind == "memory" else 100
+    """List the questions with their prices; fewer for a store that is slower to ask."""
+    chance, many = random.Random(12), {"memory": 200 if DEEP else 80, "duckdb": 100 if DEEP else 50}[kind]
     return [(ASKED[k % len(ASKED)].format(n=k // len(ASKED)), chance.choice(["1/10", "1/7", "9"])) for k in range(many)]
 
 

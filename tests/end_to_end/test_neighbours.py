@@ -18,7 +18,7 @@ from discreet.query import parse
 from discreet.query.algebra.tally import RowShare
 from end_to_end.questions import neighbour, questions
 from engines.tables import Table, in_duckdb, in_memory
-from support.profile import examples
+from support.profile import DEEP, examples
 
 EASY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -78,9 +78,9 @@ class TestNeighbours:
     @settings(max_examples=examples(150), deadline=None, suppress_health_check=EASY)
     @given(questions(), st.integers(0, 2**32))
     def test_in_memory(self, asked, seed):
-        look(asked, seed, 15, in_memory)
+        look(asked, seed, 15 if DEEP else 5, in_memory)
 
     @settings(max_examples=examples(25), deadline=None, suppress_health_check=EASY)
     @given(questions(), st.integers(0, 2**32))
     def test_on_duckdb(self, asked, seed):
-        look(asked, seed, 8, in_duckdb)
+        look(asked, seed, 8 if DEEP else 3, in_duckdb)

@@ -21,6 +21,7 @@ MEASURED = (
     *(f"{top}/{room}/" for room in PROMISING for top in ("tests", "src/discreet")),
     "tests/laws/",
     "tests/vectors/",
+    "tests/house/test_rational.py",
 )
 """Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
 

@@ -13,6 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from support.profile import DEEP
+
+QUICK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""Spark without the compiling that pays off on large data only; in `make deep` it runs as it comes."""
 SETUP = Path(__file__).parents[1] / "setup_postgres.sh"
 WATCH = '"$0" watch "$1" <"$1/line" >/dev/null 2>&1 &'
 """Stops the server and removes its folder when the last writer has let go of the line, which the kernel does for us
@@ -83,6 +92,7 @@ def spark_session():
             "spark.sql.session.timeZone": "America/New_York",
             "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="spark"),
         }
+        settings |= {} if DEEP else QUICK
         builder = SparkSession.builder.master("local[2]").appName("tests")
         for name, value in settings.items():
             builder = builder.config(name, value)
