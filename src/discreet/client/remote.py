@@ -20,7 +20,7 @@ from ..privacy.budget_words import budget_from_words
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..wire.reply import entry_from_json
-from ..wire.request import Ask, Release
+from ..wire.request import Ask, ReleaseRequest
 from .exchange import make_answer, sql_text
 from .line import Line
 
@@ -81,7 +81,7 @@ class Remote:
         read = read_terms(spend, **terms)
         asked = _sql_texts(questions)
         plans = dict(self._planner.workload(asked, read).plans)
-        body = Release(asked, read, why).to_json()
+        body = ReleaseRequest(asked, read, why).to_json()
         found = self.line.charge(self._at("release"), body, key)["answers"]
         return {name: make_answer(found[name], plan, plans) for name, plan in plans.items()}
 

@@ -15,27 +15,36 @@ from ..state import State
 from . import verbs
 from .call import Call, Reply
 
-__all__ = ["ask_release", "ask_sql", "cancel_job", "get_job", "list_jobs", "try_explain", "try_plan", "try_rehearse"]
+__all__ = [
+    "ask_release",
+    "ask_sql",
+    "cancel_job",
+    "explain_question",
+    "get_job",
+    "list_jobs",
+    "plan_question",
+    "rehearse_question",
+]
 
 MARK = "Idempotency-Key"
 LONGEST_MARK = 200
 
 
-def try_explain(state: State, call: Call) -> Reply:
+def explain_question(state: State, call: Call) -> Reply:
     """Show what a question would do, cost and miss; nothing is touched or spent."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json())
     return Reply(verbs.explain(state.datasets.curator(call.dataset, call.person.name), ask))
 
 
-def try_plan(state: State, call: Call) -> Reply:
+def plan_question(state: State, call: Call) -> Reply:
     """Plan one question or several, or find the third of spend, error and queries."""
     state.datasets.check(call.person, call.dataset)
     planned = read_planned(call.json())
     return Reply(verbs.plan(state.datasets.curator(call.dataset, call.person.name), planned))
 
 
-def try_rehearse(state: State, call: Call) -> Reply:
+def rehearse_question(state: State, call: Call) -> Reply:
     """Answer from made-up rows; free."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json(), rehearsal=True)
@@ -44,12 +53,12 @@ def try_rehearse(state: State, call: Call) -> Reply:
 
 async def ask_sql(state: State, call: Call) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await _charged(state, call, "sql", _checked_ask)
+    return await _charge(state, call, "sql", _checked_ask)
 
 
 async def ask_release(state: State, call: Call) -> Reply:
     """Answer several questions with one charge."""
-    return await _charged(state, call, "release", _checked_release)
+    return await _charge(state, call, "release", _checked_release)
 
 
 def _checked_ask(state: State, call: Call) -> Mapping[str, object]:
@@ -73,7 +82,7 @@ def put_job(state: State, call: Call, verb: str, read: Callable[[State, Call], M
     return state.jobs.put(call.person.name, call.dataset, verb, body, _mark(call.mark))
 
 
-async def _charged(state: State, call: Call, verb: str, read: Callable[[State, Call], Mapping[str, object]]) -> Reply:
+async def _charge(state: State, call: Call, verb: str, read: Callable[[State, Call], Mapping[str, object]]) -> Reply:
     """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
     job = await run_in_threadpool(put_job, state, call, verb, read)
     now = time.time()

@@ -92,7 +92,7 @@ def _add(visit: Visit) -> Response:
         "days": form.get("days", "").strip() or None,
     }
     try:
-        made = crew.add(visit.state, _call(visit, fields)).body
+        made = crew.add_person(visit.state, _call(visit, fields)).body
     except DiscreetError as refusal:
         words = refused(type(refusal).__name__, str(refusal))
         return _page(visit, status=status_of(refusal), refusal=words)
@@ -101,7 +101,7 @@ def _add(visit: Visit) -> Response:
 
 
 def _renew(visit: Visit) -> Response:
-    made = crew.renew(visit.state, _call(visit, {})).body
+    made = crew.renew_token(visit.state, _call(visit, {})).body
     visit.state.log.write("people renew", who=visit.person.name, status=201)
     return _shown(visit, made)
 
@@ -113,6 +113,6 @@ def _shown(visit: Visit, made: object) -> Response:
 
 
 def _revoke(visit: Visit) -> Response:
-    crew.revoke(visit.state, _call(visit, {}))
+    crew.revoke_person(visit.state, _call(visit, {}))
     visit.state.log.write("people revoke", who=visit.person.name, status=200)
     return to("/people")

@@ -165,6 +165,6 @@ def _allow(visit: Visit) -> Response:
         measure = ask_of(asked, unit).terms.spend
         share = None if measure is None else budget_to_words(measure)
     body = write_json({"who": who, "budget": share}).encode()
-    budget.allow(visit.state, Call(visit.person, {"name": dataset}, {}, body))
+    budget.set_allowance(visit.state, Call(visit.person, {"name": dataset}, {}, body))
     visit.state.log.write("allow", who=visit.person.name, dataset=dataset, status=201)
     return to(f"/steward/{dataset}")
