@@ -124,7 +124,7 @@ class TestThirdRefuses:
             find_third(TOWNS, spend=PureDP(1), queries=2)
 
     def test_a_question_that_costs_nothing(self):
-        from discreet.plan.third import _admitted
+        from discreet.plan.several.third import _admitted
         from discreet.privacy.events import Promise
 
         with pytest.raises(InvalidArgument, match="costs nothing"):

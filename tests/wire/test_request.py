@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.plan.terms import Terms
+from discreet.plan.asked.terms import Terms
 from discreet.wire.reply_shape import SHAPES
 from discreet.wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_planned, read_release
 from discreet.wire.text import read_json, write_json

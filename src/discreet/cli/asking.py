@@ -14,7 +14,7 @@ from ..arithmetic.rational import whole
 from ..data.files.file import read_schemas
 from ..errors import InvalidArgument
 from ..ledger import Ledger, open_ledger
-from ..plan.terms import SpendWords
+from ..plan.asked.terms import SpendWords
 from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .budget import budget_of_flags, pairs

@@ -14,8 +14,8 @@ from ..curator.verify import read_receipt
 from ..data.schema import Schema
 from ..ledger.review.history import History
 from ..plan import Plan, Third, Workload
+from ..plan.asked.terms import TermWords, read_terms
 from ..plan.planner import Planner
-from ..plan.terms import TermWords, read_terms
 from ..privacy.budget_words import budget_from_words
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure

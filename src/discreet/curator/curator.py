@@ -20,8 +20,8 @@ from ..errors import InvalidArgument
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
+from ..plan.asked.terms import Terms, TermWords, read_terms
 from ..plan.planner import QuestionWords
-from ..plan.terms import Terms, TermWords, read_terms
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from .bounds import bounds_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from ..answer.gather import gather
 from ..engines.base import Engine
 from ..engines.understand import understand
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..query.algebra.tally import Tally, Totals
 from ..query.text.question import describe
 from .explanation import Explanation

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ..data.columns.keys import Key
 from ..errors import InvalidArgument
 from ..ledger import Parts
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..plan.text.plan import share_text
 from ..privacy.events import Batch, Event
 from ..privacy.events.json import to_json

@@ -9,9 +9,9 @@ from .plan import Plan
 from .question import plan_question
 from .release import Choice, ChosenRelease, Distinct, NoisyRelease, Release, Total, Want
 from .selection import Selection
+from .several.third import Third, find_third
+from .several.workload import Workload, plan_workload
 from .split import routes, split
-from .third import Third, find_third
-from .workload import Workload, plan_workload
 
 __all__ = [
     "Choice",

@@ -18,12 +18,12 @@ from ..query.bounds.keys import PublicValues
 from ..query.python.table import Table
 from ..query.sql.parse import parse
 from ..query.text.question import fingerprint
-from .checked import Checked, check_question
+from .asked.checked import Checked, check_question
+from .asked.terms import Terms
 from .plan import Plan
 from .question import plan_checked
-from .terms import Terms
-from .third import Third, third_of
-from .workload import Workload, workload_of
+from .several.third import Third, third_of
+from .several.workload import Workload, workload_of
 
 __all__ = ["Planner", "QuestionWords", "schemas_of"]
 

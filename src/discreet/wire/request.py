@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import InvalidArgument
-from ..plan.terms import ExactErrors, Terms
+from ..plan.asked.terms import ExactErrors, Terms
 from ..privacy.budget_words import budget_from_words, budget_to_words
 from ..privacy.measures import Measure
 from .record import HowMany, Record, Slot

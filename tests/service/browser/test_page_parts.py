@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, NotAllowed
 from discreet.ledger.parts import Parts
-from discreet.plan.terms import Terms
+from discreet.plan.asked.terms import Terms
 from discreet.service.pages import (
     answer_view,
     ask_form,

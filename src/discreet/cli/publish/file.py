@@ -22,7 +22,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from ...errors import InvalidArgument
-from ...plan.terms import read_terms
+from ...plan.asked.terms import read_terms
 from ...privacy.budget_words import budget_from_words
 from ...privacy.measures import Measure
 

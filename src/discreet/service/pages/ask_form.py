@@ -10,7 +10,7 @@ from ...arithmetic.numeral import read_number
 from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema
 from ...errors import InvalidArgument
-from ...plan.terms import ExactErrors, Terms
+from ...plan.asked.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ...wire.request import Ask, read_ask
 

@@ -15,20 +15,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Unpack, assert_never
 
-from ..arithmetic.rational import whole
-from ..arithmetic.rounding import fraction_down
-from ..errors import InvalidArgument, UnsupportedQuery
-from ..privacy.calibrate import most_queries
-from ..privacy.events import Event, Repeated
-from ..privacy.filters.filter import Filter, open_filter
-from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..query.algebra.tree import Question
-from ..query.bounds.keys import PublicValues
-from .checked import Checked, check_question
-from .plan import Plan
-from .question import plan_checked
-from .split import Divisible, routes
-from .terms import Terms, TermWords, read_terms
+from ...arithmetic.rational import whole
+from ...arithmetic.rounding import fraction_down
+from ...errors import InvalidArgument, UnsupportedQuery
+from ...privacy.calibrate import most_queries
+from ...privacy.events import Event, Repeated
+from ...privacy.filters.filter import Filter, open_filter
+from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ...query.algebra.tree import Question
+from ...query.bounds.keys import PublicValues
+from ..asked.checked import Checked, check_question
+from ..asked.terms import Terms, TermWords, read_terms
+from ..plan import Plan
+from ..question import plan_checked
+from ..split import Divisible, routes
 
 __all__ = ["Third", "find_third", "third_of"]
 

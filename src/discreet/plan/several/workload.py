@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Unpack
 
-from ..arithmetic.rational import Number, positive
-from ..errors import InvalidArgument, UnsupportedQuery
-from ..privacy.events import Batch, Event
-from ..privacy.filters.filter import Filter, open_filter
-from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..query.algebra.tree import Question
-from ..query.bounds.keys import PublicValues
-from .checked import Checked, check_question
-from .plan import Plan
-from .question import plan_checked
-from .split import routes, split
-from .terms import ExactErrors, Terms, TermWords, read_terms
+from ...arithmetic.rational import Number, positive
+from ...errors import InvalidArgument, UnsupportedQuery
+from ...privacy.events import Batch, Event
+from ...privacy.filters.filter import Filter, open_filter
+from ...privacy.measures import ApproxDP, Measure, PureDP
+from ...query.algebra.tree import Question
+from ...query.bounds.keys import PublicValues
+from ..asked.checked import Checked, check_question
+from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
+from ..plan import Plan
+from ..question import plan_checked
+from ..split import routes, split
 
 __all__ = ["Workload", "plan_workload", "workload_of"]
 
@@ -61,12 +61,12 @@ class Workload:
         return str(self)
 
     def __str__(self) -> str:
-        from .text.workload import workload_text
+        from ..text.workload import workload_text
 
         return workload_text(self)
 
     def _repr_html_(self) -> str:
-        from .text.workload import workload_html
+        from ..text.workload import workload_html
 
         return workload_html(self)
 

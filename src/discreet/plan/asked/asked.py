@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar, assert_never
 
-from ..arithmetic.rational import positive, rational
-from ..errors import InvalidArgument
-from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure
-from ..query.algebra.expression import Field
-from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
-from ..query.bounds.keys import PublicValues
+from ...arithmetic.rational import positive, rational
+from ...errors import InvalidArgument
+from ...privacy.filters.filter import Filter
+from ...privacy.measures import Measure
+from ...query.algebra.expression import Field
+from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ...query.bounds.keys import PublicValues
 from .checked import Checked
 from .terms import ExactErrors, Terms
 
