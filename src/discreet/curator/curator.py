@@ -28,7 +28,7 @@ from .bounds import bounds_of
 from .explain import check_store, explain_plan
 from .explanation import Explanation
 from .paid import Locks, Order, paid
-from .rehearse import made_up
+from .rehearse import make_up
 from .request import event_of, key_of, part_of_all, question_of
 from .sign import Signer
 from .stand import Stand, read_stand
@@ -196,7 +196,7 @@ class Curator:
         """
         read = read_terms(spend, **terms)
         plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
-        store = made_up(self.stand.schemas.values(), count, self.stand.public_values)
+        store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
 

@@ -104,7 +104,9 @@ def _held(column: object, value: object) -> Scalar:
 
 def _time(column: object) -> str | None:
     """Say what an integer constant stands for, if it is to be compared with this column."""
-    return "day" if isinstance(column, Date) else "second" if isinstance(column, Timestamp) else None
+    if isinstance(column, Date):
+        return "day"
+    return "second" if isinstance(column, Timestamp) else None
 
 
 def _equals(condition: Expression, name: str) -> Constant | None:

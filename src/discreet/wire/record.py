@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 from ..errors import InvalidArgument
-from .shape import Json, Shape
+from .shape import JsonSchema, JsonShape
 
 __all__ = ["HowMany", "Record", "Slot"]
 
@@ -22,7 +22,7 @@ class Slot(Generic[T_co]):
     """
 
     name: str
-    shape: Shape[T_co]
+    shape: JsonShape[T_co]
     required: bool = True
     default: T_co | None = None
     null: bool = False
@@ -32,7 +32,7 @@ class Slot(Generic[T_co]):
         return cast("T_co", found.get(self.name, self.default))
 
     @property
-    def schema(self) -> Json:
+    def schema(self) -> JsonSchema:
         """The field in JSON Schema."""
         return {"anyOf": [self.shape.schema, {"type": "null"}]} if self.null else self.shape.schema
 
@@ -52,7 +52,7 @@ class HowMany:
             raise InvalidArgument(self.words)
 
     @property
-    def schema(self) -> Json:
+    def schema(self) -> JsonSchema:
         """The rule in JSON Schema; null is nothing said."""
         said = [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in self.names]
         return {"oneOf" if self.most == 1 else "anyOf": said}
@@ -95,14 +95,14 @@ class Record:
         return found
 
     @property
-    def shape(self) -> Shape[dict[str, object]]:
+    def shape(self) -> JsonShape[dict[str, object]]:
         """The record as the shape of a place in another."""
-        return Shape(self.read, self.schema)
+        return JsonShape(self.read, self.schema)
 
     @property
-    def schema(self) -> Json:
+    def schema(self) -> JsonSchema:
         """The record in JSON Schema."""
-        facts: Json = {
+        facts: JsonSchema = {
             "type": "object",
             "properties": {field.name: field.schema for field in self.fields},
             "required": [field.name for field in self.fields if field.required],

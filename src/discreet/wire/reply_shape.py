@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .record import Record, Slot
 from .request import ASK, BUDGET, PLAN, REHEARSAL, RELEASE
-from .shape import FLAG, NUMBER, Json, anything, choice, listing, named, nullable, text
+from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, named, nullable, text
 
 __all__ = ["SHAPES"]
 
@@ -101,7 +101,7 @@ LEFT = Record((Slot("left", _SPENT), Slot("left_for_all", _SPENT), Slot("budget"
 SPENT = Record((Slot("spent", _SPENT), Slot("spent_by_all", _SPENT), Slot("text", _TEXT)))
 
 
-SHAPES: dict[str, Json] = {
+SHAPES: dict[str, JsonSchema] = {
     "Number": NUMBER.schema,
     "Budget": BUDGET.schema,
     "AskRequest": ASK.schema,

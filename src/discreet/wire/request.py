@@ -13,7 +13,7 @@ from ..plan.asked.terms import ExactErrors, Terms
 from ..privacy.budget_words import budget_from_words, budget_to_words
 from ..privacy.measures import Measure
 from .record import HowMany, Record, Slot
-from .shape import FLAG, NUMBER, Json, Shape, either, level, mapping, named, text, whole
+from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, named, text, whole
 
 __all__ = ["Ask", "PlanRequest", "ReleaseRequest", "read_ask", "read_planned", "read_release", "terms_to_json"]
 
@@ -85,7 +85,7 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
 NUMBERS = mapping(named("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
 
 
-def _budget_schema() -> Json:
+def _budget_schema() -> JsonSchema:
     number = {"$ref": "#/components/schemas/Number"}
     orders = {"type": "object", "additionalProperties": number, "minProperties": 1}
     words = (("epsilon",), ("epsilon", "delta"), ("rho",), ("mu",), ("mu_squared",), ("renyi",))
@@ -111,7 +111,7 @@ def _read_budget(value: object, name: str) -> Measure:
     return budget_from_words(value, name)
 
 
-BUDGET: Shape[Measure] = Shape(_read_budget, _budget_schema())
+BUDGET: JsonShape[Measure] = JsonShape(_read_budget, _budget_schema())
 
 EXAMPLE = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
 _SQL = text(LONGEST_SQL, blank=False, examples=(EXAMPLE,))

@@ -17,8 +17,8 @@ from ..errors import InvalidArgument
 __all__ = [
     "FLAG",
     "NUMBER",
-    "Json",
-    "Shape",
+    "JsonSchema",
+    "JsonShape",
     "anything",
     "choice",
     "either",
@@ -31,28 +31,28 @@ __all__ = [
     "whole",
 ]
 
-Json: TypeAlias = dict[str, object]
+JsonSchema: TypeAlias = dict[str, object]
 T = TypeVar("T")
 U = TypeVar("U")
 T_co = TypeVar("T_co", covariant=True)
 
-_NUMERAL: Json = {"type": "string", "pattern": f"^({NUMERAL.pattern})$"}
+_NUMERAL: JsonSchema = {"type": "string", "pattern": f"^({NUMERAL.pattern})$"}
 
 
 @dataclass(frozen=True, slots=True)
-class Shape(Generic[T_co]):
+class JsonShape(Generic[T_co]):
     """What may stand at one place: `read` takes a value and the name of its place, and refuses anything else."""
 
     read: Callable[[object, str], T_co]
-    schema: Json
+    schema: JsonSchema
 
 
-def named(name: str, shape: Shape[T]) -> Shape[T]:
+def named(name: str, shape: JsonShape[T]) -> JsonShape[T]:
     """Return the shape as a reference to a component of this name; the document lists the component itself."""
-    return Shape(shape.read, {"$ref": f"#/components/schemas/{name}"})
+    return JsonShape(shape.read, {"$ref": f"#/components/schemas/{name}"})
 
 
-NUMBER: Shape[Fraction] = Shape(
+NUMBER: JsonShape[Fraction] = JsonShape(
     read_number,
     {
         "description": 'An exact number: JSON\'s own, or text such as "1/20" or "1e-6".',
@@ -62,7 +62,7 @@ NUMBER: Shape[Fraction] = Shape(
 )
 
 
-def whole(most: int) -> Shape[int]:
+def whole(most: int) -> JsonShape[int]:
     """Return the shape of an integer from 1."""
 
     def read(value: object, name: str) -> int:
@@ -71,10 +71,10 @@ def whole(most: int) -> Shape[int]:
             raise InvalidArgument(f"{name} must be a whole number from 1 to {most}")
         return int(exact)
 
-    return Shape(read, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, _NUMERAL]})
+    return JsonShape(read, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, _NUMERAL]})
 
 
-def level() -> Shape[float]:
+def level() -> JsonShape[float]:
     """Return the shape of a probability between 0 and 1."""
 
     def read(value: object, name: str) -> float:
@@ -83,12 +83,12 @@ def level() -> Shape[float]:
             raise InvalidArgument(f"{name} must lie between 0 and 1, got {found}; try 0.95")
         return found
 
-    return Shape(read, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]})
+    return JsonShape(read, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]})
 
 
 def text(
     longest: int | None = None, *, blank: bool = True, pattern: str = "", examples: tuple[str, ...] = ()
-) -> Shape[str]:
+) -> JsonShape[str]:
     """Return the shape of plain text: no NUL, no halves of characters.
 
     A `pattern` is part of the description; whoever takes the text checks it, with words of its own.
@@ -105,11 +105,11 @@ def text(
             raise InvalidArgument(f"{name} is empty; write a question in SQL")
         return value
 
-    facts: Json = {"type": "string"}
+    facts: JsonSchema = {"type": "string"}
     facts |= {} if longest is None else {"maxLength": longest}
     facts |= {} if blank else {"minLength": 1}
     facts |= {"pattern": f"^({pattern})$"} if pattern else {}
-    return Shape(read, facts | ({"examples": list(examples)} if examples else {}))
+    return JsonShape(read, facts | ({"examples": list(examples)} if examples else {}))
 
 
 def _read_flag(value: object, name: str) -> bool:
@@ -118,10 +118,10 @@ def _read_flag(value: object, name: str) -> bool:
     return value
 
 
-FLAG: Shape[bool] = Shape(_read_flag, {"type": "boolean"})
+FLAG: JsonShape[bool] = JsonShape(_read_flag, {"type": "boolean"})
 
 
-def choice(*options: str) -> Shape[str]:
+def choice(*options: str) -> JsonShape[str]:
     """Return the shape of one of a few words."""
 
     def read(value: object, name: str) -> str:
@@ -129,10 +129,10 @@ def choice(*options: str) -> Shape[str]:
             raise InvalidArgument(f"{name} must be one of {', '.join(options)}")
         return value
 
-    return Shape(read, {"enum": list(options)})
+    return JsonShape(read, {"enum": list(options)})
 
 
-def listing(of: Shape[T], what: str, *, least: int = 0) -> Shape[list[T]]:
+def listing(of: JsonShape[T], what: str, *, least: int = 0) -> JsonShape[list[T]]:
     """Return the shape of a list; `what` says in words what stands in it."""
 
     def read(value: object, name: str) -> list[T]:
@@ -140,10 +140,10 @@ def listing(of: Shape[T], what: str, *, least: int = 0) -> Shape[list[T]]:
             raise InvalidArgument(f"{name} must be a list of {what}")
         return [of.read(one, f"{name}[{place}]") for place, one in enumerate(value)]
 
-    return Shape(read, {"type": "array", "items": of.schema} | ({"minItems": least} if least else {}))
+    return JsonShape(read, {"type": "array", "items": of.schema} | ({"minItems": least} if least else {}))
 
 
-def mapping(of: Shape[T], what: str, *, most: int, longest: int) -> Shape[dict[str, T]]:
+def mapping(of: JsonShape[T], what: str, *, most: int, longest: int) -> JsonShape[dict[str, T]]:
     """Return the shape of 1 to `most` things by name, each name of at most `longest` characters."""
     label = text(longest)
 
@@ -152,28 +152,28 @@ def mapping(of: Shape[T], what: str, *, most: int, longest: int) -> Shape[dict[s
             raise InvalidArgument(f"{name} must map 1 to {most} {what}")
         return {label.read(key, f"a name in {name}"): of.read(one, f"{name}.{key[:40]}") for key, one in value.items()}
 
-    facts: Json = {"type": "object", "additionalProperties": of.schema, "propertyNames": {"maxLength": longest}}
-    return Shape(read, facts | {"minProperties": 1, "maxProperties": most})
+    facts: JsonSchema = {"type": "object", "additionalProperties": of.schema, "propertyNames": {"maxLength": longest}}
+    return JsonShape(read, facts | {"minProperties": 1, "maxProperties": most})
 
 
-def either(one: Shape[T], several: Shape[U]) -> Shape[T | U]:
+def either(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
     """Return the shape of one thing, or of an object of several."""
 
     def read(value: object, name: str) -> T | U:
         return several.read(value, name) if isinstance(value, dict) else one.read(value, name)
 
-    return Shape(read, {"anyOf": [one.schema, several.schema]})
+    return JsonShape(read, {"anyOf": [one.schema, several.schema]})
 
 
-def nullable(of: Shape[T]) -> Shape[T | None]:
+def nullable(of: JsonShape[T]) -> JsonShape[T | None]:
     """Return the shape of a thing, or of null."""
 
     def read(value: object, name: str) -> T | None:
         return None if value is None else of.read(value, name)
 
-    return Shape(read, {"anyOf": [of.schema, {"type": "null"}]})
+    return JsonShape(read, {"anyOf": [of.schema, {"type": "null"}]})
 
 
-def anything(description: str, **facts: object) -> Shape[object]:
+def anything(description: str, **facts: object) -> JsonShape[object]:
     """Return the shape of what another room writes and reads; only the facts that are given are said of it."""
-    return Shape(lambda value, _: value, {"description": description, **facts})
+    return JsonShape(lambda value, _: value, {"description": description, **facts})

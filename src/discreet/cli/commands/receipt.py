@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-from ..flags import Json
+from ...curator import verify_receipt as verify
+from ..flags import JsonFlag
 from ..refusal import refusals
 from ..write import echo
+from .ledger import open_existing
 
 __all__ = ["verify_receipt"]
 
@@ -20,19 +22,16 @@ def verify_receipt(
     *,
     key: Annotated[str | None, typer.Option(help="The public key that must have signed it.")] = None,
     ledger: Annotated[str | None, typer.Option(help="The ledger that must hold the same charge and answer.")] = None,
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Check a receipt: every byte, its signature, and against the ledger if one is given. Exit code 1 if it is false.
 
     Example: discreet verify-receipt receipt.json --ledger people.ledger
     """
-    from ...curator import verify_receipt as verify
-    from .ledger import existing
-
     with refusals(as_json=as_json):
         if ledger is None:
             found = verify(file, key=key)
         else:
-            with existing(ledger) as held:
+            with open_existing(ledger) as held:
                 found = verify(file, key=key, ledger=held)
         echo(f"{found}\n\nthe receipt holds", {"holds": True, **json.loads(found.to_json())}, as_json=as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...wire.record import Record, Slot
 from ...wire.request import BUDGET
-from ...wire.shape import NUMBER, Json, choice, listing, named, nullable, text
+from ...wire.shape import NUMBER, JsonSchema, choice, listing, named, nullable, text
 from ..stores.people import NAME
 
 __all__ = ["ALLOWANCE", "BODIES", "BUDGET_SLOT", "DATASETS", "DAYS", "NEWCOMER", "RENEWAL", "ROLE", "WHO", "WHO_NAME"]
@@ -20,7 +20,7 @@ NEWCOMER = Record((WHO_NAME, ROLE, DATASETS, DAYS), example={"name": "ana", "dat
 RENEWAL = Record((DAYS,), example={"days": 30})
 ALLOWANCE = Record((WHO, BUDGET_SLOT), example={"who": "ana", "budget": {"epsilon": "1/2"}})
 
-BODIES: dict[str, Json] = {
+BODIES: dict[str, JsonSchema] = {
     "PersonRequest": NEWCOMER.schema,
     "TokenRequest": RENEWAL.schema,
     "AllowanceRequest": ALLOWANCE.schema,

@@ -11,7 +11,7 @@ from ...wire.reply import entry_to_json
 from ..state import State
 from ..stores.people import NAME
 from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
-from .call import Call, Reply
+from .call import ApiCall, Reply
 
 __all__ = [
     "export_ledger",
@@ -27,7 +27,7 @@ MOST_ENTRIES = 1000
 SHOWN = ("charge", "allow")
 
 
-def get_left(state: State, call: Call) -> Reply:
+def get_left(state: State, call: ApiCall) -> Reply:
     """Say what this person may still spend, and what is left for all; never more than that."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
@@ -41,7 +41,7 @@ def get_left(state: State, call: Call) -> Reply:
     )
 
 
-def get_spent(state: State, call: Call) -> Reply:
+def get_spent(state: State, call: ApiCall) -> Reply:
     """Say what this person has spent, and all together."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
@@ -49,7 +49,7 @@ def get_spent(state: State, call: Call) -> Reply:
     return Reply({"spent": budget_to_words(mine), "spent_by_all": budget_to_words(everybody), "text": str(mine)})
 
 
-def list_history(state: State, call: Call) -> Reply:
+def list_history(state: State, call: ApiCall) -> Reply:
     """List the last entries of the ledger: one's own charges and allowances; a steward sees everything.
 
     An answer's entry says when the store was done, to the microsecond: no analyst is shown that.
@@ -62,7 +62,7 @@ def list_history(state: State, call: Call) -> Reply:
     return Reply({"entries": entries, "filter": found.filter.to_json()})
 
 
-def get_receipt(state: State, call: Call) -> Reply:
+def get_receipt(state: State, call: ApiCall) -> Reply:
     """Give the receipt of a charge, by its number in the ledger: to whoever was charged, and to stewards."""
     state.datasets.check(call.person, call.dataset)
     number = int(call.path["number"]) if len(call.path["number"]) < 16 and call.path["number"].isdecimal() else -1
@@ -72,7 +72,7 @@ def get_receipt(state: State, call: Call) -> Reply:
     return Reply(found[1])
 
 
-def set_allowance(state: State, call: Call) -> Reply:
+def set_allowance(state: State, call: ApiCall) -> Reply:
     """Give somebody an allowance under the budget, or withdraw it with null."""
     state.datasets.check(call.person, call.dataset)
     found = ALLOWANCE.read(call.json())
@@ -82,14 +82,14 @@ def set_allowance(state: State, call: Call) -> Reply:
     return Reply({"entry": entry_to_json(state.datasets.ledger(call.dataset).allow(who, share))}, 201)
 
 
-def verify_ledger(state: State, call: Call) -> Reply:
+def verify_ledger(state: State, call: ApiCall) -> Reply:
     """Walk the ledger's chain, check every hash and price every charge again."""
     state.datasets.check(call.person, call.dataset)
     verdict = state.datasets.ledger(call.dataset).verify()
     return Reply({"verified": True, "text": str(verdict)})
 
 
-def export_ledger(state: State, call: Call) -> Reply:
+def export_ledger(state: State, call: ApiCall) -> Reply:
     """Give the whole chain as lines of JSON, which a reviewer can check without this service."""
     state.datasets.check(call.person, call.dataset)
     with tempfile.TemporaryDirectory() as folder:

@@ -11,16 +11,16 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...wire.text import read_json
 from ..state import State
-from ..stores.people import Person
+from ..stores.people import Member
 
-__all__ = ["Call", "Handler", "Reply", "Way"]
+__all__ = ["ApiCall", "Handler", "Reply", "Way"]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """A request that came through the door."""
 
-    person: Person
+    person: Member
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: bytes
@@ -60,8 +60,8 @@ class Reply:
         return content + b" " * (-len(content) % 1024) if self.pad else content
 
 
-Handler = Callable[[State, Call], Reply]
-Waiter = Callable[[State, Call], Awaitable[Reply]]
+Handler = Callable[[State, ApiCall], Reply]
+Waiter = Callable[[State, ApiCall], Awaitable[Reply]]
 Who = Literal["anybody", "person", "steward"]
 
 

@@ -9,9 +9,9 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument, NotAllowed
 from ...privacy.budget_words import budget_to_words
 from ..state import State
-from ..stores.people import EVERYTHING, Person
+from ..stores.people import EVERYTHING, Member
 from .bodies import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
-from .call import Call, Reply
+from .call import ApiCall, Reply
 
 __all__ = [
     "add_person",
@@ -31,17 +31,17 @@ def get_health(_state: State) -> Reply:
     return Reply({"status": "ok", "version": version("discreet")})
 
 
-def get_me(_state: State, call: Call) -> Reply:
+def get_me(_state: State, call: ApiCall) -> Reply:
     """Say who is asking."""
     return Reply(call.person.to_json())
 
 
-def list_datasets(state: State, call: Call) -> Reply:
+def list_datasets(state: State, call: ApiCall) -> Reply:
     """List the data sets of this person."""
     return Reply({"datasets": list(state.datasets.allowed(call.person))})
 
 
-def describe_dataset(state: State, call: Call) -> Reply:
+def describe_dataset(state: State, call: ApiCall) -> Reply:
     """Give the public facts of a data set: its tables, its budget and how it is counted."""
     state.datasets.check(call.person, call.dataset)
     terms = state.datasets.ledger(call.dataset).terms
@@ -56,7 +56,7 @@ def describe_dataset(state: State, call: Call) -> Reply:
     )
 
 
-def list_values(state: State, call: Call) -> Reply:
+def list_values(state: State, call: ApiCall) -> Reply:
     """List the values of a column of a public table."""
     state.datasets.check(call.person, call.dataset)
     schema = _table(state, call)
@@ -65,20 +65,20 @@ def list_values(state: State, call: Call) -> Reply:
     return Reply({"values": [scalar_to_json(value) for value in found]})
 
 
-def _table(state: State, call: Call) -> Schema:
+def _table(state: State, call: ApiCall) -> Schema:
     for schema in state.datasets.schemas(call.dataset):
         if schema.name == call.path["table"] and schema.public:
             return schema
     raise InvalidArgument("only the values of a public table can be listed; there is no such public table")
 
 
-def list_people(state: State, call: Call) -> Reply:
+def list_people(state: State, call: ApiCall) -> Reply:
     """List the people within this steward's data sets."""
     seen = [person.to_json() for person in state.people.all() if call.person.over(person)]
     return Reply({"people": seen})
 
 
-def add_person(state: State, call: Call) -> Reply:
+def add_person(state: State, call: ApiCall) -> Reply:
     """Take in somebody new; the token is shown this once."""
     found = NEWCOMER.read(call.json())
     reach = DATASETS.of(found)
@@ -87,7 +87,7 @@ def add_person(state: State, call: Call) -> Reply:
     return Reply({**person.to_json(), "token": token}, 201)
 
 
-def renew_token(state: State, call: Call) -> Reply:
+def renew_token(state: State, call: ApiCall) -> Reply:
     """Give somebody a new token; the old one ends at once."""
     _check_over(state, call)
     found = RENEWAL.read(call.json()) if call.body else {}
@@ -95,14 +95,14 @@ def renew_token(state: State, call: Call) -> Reply:
     return Reply({"name": call.path["person"], "token": token}, 201)
 
 
-def revoke_person(state: State, call: Call) -> Reply:
+def revoke_person(state: State, call: ApiCall) -> Reply:
     """Shut somebody out for good, at once."""
     _check_over(state, call)
     state.people.revoke(call.path["person"])
     return Reply(state.people.named(call.path["person"]).to_json())
 
 
-def _check_over(state: State, call: Call) -> None:
+def _check_over(state: State, call: ApiCall) -> None:
     """Refuse a steward who decides about somebody with other data sets than their own."""
     try:
         other = state.people.named(call.path["person"])
@@ -112,7 +112,7 @@ def _check_over(state: State, call: Call) -> None:
         raise NotAllowed("there is nobody of that name within your data sets")
 
 
-def _within(state: State, steward: Person, reach: list[str]) -> None:
+def _within(state: State, steward: Member, reach: list[str]) -> None:
     """Refuse to give what the steward does not have, and data sets that do not exist."""
     if EVERYTHING in steward.datasets:
         unknown = [name for name in reach if name != EVERYTHING and name not in state.datasets.names]

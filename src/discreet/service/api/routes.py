@@ -13,10 +13,10 @@ from starlette.routing import BaseRoute, Route
 from ...errors import InvalidArgument
 from ..http.door import enter, require_steward
 from ..state import State
-from ..stores.people import Person
+from ..stores.people import Member
 from . import asking, budget
 from . import people as crew
-from .call import Call, Handler, Reply, Way
+from .call import ApiCall, Handler, Reply, Way
 from .openapi import document
 
 __all__ = ["WAYS", "api_routes", "send"]
@@ -128,17 +128,17 @@ def _handler(way: Way) -> Handler:
     return way.handler
 
 
-def _entered(state: State, request: Request, way: Way) -> Person:
+def _entered(state: State, request: Request, way: Way) -> Member:
     person = enter(state, request).person
     if way.who == "steward":
         require_steward(person)
     return person
 
 
-async def _call(request: Request, person: Person) -> Call:
+async def _call(request: Request, person: Member) -> ApiCall:
     """Read the body; somebody who sends it too slowly is not waited for."""
     with anyio.move_on_after(BODY_SECONDS) as scope:
         body = await request.body()
     if scope.cancelled_caught:
         raise InvalidArgument(f"the body did not come within {BODY_SECONDS:g} s; send it at once")
-    return Call(person, request.path_params, dict(request.query_params), body, request.headers.get(asking.MARK, ""))
+    return ApiCall(person, request.path_params, dict(request.query_params), body, request.headers.get(asking.MARK, ""))

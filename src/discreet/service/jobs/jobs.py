@@ -25,7 +25,7 @@ from ..http.limits import TooMany
 from ..http.log import Log, place_of
 from ..stores.datasets import DataSets, Hired
 from ..stores.receipts import Receipts, fingerprints
-from ..stores.store import PATIENCE, Store
+from ..stores.store import PATIENCE, ServiceStore
 from .grid import Grid
 from .job import Job
 from .shelf import Shelf
@@ -55,7 +55,7 @@ class Jobs:
     """The jobs of one worker; `start` sets its threads going, `stop` finishes or releases what it holds."""
 
     def __init__(
-        self, store: Store, config: Config, *, datasets: DataSets, grid: Grid, log: Log, receipts: Receipts
+        self, store: ServiceStore, config: Config, *, datasets: DataSets, grid: Grid, log: Log, receipts: Receipts
     ) -> None:
         self.owner = secrets.token_hex(8)
         self.shelf = Shelf(store, self.owner, config.lease)

@@ -13,9 +13,9 @@ from ...errors import DiscreetError
 from ...wire.reply import status_of
 from ...wire.text import write_json
 from ..api import people as crew
-from ..api.call import Call
+from ..api.call import ApiCall
 from ..state import State
-from ..stores.people import EVERYTHING, Person
+from ..stores.people import EVERYTHING, Member
 from .clause import Refusal, refused
 from .visit import Visit, for_stewards, to
 
@@ -33,7 +33,7 @@ def crowd_routes(state: State) -> list[Route]:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class CrowdRow:
     """One person in the list."""
 
     name: str
@@ -56,7 +56,7 @@ def _page(
         "people.html",
         status=status,
         here="People",
-        members=[_member(one) for one in seen],
+        members=[_row(one) for one in seen],
         datasets=visit.state.datasets.allowed(visit.person),
         everything=EVERYTHING in visit.person.datasets,
         token=token,
@@ -66,20 +66,22 @@ def _page(
     )
 
 
-def _member(person: Person) -> Member:
-    state = "revoked" if person.revoked else "active" if person.active(time.time()) else "expired"
+def _row(person: Member) -> CrowdRow:
+    state = "active" if person.active(time.time()) else "expired"
+    if person.revoked:
+        state = "revoked"
     reach = "all data sets" if EVERYTHING in person.datasets else ", ".join(person.datasets)
     until = "no end" if person.expires is None else _day(person.expires)
-    return Member(person.name, person.role, reach, _day(person.created), until, state)
+    return CrowdRow(person.name, person.role, reach, _day(person.created), until, state)
 
 
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-def _call(visit: Visit, fields: dict[str, object]) -> Call:
+def _call(visit: Visit, fields: dict[str, object]) -> ApiCall:
     """Word a form as the API's own request, so that its checks are the only ones."""
-    return Call(visit.person, dict(visit.request.path_params), {}, write_json(fields).encode())
+    return ApiCall(visit.person, dict(visit.request.path_params), {}, write_json(fields).encode())
 
 
 def _add(visit: Visit) -> Response:

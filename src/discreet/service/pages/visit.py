@@ -22,7 +22,7 @@ from ..http.door import require_steward, session_of
 from ..http.limits import TooMany
 from ..http.session import Session
 from ..state import State
-from ..stores.people import Person
+from ..stores.people import Member
 from .clause import refused
 from .render import is_piece, page, piece
 
@@ -58,7 +58,7 @@ class Visit:
         return self.session
 
     @property
-    def person(self) -> Person:
+    def person(self) -> Member:
         """Who came."""
         return self.signed.person
 
@@ -106,7 +106,7 @@ class _SignIn(Exception):
     """Nobody is signed in, or no more."""
 
 
-def _signed_in(session: Session | None) -> Person:
+def _signed_in(session: Session | None) -> Member:
     if session is None:
         raise _SignIn
     return session.person

@@ -18,12 +18,13 @@ from ...wire.text import write_json
 from ..api.verbs import check_ask, rehearse
 from ..state import State
 from .answer_view import answer_view
-from .ask_form import Fields, Unit, ask_of, examples_of, read_fields, unit_of
+from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
 from .charts.amount import Purse, left_bar
 from .charts.tradeoff import tradeoff
 from .clause import refused
 from .explained import explained_of
 from .past import past_of
+from .render import html
 from .visit import Visit, for_analysts, to
 
 __all__ = ["fresh_mark", "workbench_routes"]
@@ -88,7 +89,7 @@ def _columns(lines: list[tuple[str, str, str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "kind": kind, "values": values} for name, kind, values, _ in lines]
 
 
-def _unit(visit: Visit, dataset: str) -> Unit:
+def _unit(visit: Visit, dataset: str) -> BudgetUnit:
     return unit_of(visit.state.datasets.ledger(dataset).promise())
 
 
@@ -99,7 +100,7 @@ def _explain(visit: Visit) -> Response:
     return visit.part("piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit))
 
 
-def _explanation(visit: Visit, dataset: str, fields: Fields, unit: Unit) -> dict[str, Any]:
+def _explanation(visit: Visit, dataset: str, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
     """Explain what stands in the form, or say what is wrong with it; what is left is shown in any case."""
     curator = visit.state.datasets.curator(dataset, visit.person.name)
     purse: Purse | None = None
@@ -170,8 +171,6 @@ def _refused(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Re
 
 def _answered(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
     """Give a part to the script of the page, or a page around it."""
-    from .render import html
-
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)
     shown: Markup = html(template, mark="", csrf="", **words)

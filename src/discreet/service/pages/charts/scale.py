@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Scale", "decades", "linear"]
+__all__ = ["ChartScale", "decades", "linear"]
 
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ChartScale:
     """Numbers from `low` to `high`, drawn from `start` to `end`; by their logarithm if `log`.
 
     >>> Scale(0, 10, 100, 200).place(5), Scale(1, 100, 0, 200, log=True).place(10)
@@ -41,17 +41,17 @@ class Scale:
         return _powers(self.low, self.high, most) if self.log else _multiples(self.low, self.high, most)
 
 
-def linear(low: float, high: float, start: float, end: float) -> Scale:
+def linear(low: float, high: float, start: float, end: float) -> ChartScale:
     """Make a plain axis that ends at round numbers.
 
     >>> linear(0.3, 9.7, 0, 100).high
     10.0
     """
     step = _step(high - low, 5)
-    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end)
+    return ChartScale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end)
 
 
-def decades(low: float, high: float, start: float, end: float) -> Scale:
+def decades(low: float, high: float, start: float, end: float) -> ChartScale:
     """Make a logarithmic axis that ends at powers of ten.
 
     >>> axis = decades(0.02, 70, 0, 100)
@@ -59,7 +59,7 @@ def decades(low: float, high: float, start: float, end: float) -> Scale:
     (0.01, 100.0)
     """
     down, up = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
-    return Scale(10.0**down, 10.0 ** max(up, down + 1), start, end, log=True)
+    return ChartScale(10.0**down, 10.0 ** max(up, down + 1), start, end, log=True)
 
 
 def _step(span: float, most: int) -> float:
