@@ -6,7 +6,7 @@ import pytest
 from starlette.responses import Response
 
 from discreet.service.config import Config
-from discreet.service.http.guard import guarded
+from discreet.service.http.guard import guard_app
 from discreet.service.http.metrics import Metrics
 from discreet.service.http.session import Session, cookie_name, drop_cookie, set_cookie
 from discreet.service.stores.people import Member
@@ -48,7 +48,7 @@ def sent(url, scope):
     async def receive():
         return {"type": "http.request", "body": b""}
 
-    run(guarded(app, config(url), Metrics()), scope, receive, send)
+    run(guard_app(app, config(url), Metrics()), scope, receive, send)
     return messages
 
 

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 
 from discreet.service.api.bodies import ALLOWANCE, NEWCOMER, RENEWAL
 from discreet.service.api.routes import WAYS
-from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_planned, read_release
+from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_plan, read_release
 from service.described import COMPONENTS
 from service.house import build, free_port, start
 
@@ -95,7 +95,7 @@ def test_every_example_fits_its_own_schema():
 
 @pytest.mark.parametrize(
     ("record", "read"),
-    [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_planned), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
+    [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_plan), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
      (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True))],
 )  # fmt: skip
 def test_every_example_of_a_body_is_read(record, read):

@@ -17,7 +17,7 @@ from discreet.service.http.limits import Buckets, Limits, TooMany
 from discreet.service.http.log import Log, place_of
 from discreet.service.http.metrics import Metrics
 from discreet.service.jobs.grid import Grid
-from discreet.service.jobs.paced import paced
+from discreet.service.jobs.paced import pace
 from service.loops import run
 
 seconds = st.floats(0, 10_000)
@@ -66,7 +66,7 @@ class TestPaced:
             def public_values(self, table, column):
                 return ("a",)
 
-        return paced(Store(), 0.2)
+        return pace(Store(), 0.2)
 
     def test_totals_are_held_back(self):
         began = time.time()

@@ -59,7 +59,7 @@ class TestTokens:
         _, token = people.add("ana", "analyst", ["census"])
         people.revoke("ana")
         assert people.holder(token) is None
-        assert people.named("ana").revoked
+        assert people.find("ana").revoked
 
     def test_an_expired_token_is_shut(self, people, store):
         _, token = people.add("ana", "analyst", ["census"], days="1/2")
@@ -108,7 +108,7 @@ class TestNames:
             people.add("ana", "analyst", ["a"], days=days)
 
     def test_nobody_is_found_under_an_unknown_name(self, people):
-        for act in (people.named, people.revoke, people.renew):
+        for act in (people.find, people.revoke, people.renew):
             with pytest.raises(NotAllowed, match="nobody named"):
                 act("nobody")
 
@@ -177,7 +177,7 @@ class TestStore:
         people.add("ana", "analyst", ["a"])
         for table in stores.TABLES:
             store.ask(table)
-        assert people.named("ana").name == "ana"
+        assert people.find("ana").name == "ana"
 
     def test_the_file_is_for_its_owner_only(self, tmp_path):
         open_store(str(tmp_path / "x.db")).close()

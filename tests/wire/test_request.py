@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.plan.asked.terms import Terms
 from discreet.wire.reply_shape import SHAPES
-from discreet.wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_planned, read_release
+from discreet.wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
 from discreet.wire.text import read_json, write_json
 
 SQL = "SELECT COUNT(*) AS n FROM people"
@@ -59,11 +59,11 @@ class TestWhatIsWrittenIsReadBack:
 
     @given(st.builds(PlanRequest, questions=st.just(SQL) | st.just({"a": SQL}), terms=terms, queries=st.none()))
     def test_a_plan(self, planned):
-        assert read_planned(read_json(write_json(planned.to_json()))) == planned
+        assert read_plan(read_json(write_json(planned.to_json()))) == planned
 
     def test_two_of_three(self):
         planned = PlanRequest(SQL, Terms(spend=dp.PureDP(1), error=Fraction(5)), 7)
-        assert read_planned(planned.to_json()) == planned
+        assert read_plan(planned.to_json()) == planned
 
 
 @given(
@@ -79,12 +79,12 @@ class TestWhatIsWrittenIsReadBack:
     )
 )
 def test_any_json_is_read_or_refused_by_all_readers(body):
-    for read in (read_ask, read_release, read_planned):
+    for read in (read_ask, read_release, read_plan):
         with suppress(InvalidArgument):
             assert read(body).to_json()
 
 
-BODIES = {"AskRequest": read_ask, "ReleaseRequest": read_release, "PlanRequest": read_planned}
+BODIES = {"AskRequest": read_ask, "ReleaseRequest": read_release, "PlanRequest": read_plan}
 leaves = st.none() | st.booleans() | st.integers(-1, 9) | st.sampled_from(["1/2", "1e-6", "0.5", "x", SQL, ""])
 budgets = st.dictionaries(st.sampled_from(["epsilon", "delta", "rho", "mu", "eps"]), leaves, max_size=2)
 bodies = st.fixed_dictionaries(
@@ -161,9 +161,9 @@ def test_questions_are_named_sql(questions):
 
 def test_a_plan_is_for_one_question_or_for_several():
     with pytest.raises(InvalidArgument, match="one of the two"):
-        read_planned({"sql": SQL, "questions": {"a": SQL}, "spend": SPEND})
+        read_plan({"sql": SQL, "questions": {"a": SQL}, "spend": SPEND})
     with pytest.raises(InvalidArgument, match="one of the two"):
-        read_planned({"spend": SPEND})
+        read_plan({"spend": SPEND})
 
 
 def test_null_is_the_same_as_nothing():

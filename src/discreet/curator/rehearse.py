@@ -94,7 +94,7 @@ def _pool(schema: Schema, name: str, public_values: PublicValues | None) -> list
     column = schema.columns[name]
     known = [] if public_values is None else list(islice(public_values(schema.name, name), MOST_PUBLIC))
     if known:
-        return [_shown(column, value) for value in known]
+        return [_restore(column, value) for value in known]
     match column:
         case Category():
             return list(column.values)
@@ -109,7 +109,7 @@ def _pool(schema: Schema, name: str, public_values: PublicValues | None) -> list
             assert_never(column)
 
 
-def _shown(column: Column, value: object) -> object:
+def _restore(column: Column, value: object) -> object:
     """Turn days, seconds and fractions back into what a store holds, so that they are read again as they were."""
     if isinstance(value, Fraction):
         return _number(value)

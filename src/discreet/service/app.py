@@ -23,7 +23,7 @@ from .api.call import Reply
 from .api.routes import api_routes, send
 from .config import CONFIG_VARIABLE, Config, read_config
 from .http.door import NoEntry
-from .http.guard import guarded
+from .http.guard import guard_app
 from .http.limits import TooMany
 from .http.log import place_of
 from .pages.routes import routes as page_routes
@@ -53,20 +53,20 @@ def build_app(config: Config, state: State | None = None) -> ASGIApp:
         routes=[*api_routes(held), *page_routes(held)],
         lifespan=life,
         exception_handlers={
-            DiscreetError: _refused(held),
+            DiscreetError: _handle_refusal(held),
             TooMany: _too_many,
             HTTPException: _http,
             Exception: _broken(held),
         },
     )
     app.router.redirect_slashes = False
-    return guarded(app, config, held.metrics)
+    return guard_app(app, config, held.metrics)
 
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
-def _refused(state: State) -> Handler:
+def _handle_refusal(state: State) -> Handler:
     async def refused(request: Request, raised: Exception) -> Response:
         refusal = raised if isinstance(raised, DiscreetError) else DiscreetError()
         status = 401 if isinstance(refusal, NoEntry) else status_of(refusal)

@@ -103,9 +103,9 @@ def read_config(path: str | Path) -> Config:
 
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
-    _known(facts, ("service", "limits", "datasets"), "")
+    _check_known(facts, ("service", "limits", "datasets"), "")
     service = _table(facts.get("service", {}), "service")
-    _known(service, _SERVICE, "service")
+    _check_known(service, _SERVICE, "service")
     tables = _table(facts.get("datasets", {}), "datasets")
     if not tables:
         raise InvalidArgument("datasets is empty; write [datasets.people] with schema, ledger and duckdb")
@@ -127,7 +127,7 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
 
 
 def _bounds(facts: Mapping[str, object]) -> RequestBounds:
-    _known(facts, RequestBounds.__slots__, "limits")
+    _check_known(facts, RequestBounds.__slots__, "limits")
     return RequestBounds(**{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()})
 
 
@@ -136,7 +136,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
     if not name.isidentifier() or not name.isascii() or len(name) > 63:
         raise InvalidArgument(f"{where}: a data set's name must be an identifier of at most 63 letters")
     facts = _table(value, where)
-    _known(facts, _DATASET, where)
+    _check_known(facts, _DATASET, where)
     return DataSet(
         name,
         folder / _text(facts.get("schema"), f"{where}.schema"),
@@ -220,7 +220,7 @@ def _text(value: object, where: str) -> str:
     return value
 
 
-def _known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
+def _check_known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
     for key in facts:
         if key not in names:
             path = f"{where}.{key}" if where else key

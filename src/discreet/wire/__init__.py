@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .request import Ask, PlanRequest, ReleaseRequest, read_ask, read_planned, read_release
+from .request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
 from .text import read_json, write_json
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "ReleaseRequest",
     "read_ask",
     "read_json",
-    "read_planned",
+    "read_plan",
     "read_release",
     "write_json",
 ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from .record import Record, Slot
 from .request import ASK, BUDGET, PLAN, REHEARSAL, RELEASE
-from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, named, nullable, text
+from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable, refer, text
 
 __all__ = ["SHAPES"]
 
 _TEXT = text()
-_SPENT = named("Budget", BUDGET)
+_SPENT = refer("Budget", BUDGET)
 _CELL = anything("A value of a table; a time in ISO form.", type=["string", "number", "boolean", "null"])
 _FACTS = anything("Facts as the library writes them.", type="object")
 _SECONDS = anything("Seconds.", type="number")
@@ -86,7 +86,7 @@ ENTRY = Record(
     more=True,
     description="One line of the ledger, whole: whoever reads it can check its hash.",
 )
-_LINE = named("Entry", ENTRY.shape)
+_LINE = refer("Entry", ENTRY.shape)
 DATASET = Record(
     (
         Slot("name", _TEXT),

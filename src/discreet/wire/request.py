@@ -13,9 +13,9 @@ from ..plan.asked.terms import ExactErrors, Terms
 from ..privacy.budget_words import budget_from_words, budget_to_words
 from ..privacy.measures import Measure
 from .record import HowMany, Record, Slot
-from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, named, text, whole
+from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, refer, text, whole
 
-__all__ = ["Ask", "PlanRequest", "ReleaseRequest", "read_ask", "read_planned", "read_release", "terms_to_json"]
+__all__ = ["Ask", "PlanRequest", "ReleaseRequest", "read_ask", "read_plan", "read_release", "terms_to_json"]
 
 LONGEST_SQL = 20_000
 LONGEST_WHY = 500
@@ -62,7 +62,7 @@ class PlanRequest:
     queries: int | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Give the request as plain JSON; `read_planned` reads it back."""
+        """Give the request as plain JSON; `read_plan` reads it back."""
         asked = {"sql": self.questions} if isinstance(self.questions, str) else {"questions": dict(self.questions)}
         queries = {} if self.queries is None else {"queries": self.queries}
         return {**asked, **terms_to_json(self.terms), **queries}
@@ -82,7 +82,7 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
     return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative}
 
 
-NUMBERS = mapping(named("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
+NUMBERS = mapping(refer("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
 
 
 def _budget_schema() -> JsonSchema:
@@ -117,12 +117,12 @@ EXAMPLE = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP
 _SQL = text(LONGEST_SQL, blank=False, examples=(EXAMPLE,))
 SQL = Slot("sql", _SQL)
 QUESTIONS = Slot("questions", mapping(_SQL, "names to SQL", most=MOST_NAMES, longest=LONGEST_NAME))
-SPEND = Slot("spend", named("Budget", BUDGET), required=False, null=True)
+SPEND = Slot("spend", refer("Budget", BUDGET), required=False, null=True)
 ERROR: Slot[ExactErrors | None] = Slot(
     "error",
     either(
-        named("Number", NUMBER),
-        mapping(either(named("Number", NUMBER), NUMBERS), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME),
+        refer("Number", NUMBER),
+        mapping(either(refer("Number", NUMBER), NUMBERS), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME),
     ),
     required=False,
     null=True,
@@ -178,11 +178,11 @@ def read_release(body: object) -> ReleaseRequest:
     return ReleaseRequest(QUESTIONS.of(found), _terms(found), WHY.of(found))
 
 
-def read_planned(body: object) -> PlanRequest:
+def read_plan(body: object) -> PlanRequest:
     """Read a question to plan from JSON: `sql` or `questions`, with spend or error, or two of spend, error and queries.
 
-    >>> from discreet.wire import read_planned
-    >>> read_planned({"sql": "SELECT COUNT(*) AS n FROM people", "error": 5, "queries": 10}).queries
+    >>> from discreet.wire import read_plan
+    >>> read_plan({"sql": "SELECT COUNT(*) AS n FROM people", "error": 5, "queries": 10}).queries
     10
     """
     found = PLAN.read(body)

@@ -25,8 +25,8 @@ __all__ = [
     "level",
     "listing",
     "mapping",
-    "named",
     "nullable",
+    "refer",
     "text",
     "whole",
 ]
@@ -47,7 +47,7 @@ class JsonShape(Generic[T_co]):
     schema: JsonSchema
 
 
-def named(name: str, shape: JsonShape[T]) -> JsonShape[T]:
+def refer(name: str, shape: JsonShape[T]) -> JsonShape[T]:
     """Return the shape as a reference to a component of this name; the document lists the component itself."""
     return JsonShape(shape.read, {"$ref": f"#/components/schemas/{name}"})
 

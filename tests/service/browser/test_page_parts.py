@@ -63,7 +63,7 @@ class TestClause:
             assert found.before + found.marked + found.after == sql.splitlines()[line - 1]
 
     def test_every_kind_has_a_title(self):
-        assert {clause.refused(kind, "x").title for kind in ("NotAllowed", "UnsupportedQuery", "")} == {
+        assert {clause.word_refusal(kind, "x").title for kind in ("NotAllowed", "UnsupportedQuery", "")} == {
             "That is not yours to ask",
             "This cannot be asked privately as written",
             "Something broke",

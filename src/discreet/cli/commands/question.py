@@ -9,7 +9,7 @@ import typer
 
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ..asking import PlaceFlags, TermFlags, open_curator
-from ..bundle import bundled
+from ..bundle import spread_flags
 from ..flags import JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
 from ..refusal import refusals
 from ..write import check_picture, echo, write_picture, write_text
@@ -17,7 +17,7 @@ from ..write import check_picture, echo, write_picture, write_text
 __all__ = ["explain", "plan", "query", "rehearse"]
 
 
-@bundled
+@spread_flags
 def query(
     source: SourceArgument,
     sql: SqlArgument,
@@ -54,7 +54,7 @@ def query(
             write_picture(answer, plot, level=price.level)
 
 
-@bundled
+@spread_flags
 def explain(
     source: SourceArgument,
     sql: SqlArgument,
@@ -73,7 +73,7 @@ def explain(
         echo(shown, explanation_reply(shown), as_json=as_json)
 
 
-@bundled
+@spread_flags
 def plan(
     source: SourceArgument,
     sql: SqlArgument,
@@ -92,7 +92,7 @@ def plan(
         echo(found, plan_reply(found), as_json=as_json)
 
 
-@bundled
+@spread_flags
 def rehearse(
     source: SourceArgument,
     sql: SqlArgument,

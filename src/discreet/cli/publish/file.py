@@ -71,7 +71,7 @@ def read_release(path: str | Path) -> ReleaseFile:
         raise InvalidArgument(f"{path} cannot be read; give the path of a TOML file in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument(f"{path} is no TOML: {error}") from None
-    _known(data, _FIELDS, str(path))
+    _check_known(data, _FIELDS, str(path))
     home, questions = Path(path).parent, _questions(data.get("questions"), str(path))
     spend = budget_from_words(data["spend"], f"{path}: spend") if "spend" in data else None
     _check_price(questions, spend, str(path))
@@ -100,7 +100,7 @@ def _questions(data: object, where: str) -> dict[str, PublishedTable]:
             raise InvalidArgument(f"{where}: {name!r} cannot name a file; use letters, digits, - and _")
         if not isinstance(one, Mapping) or not isinstance(one.get("sql"), str):
             raise InvalidArgument(f'{where}: questions.{name} needs sql = "SELECT …"')
-        _known(one, _QUESTION, f"{where}: questions.{name}")
+        _check_known(one, _QUESTION, f"{where}: questions.{name}")
         found[name] = PublishedTable(one["sql"], str(one.get("title", name)), str(one.get("weight", 1)), _error(one))
     return found
 
@@ -121,7 +121,7 @@ def _check_price(questions: Mapping[str, PublishedTable], spend: Measure | None,
         raise InvalidArgument(f"{where} says neither spend nor an error for {rest}; give one of the two")
 
 
-def _known(data: Mapping[str, object], fields: set[str], where: str) -> None:
+def _check_known(data: Mapping[str, object], fields: set[str], where: str) -> None:
     unknown = sorted(set(data) - fields)
     if unknown:
         raise InvalidArgument(f"{where} has unknown {', '.join(unknown)}; it may have {', '.join(sorted(fields))}")

@@ -130,7 +130,7 @@ def _queries(checked: Checked, spend: Measure, terms: Terms, under: Filter | Non
     if under is not None:
         fresh = _fresh(under, spend)
         plan = plan_checked(checked, terms, under=fresh)
-        return Third("queries", plan, _admitted(fresh, plan.event), spend)
+        return Third("queries", plan, _count_admitted(fresh, plan.event), spend)
     gates = [None] if isinstance(spend, PureDP) else [None, open_filter(_gaussian(spend))]
     found = []
     for gate in gates:
@@ -178,7 +178,7 @@ def _nth(budget: Divisible | ApproxDP, count: int) -> Measure:
             assert_never(budget)
 
 
-def _admitted(fresh: Filter, event: Event) -> int:
+def _count_admitted(fresh: Filter, event: Event) -> int:
     """Count how many such events a filter admits one after the other, by doubling and halving."""
     low, high = 0, 1
     while fresh.admits(Repeated(event, high)):

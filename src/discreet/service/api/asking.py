@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from starlette.concurrency import run_in_threadpool
 
 from ...errors import InvalidArgument
-from ...wire.request import read_ask, read_planned, read_release
+from ...wire.request import read_ask, read_plan, read_release
 from ...wire.text import write_json
 from ..jobs.job import Job
 from ..state import State
@@ -42,7 +42,7 @@ def explain_question(state: State, call: ApiCall) -> Reply:
 def plan_question(state: State, call: ApiCall) -> Reply:
     """Plan one question or several, or find the third of spend, error and queries."""
     state.datasets.check(call.person, call.dataset)
-    planned = read_planned(call.json())
+    planned = read_plan(call.json())
     return Reply(verbs.plan(state.datasets.curator(call.dataset, call.person.name), planned))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...wire.record import Record, Slot
 from ...wire.request import BUDGET
-from ...wire.shape import NUMBER, JsonSchema, choice, listing, named, nullable, text
+from ...wire.shape import NUMBER, JsonSchema, choice, listing, nullable, refer, text
 from ..stores.people import NAME
 
 __all__ = ["ALLOWANCE", "BODIES", "BUDGET_SLOT", "DATASETS", "DAYS", "NEWCOMER", "RENEWAL", "ROLE", "WHO", "WHO_NAME"]
@@ -12,9 +12,9 @@ __all__ = ["ALLOWANCE", "BODIES", "BUDGET_SLOT", "DATASETS", "DAYS", "NEWCOMER",
 WHO_NAME = Slot("name", text(pattern=NAME.pattern))
 ROLE = Slot("role", choice("steward", "analyst"), required=False, default="analyst")
 DATASETS = Slot("datasets", listing(text(), "names of data sets", least=1))
-DAYS = Slot("days", named("Number", NUMBER), required=False, null=True)
+DAYS = Slot("days", refer("Number", NUMBER), required=False, null=True)
 WHO = Slot("who", text(pattern=rf"\*|{NAME.pattern}"))
-BUDGET_SLOT = Slot("budget", nullable(named("Budget", BUDGET)))
+BUDGET_SLOT = Slot("budget", nullable(refer("Budget", BUDGET)))
 
 NEWCOMER = Record((WHO_NAME, ROLE, DATASETS, DAYS), example={"name": "ana", "datasets": ["people"], "days": 90})
 RENEWAL = Record((DAYS,), example={"days": 30})

@@ -99,13 +99,13 @@ def revoke_person(state: State, call: ApiCall) -> Reply:
     """Shut somebody out for good, at once."""
     _check_over(state, call)
     state.people.revoke(call.path["person"])
-    return Reply(state.people.named(call.path["person"]).to_json())
+    return Reply(state.people.find(call.path["person"]).to_json())
 
 
 def _check_over(state: State, call: ApiCall) -> None:
     """Refuse a steward who decides about somebody with other data sets than their own."""
     try:
-        other = state.people.named(call.path["person"])
+        other = state.people.find(call.path["person"])
     except NotAllowed:
         other = None
     if other is None or not call.person.over(other):

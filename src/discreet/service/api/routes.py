@@ -107,7 +107,7 @@ def send(reply: Reply) -> Response:
 
 def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        person = await run_in_threadpool(_entered, state, request, way)
+        person = await run_in_threadpool(_enter, state, request, way)
         request.state.person, request.state.verb = person.name, f"{way.method} {way.path}"
         call = await _call(request, person)
         named = call.path.get("name", "")
@@ -128,7 +128,7 @@ def _handler(way: Way) -> Handler:
     return way.handler
 
 
-def _entered(state: State, request: Request, way: Way) -> Member:
+def _enter(state: State, request: Request, way: Way) -> Member:
     person = enter(state, request).person
     if way.who == "steward":
         require_steward(person)

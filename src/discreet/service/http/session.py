@@ -66,7 +66,7 @@ class Sessions:
         if not rows:
             return None
         name, csrf, token, expires = rows[0]
-        person = self._people.signed(str(name), str(token))
+        person = self._people.find_signed(str(name), str(token))
         return None if person is None else Session(secret, str(csrf), person, float(cast("float", expires)))
 
     def close(self, secret: str) -> None:

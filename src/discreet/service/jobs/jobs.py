@@ -115,9 +115,9 @@ class Jobs:
         A refusal spent nothing, and the budget may have changed; but first its own tick must have shown it.
         """
         now = time.time()
-        return (job.open and job.lease < now) or (job.state == "refused" and self._shown(job, now))
+        return (job.open and job.lease < now) or (job.state == "refused" and self._shows(job, now))
 
-    def _shown(self, job: Job, now: float) -> bool:
+    def _shows(self, job: Job, now: float) -> bool:
         return self._grid.shows(job.started, job.finished, now)
 
     def find(self, person: str, job_id: str) -> Job:
@@ -181,7 +181,7 @@ class Jobs:
 
     def _answer(self, job: Job) -> Outcome:
         try:
-            hired = self._datasets.hired(job.dataset)
+            hired = self._datasets.hire(job.dataset)
         except DiscreetError:  # the store went away before this thread had opened it; nothing was charged
             return Outcome("failed", status_of(failure()), refusal_to_json(failure()))
         with self._lock:

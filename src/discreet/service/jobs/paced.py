@@ -17,7 +17,7 @@ from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from .grid import Grid
 
-__all__ = ["Paced", "paced"]
+__all__ = ["Paced", "pace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Paced:
         time.sleep(max(0.0, self.grid.tick(started, now) - now))
 
 
-def paced(engine: Engine, seconds: float) -> Engine:
+def pace(engine: Engine, seconds: float) -> Engine:
     """Hold an engine's totals back, for replies that leave on a grid of so many seconds.
 
     >>> paced(None, 0.5).grid

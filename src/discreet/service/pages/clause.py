@@ -17,7 +17,7 @@ from ...errors import (
     SchemaMismatch,
 )
 
-__all__ = ["Refusal", "TextPlace", "place_of", "refused", "words_of"]
+__all__ = ["Refusal", "TextPlace", "place_of", "word_refusal", "words_of"]
 
 TITLES: dict[str, str] = {
     BudgetExceeded.__name__: "This costs more than is left",
@@ -61,7 +61,7 @@ class Refusal:
     place: TextPlace | None
 
 
-def refused(kind: str, message: str, sql: str = "") -> Refusal:
+def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
     """Word a refusal for the page; `kind` is the name of the error.
 
     >>> found = refused("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")

@@ -16,7 +16,7 @@ from ..api import people as crew
 from ..api.call import ApiCall
 from ..state import State
 from ..stores.people import EVERYTHING, Member
-from .clause import Refusal, refused
+from .clause import Refusal, word_refusal
 from .visit import Visit, for_stewards, to
 
 __all__ = ["crowd_routes"]
@@ -96,19 +96,19 @@ def _add(visit: Visit) -> Response:
     try:
         made = crew.add_person(visit.state, _call(visit, fields)).body
     except DiscreetError as refusal:
-        words = refused(type(refusal).__name__, str(refusal))
+        words = word_refusal(type(refusal).__name__, str(refusal))
         return _page(visit, status=status_of(refusal), refusal=words)
     visit.state.log.write("people add", who=visit.person.name, status=201)
-    return _shown(visit, made)
+    return _show_token(visit, made)
 
 
 def _renew(visit: Visit) -> Response:
     made = crew.renew_token(visit.state, _call(visit, {})).body
     visit.state.log.write("people renew", who=visit.person.name, status=201)
-    return _shown(visit, made)
+    return _show_token(visit, made)
 
 
-def _shown(visit: Visit, made: object) -> Response:
+def _show_token(visit: Visit, made: object) -> Response:
     """Show the token this once: it stands in this page only, and is kept nowhere."""
     fields = made if isinstance(made, dict) else {}
     return _page(visit, token=str(fields["token"]), name=str(fields["name"]))

@@ -21,7 +21,7 @@ from ..state import State
 from .ask_form import AskFields, BudgetUnit, ask_of, unit_of
 from .charts.amount import Purse, left_bar, part_bar
 from .charts.spending import price_of, spending_chart, spent_over_time
-from .clause import refused
+from .clause import word_refusal
 from .entry_words import entry_words
 from .visit import Visit, for_stewards, to
 from .words import value_words
@@ -82,7 +82,7 @@ def _one(visit: Visit) -> Response:
     try:
         return _room(visit, dataset)
     except LedgerCorrupt as broken:  # the room stays open, for whoever has to mend it
-        words = refused("LedgerCorrupt", str(broken))
+        words = word_refusal("LedgerCorrupt", str(broken))
         return visit.show("steward_broken.html", status=500, here="Steward’s room", dataset=dataset, refusal=words)
 
 
@@ -147,7 +147,7 @@ def _verify(visit: Visit) -> Response:
     try:
         words["verdict"] = visit.state.datasets.ledger(dataset).verify()
     except LedgerCorrupt as broken:
-        words["refusal"] = refused("LedgerCorrupt", str(broken))
+        words["refusal"] = word_refusal("LedgerCorrupt", str(broken))
     visit.state.log.write("verify", who=visit.person.name, dataset=dataset, status=200)
     if visit.wants_part:
         return visit.part("piece_verdict.html", **words)

@@ -21,7 +21,7 @@ from .answer_view import answer_view
 from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
 from .charts.amount import Purse, left_bar
 from .charts.tradeoff import tradeoff
-from .clause import refused
+from .clause import word_refusal
 from .explained import explained_of
 from .past import past_of
 from .render import html
@@ -109,9 +109,9 @@ def _explanation(visit: Visit, dataset: str, fields: AskFields, unit: BudgetUnit
         ask = ask_of(fields, unit)
         found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
-        words = refused(type(refusal).__name__, str(refusal), fields.sql)
+        words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
         return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}
-    over = None if found.fits or found.stored else refused("BudgetExceeded", _too_much(found.price, purse.left))
+    over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(found.price, purse.left))
     purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
     curve = tradeoff(curator, ask, unit)
     return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
@@ -130,9 +130,9 @@ def _rehearse(visit: Visit) -> Response:
     try:
         reply = rehearse(visit.state.datasets.curator(dataset, visit.person.name), ask_of(fields, unit))
     except DiscreetError as refusal:
-        return _refused(visit, dataset, refusal, fields.sql)
+        return _show_refusal(visit, dataset, refusal, fields.sql)
     view = answer_view(reply, fields.sql, rehearsal=True)
-    return _answered(visit, dataset, "piece_answer.html", answer=view, job=None)
+    return _show_piece(visit, dataset, "piece_answer.html", answer=view, job=None)
 
 
 def _run(visit: Visit) -> Response:
@@ -147,7 +147,7 @@ def _run(visit: Visit) -> Response:
         body = write_json(ask.to_json())
         job = visit.state.jobs.put(visit.person.name, dataset, "sql", body, visit.form.get("mark", "")[:64])
     except DiscreetError as refusal:
-        return _refused(visit, dataset, refusal, fields.sql)
+        return _show_refusal(visit, dataset, refusal, fields.sql)
     visit.state.log.write("sql", who=visit.person.name, dataset=dataset, status=202)
     if not visit.wants_part:
         return to(f"/answers/{job.id}")
@@ -164,12 +164,12 @@ def _check(visit: Visit, dataset: str, ask: Ask) -> None:
         raise BudgetExceeded(_too_much(found.price, found.left), asked=found.price, left=found.left)
 
 
-def _refused(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Response:
-    words = refused(type(refusal).__name__, str(refusal), sql)
-    return _answered(visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words)
+def _show_refusal(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Response:
+    words = word_refusal(type(refusal).__name__, str(refusal), sql)
+    return _show_piece(visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words)
 
 
-def _answered(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
+def _show_piece(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
     """Give a part to the script of the page, or a page around it."""
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)

@@ -16,7 +16,7 @@ from ...data.schema import Schema
 from ...errors import NotAllowed
 from ...ledger import Ledger, open_ledger
 from ..config import Config, DataSet, DataSource
-from ..jobs.paced import paced
+from ..jobs.paced import pace
 from .people import Member
 
 __all__ = ["DataSets", "Hired", "open_engine"]
@@ -83,12 +83,12 @@ class DataSets:
         """Give the curator for what is free: one engine for all, since no private row is touched."""
         return self._opened[name].shared.curator.named(who)
 
-    def hired(self, name: str) -> Hired:
+    def hire(self, name: str) -> Hired:
         """Give the curator of the calling thread for what is charged."""
         mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
         if name not in mine:
             opened = self._opened[name]
-            mine[name] = self._hire(opened.config.source, opened.schemas, opened.ledger, self._grid)
+            mine[name] = self._employ(opened.config.source, opened.schemas, opened.ledger, self._grid)
             self._local.hired = mine
         return mine[name]
 
@@ -107,14 +107,14 @@ class DataSets:
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
-        return _Opened(config, schemas, ledger, self._hire(config.source, schemas, ledger))
+        return _Opened(config, schemas, ledger, self._employ(config.source, schemas, ledger))
 
-    def _hire(self, source: DataSource, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:
+    def _employ(self, source: DataSource, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:
         """Open an engine and put a curator before it; one that runs questions answers on the grid."""
         engine = open_engine(source)
         with self._lock:
             self._engines.append(engine)
-        held = paced(engine, grid) if grid else engine
+        held = pace(engine, grid) if grid else engine
         return Hired(Curator(held, schemas, ledger, signer=self._signer), engine)
 
 

@@ -125,11 +125,11 @@ class Members:
         """Find who holds a token; None if nobody does, or it expired, or was revoked."""
         return self._active(self._store.ask(_BY_HASH, token_hash(token)))
 
-    def signed(self, name: str, token: str) -> Member | None:
+    def find_signed(self, name: str, token: str) -> Member | None:
         """Find a person by name who still has the token of this hash."""
         return self._active(self._store.ask(_BY_NAME + " AND token = ?", name, token))
 
-    def named(self, name: str) -> Member:
+    def find(self, name: str) -> Member:
         """Find a person by name, revoked or not; refuses a name that is not known."""
         rows = self._store.ask(_BY_NAME, name)
         if not rows:

@@ -50,14 +50,14 @@ def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:
     The last point is what the books say; earlier ones are the charges priced one by one, before it.
     """
     entries = [entry for entry in ledger.history(last=MOST) if entry.kind == "charge"]
-    points = list(_added(entries, ledger))
+    points = list(_add_up(entries, ledger))
     if points:
         shift = float(amount(ledger.spent())) - points[-1].spent if not ledger.terms.parts else 0.0
         points = [Point(point.time, max(0.0, point.spent + shift)) for point in points] if shift > 0 else points
     return tuple(points)
 
 
-def _added(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
+def _add_up(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
     window, common, parts = None, Fraction(), dict[object, Fraction]()
     for entry in entries:
         time = read_time(entry.time)
