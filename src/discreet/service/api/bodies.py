@@ -11,7 +11,7 @@ __all__ = ["ALLOWANCE", "BODIES", "BUDGET_SLOT", "DATASETS", "DAYS", "NEWCOMER",
 
 WHO_NAME = Slot("name", text(pattern=NAME.pattern))
 ROLE = Slot("role", choice("steward", "analyst"), required=False, default="analyst")
-DATASETS = Slot("datasets", listing(text(), "names of data sets", least=1))
+DATASETS = Slot("datasets", listing(text(), "names of data sets"))
 DAYS = Slot("days", refer("Number", NUMBER), required=False, null=True)
 WHO = Slot("who", text(pattern=rf"\*|{NAME.pattern}"))
 BUDGET_SLOT = Slot("budget", nullable(refer("Budget", BUDGET)))
