@@ -48,7 +48,7 @@ def _there(path: str) -> str:
 
 
 def table_of(source: str, schemas: Sequence[Schema]) -> str:
-    """Say which declared table a file holds: the one named like the file, else the only private one.
+    """Return which declared table a file holds: the one named like the file, else the only private one.
 
     >>> import discreet as dp
     >>> from discreet.cli.source import table_of

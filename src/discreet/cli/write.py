@@ -33,7 +33,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def can_draw() -> bool:
-    """Say whether pictures can be drawn at all."""
+    """Return whether pictures can be drawn at all."""
     return find_spec("matplotlib") is not None
 
 

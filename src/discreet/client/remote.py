@@ -132,11 +132,11 @@ class Remote:
         return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])
 
     def left(self) -> Measure:
-        """Give what this person may still spend, in the ledger's measure."""
+        """Return what this person may still spend, in the ledger's measure."""
         return budget_from_words(self.line.get(self._at("left"))["left"])
 
     def spent(self) -> Measure:
-        """Give what this person has spent, in the ledger's measure."""
+        """Return what this person has spent, in the ledger's measure."""
         return budget_from_words(self.line.get(self._at("spent"))["spent"])
 
     def history(self, last: int = 100) -> History:

@@ -20,7 +20,7 @@ __all__ = ["check_store", "explain_plan", "store_texts"]
 
 
 def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
-    """Tell what a plan would do and cost."""
+    """Return what a plan would do and cost."""
     ledger, plans = stand.ledger, {"": plan}
     event, part = event_of(plans), part_of_all(plans, stand.ledger.terms.parts)
     return Explanation(

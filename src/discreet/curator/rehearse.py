@@ -32,8 +32,9 @@ MOST_PUBLIC = 1_000
 def make_up(schemas: Iterable[Schema], rows: int = 1_000, public_values: PublicValues | None = None) -> Memory:
     """Make up rows for every table, `rows` in each private one; public tables draw on their own public values.
 
-    >>> from ..data import Category, Integer, Rows
-    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
+    >>> import discreet as dp
+    >>> from discreet.curator.rehearse import make_up
+    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
     >>> store = make_up([people], rows=3)
     >>> len(store.tables["people"]), sorted(store.tables["people"][0])
     (3, ['age', 'region'])
@@ -75,7 +76,7 @@ def _at(column: Integer | Real | Date | Timestamp, steps: int) -> int | float | 
 
 
 def _number(exact: Fraction) -> int | float:
-    """Give a number as stores hold it; what is read from it is the same step of the grid."""
+    """Return a number as stores hold it; what is read from it is the same step of the grid."""
     return int(exact) if exact.denominator == 1 else float(exact)
 
 

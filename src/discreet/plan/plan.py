@@ -61,7 +61,7 @@ class Plan:
         return Batch(self.events)
 
     def price(self, under: Filter) -> Measure:
-        """Give what a filter would take for it now, in the filter's own measure; nothing is spent."""
+        """Return what a filter would take for it now, in the filter's own measure; nothing is spent."""
         return under.price(self.event)
 
     def errors(self, beta: float = 0.05) -> dict[str, tuple[float, ...]]:
@@ -106,7 +106,7 @@ class Plan:
         return plan_html(self)
 
     def to_dict(self) -> dict[str, object]:
-        """Give what the table shows as plain values for JSON."""
+        """Return what the table shows as plain values for JSON."""
         from .text.plan import plan_dict
 
         return plan_dict(self)

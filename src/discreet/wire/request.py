@@ -35,7 +35,7 @@ class Ask:
     rows: int = 1000
 
     def to_json(self) -> dict[str, object]:
-        """Give the request as plain JSON; `read_ask` reads it back."""
+        """Return the request as plain JSON; `read_ask` reads it back."""
         rows = {} if self.rows == 1000 else {"rows": self.rows}
         return {"sql": self.sql, **terms_to_json(self.terms), "why": self.why, **rows}
 
@@ -49,7 +49,7 @@ class ReleaseRequest:
     why: str = ""
 
     def to_json(self) -> dict[str, object]:
-        """Give the request as plain JSON; `read_release` reads it back."""
+        """Return the request as plain JSON; `read_release` reads it back."""
         return {"questions": dict(self.questions), **terms_to_json(self.terms), "why": self.why}
 
 
@@ -62,7 +62,7 @@ class PlanRequest:
     queries: int | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Give the request as plain JSON; `read_plan` reads it back."""
+        """Return the request as plain JSON; `read_plan` reads it back."""
         asked = {"sql": self.questions} if isinstance(self.questions, str) else {"questions": dict(self.questions)}
         queries = {} if self.queries is None else {"queries": self.queries}
         return {**asked, **terms_to_json(self.terms), **queries}

@@ -58,7 +58,7 @@ class Third:
         return f"{line}\n{self.plan}"
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values for JSON."""
+        """Return it as plain values for JSON."""
         plain = {"found": self.found, "queries": self.queries, "spend": str(self.spend), "errors": self.errors}
         return plain | {"plan": self.plan.to_dict()}
 
@@ -140,7 +140,7 @@ def _queries(checked: Checked, spend: Measure, terms: Terms, under: Filter | Non
 
 
 def _gaussian(spend: Measure) -> Measure:
-    """Give the route of a budget that allows Gaussian noise."""
+    """Return the route of a budget that allows Gaussian noise."""
     return spend if isinstance(spend, RenyiDP) else routes(spend)[-1]
 
 
@@ -154,7 +154,7 @@ def _fresh(under: Filter, spend: Measure) -> Filter:
 
 
 def _piece(fresh: Filter, count: int) -> Measure:
-    """Give what each of so many questions may spend in a fresh filter, in a measure that a plan can divide."""
+    """Return what each of so many questions may spend in a fresh filter, in a measure that a plan can divide."""
     left = fresh.left()
     if isinstance(left, RenyiDP):
         return _nth(ZCDP(min(epsilon / alpha for alpha, epsilon in left.orders)), count)
@@ -164,7 +164,7 @@ def _piece(fresh: Filter, count: int) -> Measure:
 
 
 def _nth(budget: Divisible | ApproxDP, count: int) -> Measure:
-    """Give one of so many equal parts of a budget."""
+    """Return one of so many equal parts of a budget."""
     match budget:
         case PureDP(epsilon=amount):
             return PureDP(amount / count)

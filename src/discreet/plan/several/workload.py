@@ -50,7 +50,7 @@ class Workload:
         return Batch(self.events)
 
     def price(self, under: Filter) -> Measure:
-        """Give what a filter would take for all of it now, in its own measure; nothing is spent."""
+        """Return what a filter would take for all of it now, in its own measure; nothing is spent."""
         return under.price(self.event)
 
     def statistic_errors(self, beta: Number | None = None) -> dict[str, dict[str, float]]:
@@ -71,7 +71,7 @@ class Workload:
         return workload_html(self)
 
     def to_dict(self) -> dict[str, object]:
-        """Give what the tables show as plain values for JSON."""
+        """Return what the tables show as plain values for JSON."""
         return {"spend": str(self.spend), "plans": {name: plan.to_dict() for name, plan in self.plans}}
 
 

@@ -63,7 +63,7 @@ def require_steward(person: Member) -> None:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Give the address of the other end; headers that claim another are not read here."""
+    """Return the address of the other end; headers that claim another are not read here."""
     return request.client.host if request.client is not None else ""
 
 

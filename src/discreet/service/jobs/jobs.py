@@ -110,7 +110,7 @@ class Jobs:
         return self.shelf.take(job) if self._again(job) else None
 
     def _again(self, job: Job) -> bool:
-        """Tell whether a request that is sent again is run again: if its worker is gone, or if it was refused.
+        """Return whether a request that is sent again is run again: if its worker is gone, or if it was refused.
 
         A refusal spent nothing, and the budget may have changed; but first its own tick must have shown it.
         """
@@ -125,7 +125,7 @@ class Jobs:
         return self.shelf.find(job_id, person)
 
     def view(self, job: Job, now: float | None = None) -> tuple[bool, dict[str, object]]:
-        """Give what may be seen of a job by now, and whether that is its outcome."""
+        """Return what may be seen of a job by now, and whether that is its outcome."""
         moment = time.time() if now is None else now
         shown = self._grid.shows(job.started, job.finished, moment)
         tick = self._grid.tick(job.started, max(moment, job.started) + 1e-6)

@@ -28,7 +28,7 @@ class Paced:
     grid: Grid
 
     def tally(self, tally: Tally) -> Totals:
-        """Give the exact totals at a tick; a query that somebody stopped ends at once."""
+        """Return the exact totals at a tick; a query that somebody stopped ends at once."""
         started = time.time()
         try:
             totals = self.engine.tally(tally)
@@ -60,7 +60,7 @@ class Paced:
 def pace(engine: Engine, seconds: float) -> Engine:
     """Hold an engine's totals back, for replies that leave on a grid of so many seconds.
 
-    >>> paced(None, 0.5).grid
+    >>> pace(None, 0.5).grid
     Grid(seconds=0.375)
     """
     return Paced(engine, Grid(0.75 * seconds))

@@ -84,7 +84,7 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) 
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
-    """Say what the receipt says it cost; nothing if there is none."""
+    """Return what the receipt says it cost; nothing if there is none."""
     receipt = reply.get("receipt")
     return "" if receipt is None else str(measure_from_json(_receipt(receipt)["price"]))
 

@@ -24,7 +24,7 @@ PAST = 100
 
 
 def answer_routes(state: State) -> list[Route]:
-    """Give the routes of answers and of the history."""
+    """Return the routes of answers and of the history."""
     room = "/answers/{job}"
     return [
         Route(room, for_analysts(state, _show), methods=["GET"]),
@@ -87,7 +87,7 @@ def _table(visit: Visit) -> Response:
 
 
 def _receipt(visit: Visit) -> Response:
-    """Give the receipt in its one canonical text, byte for byte."""
+    """Return the receipt in its one canonical text, byte for byte."""
     job, reply = _reply(visit)
     return _file(str(reply["receipt"]), "application/json", f"{job.dataset}-{job.id[:8]}-receipt.json")
 

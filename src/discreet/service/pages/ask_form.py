@@ -32,7 +32,7 @@ class BudgetUnit:
     delta: bool
 
     def measure(self, amount: Fraction, delta: Fraction) -> Measure:
-        """Give an amount of this unit as a measure."""
+        """Return an amount of this unit as a measure."""
         match self.symbol:
             case "ρ":
                 return ZCDP(amount)

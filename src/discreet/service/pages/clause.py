@@ -64,7 +64,7 @@ class Refusal:
 def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
     """Word a refusal for the page; `kind` is the name of the error.
 
-    >>> found = refused("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
+    >>> found = word_refusal("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
     >>> found.why, found.instead, found.place.marked
     ('OFFSET: it is not supported', 'use LIMIT', 'OFFSET')
     """

@@ -23,7 +23,7 @@ __all__ = ["crowd_routes"]
 
 
 def crowd_routes(state: State) -> list[Route]:
-    """Give the routes of the people's page."""
+    """Return the routes of the people's page."""
     return [
         Route("/people", for_stewards(state, _all), methods=["GET"]),
         Route("/people", for_stewards(state, _add), methods=["POST"]),

@@ -34,7 +34,7 @@ EVERYONE = "*"
 
 
 def steward_routes(state: State) -> list[Route]:
-    """Give the routes of the steward's room."""
+    """Return the routes of the steward's room."""
     room = "/steward/{dataset}"
     return [
         Route("/steward", for_stewards(state, _all), methods=["GET"]),

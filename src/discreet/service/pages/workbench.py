@@ -33,7 +33,7 @@ RECENT = 6
 
 
 def workbench_routes(state: State) -> list[Route]:
-    """Give the routes of the workbench."""
+    """Return the routes of the workbench."""
     room = "/workbench/{dataset}"
     return [
         Route("/workbench", for_analysts(state, _first), methods=["GET"]),
@@ -170,7 +170,7 @@ def _show_refusal(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) 
 
 
 def _show_piece(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
-    """Give a part to the script of the page, or a page around it."""
+    """Return a part to the script of the page, or a page around it."""
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)
     shown: Markup = html(template, mark="", csrf="", **words)

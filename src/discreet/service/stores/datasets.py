@@ -72,19 +72,19 @@ class DataSets:
             raise NotAllowed(f"{name[:63]!r} is not among your data sets; yours: {yours}")
 
     def schemas(self, name: str) -> tuple[Schema, ...]:
-        """Give the public facts of a data set."""
+        """Return the public facts of a data set."""
         return self._opened[name].schemas
 
     def ledger(self, name: str) -> Ledger:
-        """Give the ledger of a data set."""
+        """Return the ledger of a data set."""
         return self._opened[name].ledger
 
     def curator(self, name: str, who: str) -> Curator:
-        """Give the curator for what is free: one engine for all, since no private row is touched."""
+        """Return the curator for what is free: one engine for all, since no private row is touched."""
         return self._opened[name].shared.curator.named(who)
 
     def hire(self, name: str) -> Hired:
-        """Give the curator of the calling thread for what is charged."""
+        """Return the curator of the calling thread for what is charged."""
         mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
         if name not in mine:
             opened = self._opened[name]

@@ -42,19 +42,19 @@ class Member:
     created: float
 
     def may(self, dataset: str) -> bool:
-        """Tell whether this person may ask about a data set."""
+        """Return whether this person may ask about a data set."""
         return dataset in self.datasets or EVERYTHING in self.datasets
 
     def active(self, now: float | None = None) -> bool:
-        """Tell whether this person may still come in."""
+        """Return whether this person may still come in."""
         return not self.revoked and (self.expires is None or (now or time.time()) < self.expires)
 
     def over(self, other: Member) -> bool:
-        """Tell whether this person, a steward, may decide about the other: only within their own data sets."""
+        """Return whether this person, a steward, may decide about the other: only within their own data sets."""
         return self.role == "steward" and (EVERYTHING in self.datasets or set(other.datasets) <= set(self.datasets))
 
     def to_json(self) -> dict[str, object]:
-        """Give what a steward sees; no token is in it."""
+        """Return what a steward sees; no token is in it."""
         return {
             "name": self.name,
             "role": self.role,
@@ -66,7 +66,7 @@ class Member:
 
 
 def token_hash(token: str) -> str:
-    """Give what is kept of a token: its SHA-256; 256 random bits need no salt.
+    """Return what is kept of a token: its SHA-256; 256 random bits need no salt.
 
     >>> token_hash("dsc_example")[:12]
     '618f4b96101f'
@@ -104,7 +104,7 @@ class Members:
         return person, token
 
     def renew(self, name: str, days: Number | None = None) -> str:
-        """Give a new token; the old one and all sessions made with it end."""
+        """Return a new token; the old one and all sessions made with it end."""
         token = _token()
         found = self._store.ask(
             "UPDATE discreet_people SET token = ?, expires = ? WHERE name = ? AND revoked = 0 RETURNING name",

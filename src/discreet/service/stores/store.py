@@ -165,5 +165,5 @@ def _close(connection: psycopg.Connection | None) -> None:
 
 
 def unreachable() -> LedgerConflict:
-    """Give the one refusal for a store that is busy or away."""
+    """Return the one refusal for a store that is busy or away."""
     return LedgerConflict("the service's own store is busy or cannot be reached; nothing was spent, ask again")

@@ -14,7 +14,7 @@ STEPS = (1.0, 2.0, 5.0, 10.0)
 class ChartScale:
     """Numbers from `low` to `high`, drawn from `start` to `end`; by their logarithm if `log`.
 
-    >>> Scale(0, 10, 100, 200).place(5), Scale(1, 100, 0, 200, log=True).place(10)
+    >>> ChartScale(0, 10, 100, 200).place(5), ChartScale(1, 100, 0, 200, log=True).place(10)
     (150.0, 100.0)
     """
 
@@ -25,7 +25,7 @@ class ChartScale:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Say where a number stands; what lies beyond an end stands at that end."""
+        """Return where a number stands; what lies beyond an end stands at that end."""
         low, high, at = (math.log(max(x, 1e-300)) if self.log else x for x in (self.low, self.high, value))
         share = min(1.0, max(0.0, (at - low) / ((high - low) or 1.0)))
         return round(self.start + share * (self.end - self.start), 2)
@@ -33,7 +33,7 @@ class ChartScale:
     def ticks(self, most: int = 6) -> tuple[float, ...]:
         """Choose at most about `most` round numbers to mark.
 
-        >>> Scale(0, 12, 0, 1).ticks(), Scale(1e-6, 1, 0, 1, log=True).ticks(4)
+        >>> ChartScale(0, 12, 0, 1).ticks(), ChartScale(1e-6, 1, 0, 1, log=True).ticks(4)
         ((0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0), (1e-06, 0.0001, 0.01, 1.0))
         """
         if not most:
@@ -63,7 +63,7 @@ def decades(low: float, high: float, start: float, end: float) -> ChartScale:
 
 
 def _step(span: float, most: int) -> float:
-    """Give the least of 1, 2, 5 × 10^k that cuts a span into at most `most` parts."""
+    """Return the least of 1, 2, 5 × 10^k that cuts a span into at most `most` parts."""
     least = max(span, 1e-300) / most
     power = 10.0 ** math.floor(math.log10(least))
     return next(step * power for step in STEPS if step * power >= least * (1 - 1e-9))

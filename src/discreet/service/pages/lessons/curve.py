@@ -63,7 +63,7 @@ def _curves(spread: float) -> tuple[Curve, Curve]:
 
 
 def tail_bound(mu: float, epsilon: float) -> float:
-    """Give P[L > ε] of Gaussian noise, L ~ N(μ²/2, μ²): a δ that is sufficient and looser than the curve.
+    """Return P[L > ε] of Gaussian noise, L ~ N(μ²/2, μ²): a δ that is sufficient and looser than the curve.
 
     >>> round(tail_bound(1, 1), 4)
     0.3085
