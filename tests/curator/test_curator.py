@@ -13,7 +13,7 @@ import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened
 from discreet.curator.key import event_of, key_of
 from discreet.ledger import steps
-from discreet.plan.terms import Terms
+from discreet.plan.asked.terms import Terms
 from discreet.query import count
 
 

@@ -13,7 +13,7 @@ import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, curator, plan_otherwise
 from discreet.curator.key import key_of
 from discreet.ledger import steps
-from discreet.plan.terms import Terms
+from discreet.plan.asked.terms import Terms
 
 MEDIAN = "SELECT MEDIAN(age) AS m FROM people"
 SUM = "SELECT SUM(age) AS s FROM people"

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from curator.cases import MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened
-from discreet.curator.rehearse import made_up
+from discreet.curator.rehearse import make_up
 
 EVERY = {
     "i": dp.Integer(-3, 3),
@@ -39,7 +39,7 @@ def untouched(schemas=(PEOPLE, VISITS, WARDS)):
 class TestMadeUpRows:
     def test_have_every_kind_within_its_bounds_and_some_nulls(self):
         schema = dp.Schema("all", dp.Rows(), EVERY)
-        rows = made_up([schema], 2_000).tables["all"]
+        rows = make_up([schema], 2_000).tables["all"]
         assert len(rows) == 2_000 and all(set(row) == set(EVERY) for row in rows)
         for name, column in EVERY.items():
             values = [row[name] for row in rows]
@@ -48,34 +48,34 @@ class TestMadeUpRows:
             assert len(set(values) - {None}) > 1
 
     def test_belong_to_people_who_have_several(self):
-        rows = made_up([VISITS], 900).tables["visits"]
+        rows = make_up([VISITS], 900).tables["visits"]
         each = Counter(row["id"] for row in rows)
         assert len(rows) == 900 and 2 < 900 / len(each) < 4 and max(each.values()) > 3
 
     def test_are_the_same_each_time(self):
-        assert made_up([PEOPLE, VISITS]).tables == made_up([PEOPLE, VISITS]).tables
+        assert make_up([PEOPLE, VISITS]).tables == make_up([PEOPLE, VISITS]).tables
 
     @pytest.mark.parametrize("name", EVERY)
     def test_of_a_public_table_have_a_unique_key(self, name):
         schema = dp.Schema.public_table("all", EVERY, key=name)
-        rows = made_up([schema]).tables["all"]
+        rows = make_up([schema]).tables["all"]
         keys = [row[name] for row in rows]
         assert len(set(keys)) == len(keys) > 1
-        made_up([schema]).check(schema)
+        make_up([schema]).check(schema)
 
     @pytest.mark.parametrize("name", EVERY)
     def test_of_a_public_table_repeat_no_value_more_than_it_states(self, name):
         schema = dp.Schema.public_table("all", EVERY, max_rows={name: 2})
-        made_up([schema]).check(schema)
+        make_up([schema]).check(schema)
 
     def test_of_a_public_table_draw_on_what_it_holds(self):
         store = dp.Memory({"all": [{"d": "2024-01-05", "c": "S", "i": 1, "r": "0.5"}]})
         schema = dp.Schema.public_table("all", EVERY, key=("d", "c"))
-        [row] = made_up([schema], 5, lambda table, column: store.public_values(schema, column)).tables["all"]
+        [row] = make_up([schema], 5, lambda table, column: store.public_values(schema, column)).tables["all"]
         assert [EVERY[name].read(row[name]) for name in "dcir"] == [EVERY["d"].read("2024-01-05"), "S", 1, 0.5]
 
     def test_without_a_key_there_is_still_a_table(self):
-        assert made_up([dp.Schema.public_table("all", {"c": EVERY["c"]})]).tables["all"]
+        assert make_up([dp.Schema.public_table("all", {"c": EVERY["c"]})]).tables["all"]
 
 
 class TestARehearsal:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.plan.checked import check_question
+from discreet.plan.asked.checked import check_question
+from discreet.plan.asked.terms import Terms, read_terms
 from discreet.plan.planner import Planner
 from discreet.plan.question import plan_checked
-from discreet.plan.terms import Terms, read_terms
 
 PEOPLE = dp.Schema("people", dp.Rows(), {"region": dp.Category(["N", "S"]), "age": dp.Integer(0, 120)})
 SQL = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region"

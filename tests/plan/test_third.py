@@ -124,11 +124,11 @@ class TestThirdRefuses:
             find_third(TOWNS, spend=PureDP(1), queries=2)
 
     def test_a_question_that_costs_nothing(self):
-        from discreet.plan.third import _admitted
+        from discreet.plan.several.third import _count_admitted
         from discreet.privacy.events import Promise
 
         with pytest.raises(InvalidArgument, match="costs nothing"):
-            _admitted(open_filter(PureDP(1)), Promise(PureDP(0)))
+            _count_admitted(open_filter(PureDP(1)), Promise(PureDP(0)))
 
 
 class TestWorkload:

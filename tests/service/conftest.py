@@ -9,6 +9,7 @@ import pytest
 
 from discreet.service.app import build_app
 from discreet.service.config import read_config
+from service.described import check_reply
 from service.house import build, free_port, start
 from service.inside import inside
 
@@ -32,7 +33,9 @@ def as_who(house, client):
     def send(who, method, path, body=None, **headers):
         auth = {"Authorization": f"Bearer {house.tokens[who]}"} if who else {}
         marks = {name.replace("_", "-"): text for name, text in headers.items()}
-        return client.request(method, "/api/v1" + path, json=body, headers=auth | marks)
+        response = client.request(method, "/api/v1" + path, json=body, headers=auth | marks)
+        check_reply(method, path, response)
+        return response
 
     send.tokens = house.tokens
     return send

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 from discreet.service.config import read_config
-from discreet.service.stores.people import People
+from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
 
 SCHEMA = """format = 1
@@ -108,7 +108,7 @@ duckdb = {tables}
     )
     config = read_config(folder / "curator.toml")
     kept = open_store(config.store)
-    people = People(kept)
+    people = Members(kept)
     tokens = {
         "stella": people.add("stella", "steward", ["*"])[1],
         "sid": people.add("sid", "steward", ["other"])[1],

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from discreet.cli.app import app
 from discreet.cli.commands import serve as serve_room
 from discreet.service.config import read_config
-from discreet.service.stores.people import People
+from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
 from service.house import build
 
@@ -28,7 +28,7 @@ def run(*words):
 def holder(house, token):
     kept = open_store(read_config(house.config).store)
     try:
-        return People(kept).holder(token)
+        return Members(kept).holder(token)
     finally:
         kept.close()
 

@@ -6,13 +6,13 @@ import pytest
 from starlette.responses import Response
 
 from discreet.service.config import Config
-from discreet.service.http.guard import guarded
+from discreet.service.http.guard import guard_app
 from discreet.service.http.metrics import Metrics
 from discreet.service.http.session import Session, cookie_name, drop_cookie, set_cookie
-from discreet.service.stores.people import Person
+from discreet.service.stores.people import Member
 from service.loops import run
 
-ANA = Person("ana", "analyst", ("a",), None, revoked=False, created=0.0)
+ANA = Member("ana", "analyst", ("a",), None, revoked=False, created=0.0)
 
 
 def config(url):
@@ -48,7 +48,7 @@ def sent(url, scope):
     async def receive():
         return {"type": "http.request", "body": b""}
 
-    run(guarded(app, config(url), Metrics()), scope, receive, send)
+    run(guard_app(app, config(url), Metrics()), scope, receive, send)
     return messages
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.service.app import build_app
-from discreet.service.config import Source, read_config
+from discreet.service.config import DataSource, read_config
 from discreet.service.http.limits import TooMany
 from discreet.service.jobs import jobs as jobs_room
 from discreet.service.jobs.jobs import _patiently
@@ -261,7 +261,7 @@ class TestEngines:
             base.execute("CREATE SCHEMA IF NOT EXISTS hr")
             base.execute("DROP TABLE IF EXISTS hr.staff")
             base.execute("CREATE TABLE hr.staff (age integer)")
-        with open_engine(Source("postgres", postgres_dsn, {"people": "hr.staff"})) as engine:
+        with open_engine(DataSource("postgres", postgres_dsn, {"people": "hr.staff"})) as engine:
             assert engine.columns("people") == {"age": "integer"}
 
     @pytest.mark.parametrize("store", ["spark"])
@@ -272,6 +272,6 @@ class TestEngines:
         (tmp_path / "b.csv").write_text("age\n1\n")
         spark_session.sql("CREATE OR REPLACE TEMP VIEW staff AS SELECT 1 AS age")
         places = {"a": str(tmp_path / "a.parquet"), "b": str(tmp_path / "b.csv"), "c": str(tmp_path / "staff")}
-        engine = open_engine(Source(store, places))
+        engine = open_engine(DataSource(store, places))
         assert [list(engine.columns(name)) for name in places] == [["age"]] * 3
-        assert list(open_engine(Source(store, "")).columns("staff")) == ["age"]
+        assert list(open_engine(DataSource(store, "")).columns("staff")) == ["age"]

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
+from jsonschema import Draft202012Validator
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import content_type_conformance, status_code_conformance
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
+from discreet.service.api.bodies import ALLOWANCE, NEWCOMER, RENEWAL
 from discreet.service.api.routes import WAYS
+from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_plan, read_release
+from service.described import COMPONENTS
 from service.house import build, free_port, start
 from support.profile import examples
 
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +69,58 @@ def test_nothing_breaks_it(described, running, way, mode):
 def test_every_way_is_described(described):
     found = {(method.upper(), path) for path, ways in described.raw_schema["paths"].items() for method in ways}
     assert {(way.method, "/api/v1" + way.path) for way in WAYS} <= found
+
+
+def _schemas(node):
+    """List every schema inside a document, however deep."""
+    if isinstance(node, dict):
+        yield node
+        for one in node.values():
+            yield from _schemas(one)
+    elif isinstance(node, list):
+        for one in node:
+            yield from _schemas(one)
+
+
+def test_every_schema_is_one_and_every_name_is_known(described):
+    document = described.raw_schema
+    names = document["components"]["schemas"]
+    for schema in names.values():
+        Draft202012Validator.check_schema(schema)
+    refers = {one["$ref"] for one in _schemas(document) if isinstance(one.get("$ref"), str)}
+    assert refers and refers <= {f"#/components/schemas/{name}" for name in names}
+
+
+def test_every_example_fits_its_own_schema():
+    examples = [
+        (one, said) for one in _schemas(COMPONENTS["components"]["schemas"]) for said in one.get("examples", ())
+    ]
+    assert len(examples) >= 10
+    for schema, example in examples:
+        Draft202012Validator({**schema, **COMPONENTS}).validate(example)
+
+
+@pytest.mark.parametrize(
+    ("record", "read"),
+    [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_plan), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
+     (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True))],
+)  # fmt: skip
+def test_every_example_of_a_body_is_read(record, read):
+    assert record.example and read(dict(record.example))
+
+
+def test_operations_have_names_that_read(described):
+    names = [way["operationId"] for ways in described.raw_schema["paths"].values() for way in ways.values()]
+    assert len(set(names)) == len(names) and all(re.fullmatch("[a-z]+_[a-z_]+", name) for name in names)
+    assert {"ask_sql", "explain_question", "ask_release", "get_job"} <= set(names)
+
+
+def test_no_reply_is_left_undescribed(described):
+    for ways in described.raw_schema["paths"].values():
+        for way in ways.values():
+            for reply in way["responses"].values():
+                content = reply["content"]
+                assert "application/x-ndjson" in content or "$ref" in content["application/json"]["schema"]
 
 
 def test_the_server_still_answers_after_all_that(running):

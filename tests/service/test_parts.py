@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from discreet.engines.base import cancelled, failure
 from discreet.errors import EngineFailure, SchemaMismatch
-from discreet.service.config import Bounds
+from discreet.service.config import RequestBounds
 from discreet.service.http import limits as limits_room
 from discreet.service.http.limits import Buckets, Limits, TooMany
 from discreet.service.http.log import Log, place_of
 from discreet.service.http.metrics import Metrics
 from discreet.service.jobs.grid import Grid
-from discreet.service.jobs.paced import paced
+from discreet.service.jobs.paced import pace
 from service.loops import run
 
 seconds = st.floats(0, 10_000)
@@ -66,7 +66,7 @@ class TestPaced:
             def public_values(self, table, column):
                 return ("a",)
 
-        return paced(Store(), 0.2)
+        return pace(Store(), 0.2)
 
     def test_totals_are_held_back(self):
         began = time.time()
@@ -117,7 +117,7 @@ class TestLimits:
         assert bucket.wait("a") == 0
 
     def test_a_person_who_asks_too_often_must_wait(self):
-        limits = Limits(Bounds(requests_per_minute=2))
+        limits = Limits(RequestBounds(requests_per_minute=2))
         limits.request("ana")
         limits.request("ana")
         with pytest.raises(TooMany) as refused:
@@ -126,7 +126,7 @@ class TestLimits:
         limits.request("bob")
 
     def test_an_address_that_fails_too_often_must_wait(self):
-        limits = Limits(Bounds(failures_per_minute=1))
+        limits = Limits(RequestBounds(failures_per_minute=1))
         limits.knock("here")
         limits.failure("here")
         with pytest.raises(TooMany):

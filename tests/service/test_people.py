@@ -9,8 +9,8 @@ import pytest
 from discreet.errors import InvalidArgument, LedgerConflict, NotAllowed
 from discreet.service.http.session import Sessions
 from discreet.service.stores import store as stores
-from discreet.service.stores.people import People, Person, token_hash
-from discreet.service.stores.store import PostgresStore, SqliteStore, open_store
+from discreet.service.stores.people import Member, Members, token_hash
+from discreet.service.stores.store import PostgresServiceStore, SqliteServiceStore, open_store
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -27,7 +27,7 @@ def store(request, tmp_path):
 
 @pytest.fixture
 def people(store):
-    return People(store)
+    return Members(store)
 
 
 class TestTokens:
@@ -59,7 +59,7 @@ class TestTokens:
         _, token = people.add("ana", "analyst", ["census"])
         people.revoke("ana")
         assert people.holder(token) is None
-        assert people.named("ana").revoked
+        assert people.find("ana").revoked
 
     def test_an_expired_token_is_shut(self, people, store):
         _, token = people.add("ana", "analyst", ["census"], days="1/2")
@@ -108,7 +108,7 @@ class TestNames:
             people.add("ana", "analyst", ["a"], days=days)
 
     def test_nobody_is_found_under_an_unknown_name(self, people):
-        for act in (people.named, people.revoke, people.renew):
+        for act in (people.find, people.revoke, people.renew):
             with pytest.raises(NotAllowed, match="nobody named"):
                 act("nobody")
 
@@ -122,7 +122,7 @@ class TestNames:
 class TestReach:
     def test_a_steward_decides_within_own_data_sets(self):
         def person(role, *sets):
-            return Person("x", role, sets, None, revoked=False, created=0.0)
+            return Member("x", role, sets, None, revoked=False, created=0.0)
 
         assert person("steward", "*").over(person("analyst", "a"))
         assert person("steward", "a", "b").over(person("analyst", "a"))
@@ -177,7 +177,7 @@ class TestStore:
         people.add("ana", "analyst", ["a"])
         for table in stores.TABLES:
             store.ask(table)
-        assert people.named("ana").name == "ana"
+        assert people.find("ana").name == "ana"
 
     def test_the_file_is_for_its_owner_only(self, tmp_path):
         open_store(str(tmp_path / "x.db")).close()
@@ -185,7 +185,7 @@ class TestStore:
 
     def test_a_file_that_is_locked_is_a_conflict(self, tmp_path, monkeypatch):
         monkeypatch.setattr(stores, "PATIENCE", 0.05)
-        first, second = SqliteStore(str(tmp_path / "x.db")), SqliteStore(str(tmp_path / "x.db"))
+        first, second = SqliteServiceStore(str(tmp_path / "x.db")), SqliteServiceStore(str(tmp_path / "x.db"))
         first.ask("CREATE TABLE t (x INTEGER)")
         second.ask("SELECT 1")
         first.ask("BEGIN IMMEDIATE")
@@ -198,10 +198,10 @@ class TestStore:
     def test_a_server_that_is_away_is_a_conflict_after_some_patience(self, monkeypatch):
         monkeypatch.setattr(stores, "PATIENCE", 0.3)
         with pytest.raises(LedgerConflict, match="ask again"):
-            PostgresStore("host=127.0.0.1 port=1 dbname=none connect_timeout=1").ask("SELECT 1")
+            PostgresServiceStore("host=127.0.0.1 port=1 dbname=none connect_timeout=1").ask("SELECT 1")
 
     def test_a_connection_that_was_cut_is_opened_again(self, postgres_dsn):
-        one, other = PostgresStore(postgres_dsn), PostgresStore(postgres_dsn)
+        one, other = PostgresServiceStore(postgres_dsn), PostgresServiceStore(postgres_dsn)
         [(pid,)] = one.ask("SELECT pg_backend_pid()")
         other.ask("SELECT pg_terminate_backend(?)", pid)
         assert one.ask("SELECT 1") == [(1,)]

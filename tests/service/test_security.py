@@ -10,7 +10,7 @@ import pytest
 from discreet.service.api.routes import ROOT, WAYS
 from discreet.service.config import read_config
 from discreet.service.http.session import Sessions, cookie_name
-from discreet.service.stores.people import People
+from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
 from service.house import COUNT, ONE
 
@@ -157,7 +157,7 @@ class TestStewards:
 @pytest.fixture(scope="module")
 def session(house):
     kept = open_store(read_config(house.config).store)
-    yield Sessions(kept, People(kept), 1).open(house.tokens["stella"])
+    yield Sessions(kept, Members(kept), 1).open(house.tokens["stella"])
     kept.close()
 
 

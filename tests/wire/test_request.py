@@ -9,15 +9,19 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.plan.terms import Terms
-from discreet.wire.request import Ask, Planned, Release, read_ask, read_planned, read_release
+from discreet.plan.asked.terms import Terms
+from discreet.wire.reply_shape import SHAPES
+from discreet.wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
 from discreet.wire.text import read_json, write_json
 
 SQL = "SELECT COUNT(*) AS n FROM people"
 SPEND = {"epsilon": "1"}
+COMPONENTS = {"components": {"schemas": SHAPES}}
+AskSchema = Draft202012Validator({"$ref": "#/components/schemas/AskRequest", **COMPONENTS})
 
 numbers = st.fractions(0, 1000, max_denominator=1000)
 names = st.text("abcxyz", min_size=1, max_size=8)
@@ -40,23 +44,26 @@ terms = st.builds(
 class TestWhatIsWrittenIsReadBack:
     @given(st.builds(Ask, sql=st.just(SQL), terms=terms, why=st.text("abc ε\n", max_size=20)))
     def test_one_question(self, ask):
+        AskSchema.validate(ask.to_json())
         assert read_ask(read_json(write_json(ask.to_json()))) == ask
 
     def test_a_rehearsal(self):
         ask = Ask(SQL, Terms(spend=dp.ZCDP(1)), rows=10)
         assert read_ask(ask.to_json(), rehearsal=True) == ask
 
-    @given(st.builds(Release, questions=st.dictionaries(names, st.just(SQL), min_size=1, max_size=3), terms=terms))
+    @given(
+        st.builds(ReleaseRequest, questions=st.dictionaries(names, st.just(SQL), min_size=1, max_size=3), terms=terms)
+    )
     def test_several_questions(self, release):
         assert read_release(read_json(write_json(release.to_json()))) == release
 
-    @given(st.builds(Planned, questions=st.just(SQL) | st.just({"a": SQL}), terms=terms, queries=st.none()))
+    @given(st.builds(PlanRequest, questions=st.just(SQL) | st.just({"a": SQL}), terms=terms, queries=st.none()))
     def test_a_plan(self, planned):
-        assert read_planned(read_json(write_json(planned.to_json()))) == planned
+        assert read_plan(read_json(write_json(planned.to_json()))) == planned
 
     def test_two_of_three(self):
-        planned = Planned(SQL, Terms(spend=dp.PureDP(1), error=Fraction(5)), 7)
-        assert read_planned(planned.to_json()) == planned
+        planned = PlanRequest(SQL, Terms(spend=dp.PureDP(1), error=Fraction(5)), 7)
+        assert read_plan(planned.to_json()) == planned
 
 
 @given(
@@ -72,9 +79,38 @@ class TestWhatIsWrittenIsReadBack:
     )
 )
 def test_any_json_is_read_or_refused_by_all_readers(body):
-    for read in (read_ask, read_release, read_planned):
+    for read in (read_ask, read_release, read_plan):
         with suppress(InvalidArgument):
             assert read(body).to_json()
+
+
+BODIES = {"AskRequest": read_ask, "ReleaseRequest": read_release, "PlanRequest": read_plan}
+leaves = st.none() | st.booleans() | st.integers(-1, 9) | st.sampled_from(["1/2", "1e-6", "0.5", "x", SQL, ""])
+budgets = st.dictionaries(st.sampled_from(["epsilon", "delta", "rho", "mu", "eps"]), leaves, max_size=2)
+bodies = st.fixed_dictionaries(
+    {},
+    optional={
+        "sql": leaves,
+        "questions": st.dictionaries(names, leaves, max_size=2),
+        "spend": budgets | leaves,
+        "error": leaves | st.dictionaries(names, leaves | st.dictionaries(names, leaves, max_size=2), max_size=2),
+        "weights": leaves | st.dictionaries(names, leaves, max_size=2),
+        "size": leaves,
+        "level": leaves,
+        "nonnegative": leaves,
+        "why": leaves,
+        "queries": leaves,
+    },
+)
+
+
+@pytest.mark.parametrize("name", BODIES)
+@given(body=bodies)
+def test_what_a_reader_reads_its_schema_allows(name, body):
+    """The description never refuses what the service takes."""
+    with suppress(InvalidArgument):
+        BODIES[name](body)
+        Draft202012Validator({"$ref": f"#/components/schemas/{name}", **COMPONENTS}).validate(body)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +161,9 @@ def test_questions_are_named_sql(questions):
 
 def test_a_plan_is_for_one_question_or_for_several():
     with pytest.raises(InvalidArgument, match="one of the two"):
-        read_planned({"sql": SQL, "questions": {"a": SQL}, "spend": SPEND})
+        read_plan({"sql": SQL, "questions": {"a": SQL}, "spend": SPEND})
     with pytest.raises(InvalidArgument, match="one of the two"):
-        read_planned({"spend": SPEND})
+        read_plan({"spend": SPEND})
 
 
 def test_null_is_the_same_as_nothing():

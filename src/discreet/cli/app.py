@@ -1,26 +1,69 @@
-"""The command line: the same verbs and words as the library."""
+"""The command line: the same verbs and words as the library.
+
+Each command stands in a module of its own, which is imported when it is called: `discreet ledger show` need not wait
+for the planner, nor `discreet query` for the web server. This is the one lazy place of the command line.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from .commands.audit import audit
-from .commands.ledger import app as ledger_app
-from .commands.people import app as people_app
-from .commands.question import explain, plan, query, rehearse
-from .commands.receipt import verify_receipt
-from .commands.release import release
-from .commands.schema import app as schema_app
-from .commands.serve import serve
-from .refusal import refusals
+if TYPE_CHECKING:
+    from typer._click import Command, Context
 
 __all__ = ["app"]
 
+COMMANDS = {
+    "schema": "schema",
+    "query": "question",
+    "explain": "question",
+    "plan": "question",
+    "rehearse": "question",
+    "release": "release",
+    "ledger": "ledger",
+    "verify-receipt": "receipt",
+    "audit": "audit",
+    "serve": "serve",
+    "people": "people",
+    "demo": "demo",
+}
+"""The commands in the order of the help, and the module of each: it holds a group `app`, or a function of that name."""
+
+
+class LazyCommands(TyperGroup):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """List the commands in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """Return the command of this name, from its own module."""
+        del ctx
+        return _load(cmd_name) if cmd_name in COMMANDS else None
+
+
+def _load(name: str) -> Command:
+    module = import_module(f".commands.{COMMANDS[name]}", __package__)
+    holder = typer.Typer(callback=lambda: None, rich_markup_mode="rich")
+    if hasattr(module, "app"):
+        holder.add_typer(module.app)
+    else:
+        holder.command(name)(getattr(module, name.replace("-", "_")))
+    command: Command = get_command(holder).commands[name]  # type: ignore[attr-defined]
+    return command
+
+
 app = typer.Typer(
     name="discreet",
+    cls=LazyCommands,
     help="Answers about private data, with exact noise, the tightest sound price and an error bar on everything.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -41,27 +84,3 @@ def main(
     ] = False,
 ) -> None:
     """Answers about private data, with exact noise, the tightest sound price and an error bar on everything."""
-
-
-app.add_typer(schema_app)
-for command in (query, explain, plan, rehearse, release):
-    app.command()(command)
-app.add_typer(ledger_app)
-app.command("verify-receipt")(verify_receipt)
-app.command()(audit)
-app.command()(serve)
-app.add_typer(people_app)
-
-
-@app.command()
-def demo(
-    epsilon: Annotated[str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")] = "2",
-) -> None:
-    """Live through a day of a steward and an analyst on a bundled census sample: ask, by budget and by error, run out.
-
-    Example: discreet demo --epsilon 1/2
-    """
-    from .commands.demo import show
-
-    with refusals():
-        show(epsilon)

@@ -6,23 +6,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..arithmetic.rational import whole
+from ..curator import Curator
 from ..data.files.file import read_schemas
 from ..errors import InvalidArgument
 from ..ledger import Ledger, open_ledger
-from ..plan.terms import SpendWords
+from ..plan.asked.terms import SpendWords
 from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .budget import budget_of_flags, pairs
-from .flags import Delta, Epsilon, Error, LedgerAt, Level, Mu, Rho, SchemaAt, Size, Tables, Weight, Who
+from .flags import (
+    DeltaFlag,
+    EpsilonFlag,
+    ErrorFlag,
+    LedgerFlag,
+    LevelFlag,
+    MuFlag,
+    RhoFlag,
+    SchemaFlag,
+    SizeFlag,
+    TableFlag,
+    WeightFlag,
+    WhoFlag,
+)
 from .source import open_source
-
-if TYPE_CHECKING:
-    from ..curator import Curator
 
 __all__ = ["PlaceFlags", "TermFlags", "open_curator"]
 
@@ -34,14 +45,14 @@ _PLENTY = 10**6
 class TermFlags:
     """What may be spent, or how wrong the answer may be."""
 
-    epsilon: Epsilon = None
-    delta: Delta = None
-    rho: Rho = None
-    mu: Mu = None
-    error: Error = None
-    weight: Weight = None
-    size: Size = None
-    level: Level = 0.95
+    epsilon: EpsilonFlag = None
+    delta: DeltaFlag = None
+    rho: RhoFlag = None
+    mu: MuFlag = None
+    error: ErrorFlag = None
+    weight: WeightFlag = None
+    size: SizeFlag = None
+    level: LevelFlag = 0.95
 
     @property
     def spend(self) -> Measure | None:
@@ -72,14 +83,14 @@ class TermFlags:
 class PlaceFlags:
     """Where the facts and the ledger are, and who asks."""
 
-    schema: SchemaAt
-    ledger: LedgerAt | None = None
-    table: Tables = None
+    schema: SchemaFlag
+    ledger: LedgerFlag | None = None
+    table: TableFlag = None
     budget: Annotated[
         str | None,
         typer.Option("--budget", help="The budget of a new ledger: epsilon=3 or epsilon=3,delta=1e-6."),
     ] = None
-    who: Who = "analyst"
+    who: WhoFlag = "analyst"
 
     @property
     def fresh(self) -> bool:
@@ -94,8 +105,6 @@ def open_curator(source: str, place: PlaceFlags, price: TermFlags, *, spends: bo
     A command that spends needs a ledger. One that is new gets the budget that is said; without one it gets just what
     this question spends, so that nothing more is ever promised away by accident. One that only plans needs none.
     """
-    from ..curator import Curator
-
     schemas = read_schemas(place.schema)
     engine = open_source(source, schemas, pairs(place.table, "--table"), progress=not quiet)
     try:

@@ -8,10 +8,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
-__all__ = ["bundled"]
+__all__ = ["spread_flags"]
 
 
-def bundled(command: Callable[..., None]) -> Callable[..., None]:
+def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
     """Spread every parameter that is a dataclass into its fields, so that several commands can share their flags.
 
     >>> from dataclasses import dataclass
@@ -19,7 +19,7 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     ... class Point:
     ...     x: int
     ...     y: int = 0
-    >>> @bundled
+    >>> @spread_flags
     ... def show(name: str, at: Point) -> None:
     ...     print(name, at)
     >>> str(inspect.signature(show)), show(name="here", x=1, y=2)

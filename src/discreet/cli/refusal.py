@@ -39,7 +39,7 @@ _CODES: dict[tuple[type[DiscreetError], ...], int] = {
 
 
 def exit_code(refusal: DiscreetError) -> int:
-    """Give the exit code of a refusal.
+    """Return the exit code of a refusal.
 
     >>> exit_code(LedgerCorrupt("entry 3")), exit_code(NotAllowed("ana")), exit_code(DiscreetError("no"))
     (1, 3, 2)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import engines  # each store's driver is imported when its engine is touched
 from ..data.schema import Schema
 from ..errors import InvalidArgument
 
@@ -26,22 +27,18 @@ def open_source(
     Refuses a file that is not there, and a file whose table cannot be told from its name and the schemas.
     """
     if source.startswith(("postgresql://", "postgres://")):
-        from ..engines.postgres.engine import Postgres
-
         if tables:
             raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
-        return Postgres(source)
-    from ..engines.duckdb.engine import DuckDB
-
+        return engines.Postgres(source)
     files = {name: _there(path) for name, path in (tables or {}).items()}
     if Path(source).suffix.lower() in _DATABASES:
         if tables:
             raise InvalidArgument("--table names files; a DuckDB file has its own tables")
-        return DuckDB(_there(source), progress=progress)
+        return engines.DuckDB(_there(source), progress=progress)
     name = table_of(source, schemas)
     if name in files:
         raise InvalidArgument(f"--table {name} names the table of {source} again; name each table once")
-    return DuckDB({name: _there(source), **files}, progress=progress)
+    return engines.DuckDB({name: _there(source), **files}, progress=progress)
 
 
 def _there(path: str) -> str:
@@ -51,10 +48,11 @@ def _there(path: str) -> str:
 
 
 def table_of(source: str, schemas: Sequence[Schema]) -> str:
-    """Say which declared table a file holds: the one named like the file, else the only private one.
+    """Return which declared table a file holds: the one named like the file, else the only private one.
 
-    >>> from ..data import Boolean, Rows
-    >>> votes = Schema("votes", Rows(), {"yes": Boolean()})
+    >>> import discreet as dp
+    >>> from discreet.cli.source import table_of
+    >>> votes = dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})
     >>> table_of("data/votes.csv", [votes]), table_of("march.csv.gz", [votes])
     ('votes', 'votes')
 

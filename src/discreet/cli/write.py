@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,9 +33,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def can_draw() -> bool:
-    """Say whether pictures can be drawn at all."""
-    from importlib.util import find_spec
-
+    """Return whether pictures can be drawn at all."""
     return find_spec("matplotlib") is not None
 
 

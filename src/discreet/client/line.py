@@ -38,7 +38,7 @@ class Line:
 
     def get(self, path: str) -> Json:
         """Ask for something that is there."""
-        return self._checked(self._send("GET", path))
+        return self._check(self._send("GET", path))
 
     def text(self, path: str) -> str:
         """Ask for a text as it stands."""
@@ -49,11 +49,11 @@ class Line:
 
     def post(self, path: str, body: Mapping[str, object]) -> Json:
         """Ask something that is free."""
-        return self._checked(self._send("POST", path, body))
+        return self._check(self._send("POST", path, body))
 
     def delete(self, path: str) -> Json:
         """Take something away."""
-        return self._checked(self._send("DELETE", path))
+        return self._check(self._send("DELETE", path))
 
     def charge(self, path: str, body: Mapping[str, object], key: str = "") -> Json:
         """Ask something that costs: under one idempotency key, so that however often it is sent it is charged once.
@@ -63,7 +63,7 @@ class Line:
         end = time.monotonic() + self.deadline
         response = self._send("POST", path, body, {"Idempotency-Key": key or secrets.token_urlsafe(24)})
         if response.status_code != 202:
-            return self._checked(response)
+            return self._check(response)
         job = _json(response)
         while "reply" not in job:
             left = end - time.monotonic()
@@ -76,7 +76,7 @@ class Line:
         reply: Json = job["reply"]
         return reply
 
-    def _checked(self, response: httpx.Response) -> Json:
+    def _check(self, response: httpx.Response) -> Json:
         data = _json(response)
         if response.status_code >= 400:
             raise refusal_from_json(data)

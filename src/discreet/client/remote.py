@@ -14,13 +14,13 @@ from ..curator.verify import read_receipt
 from ..data.schema import Schema
 from ..ledger.review.history import History
 from ..plan import Plan, Third, Workload
+from ..plan.asked.terms import TermWords, read_terms
 from ..plan.planner import Planner
-from ..plan.terms import TermWords, read_terms
 from ..privacy.budget_words import budget_from_words
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..wire.reply import entry_from_json
-from ..wire.request import Ask, Release
+from ..wire.request import Ask, ReleaseRequest
 from .exchange import make_answer, sql_text
 from .line import Line
 
@@ -81,7 +81,7 @@ class Remote:
         read = read_terms(spend, **terms)
         asked = _sql_texts(questions)
         plans = dict(self._planner.workload(asked, read).plans)
-        body = Release(asked, read, why).to_json()
+        body = ReleaseRequest(asked, read, why).to_json()
         found = self.line.charge(self._at("release"), body, key)["answers"]
         return {name: make_answer(found[name], plan, plans) for name, plan in plans.items()}
 
@@ -132,11 +132,11 @@ class Remote:
         return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])
 
     def left(self) -> Measure:
-        """Give what this person may still spend, in the ledger's measure."""
+        """Return what this person may still spend, in the ledger's measure."""
         return budget_from_words(self.line.get(self._at("left"))["left"])
 
     def spent(self) -> Measure:
-        """Give what this person has spent, in the ledger's measure."""
+        """Return what this person has spent, in the ledger's measure."""
         return budget_from_words(self.line.get(self._at("spent"))["spent"])
 
     def history(self, last: int = 100) -> History:

@@ -9,8 +9,8 @@ from ..answer.made import Made
 from ..answer.stored import answer_from_json
 from ..arithmetic.canonical import hash_json
 from ..ledger import Entry
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..privacy.events.json import from_json, to_json
 from ..privacy.measures import Measure
 from .body import Body, BodyFacts, facts_of, read_body

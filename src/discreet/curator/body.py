@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from ..answer.stored_mechanism import read_object
 from ..arithmetic.canonical import canonical_json
 from ..errors import DiscreetError, LedgerCorrupt
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..privacy.events.json import Json, measure_from_json, measure_to_json
 from ..privacy.measures import Measure
 from ..query.bounds.rows import tables_of

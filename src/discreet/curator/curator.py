@@ -21,8 +21,8 @@ from ..errors import InvalidArgument
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
+from ..plan.asked.terms import Terms, TermWords, read_terms
 from ..plan.planner import QuestionWords
-from ..plan.terms import Terms, TermWords, read_terms
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from .answers import read_answers
@@ -32,7 +32,7 @@ from .explain import check_store, explain_plan
 from .explanation import Explanation
 from .order import order_of
 from .pay import Locks, pay
-from .rehearse import made_up
+from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
 
@@ -47,17 +47,14 @@ class Curator:
     is charged before it is run. The same question about the same declared version of the data, on the same terms, has
     the same answer and costs nothing. Curators may be used from many threads and processes.
 
-    >>> from ..data import Category, Integer, Rows
-    >>> from ..engines.memory.engine import Memory
-    >>> from ..ledger import open_ledger
-    >>> from ..privacy.measures import PureDP
-    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
-    >>> store = Memory({"people": [{"age": 37, "region": "N"}] * 500})
-    >>> curator = Curator(store, [people], open_ledger(":memory:", PureDP(3)), who="ana")
-    >>> answer = curator.sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region", spend=PureDP(1))
+    >>> import discreet as dp
+    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
+    >>> store = dp.Memory({"people": [{"age": 37, "region": "N"}] * 500})
+    >>> curator = dp.Curator(store, [people], dp.open_ledger(":memory:", dp.PureDP(3)), who="ana")
+    >>> answer = curator.sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region", spend=dp.PureDP(1))
     >>> answer.column("region"), abs(answer.column("n")[0] - 500) < 50
     (['N', 'S'], True)
-    >>> curator.left(), curator.sql("select region, count(*) n from people group by 1", spend=PureDP(1)) == answer
+    >>> curator.left(), curator.sql("select region, count(*) n from people group by 1", spend=dp.PureDP(1)) == answer
     (PureDP(2), True)
 
     Refuses drafts, tables that the store does not have, a ledger under other neighbours.
@@ -85,7 +82,7 @@ class Curator:
         return f"<Curator of {', '.join(self.stand.schemas)} for {self.who}>"
 
     def named(self, who: str) -> Curator:
-        """Give the same curator for another analyst."""
+        """Return the same curator for another analyst."""
         twin = object.__new__(Curator)
         _fill(twin, who, self.signer, self.stand, self.locks)
         return twin
@@ -96,11 +93,11 @@ class Curator:
         return self.stand.ledger
 
     def left(self) -> Measure:
-        """Give what this analyst may still spend, in the ledger's measure."""
+        """Return what this analyst may still spend, in the ledger's measure."""
         return self.ledger.left(self.who)
 
     def spent(self) -> Measure:
-        """Give what this analyst has spent, in the ledger's measure."""
+        """Return what this analyst has spent, in the ledger's measure."""
         return self.ledger.spent(self.who)
 
     def history(self, last: int | None = None) -> History:
@@ -108,7 +105,7 @@ class Curator:
         return self.ledger.history(self.who, last)
 
     def table(self, name: str) -> Table:
-        """Give a table to build questions on in Python: `curator.table("people").count(by="region")`."""
+        """Return a table to build questions on in Python: `curator.table("people").count(by="region")`."""
         return Table(self._schema(name), self.stand.public_values)
 
     def sql(
@@ -198,7 +195,7 @@ class Curator:
         """
         read = read_terms(spend, **terms)
         plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
-        store = made_up(self.stand.schemas.values(), count, self.stand.public_values)
+        store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
 

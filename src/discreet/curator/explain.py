@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from ..answer.gather import gather
 from ..engines.base import Engine
 from ..engines.understand import understand
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..query.algebra.tally import Tally, Totals
 from ..query.text.question import describe
 from .explanation import Explanation
@@ -20,7 +20,7 @@ __all__ = ["check_store", "explain_plan", "store_texts"]
 
 
 def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
-    """Tell what a plan would do and cost."""
+    """Return what a plan would do and cost."""
     ledger, priced = stand.ledger, order_of({"": plan}, terms, stand.ledger, who=who)
     event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
     return Explanation(

@@ -62,7 +62,7 @@ class Explanation:
         return f"<pre>{escape(self.question)}</pre>{plan}<p>{escape(self._cost())}</p>{asked}"
 
     def to_dict(self) -> dict[str, object]:
-        """Give everything as plain JSON types."""
+        """Return everything as plain JSON types."""
         rest = self.after
         return {
             "question": self.question,

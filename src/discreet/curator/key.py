@@ -26,9 +26,9 @@ from ..errors import InvalidArgument
 from ..ledger import Parts
 from ..ledger.stores.store import SECOND
 from ..mechanisms.reading.budget import read_budget
-from ..plan.asked import read_errors
+from ..plan.asked.asked import read_errors
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..plan.text.plan import share_text
 from ..privacy.events import Batch, Event
 from ..privacy.events.json import Json, measure_to_json, to_json

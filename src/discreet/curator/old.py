@@ -20,8 +20,8 @@ from fractions import Fraction
 
 from ..ledger import Entry
 from ..ledger.order import Fits
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..privacy.events.json import measure_to_json, read_amount, to_json
 from ..privacy.measures import Measure, RenyiDP
 from .body import read_body

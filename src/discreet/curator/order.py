@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ..ledger import Ledger
 from ..ledger.order import Order
+from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.terms import Terms
 from ..privacy.measures import Measure
 from .key import event_of, key_of, part_of_all, question_of
 from .old import fits_terms

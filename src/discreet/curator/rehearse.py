@@ -7,7 +7,7 @@ tables keep their keys unique. The rows are the same each time; the noise on the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import islice, product
@@ -18,11 +18,11 @@ from ..data.columns.column import Boolean, Category, Column, Date, Integer, Real
 from ..data.schema import Schema
 from ..data.unit import People
 from ..engines.memory.engine import Memory
+from ..query.bounds.keys import PublicValues
 
-__all__ = ["made_up"]
+__all__ = ["make_up"]
 
-Row: TypeAlias = dict[str, object]
-Values: TypeAlias = Callable[[str, str], Sequence[object]]
+MadeUpRow: TypeAlias = dict[str, object]
 
 WORDS = ("Oslo", "Bergen", "Rome", "Riga", "Accra", "Lima", "Kyoto", "Quito")
 NULLS = 0.02
@@ -30,19 +30,20 @@ MOST_PUBLIC = 1_000
 """Rows of a made-up public table, at most."""
 
 
-def made_up(schemas: Iterable[Schema], rows: int = 1_000, public_values: Values | None = None) -> Memory:
+def make_up(schemas: Iterable[Schema], rows: int = 1_000, public_values: PublicValues | None = None) -> Memory:
     """Make up rows for every table, `rows` in each private one; public tables draw on their own public values.
 
-    >>> from ..data import Category, Integer, Rows
-    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
-    >>> store = made_up([people], rows=3)
+    >>> import discreet as dp
+    >>> from discreet.curator.rehearse import make_up
+    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
+    >>> store = make_up([people], rows=3)
     >>> len(store.tables["people"]), sorted(store.tables["people"][0])
     (3, ['age', 'region'])
     """
     return Memory({schema.name: _rows(schema, rows, public_values) for schema in schemas})
 
 
-def _rows(schema: Schema, rows: int, public_values: Values | None) -> list[Row]:
+def _rows(schema: Schema, rows: int, public_values: PublicValues | None) -> list[MadeUpRow]:
     random = Random(f"discreet rehearsal of {schema.name}")
     if schema.public:
         return _public(schema, random, public_values)
@@ -76,11 +77,11 @@ def _at(column: Integer | Real | Date | Timestamp, steps: int) -> int | float | 
 
 
 def _number(exact: Fraction) -> int | float:
-    """Give a number as stores hold it; what is read from it is the same step of the grid."""
+    """Return a number as stores hold it; what is read from it is the same step of the grid."""
     return int(exact) if exact.denominator == 1 else float(exact)
 
 
-def _public(schema: Schema, random: Random, public_values: Values | None) -> list[Row]:
+def _public(schema: Schema, random: Random, public_values: PublicValues | None) -> list[MadeUpRow]:
     """Make up a public table: each combination of its key once, other columns by chance, as often as is stated."""
     pools = {name: _pool(schema, name, public_values) for name, _ in schema.declared}
     keys = schema.key or (schema.declared[0][0],)
@@ -93,7 +94,7 @@ def _public(schema: Schema, random: Random, public_values: Values | None) -> lis
     return rows
 
 
-def _sparse(rows: list[Row], name: str, most: int) -> list[Row]:
+def _sparse(rows: list[MadeUpRow], name: str, most: int) -> list[MadeUpRow]:
     """Keep at most so many rows of each value."""
     seen: Counter[object] = Counter()
     kept = []
@@ -104,12 +105,12 @@ def _sparse(rows: list[Row], name: str, most: int) -> list[Row]:
     return kept
 
 
-def _pool(schema: Schema, name: str, public_values: Values | None) -> list[Any]:
+def _pool(schema: Schema, name: str, public_values: PublicValues | None) -> list[Any]:
     """List the public values of a column, or some of those that it declares."""
     column = schema.columns[name]
     known = [] if public_values is None else list(islice(public_values(schema.name, name), MOST_PUBLIC))
     if known:
-        return [_shown(column, value) for value in known]
+        return [_restore(column, value) for value in known]
     match column:
         case Category():
             return list(column.values)
@@ -124,7 +125,7 @@ def _pool(schema: Schema, name: str, public_values: Values | None) -> list[Any]:
             assert_never(column)
 
 
-def _shown(column: Column, value: object) -> object:
+def _restore(column: Column, value: object) -> object:
     """Turn days, seconds and fractions back into what a store holds, so that they are read again as they were."""
     if isinstance(value, Fraction):
         return _number(value)

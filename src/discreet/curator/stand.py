@@ -62,7 +62,7 @@ def read_stand(engine: object, schemas: object, ledger: object) -> Stand:
 
 
 def _schemas(schemas: object) -> dict[str, Schema]:
-    listed = _listed(schemas.values() if isinstance(schemas, Mapping) else schemas)
+    listed = _list_schemas(schemas.values() if isinstance(schemas, Mapping) else schemas)
     if not listed or not all(isinstance(schema, Schema) for schema in listed):
         raise InvalidArgument("a curator needs a list of Schema, one for each table")
     names = [schema.name.casefold() for schema in listed]
@@ -73,7 +73,7 @@ def _schemas(schemas: object) -> dict[str, Schema]:
     return {schema.name: schema.ready() for schema in listed}
 
 
-def _listed(given: object) -> list[Schema]:
+def _list_schemas(given: object) -> list[Schema]:
     if isinstance(given, Schema):
         return [given]
     return list(given) if isinstance(given, Iterable) else []

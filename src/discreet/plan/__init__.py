@@ -8,9 +8,9 @@ from __future__ import annotations
 from .plan import Plan
 from .question import plan_question
 from .selection import Selection
+from .several.third import Third, find_third
+from .several.workload import Workload, plan_workload
 from .split import routes, split
-from .third import Third, find_third
-from .workload import Workload, plan_workload
 
 __all__ = [
     "Plan",

@@ -18,12 +18,12 @@ from ..query.bounds.keys import PublicValues
 from ..query.python.table import Table
 from ..query.sql.parse import parse
 from ..query.text.question import fingerprint
-from .checked import Checked, check_question
+from .asked.checked import Checked, check_question
+from .asked.terms import Terms
 from .plan import Plan
 from .question import plan_checked
-from .terms import Terms
-from .third import Third, third_of
-from .workload import Workload, workload_of
+from .several.third import Third, third_of
+from .several.workload import Workload, workload_of
 
 __all__ = ["Planner", "QuestionWords", "schemas_of"]
 
@@ -77,7 +77,7 @@ class Planner:
 
     def workload(self, questions: object, terms: Terms) -> Workload:
         """Plan several questions by name as one charge."""
-        read = {name: self.question(asked) for name, asked in _named(questions).items()}
+        read = {name: self.question(asked) for name, asked in _check_names(questions).items()}
         return workload_of(read, terms, under=self.filter)
 
     def find(self, asked: object, terms: Terms, queries: int | None = None) -> Plan | Workload | Third:
@@ -91,7 +91,7 @@ class Planner:
         return self.plan(asked, terms)
 
 
-def _named(questions: object) -> Mapping[str, object]:
+def _check_names(questions: object) -> Mapping[str, object]:
     """Check that questions are given by name; a release has at least one."""
     if not isinstance(questions, Mapping) or not questions:
         raise InvalidArgument('several questions are given by name: {"regions": "SELECT …", "ages": "SELECT …"}')

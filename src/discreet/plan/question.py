@@ -8,11 +8,11 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
-from .asked import read_asked
-from .checked import Checked, check_question
+from .asked.asked import read_asked
+from .asked.checked import Checked, check_question
+from .asked.terms import Terms, TermWords, read_terms
 from .choose import choose
 from .plan import Plan
-from .terms import Terms, TermWords, read_terms
 
 __all__ = ["plan_checked", "plan_question"]
 

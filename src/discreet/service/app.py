@@ -7,33 +7,29 @@ guard ─► session and token (door) ─► route ─► handler in a thread, o
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from ..errors import DiscreetError
 from ..wire.reply import refusal_to_json, status_of
 from .api.call import Reply
 from .api.routes import api_routes, send
-from .config import Config, read_config
+from .config import CONFIG_VARIABLE, Config, read_config
 from .http.door import NoEntry
-from .http.guard import guarded
+from .http.guard import guard_app
 from .http.limits import TooMany
 from .http.log import place_of
+from .pages.routes import routes as page_routes
 from .state import State, open_state
 
-__all__ = ["CONFIG_VARIABLE", "build_app", "from_environment"]
-
-CONFIG_VARIABLE = "DISCREET_CONFIG"
+__all__ = ["build_app", "from_environment"]
 
 
 def from_environment() -> ASGIApp:
@@ -54,31 +50,23 @@ def build_app(config: Config, state: State | None = None) -> ASGIApp:
             await run_in_threadpool(held.close)
 
     app = Starlette(
-        routes=[*api_routes(held), *_pages(held)],
+        routes=[*api_routes(held), *page_routes(held)],
         lifespan=life,
         exception_handlers={
-            DiscreetError: _refused(held),
+            DiscreetError: _handle_refusal(held),
             TooMany: _too_many,
             HTTPException: _http,
             Exception: _broken(held),
         },
     )
     app.router.redirect_slashes = False
-    return guarded(app, config, held.metrics)
-
-
-def _pages(state: State) -> Sequence[BaseRoute]:
-    """Find the pages for people, if they are installed."""
-    if find_spec("discreet.service.pages.routes") is None:
-        return ()
-    routes: Sequence[BaseRoute] = import_module("discreet.service.pages.routes").routes(state)
-    return routes
+    return guard_app(app, config, held.metrics)
 
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
-def _refused(state: State) -> Handler:
+def _handle_refusal(state: State) -> Handler:
     async def refused(request: Request, raised: Exception) -> Response:
         refusal = raised if isinstance(raised, DiscreetError) else DiscreetError()
         status = 401 if isinstance(refusal, NoEntry) else status_of(refusal)

@@ -15,11 +15,14 @@ from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import Measure
 from .stores.store import is_server
 
-__all__ = ["Bounds", "Config", "DataSet", "Source", "read_config"]
+__all__ = ["CONFIG_VARIABLE", "Config", "DataSet", "DataSource", "RequestBounds", "read_config"]
+
+CONFIG_VARIABLE = "DISCREET_CONFIG"
+"""Names the configuration to the workers of a server, in the environment."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RequestBounds:
     """How much one person may ask for, and how large a request may be; every number is public."""
 
     requests_per_minute: int = 120
@@ -32,7 +35,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DataSource:
     """Where the rows are: an engine by name, and what it is opened with."""
 
     engine: str
@@ -47,7 +50,7 @@ class DataSet:
     name: str
     schema: Path
     ledger: str
-    source: Source
+    source: DataSource
     terms: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -65,7 +68,7 @@ class Config:
     log: str = ""
     signing_key: str = ""
     proxies: tuple[str, ...] = ()
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: RequestBounds = field(default_factory=RequestBounds)
 
     @property
     def secure(self) -> bool:
@@ -100,9 +103,9 @@ def read_config(path: str | Path) -> Config:
 
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
-    _known(facts, ("service", "limits", "datasets"), "")
+    _check_known(facts, ("service", "limits", "datasets"), "")
     service = _table(facts.get("service", {}), "service")
-    _known(service, _SERVICE, "service")
+    _check_known(service, _SERVICE, "service")
     tables = _table(facts.get("datasets", {}), "datasets")
     if not tables:
         raise InvalidArgument("datasets is empty; write [datasets.people] with schema, ledger and duckdb")
@@ -123,9 +126,9 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
     )
 
 
-def _bounds(facts: Mapping[str, object]) -> Bounds:
-    _known(facts, Bounds.__slots__, "limits")
-    return Bounds(**{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()})
+def _bounds(facts: Mapping[str, object]) -> RequestBounds:
+    _check_known(facts, RequestBounds.__slots__, "limits")
+    return RequestBounds(**{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()})
 
 
 def _dataset(name: str, value: object, folder: Path) -> DataSet:
@@ -133,7 +136,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
     if not name.isidentifier() or not name.isascii() or len(name) > 63:
         raise InvalidArgument(f"{where}: a data set's name must be an identifier of at most 63 letters")
     facts = _table(value, where)
-    _known(facts, _DATASET, where)
+    _check_known(facts, _DATASET, where)
     return DataSet(
         name,
         folder / _text(facts.get("schema"), f"{where}.schema"),
@@ -155,7 +158,7 @@ def _allowances(facts: Mapping[str, object], where: str) -> dict[str, Measure]:
     return {who: budget_from_words(budget, f"{where}.allowances.{who}") for who, budget in facts.items()}
 
 
-def _source(facts: Mapping[str, object], where: str, folder: Path) -> Source:
+def _source(facts: Mapping[str, object], where: str, folder: Path) -> DataSource:
     engines = [engine for engine in _ENGINES if engine in facts]
     if len(engines) != 1:
         raise InvalidArgument(
@@ -165,13 +168,15 @@ def _source(facts: Mapping[str, object], where: str, folder: Path) -> Source:
     places = _table(facts.get("tables", {}), f"{where}.tables")
     if engine == "postgres":
         named = {table: _text(place, f"{where}.tables.{table}") for table, place in places.items()}
-        return Source(engine, _text(given, f"{where}.postgres"), named)
+        return DataSource(engine, _text(given, f"{where}.postgres"), named)
     if places:
         raise InvalidArgument(f"{where}.tables belongs to postgres; {engine} names its tables itself")
     if isinstance(given, str):
-        return Source(engine, str(folder / given))
+        return DataSource(engine, str(folder / given))
     files = _table(given, f"{where}.{engine}")
-    return Source(engine, {table: _file(file, f"{where}.{engine}.{table}", folder) for table, file in files.items()})
+    return DataSource(
+        engine, {table: _file(file, f"{where}.{engine}.{table}", folder) for table, file in files.items()}
+    )
 
 
 def _file(value: object, where: str, folder: Path) -> str:
@@ -215,7 +220,7 @@ def _text(value: object, where: str) -> str:
     return value
 
 
-def _known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
+def _check_known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
     for key in facts:
         if key not in names:
             path = f"{where}.{key}" if where else key

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..samples import sample
 from .config import read_config
-from .stores.people import People
+from .stores.people import Members
 from .stores.store import open_store
 
 __all__ = ["Sample", "make_sample"]
@@ -54,7 +54,7 @@ def make_sample(folder: Path, url: str = "http://127.0.0.1:8000") -> Sample:
     (folder / "curator.toml").write_text(_CONFIG.format(url=url, csv=csv), encoding="utf-8")
     config = read_config(folder / "curator.toml")
     store = open_store(config.store)
-    people = People(store)
+    people = Members(store)
     _, steward = people.add("stella", "steward", ["*"])
     _, analyst = people.add("ana", "analyst", ["census"])
     store.close()

@@ -16,9 +16,9 @@ from .http.session import Sessions
 from .jobs.grid import Grid
 from .jobs.jobs import Jobs
 from .stores.datasets import DataSets
-from .stores.people import People
+from .stores.people import Members
 from .stores.receipts import Receipts
-from .stores.store import Store, open_store
+from .stores.store import ServiceStore, open_store
 
 __all__ = ["State", "open_state"]
 
@@ -28,9 +28,9 @@ class State:
     """The parts of a running worker."""
 
     config: Config
-    store: Store
+    store: ServiceStore
     datasets: DataSets
-    people: People
+    people: Members
     sessions: Sessions
     limits: Limits
     log: Log
@@ -50,7 +50,7 @@ def open_state(config: Config) -> State:
     """Open everything a configuration names; refuses what is missing before the first request comes in."""
     datasets = DataSets(config)
     store = open_store(config.store)
-    people, log, grid, receipts = People(store), Log(config.log), Grid(config.grid), Receipts(store)
+    people, log, grid, receipts = Members(store), Log(config.log), Grid(config.grid), Receipts(store)
     return State(
         config=config,
         store=store,

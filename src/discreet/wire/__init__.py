@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from .request import Ask, Planned, Release, read_ask, read_planned, read_release
+from .request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
 from .text import read_json, write_json
 
 __all__ = [
     "Ask",
-    "Planned",
-    "Release",
+    "PlanRequest",
+    "ReleaseRequest",
     "read_ask",
     "read_json",
-    "read_planned",
+    "read_plan",
     "read_release",
     "write_json",
 ]

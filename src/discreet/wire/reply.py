@@ -81,7 +81,7 @@ _KINDS: dict[str, type[DiscreetError]] = {
 
 
 def status_of(refusal: DiscreetError) -> int:
-    """Give the HTTP status of a refusal.
+    """Return the HTTP status of a refusal.
 
     >>> status_of(InvalidArgument("no")), status_of(NotAllowed("no")), status_of(LedgerConflict("busy"))
     (422, 403, 503)
@@ -163,7 +163,7 @@ def _word(value: object) -> object:
 
 
 def _receipt(receipt: object) -> object:
-    """Give a receipt as its one canonical text; JSON that is read and written again would not be the same bytes."""
+    """Return a receipt as its one canonical text; JSON that is read and written again would not be the same bytes."""
     return None if receipt is None else receipt.to_json()  # type: ignore[attr-defined]
 
 

@@ -1,88 +1,179 @@
-"""The shapes of requests and refusals as JSON Schema, for the API's description; `request` is what decides."""
+"""Shapes of JSON: each is made once and is both a strict reader and a JSON Schema, so that the two cannot part.
+
+A schema may take in a little more than its reader (no schema says that a budget is above nothing); it never takes in
+less: whatever a reader reads, its schema allows.
+"""
 
 from __future__ import annotations
 
-from .request import LONGEST_NAME, LONGEST_SQL, LONGEST_WHY, MOST_NAMES, MOST_QUERIES, MOST_ROWS
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeAlias, TypeVar
 
-__all__ = ["SHAPES"]
+from ..arithmetic.numeral import NUMERAL, read_number
+from ..errors import InvalidArgument
 
-_NUMBER: dict[str, object] = {
-    "description": 'An exact number: JSON\'s own, or text such as "1/20" or "1e-6".',
-    "anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9]{1,9}(\\.[0-9]{1,9})?(e-?[0-9]{1,2})?$"}],
-}
-_REF = {"$ref": "#/components/schemas/Number"}
-_NAMED = {"type": "object", "additionalProperties": _REF, "minProperties": 1, "maxProperties": MOST_NAMES}
-_SQL = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": LONGEST_SQL,
-    "examples": ["SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"],
-}
-_QUESTIONS = {
-    "type": "object",
-    "additionalProperties": _SQL,
-    "propertyNames": {"maxLength": LONGEST_NAME},
-    "minProperties": 1,
-    "maxProperties": MOST_NAMES,
-}
-_TERMS: dict[str, object] = {
-    "spend": {"$ref": "#/components/schemas/Budget"},
-    "error": {"anyOf": [_REF, _NAMED]},
-    "weights": _NAMED,
-    "size": {"type": "integer", "minimum": 1},
-    "level": _REF,
-    "nonnegative": {"type": "boolean"},
-}
-_WHY = {"type": "string", "maxLength": LONGEST_WHY}
+__all__ = [
+    "FLAG",
+    "NUMBER",
+    "JsonSchema",
+    "JsonShape",
+    "anything",
+    "choice",
+    "either",
+    "level",
+    "listing",
+    "mapping",
+    "nullable",
+    "refer",
+    "text",
+    "whole",
+]
 
+JsonSchema: TypeAlias = dict[str, object]
+T = TypeVar("T")
+U = TypeVar("U")
+T_co = TypeVar("T_co", covariant=True)
 
-def _object(required: tuple[str, ...], **fields: object) -> dict[str, object]:
-    return {"type": "object", "properties": fields, "required": list(required), "additionalProperties": False}
+_NUMERAL: JsonSchema = {"type": "string", "pattern": f"^({NUMERAL.pattern})$"}
 
 
-SHAPES: dict[str, object] = {
-    "Number": _NUMBER,
-    "Budget": {
-        "description": "What may be spent, in words; amounts are exact.",
-        "examples": [{"epsilon": "1/2"}, {"epsilon": "1", "delta": "1e-6"}, {"rho": "1/8"}],
-        "oneOf": [
-            _object(("epsilon",), epsilon=_REF),
-            _object(("epsilon", "delta"), epsilon=_REF, delta=_REF),
-            _object(("rho",), rho=_REF),
-            _object(("mu",), mu=_REF),
-        ],
+@dataclass(frozen=True, slots=True)
+class JsonShape(Generic[T_co]):
+    """What may stand at one place: `read` takes a value and the name of its place, and refuses anything else."""
+
+    read: Callable[[object, str], T_co]
+    schema: JsonSchema
+
+
+def refer(name: str, shape: JsonShape[T]) -> JsonShape[T]:
+    """Return the shape as a reference to a component of this name; the document lists the component itself."""
+    return JsonShape(shape.read, {"$ref": f"#/components/schemas/{name}"})
+
+
+NUMBER: JsonShape[Fraction] = JsonShape(
+    read_number,
+    {
+        "description": 'An exact number: JSON\'s own, or text such as "1/20" or "1e-6".',
+        "examples": ["1/20", "1e-6", 3],
+        "anyOf": [{"type": "number"}, _NUMERAL],
     },
-    "Ask": _object(("sql",), sql=_SQL, **_TERMS, why=_WHY),
-    "Rehearsal": _object(
-        ("sql",), sql=_SQL, **_TERMS, why=_WHY, rows={"type": "integer", "minimum": 1, "maximum": MOST_ROWS}
-    ),
-    "Release": _object(("questions",), questions=_QUESTIONS, **_TERMS, why=_WHY),
-    "Plan": _object(
-        (), sql=_SQL, questions=_QUESTIONS, **_TERMS, queries={"type": "integer", "minimum": 1, "maximum": MOST_QUERIES}
-    ),
-    "Person": _object(
-        ("name", "datasets"),
-        name={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"},
-        role={"enum": ["steward", "analyst"]},
-        datasets={"type": "array", "items": {"type": "string"}, "minItems": 1},
-        days=_REF,
-    ),
-    "Days": _object((), days=_REF),
-    "Allowance": _object(
-        ("who", "budget"),
-        who={"type": "string"},
-        budget={"anyOf": [{"$ref": "#/components/schemas/Budget"}, {"type": "null"}]},
-    ),
-    "Refusal": {
-        "type": "object",
-        "required": ["error"],
-        "properties": {
-            "error": {
-                "type": "object",
-                "required": ["kind", "message"],
-                "properties": {"kind": {"type": "string"}, "message": {"type": "string"}},
-            }
-        },
-    },
-    "Any": {"type": "object"},
-}
+)
+
+
+def whole(most: int) -> JsonShape[int]:
+    """Return the shape of an integer from 1."""
+
+    def read(value: object, name: str) -> int:
+        exact = read_number(value, name)
+        if exact.denominator != 1 or not 1 <= exact <= most:
+            raise InvalidArgument(f"{name} must be a whole number from 1 to {most}")
+        return int(exact)
+
+    return JsonShape(read, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, _NUMERAL]})
+
+
+def level() -> JsonShape[float]:
+    """Return the shape of a probability between 0 and 1."""
+
+    def read(value: object, name: str) -> float:
+        found = float(read_number(value, name))
+        if not 0 < found < 1:
+            raise InvalidArgument(f"{name} must lie between 0 and 1, got {found}; try 0.95")
+        return found
+
+    return JsonShape(read, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]})
+
+
+def text(
+    longest: int | None = None, *, blank: bool = True, pattern: str = "", examples: tuple[str, ...] = ()
+) -> JsonShape[str]:
+    """Return the shape of plain text: no NUL, no halves of characters.
+
+    A `pattern` is part of the description; whoever takes the text checks it, with words of its own.
+    """
+
+    def read(value: object, name: str) -> str:
+        if not isinstance(value, str):
+            raise InvalidArgument(f"{name} must be text")
+        if longest is not None and len(value) > longest:
+            raise InvalidArgument(f"{name} has {len(value)} characters; at most {longest} are read")
+        if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise InvalidArgument(f"{name} must be plain text: no NUL, no halves of characters")
+        if not blank and not value.strip():
+            raise InvalidArgument(f"{name} is empty; write a question in SQL")
+        return value
+
+    facts: JsonSchema = {"type": "string"}
+    facts |= {} if longest is None else {"maxLength": longest}
+    facts |= {} if blank else {"minLength": 1}
+    facts |= {"pattern": f"^({pattern})$"} if pattern else {}
+    return JsonShape(read, facts | ({"examples": list(examples)} if examples else {}))
+
+
+def _read_flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{name} must be true or false")
+    return value
+
+
+FLAG: JsonShape[bool] = JsonShape(_read_flag, {"type": "boolean"})
+
+
+def choice(*options: str) -> JsonShape[str]:
+    """Return the shape of one of a few words."""
+
+    def read(value: object, name: str) -> str:
+        if not isinstance(value, str) or value not in options:
+            raise InvalidArgument(f"{name} must be one of {', '.join(options)}")
+        return value
+
+    return JsonShape(read, {"enum": list(options)})
+
+
+def listing(of: JsonShape[T], what: str, *, least: int = 0) -> JsonShape[list[T]]:
+    """Return the shape of a list; `what` says in words what stands in it."""
+
+    def read(value: object, name: str) -> list[T]:
+        if not isinstance(value, list) or len(value) < least:
+            raise InvalidArgument(f"{name} must be a list of {what}")
+        return [of.read(one, f"{name}[{place}]") for place, one in enumerate(value)]
+
+    return JsonShape(read, {"type": "array", "items": of.schema} | ({"minItems": least} if least else {}))
+
+
+def mapping(of: JsonShape[T], what: str, *, most: int, longest: int) -> JsonShape[dict[str, T]]:
+    """Return the shape of 1 to `most` things by name, each name of at most `longest` characters."""
+    label = text(longest)
+
+    def read(value: object, name: str) -> dict[str, T]:
+        if not isinstance(value, dict) or not 0 < len(value) <= most:
+            raise InvalidArgument(f"{name} must map 1 to {most} {what}")
+        return {label.read(key, f"a name in {name}"): of.read(one, f"{name}.{key[:40]}") for key, one in value.items()}
+
+    facts: JsonSchema = {"type": "object", "additionalProperties": of.schema, "propertyNames": {"maxLength": longest}}
+    return JsonShape(read, facts | {"minProperties": 1, "maxProperties": most})
+
+
+def either(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
+    """Return the shape of one thing, or of an object of several."""
+
+    def read(value: object, name: str) -> T | U:
+        return several.read(value, name) if isinstance(value, dict) else one.read(value, name)
+
+    return JsonShape(read, {"anyOf": [one.schema, several.schema]})
+
+
+def nullable(of: JsonShape[T]) -> JsonShape[T | None]:
+    """Return the shape of a thing, or of null."""
+
+    def read(value: object, name: str) -> T | None:
+        return None if value is None else of.read(value, name)
+
+    return JsonShape(read, {"anyOf": [of.schema, {"type": "null"}]})
+
+
+def anything(description: str, **facts: object) -> JsonShape[object]:
+    """Return the shape of what another room writes and reads; only the facts that are given are said of it."""
+    return JsonShape(lambda value, _: value, {"description": description, **facts})

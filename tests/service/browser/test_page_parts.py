@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, NotAllowed
 from discreet.ledger.parts import Parts
-from discreet.plan.terms import Terms
+from discreet.plan.asked.terms import Terms
 from discreet.service.pages import (
     answer_view,
     ask_form,
@@ -24,7 +24,7 @@ from discreet.service.pages.charts import spending, tradeoff
 from discreet.service.pages.charts.amount import Purse, amount, left_bar
 from discreet.service.pages.charts.answer import Bar, answer_chart
 from discreet.service.pages.charts.chart import plain
-from discreet.service.pages.charts.scale import Scale, decades, linear
+from discreet.service.pages.charts.scale import ChartScale, decades, linear
 from discreet.service.pages.lessons import corner as learn
 from discreet.service.pages.lessons import curve as lesson_curve
 from discreet.wire.request import Ask
@@ -63,7 +63,7 @@ class TestClause:
             assert found.before + found.marked + found.after == sql.splitlines()[line - 1]
 
     def test_every_kind_has_a_title(self):
-        assert {clause.refused(kind, "x").title for kind in ("NotAllowed", "UnsupportedQuery", "")} == {
+        assert {clause.word_refusal(kind, "x").title for kind in ("NotAllowed", "UnsupportedQuery", "")} == {
             "That is not yours to ask",
             "This cannot be asked privately as written",
             "Something broke",
@@ -93,7 +93,7 @@ class TestForm:
 
     def test_measures(self):
         made = {
-            symbol: ask_form.Unit(symbol, ("1",), 0, delta=True).measure(Fraction(2), Fraction(1, 9))
+            symbol: ask_form.BudgetUnit(symbol, ("1",), 0, delta=True).measure(Fraction(2), Fraction(1, 9))
             for symbol in "ρμε"
         }
         assert made == {"ρ": dp.ZCDP(2), "μ": dp.GaussianDP(2), "ε": dp.ApproxDP(2, "1/9")}
@@ -134,9 +134,9 @@ class TestCharts:
     """Axes end at round numbers and hold what they show."""
 
     def test_scales(self):
-        assert Scale(0, 1, 10, 20).place(7) == 20 and Scale(0, 1, 10, 20).place(-7) == 10
-        assert Scale(0, 0, 10, 20).place(0) == 10
-        assert linear(-3.2, 7.1, 0, 1) == Scale(-5.0, 10.0, 0, 1)
+        assert ChartScale(0, 1, 10, 20).place(7) == 20 and ChartScale(0, 1, 10, 20).place(-7) == 10
+        assert ChartScale(0, 0, 10, 20).place(0) == 10
+        assert linear(-3.2, 7.1, 0, 1) == ChartScale(-5.0, 10.0, 0, 1)
         assert (decades(1, 1, 0, 1).low, decades(1, 1, 0, 1).high) == (1.0, 10.0)
         assert [plain(v) for v in (-2.5e-7, 1e6, 123456.0)] == ["−2.5 × 10⁻⁷", "10⁶", "123\u202f456"]
 
@@ -198,7 +198,7 @@ class TestExplained:
         curator = dp.Curator(store, [PEOPLE], dp.open_ledger(":memory:", dp.PureDP(1)))
         unit = ask_form.unit_of(dp.PureDP(1))
         assert tradeoff.tradeoff(curator, Ask("SELECT street, COUNT(*) AS n FROM people GROUP BY street"), unit) == ""
-        small = ask_form.Unit("ε", ("60", "70"), 0, delta=False)  # no error is left to draw
+        small = ask_form.BudgetUnit("ε", ("60", "70"), 0, delta=False)  # no error is left to draw
         assert tradeoff.tradeoff(curator, Ask("SELECT COUNT(*) AS n FROM people", Terms(dp.PureDP(1))), small) == ""
         shown = tradeoff.tradeoff(curator, Ask("SELECT COUNT(*) AS n FROM people", Terms(dp.PureDP(60))), unit)
         assert shown.count("<circle") == 1

@@ -17,7 +17,7 @@ import uvicorn
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.state import State, open_state
-from discreet.service.stores.people import People
+from discreet.service.stores.people import Members
 
 DISTRICTS = ("Centre", "Harbour", "Hills", "Meadows", "Old town", "West side")
 SCHEMA = """format = 1
@@ -117,7 +117,7 @@ def running(folder: Path, hours: str = "12"):
     (folder / "curator.toml").write_text(CONFIG.format(url=url, hours=hours), encoding="utf-8")
     config = read_config(folder / "curator.toml")
     state = open_state(config)
-    people = People(state.store)
+    people = Members(state.store)
     steward, analyst = (
         people.add("stella", "steward", ["*"])[1],
         people.add("ana", "analyst", ["town", "archive", "country"])[1],

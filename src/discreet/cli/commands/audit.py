@@ -5,18 +5,21 @@ Exit codes: 0 not refuted, 1 refuted, 2 bad arguments, 3 not tested.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ...audit.reports.report import Report
+from ...audit.targets.command import TableFile, command_run
+from ...audit.verify import audit as look
+from ...errors import InvalidArgument
+from ...privacy.measures import Measure
+from ..budget import budget_of_flags
 from ..refusal import refusals
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ...audit.reports.report import Report
-    from ...privacy.measures import Measure
 
 __all__ = ["audit"]
 
@@ -84,8 +87,6 @@ def _show(report: Report, *, as_json: bool) -> None:
 
 
 def _write(report: Report, html: Path) -> None:
-    from ...errors import InvalidArgument
-
     try:
         report.html(html)
     except OSError as error:
@@ -93,18 +94,12 @@ def _write(report: Report, html: Path) -> None:
 
 
 def _claim(epsilon: str | None, delta: str | None, rho: str | None, mu: str | None) -> Measure:
-    from ...errors import InvalidArgument
-    from ..budget import budget_of_flags
-
     if sum(amount is not None for amount in (epsilon, rho, mu)) != 1:
         raise InvalidArgument("give exactly one claim: --epsilon (with or without --delta), --rho or --mu")
     return cast("Measure", budget_of_flags(epsilon, delta, rho, mu))
 
 
 def _pair(inputs: tuple[str, str], neighbours: str | None, unit: str | None) -> tuple[object, object]:
-    from ...audit.targets.command import TableFile
-    from ...errors import InvalidArgument
-
     if neighbours is not None:
         return TableFile(inputs[0]), TableFile(inputs[1])
     if unit is not None:
@@ -115,12 +110,6 @@ def _pair(inputs: tuple[str, str], neighbours: str | None, unit: str | None) -> 
 def _run(
     command: str, inputs: tuple[object, object], claim: Measure, *, samples: int, quiet: bool, how: Mapping[str, Any]
 ) -> Report:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from ...audit.targets.command import command_run
-    from ...audit.verify import audit as look
-
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:

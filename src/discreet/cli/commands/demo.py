@@ -5,7 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.panel import Panel
 from rich.syntax import Syntax
@@ -22,9 +24,10 @@ from ...errors import BudgetExceeded
 from ...ledger import open_ledger
 from ...privacy.measures import PureDP
 from ...samples import sample
+from ..refusal import refusals
 from ..write import can_draw, write_picture
 
-__all__ = ["PICTURE", "show"]
+__all__ = ["PICTURE", "demo", "show"]
 
 PICTURE = "discreet-demo.png"
 PEOPLE = Schema(
@@ -45,6 +48,17 @@ BY_AGE = """SELECT CASE WHEN age < 40 THEN 'under 40'
 FROM people GROUP BY ages"""
 MARRIED = "SELECT COUNT(*) AS married FROM people WHERE married = 1"
 MEDIAN = "SELECT MEDIAN(income) AS median_income FROM people"
+
+
+def demo(
+    epsilon: Annotated[str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")] = "2",
+) -> None:
+    """Live through a day of a steward and an analyst on a bundled census sample: ask, by budget and by error, run out.
+
+    Example: discreet demo --epsilon 1/2
+    """
+    with refusals():
+        show(epsilon)
 
 
 def show(epsilon: str, console: Console | None = None, folder: Path | None = None) -> None:

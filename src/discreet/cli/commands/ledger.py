@@ -10,16 +10,17 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ...errors import InvalidArgument
-from ...ledger import Ledger, Parts, open_ledger
+from ...ledger import Ledger, Parts, open_ledger, verify_export
 from ...privacy.budget_words import budget_from_words, budget_to_words
 from ...privacy.filters.filter import Kind
 from ...privacy.neighbours import Neighbours
+from ...wire.reply import entry_to_json
 from ..budget import budget_of_flags, pairs
-from ..flags import Delta, Epsilon, Json, Mu, Rho
+from ..flags import DeltaFlag, EpsilonFlag, JsonFlag, MuFlag, RhoFlag
 from ..refusal import refusals
 from ..write import echo
 
-__all__ = ["app", "existing"]
+__all__ = ["app", "open_existing"]
 
 app = typer.Typer(
     name="ledger",
@@ -35,10 +36,10 @@ Name = Annotated[str, typer.Option("--name", help="Which ledger of a database.")
 def create(
     where: At,
     *,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    mu: Mu = None,
+    epsilon: EpsilonFlag = None,
+    delta: DeltaFlag = None,
+    rho: RhoFlag = None,
+    mu: MuFlag = None,
     kind: Annotated[str | None, typer.Option(help="How spending adds up: pure, zcdp, residue, …; see docs.")] = None,
     keep_delta: Annotated[str | None, typer.Option(help="The part of δ that is kept for unknown keys.")] = None,
     neighbours: Annotated[str | None, typer.Option(help="add-remove or replace; else the first charge says.")] = None,
@@ -46,7 +47,7 @@ def create(
     window: Annotated[str | None, typer.Option(help="The budget begins anew each day, week, month, …")] = None,
     parts: Annotated[str | None, typer.Option(help="Disjoint public parts: visits.month=2026-04,2026-05.")] = None,
     name: Name = "main",
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Make a new ledger with a budget; its terms are fixed then.
 
@@ -95,16 +96,16 @@ def _show(ledger: Ledger, *, as_json: bool) -> None:
 
 
 @app.command()
-def show(where: At, *, name: Name = "main", as_json: Json = False) -> None:
+def show(where: At, *, name: Name = "main", as_json: JsonFlag = False) -> None:
     """Show the budget, what was spent and what is left.
 
     Example: discreet ledger show people.ledger
     """
-    with refusals(as_json=as_json), existing(where, name) as ledger:
+    with refusals(as_json=as_json), open_existing(where, name) as ledger:
         _show(ledger, as_json=as_json)
 
 
-def existing(where: str, name: str = "main") -> Ledger:
+def open_existing(where: str, name: str = "main") -> Ledger:
     """Open a ledger that must be there."""
     if "://" not in where and not Path(where).exists():
         raise InvalidArgument(f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3")
@@ -118,15 +119,13 @@ def history(
     who: Annotated[str | None, typer.Option(help="Only the entries of this person.")] = None,
     last: Annotated[int | None, typer.Option(help="Only the last few.")] = None,
     name: Name = "main",
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """List the entries: who asked what, when, why, and what was charged.
 
     Example: discreet ledger history people.ledger --last 20
     """
-    from ...wire.reply import entry_to_json
-
-    with refusals(as_json=as_json), existing(where, name) as ledger:
+    with refusals(as_json=as_json), open_existing(where, name) as ledger:
         found = ledger.history(who, last)
         echo(found, [entry_to_json(entry) for entry in found], as_json=as_json)
 
@@ -137,7 +136,7 @@ def verify(
     *,
     checkpoint: Annotated[str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")] = None,
     name: Name = "main",
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Prove the chain: check every hash and price every charge anew. Exit code 1 if it does not hold.
 
@@ -145,8 +144,6 @@ def verify(
 
     Example: discreet ledger verify people.ledger
     """
-    from ...ledger import verify_export
-
     with refusals(as_json=as_json):
         noted = None if checkpoint is None else _checkpoint(checkpoint)
         with Progress(console=Console(stderr=True), disable=as_json, transient=True) as bar:
@@ -158,7 +155,7 @@ def verify(
             if where.endswith((".jsonl", ".json")):
                 verdict = verify_export(where, advance, checkpoint=noted)
             else:
-                with existing(where, name) as ledger:
+                with open_existing(where, name) as ledger:
                     verdict = ledger.verify(advance, checkpoint=noted)
         number, mark = verdict.checkpoint
         facts = {"holds": True, "entries": verdict.entries, "charges": verdict.charges, "answers": verdict.answers}
@@ -179,13 +176,13 @@ def allow(
     budget: Annotated[str, typer.Argument(help="Such as epsilon=1 or rho=1/8; 'none' withdraws it.")],
     *,
     name: Name = "main",
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Give somebody an allowance under the budget, change it, or withdraw it.
 
     Example: discreet ledger allow people.ledger ana epsilon=1
     """
-    with refusals(as_json=as_json), existing(where, name) as ledger:
+    with refusals(as_json=as_json), open_existing(where, name) as ledger:
         entry = ledger.allow(who, None if budget == "none" else budget_from_words(budget, "an allowance"))
         echo(f"entry {entry.number}: {who} may spend {budget}", {"number": entry.number, "who": who}, as_json=as_json)
 
@@ -196,24 +193,24 @@ def export(
     out: Annotated[Path, typer.Argument(help="A new .jsonl file.")],
     *,
     name: Name = "main",
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Write all entries as lines of JSON, for whoever is to check them elsewhere.
 
     Example: discreet ledger export people.ledger people.jsonl
     """
-    with refusals(as_json=as_json), existing(where, name) as ledger:
+    with refusals(as_json=as_json), open_existing(where, name) as ledger:
         count = ledger.export(out)
         echo(f"{count} entries written to {out}", {"entries": count}, as_json=as_json)
 
 
 @app.command()
-def backup(where: At, out: Annotated[Path, typer.Argument(help="A new file.")], *, as_json: Json = False) -> None:
+def backup(where: At, out: Annotated[Path, typer.Argument(help="A new file.")], *, as_json: JsonFlag = False) -> None:
     """Copy a ledger's file while it is in use. Keep the checkpoint that is shown: an older copy forgets spending.
 
     Example: discreet ledger backup people.ledger people-monday.ledger
     """
-    with refusals(as_json=as_json), existing(where, "main") as ledger:
+    with refusals(as_json=as_json), open_existing(where, "main") as ledger:
         ledger.backup(out)
         last = ledger.history(last=1)[0]
         echo(

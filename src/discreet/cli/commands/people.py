@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from ...service.config import read_config
+from ...service.stores.people import Members
+from ...service.stores.store import open_store
 from ..refusal import refusals
-
-if TYPE_CHECKING:
-    from ...service.stores.people import People
 
 __all__ = ["app"]
 
@@ -23,15 +23,11 @@ ConfigPath = Annotated[Path, typer.Option("--config", help="The service's config
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[People]:
-    from ...service.config import read_config
-    from ...service.stores.people import People
-    from ...service.stores.store import open_store
-
+def _open_members(path: Path) -> Iterator[Members]:
     with refusals():
         store = open_store(read_config(path).store)
         try:
-            yield People(store)
+            yield Members(store)
         finally:
             store.close()
 
@@ -49,7 +45,7 @@ def add(
 
     Example: discreet people add ana --config curator.toml --dataset census --days 90
     """
-    with _opened(config) as people:
+    with _open_members(config) as people:
         _, token = people.add(name, role, dataset or [], days)
     typer.echo(token)
 
@@ -65,7 +61,7 @@ def renew(
 
     Example: discreet people renew ana --config curator.toml --days 90
     """
-    with _opened(config) as people:
+    with _open_members(config) as people:
         typer.echo(people.renew(name, days))
 
 
@@ -75,13 +71,14 @@ def list_people(config: ConfigPath, as_json: Annotated[bool, typer.Option("--jso
 
     Example: discreet people list --config curator.toml
     """
-    with _opened(config) as people:
+    with _open_members(config) as people:
         everybody = [person.to_json() for person in people.all()]
     if as_json:
         typer.echo(json.dumps(everybody, indent=2))
         return
     for person in everybody:
-        end = "revoked" if person["revoked"] else f"until {person['expires']}" if person["expires"] else "no end"
+        end = f"until {person['expires']}" if person["expires"] else "no end"
+        end = "revoked" if person["revoked"] else end
         reach = ", ".join(person["datasets"])  # type: ignore[arg-type]
         typer.echo(f"{person['name']}  {person['role']}  {reach}  {end}")
 
@@ -92,6 +89,6 @@ def revoke(name: Annotated[str, typer.Argument(help="Who is shut out.")], *, con
 
     Example: discreet people revoke ana --config curator.toml
     """
-    with _opened(config) as people:
+    with _open_members(config) as people:
         people.revoke(name)
     typer.echo(f"{name} is shut out")

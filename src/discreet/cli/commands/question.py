@@ -7,28 +7,29 @@ from typing import Annotated
 
 import typer
 
+from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ..asking import PlaceFlags, TermFlags, open_curator
-from ..bundle import bundled
-from ..flags import Json, Nonnegative, Source, Sql, Why
+from ..bundle import spread_flags
+from ..flags import JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
 from ..refusal import refusals
 from ..write import check_picture, echo, write_picture, write_text
 
 __all__ = ["explain", "plan", "query", "rehearse"]
 
 
-@bundled
+@spread_flags
 def query(
-    source: Source,
-    sql: Sql,
+    source: SourceArgument,
+    sql: SqlArgument,
     *,
     place: PlaceFlags,
     price: TermFlags,
-    nonnegative: Nonnegative = False,
-    why: Why = "",
+    nonnegative: NonnegativeFlag = False,
+    why: WhyFlag = "",
     out: Annotated[Path | None, typer.Option(help="Also write the table, with intervals, to this CSV file.")] = None,
     receipt: Annotated[Path | None, typer.Option(help="Also write the receipt to this file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the first statistic: .png, .svg or .pdf.")] = None,
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Answer a question privately: charge the ledger, ask the store, add noise, show the table with its error bars.
 
@@ -37,8 +38,6 @@ def query(
     Example: discreet query people.csv "SELECT region, AVG(income) AS income FROM people GROUP BY region" \
     --schema people.toml --ledger people.ledger --budget epsilon=3 --epsilon 1
     """
-    from ...wire.reply import answer_reply
-
     with refusals(as_json=as_json):
         check_picture(plot)
         if place.fresh:  # a ledger is for good: make it only for a question that can be answered
@@ -55,65 +54,59 @@ def query(
             write_picture(answer, plot, level=price.level)
 
 
-@bundled
+@spread_flags
 def explain(
-    source: Source,
-    sql: Sql,
+    source: SourceArgument,
+    sql: SqlArgument,
     *,
     place: PlaceFlags,
     price: TermFlags,
-    nonnegative: Nonnegative = False,
-    as_json: Json = False,
+    nonnegative: NonnegativeFlag = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Show what a question would do, cost and miss, and what the store would be asked; nothing is touched or spent.
 
     Example: discreet explain people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --epsilon 1
     """
-    from ...wire.reply import explanation_reply
-
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
         shown = curator.explain(sql, **price.words(nonnegative=nonnegative))
         echo(shown, explanation_reply(shown), as_json=as_json)
 
 
-@bundled
+@spread_flags
 def plan(
-    source: Source,
-    sql: Sql,
+    source: SourceArgument,
+    sql: SqlArgument,
     *,
     place: PlaceFlags,
     price: TermFlags,
     queries: Annotated[int | None, typer.Option(help="How many questions like this one are to be asked.")] = None,
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Plan a question; given two of what to spend, the error and the number of queries, find the third.
 
     Example: discreet plan people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --error 20 --queries 100
     """
-    from ...wire.reply import plan_reply
-
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
         found = curator.plan(sql, **price.words(), queries=queries)
         echo(found, plan_reply(found), as_json=as_json)
 
 
-@bundled
+@spread_flags
 def rehearse(
-    source: Source,
-    sql: Sql,
+    source: SourceArgument,
+    sql: SqlArgument,
     *,
     place: PlaceFlags,
     price: TermFlags,
-    nonnegative: Nonnegative = False,
+    nonnegative: NonnegativeFlag = False,
     rows: Annotated[int, typer.Option(help="How many rows to make up for each table.")] = 1000,
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Answer a question from made-up data of the schema's shape, free: to see whether it is the question you mean.
 
     Example: discreet rehearse people.csv "SELECT AVG(age) AS age FROM people" --schema people.toml --epsilon 1
     """
-    from ...wire.reply import answer_reply
-
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
         answer = curator.rehearse(sql, **price.words(nonnegative=nonnegative), rows=rows)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
-from ..flags import Json
+from ...curator import verify_receipt as verify
+from ..flags import JsonFlag
 from ..refusal import refusals
 from ..write import echo
+from .ledger import open_existing
 
 __all__ = ["verify_receipt"]
 
@@ -21,21 +23,18 @@ def verify_receipt(
     *,
     key: Annotated[str | None, typer.Option(help="The public key that must have signed it.")] = None,
     ledger: Annotated[str | None, typer.Option(help="The ledger that must hold the same charge and answer.")] = None,
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Check a receipt: every byte, its signature, and against the ledger if one is given. Exit code 1 if it is false.
 
     Example: discreet verify-receipt receipt.json --ledger people.ledger
     """
-    from ...curator import verify_receipt as verify
-    from .ledger import existing
-
     with refusals(as_json=as_json), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         if ledger is None:
             found = verify(file, key=key)
         else:
-            with existing(ledger) as held:
+            with open_existing(ledger) as held:
                 found = verify(file, key=key, ledger=held)
         words = [f"but {one.message}" for one in told]
         facts = {"holds": True, "unproven": [str(one.message) for one in told], **json.loads(found.to_json())}

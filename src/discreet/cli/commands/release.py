@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...curator import Curator
 from ...data.files.file import read_schemas
 from ...errors import InvalidArgument
 from ...ledger import open_ledger
-from ..flags import Json
+from ...wire.reply import plan_reply
+from ..flags import JsonFlag
 from ..publish.file import ReleaseFile, read_release
 from ..publish.page import page
 from ..refusal import refusals
@@ -30,7 +32,7 @@ def release(
     *,
     out: Annotated[Path, typer.Option(help="The folder to make; it must not be there yet.")],
     plan: Annotated[bool, typer.Option("--plan", help="Only show what it would cost and miss.")] = False,
-    as_json: Json = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Answer all questions of a file with one charge, and write them to a folder: CSV tables, pictures, a README.
 
@@ -38,9 +40,6 @@ def release(
 
     Example: discreet release release.toml --out release/
     """
-    from ...curator import Curator
-    from ...wire.reply import plan_reply
-
     with refusals(as_json=as_json):
         asked = read_release(file)
         if out.exists() and not plan:

@@ -75,7 +75,7 @@ def infer_command(
     with refusals():
         _check_free(out)
         guessed: dict[str, Kind] = {column: seen.kind for column, seen in look(file).columns.items()}
-        types = _overruled(guessed, kind or [])
+        types = _overrule(guessed, kind or [])
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])
         who = _unit(unit, people, max_rows, max_groups, window)
@@ -98,7 +98,7 @@ def infer_command(
         _write(draft, out)
 
 
-def _overruled(guessed: Kinds, said: list[str]) -> dict[str, Kind]:
+def _overrule(guessed: Kinds, said: list[str]) -> dict[str, Kind]:
     """Read the kinds that overrule a guess."""
     kinds: dict[str, Kind] = {}
     for answer in said:

@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
 from ...errors import InvalidArgument
+from ...service.config import CONFIG_VARIABLE, Config, read_config
+from ...service.sample import make_sample
 from ..refusal import refusals
-
-if TYPE_CHECKING:
-    from ...service.config import Config
 
 __all__ = ["serve"]
 
@@ -64,8 +63,6 @@ def _check_installed() -> None:
 
 
 def _demo(folder: Path, host: str | None, port: int | None) -> Path:
-    from ...service.sample import make_sample
-
     made = make_sample(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
     typer.echo(f"A demonstration on bundled census data, until you stop it; nothing is kept.\nsteward: {made.steward}")
     typer.echo(f"analyst: {made.analyst}\nSign in with one of these tokens; they are not shown again.")
@@ -76,9 +73,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
     """Check the configuration and open everything once, so that what is missing is said here; then serve."""
     import uvicorn
 
-    from ...service.app import CONFIG_VARIABLE
-    from ...service.config import read_config
-    from ...service.state import open_state
+    from ...service.state import open_state  # needs starlette, which comes with discreet[service]
 
     config = read_config(path)
     open_state(config).close()

@@ -22,18 +22,18 @@ from decimal import Decimal
 from pathlib import Path
 
 from ...errors import InvalidArgument
-from ...plan.terms import read_terms
+from ...plan.asked.terms import read_terms
 from ...privacy.budget_words import budget_from_words
 from ...privacy.measures import Measure
 
-__all__ = ["Asked", "ReleaseFile", "read_release"]
+__all__ = ["PublishedTable", "ReleaseFile", "read_release"]
 
 _FIELDS = {"title", "source", "schema", "ledger", "tables", "budget", "spend", "who", "why", "level", "questions"}
 _QUESTION = {"title", "sql", "weight", "error"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PublishedTable:
     """One table of a release: its question, its title, and its part of the budget or the error it may have."""
 
     sql: str
@@ -50,7 +50,7 @@ class ReleaseFile:
     source: str
     schema: str
     ledger: str
-    questions: Mapping[str, Asked]
+    questions: Mapping[str, PublishedTable]
     spend: Measure | None = None
     budget: Measure | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def read_release(path: str | Path) -> ReleaseFile:
         raise InvalidArgument(f"{path} cannot be read; give the path of a TOML file in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument(f"{path} is no TOML: {error}") from None
-    _known(data, _FIELDS, str(path))
+    _check_known(data, _FIELDS, str(path))
     home, questions = Path(path).parent, _questions(data.get("questions"), str(path))
     spend = budget_from_words(data["spend"], f"{path}: spend") if "spend" in data else None
     _check_price(questions, spend, str(path))
@@ -91,17 +91,17 @@ def read_release(path: str | Path) -> ReleaseFile:
     )
 
 
-def _questions(data: object, where: str) -> dict[str, Asked]:
+def _questions(data: object, where: str) -> dict[str, PublishedTable]:
     if not isinstance(data, Mapping) or not data:
         raise InvalidArgument(f'{where} asks nothing; write a [questions.NAME] with sql = "SELECT …" for each table')
-    found: dict[str, Asked] = {}
+    found: dict[str, PublishedTable] = {}
     for name, one in data.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}", name):
             raise InvalidArgument(f"{where}: {name!r} cannot name a file; use letters, digits, - and _")
         if not isinstance(one, Mapping) or not isinstance(one.get("sql"), str):
             raise InvalidArgument(f'{where}: questions.{name} needs sql = "SELECT …"')
-        _known(one, _QUESTION, f"{where}: questions.{name}")
-        found[name] = Asked(one["sql"], str(one.get("title", name)), str(one.get("weight", 1)), _error(one))
+        _check_known(one, _QUESTION, f"{where}: questions.{name}")
+        found[name] = PublishedTable(one["sql"], str(one.get("title", name)), str(one.get("weight", 1)), _error(one))
     return found
 
 
@@ -112,7 +112,7 @@ def _error(question: Mapping[str, object]) -> str | dict[str, str] | None:
     return None if said is None else str(said)
 
 
-def _check_price(questions: Mapping[str, Asked], spend: Measure | None, where: str) -> None:
+def _check_price(questions: Mapping[str, PublishedTable], spend: Measure | None, where: str) -> None:
     erring = [name for name, one in questions.items() if one.error is not None]
     if spend is not None and erring:
         raise InvalidArgument(f"{where} gives spend, and an error for {', '.join(erring)}; give one of the two")
@@ -121,7 +121,7 @@ def _check_price(questions: Mapping[str, Asked], spend: Measure | None, where: s
         raise InvalidArgument(f"{where} says neither spend nor an error for {rest}; give one of the two")
 
 
-def _known(data: Mapping[str, object], fields: set[str], where: str) -> None:
+def _check_known(data: Mapping[str, object], fields: set[str], where: str) -> None:
     unknown = sorted(set(data) - fields)
     if unknown:
         raise InvalidArgument(f"{where} has unknown {', '.join(unknown)}; it may have {', '.join(sorted(fields))}")

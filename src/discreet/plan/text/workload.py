@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .plan import plan_html, plan_text
 
 if TYPE_CHECKING:
-    from ..workload import Workload
+    from ..several.workload import Workload
 
 __all__ = ["workload_html", "workload_text"]
 

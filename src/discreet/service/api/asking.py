@@ -8,72 +8,85 @@ from collections.abc import Callable, Mapping
 from starlette.concurrency import run_in_threadpool
 
 from ...errors import InvalidArgument
-from ...wire.request import read_ask, read_planned, read_release
+from ...wire.request import read_ask, read_plan, read_release
 from ...wire.text import write_json
 from ..jobs.job import Job
 from ..state import State
 from . import verbs
-from .call import Call, Reply
+from .call import ApiCall, Reply
 
-__all__ = ["ask_release", "ask_sql", "cancel_job", "get_job", "list_jobs", "try_explain", "try_plan", "try_rehearse"]
+__all__ = [
+    "ask_release",
+    "ask_sql",
+    "cancel_job",
+    "explain_question",
+    "get_job",
+    "list_jobs",
+    "plan_question",
+    "rehearse_question",
+]
 
 MARK = "Idempotency-Key"
 LONGEST_MARK = 200
+Reader = Callable[[State, ApiCall], Mapping[str, object]]
+"""Checks a charged request and gives it as it is kept."""
 
 
-def try_explain(state: State, call: Call) -> Reply:
+def explain_question(state: State, call: ApiCall) -> Reply:
     """Show what a question would do, cost and miss; nothing is touched or spent."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json())
     return Reply(verbs.explain(state.datasets.curator(call.dataset, call.person.name), ask))
 
 
-def try_plan(state: State, call: Call) -> Reply:
+def plan_question(state: State, call: ApiCall) -> Reply:
     """Plan one question or several, or find the third of spend, error and queries."""
     state.datasets.check(call.person, call.dataset)
-    planned = read_planned(call.json())
+    planned = read_plan(call.json())
     return Reply(verbs.plan(state.datasets.curator(call.dataset, call.person.name), planned))
 
 
-def try_rehearse(state: State, call: Call) -> Reply:
+def rehearse_question(state: State, call: ApiCall) -> Reply:
     """Answer from made-up rows; free."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json(), rehearsal=True)
     return Reply(verbs.rehearse(state.datasets.curator(call.dataset, call.person.name), ask))
 
 
-async def ask_sql(state: State, call: Call) -> Reply:
+async def ask_sql(state: State, call: ApiCall) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await _charged(state, call, "sql", _checked_ask)
+    return await _charge(state, call, "sql", _checked_ask)
 
 
-async def ask_release(state: State, call: Call) -> Reply:
+async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await _charged(state, call, "release", _checked_release)
+    return await _charge(state, call, "release", _checked_release)
 
 
-def _checked_ask(state: State, call: Call) -> Mapping[str, object]:
+def _checked_ask(state: State, call: ApiCall) -> Mapping[str, object]:
     ask = read_ask(call.json())
     curator = state.datasets.curator(call.dataset, call.person.name)
     verbs.check_ask(curator, ask, state.config.bounds.cells)
     return ask.to_json()
 
 
-def _checked_release(state: State, call: Call) -> Mapping[str, object]:
+def _checked_release(state: State, call: ApiCall) -> Mapping[str, object]:
     release = read_release(call.json())
     curator = state.datasets.curator(call.dataset, call.person.name)
     verbs.check_release(curator, release, state.config.bounds.cells)
     return release.to_json()
 
 
-def put_job(state: State, call: Call, verb: str, read: Callable[[State, Call], Mapping[str, object]]) -> Job:
+def put_job(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
     """Check a charged request by public facts alone, then put it up; blocks."""
     state.datasets.check(call.person, call.dataset)
     body = write_json(read(state, call))
     return state.jobs.put(call.person.name, call.dataset, verb, body, _mark(call.mark))
 
 
-async def _charged(state: State, call: Call, verb: str, read: Callable[[State, Call], Mapping[str, object]]) -> Reply:
+async def _charge(
+    state: State, call: ApiCall, verb: str, read: Callable[[State, ApiCall], Mapping[str, object]]
+) -> Reply:
     """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
     job = await run_in_threadpool(put_job, state, call, verb, read)
     now = time.time()
@@ -96,19 +109,19 @@ def job_reply(state: State, job: Job, now: float | None = None) -> Reply:
     return Reply(reply, int(str(status)), place | again, pad=True)  # type: ignore[arg-type]
 
 
-def get_job(state: State, call: Call) -> Reply:
+def get_job(state: State, call: ApiCall) -> Reply:
     """Say how far a job is; when it is done, what came of it stands under `reply`."""
     job = state.jobs.find(call.person.name, call.path["job"])
     return Reply(state.jobs.view(job)[1], pad=True)
 
 
-def cancel_job(state: State, call: Call) -> Reply:
+def cancel_job(state: State, call: ApiCall) -> Reply:
     """Stop a job; what was charged stays charged."""
     job = state.jobs.cancel(call.person.name, call.path["job"])
     return Reply(state.jobs.view(job)[1], 202, pad=True)
 
 
-def list_jobs(state: State, _call: Call) -> Reply:
+def list_jobs(state: State, _call: ApiCall) -> Reply:
     """List all open jobs of all people; for stewards. No SQL is shown."""
     jobs = [
         {"id": job.id, "who": job.person, "dataset": job.dataset, "verb": job.verb, "state": job.state}

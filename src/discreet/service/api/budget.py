@@ -6,19 +6,28 @@ import tempfile
 from pathlib import Path
 
 from ...errors import NotAllowed
-from ...privacy.budget_words import budget_from_words, budget_to_words
+from ...privacy.budget_words import budget_to_words
 from ...wire.reply import entry_to_json
 from ..state import State
 from ..stores.people import NAME
-from .call import Call, Reply
+from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
+from .call import ApiCall, Reply
 
-__all__ = ["allow", "export", "history", "left", "receipt", "spent", "verify"]
+__all__ = [
+    "export_ledger",
+    "get_left",
+    "get_receipt",
+    "get_spent",
+    "list_history",
+    "set_allowance",
+    "verify_ledger",
+]
 
 MOST_ENTRIES = 1000
 SHOWN = ("charge", "allow")
 
 
-def left(state: State, call: Call) -> Reply:
+def get_left(state: State, call: ApiCall) -> Reply:
     """Say what this person may still spend, and what is left for all; never more than that."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
@@ -32,7 +41,7 @@ def left(state: State, call: Call) -> Reply:
     )
 
 
-def spent(state: State, call: Call) -> Reply:
+def get_spent(state: State, call: ApiCall) -> Reply:
     """Say what this person has spent, and all together."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
@@ -40,7 +49,7 @@ def spent(state: State, call: Call) -> Reply:
     return Reply({"spent": budget_to_words(mine), "spent_by_all": budget_to_words(everybody), "text": str(mine)})
 
 
-def history(state: State, call: Call) -> Reply:
+def list_history(state: State, call: ApiCall) -> Reply:
     """List the last entries of the ledger: one's own charges and allowances; a steward sees everything.
 
     An answer's entry says when the store was done, to the microsecond: no analyst is shown that.
@@ -53,7 +62,7 @@ def history(state: State, call: Call) -> Reply:
     return Reply({"entries": entries, "filter": found.filter.to_json()})
 
 
-def receipt(state: State, call: Call) -> Reply:
+def get_receipt(state: State, call: ApiCall) -> Reply:
     """Give the receipt of a charge, by its number in the ledger: to whoever was charged, and to stewards."""
     state.datasets.check(call.person, call.dataset)
     number = int(call.path["number"]) if len(call.path["number"]) < 16 and call.path["number"].isdecimal() else -1
@@ -63,25 +72,24 @@ def receipt(state: State, call: Call) -> Reply:
     return Reply(found[1])
 
 
-def allow(state: State, call: Call) -> Reply:
+def set_allowance(state: State, call: ApiCall) -> Reply:
     """Give somebody an allowance under the budget, or withdraw it with null."""
     state.datasets.check(call.person, call.dataset)
-    fields = call.fields("who", "budget")
-    who, budget = fields.get("who"), fields.get("budget")
-    if not isinstance(who, str) or not (who == "*" or NAME.fullmatch(who)):
+    found = ALLOWANCE.read(call.json())
+    who, share = WHO.of(found), BUDGET_SLOT.of(found)
+    if not (who == "*" or NAME.fullmatch(who)):
         raise NotAllowed("who must be the name of a person, or * for everyone who is not named")
-    share = None if budget is None else budget_from_words(budget, "budget")
     return Reply({"entry": entry_to_json(state.datasets.ledger(call.dataset).allow(who, share))}, 201)
 
 
-def verify(state: State, call: Call) -> Reply:
+def verify_ledger(state: State, call: ApiCall) -> Reply:
     """Walk the ledger's chain, check every hash and price every charge again."""
     state.datasets.check(call.person, call.dataset)
     verdict = state.datasets.ledger(call.dataset).verify()
     return Reply({"verified": True, "text": str(verdict)})
 
 
-def export(state: State, call: Call) -> Reply:
+def export_ledger(state: State, call: ApiCall) -> Reply:
     """Give the whole chain as lines of JSON, which a reviewer can check without this service."""
     state.datasets.check(call.person, call.dataset)
     with tempfile.TemporaryDirectory() as folder:

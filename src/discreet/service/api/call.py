@@ -11,16 +11,16 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...wire.text import read_json
 from ..state import State
-from ..stores.people import Person
+from ..stores.people import Member
 
-__all__ = ["Call", "Handler", "Reply", "Way"]
+__all__ = ["ApiCall", "Handler", "Reply", "Way"]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """A request that came through the door."""
 
-    person: Person
+    person: Member
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: bytes
@@ -34,13 +34,6 @@ class Call:
     def json(self) -> object:
         """Read the body strictly."""
         return read_json(self.body)
-
-    def fields(self, *known: str) -> Mapping[str, object]:
-        """Read the body as an object with no other fields than these."""
-        body = self.json()
-        if not isinstance(body, dict) or not set(body) <= set(known):
-            raise InvalidArgument(f"the body must be a JSON object; what may stand in it: {', '.join(known)}")
-        return body
 
     def number(self, name: str, most: int) -> int | None:
         """Read a whole number of the query string, if it is there."""
@@ -67,14 +60,17 @@ class Reply:
         return content + b" " * (-len(content) % 1024) if self.pad else content
 
 
-Handler = Callable[[State, Call], Reply]
-Waiter = Callable[[State, Call], Awaitable[Reply]]
+Handler = Callable[[State, ApiCall], Reply]
+Waiter = Callable[[State, ApiCall], Awaitable[Reply]]
 Who = Literal["anybody", "person", "steward"]
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A method and a path; `handler` blocks and runs in a thread, `waiter` waits in the event loop."""
+    """A method and a path; `handler` blocks and runs in a thread, `waiter` waits in the event loop.
+
+    `takes` and `gives` name the shapes of the body and of the reply; the handler's own name names the operation.
+    """
 
     method: str
     path: str
@@ -83,5 +79,11 @@ class Way:
     waiter: Waiter | None = None
     who: Who = "person"
     takes: str = ""
+    gives: str = ""
     query: tuple[str, ...] = ()
     status: tuple[int, ...] = (200,)
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return (self.handler or self.waiter).__name__  # type: ignore[union-attr]

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from ...wire.shape import SHAPES
+from ...wire.reply_shape import SHAPES
 from ..config import Config
+from .bodies import BODIES
 from .call import Way
 
 __all__ = ["document"]
@@ -27,13 +28,20 @@ _ERRORS = {
 }
 
 
+_FREE = (
+    ("/health", "get_health", "Say that the worker lives.", "Health"),
+    ("/openapi.json", "get_openapi", "This document.", "Document"),
+)
+
+
 def document(ways: Iterable[Way], root: str, config: Config) -> Json:
     """Describe every way in."""
     paths: dict[str, Json] = {}
     for way in ways:
         paths.setdefault(root + way.path, {})[way.method.lower()] = _operation(way)
-    for path, words in (("/health", "Say that the worker lives."), ("/openapi.json", "This document.")):
-        paths[root + path] = {"get": {"summary": words, "security": [], "responses": {"200": _content("Done.", "Any")}}}
+    for path, name, words, shape in _FREE:
+        said: Json = {"summary": words, "operationId": name, "security": []}
+        paths[root + path] = {"get": said | {"responses": {"200": _content("Done.", shape)}}}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -46,7 +54,7 @@ def document(ways: Iterable[Way], root: str, config: Config) -> Json:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": SHAPES,
+            "schemas": {**SHAPES, **BODIES},
         },
     }
 
@@ -63,21 +71,26 @@ def _operation(way: Way) -> Json:
         parameters.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": mark})
     described: Json = {
         "summary": way.words,
-        "operationId": f"{way.method.lower()} {way.path}",
+        "operationId": way.name,
         "parameters": parameters,
         "responses": _responses(way),
     }
     if way.takes:
         content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{way.takes}"}}}
-        described["requestBody"] = {"required": way.takes != "Days", "content": content}
+        described["requestBody"] = {"required": way.takes != "TokenRequest", "content": content}
     return described
 
 
 def _responses(way: Way) -> Json:
-    done = {str(status): _content("Done." if status != 202 else "A job; ask again.", "Any") for status in way.status}
-    if way.path.endswith("/export"):
+    done: Json = {str(status): _content(*_outcome(way, status)) for status in way.status}
+    if not way.gives and way.status == (200,):
         done["200"] = {"description": "Lines of JSON.", "content": {"application/x-ndjson": {}}}
     return {**done, **{str(status): _content(words, "Refusal") for status, words in _ERRORS.items()}}
+
+
+def _outcome(way: Way, status: int) -> tuple[str, str]:
+    """Return what a status means, and the shape of its reply; 202 is always a job."""
+    return ("A job; ask again.", "Job") if status == 202 else ("Done.", way.gives)
 
 
 def _content(words: str, shape: str) -> Json:

@@ -4,33 +4,44 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from ...arithmetic.numeral import read_number
+from ...answer.stored import scalar_to_json
 from ...data.schema import Schema
 from ...errors import InvalidArgument, NotAllowed
 from ...privacy.budget_words import budget_to_words
 from ..state import State
-from ..stores.people import EVERYTHING, Person
-from .call import Call, Reply
+from ..stores.people import EVERYTHING, Member
+from .bodies import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
+from .call import ApiCall, Reply
 
-__all__ = ["add", "datasets", "describe", "health", "me", "people", "renew", "revoke", "values"]
+__all__ = [
+    "add_person",
+    "describe_dataset",
+    "get_health",
+    "get_me",
+    "list_datasets",
+    "list_people",
+    "list_values",
+    "renew_token",
+    "revoke_person",
+]
 
 
-def health(_state: State) -> Reply:
+def get_health(_state: State) -> Reply:
     """Say that the worker lives."""
     return Reply({"status": "ok", "version": version("discreet")})
 
 
-def me(_state: State, call: Call) -> Reply:
+def get_me(_state: State, call: ApiCall) -> Reply:
     """Say who is asking."""
     return Reply(call.person.to_json())
 
 
-def datasets(state: State, call: Call) -> Reply:
+def list_datasets(state: State, call: ApiCall) -> Reply:
     """List the data sets of this person."""
     return Reply({"datasets": list(state.datasets.allowed(call.person))})
 
 
-def describe(state: State, call: Call) -> Reply:
+def describe_dataset(state: State, call: ApiCall) -> Reply:
     """Give the public facts of a data set: its tables, its budget and how it is counted."""
     state.datasets.check(call.person, call.dataset)
     terms = state.datasets.ledger(call.dataset).terms
@@ -45,68 +56,63 @@ def describe(state: State, call: Call) -> Reply:
     )
 
 
-def values(state: State, call: Call) -> Reply:
+def list_values(state: State, call: ApiCall) -> Reply:
     """List the values of a column of a public table."""
     state.datasets.check(call.person, call.dataset)
     schema = _table(state, call)
     column, _ = schema.column(call.path["column"])
-    from ...answer.stored import scalar_to_json
-
     found = state.datasets.curator(call.dataset, call.person.name).stand.public_values(schema.name, column)
     return Reply({"values": [scalar_to_json(value) for value in found]})
 
 
-def _table(state: State, call: Call) -> Schema:
+def _table(state: State, call: ApiCall) -> Schema:
     for schema in state.datasets.schemas(call.dataset):
         if schema.name == call.path["table"] and schema.public:
             return schema
     raise InvalidArgument("only the values of a public table can be listed; there is no such public table")
 
 
-def people(state: State, call: Call) -> Reply:
+def list_people(state: State, call: ApiCall) -> Reply:
     """List the people within this steward's data sets."""
     seen = [person.to_json() for person in state.people.all() if call.person.over(person)]
     return Reply({"people": seen})
 
 
-def add(state: State, call: Call) -> Reply:
+def add_person(state: State, call: ApiCall) -> Reply:
     """Take in somebody new; the token is shown this once."""
-    fields = call.fields("name", "role", "datasets", "days")
-    name, reach = fields.get("name"), fields.get("datasets")
-    if not isinstance(name, str) or not isinstance(reach, list) or not all(isinstance(one, str) for one in reach):
-        raise InvalidArgument("give name as text and datasets as a list of names")
+    found = NEWCOMER.read(call.json())
+    reach = DATASETS.of(found)
     _within(state, call.person, reach)
-    days = None if fields.get("days") is None else read_number(fields["days"], "days")
-    person, token = state.people.add(name, str(fields.get("role", "analyst")), reach, days)
+    person, token = state.people.add(WHO_NAME.of(found), ROLE.of(found), reach, DAYS.of(found))
     return Reply({**person.to_json(), "token": token}, 201)
 
 
-def renew(state: State, call: Call) -> Reply:
+def renew_token(state: State, call: ApiCall) -> Reply:
     """Give somebody a new token; the old one ends at once."""
-    _decided(state, call)
-    fields = call.fields("days") if call.body else {}
-    days = None if fields.get("days") is None else read_number(fields["days"], "days")
-    return Reply({"name": call.path["person"], "token": state.people.renew(call.path["person"], days)}, 201)
+    _check_over(state, call)
+    found = RENEWAL.read(call.json()) if call.body else {}
+    token = state.people.renew(call.path["person"], DAYS.of(found))
+    return Reply({"name": call.path["person"], "token": token}, 201)
 
 
-def revoke(state: State, call: Call) -> Reply:
+def revoke_person(state: State, call: ApiCall) -> Reply:
     """Shut somebody out for good, at once."""
-    _decided(state, call)
+    _check_over(state, call)
     state.people.revoke(call.path["person"])
-    return Reply(state.people.named(call.path["person"]).to_json())
+    return Reply(state.people.find(call.path["person"]).to_json())
 
 
-def _decided(state: State, call: Call) -> None:
+def _check_over(state: State, call: ApiCall) -> None:
     """Refuse a steward who decides about somebody with other data sets than their own."""
     try:
-        other = state.people.named(call.path["person"])
+        other = state.people.find(call.path["person"])
     except NotAllowed:
         other = None
     if other is None or not call.person.over(other):
         raise NotAllowed("there is nobody of that name within your data sets")
 
 
-def _within(state: State, steward: Person, reach: list[str]) -> None:
+def _within(state: State, steward: Member, reach: list[str]) -> None:
     """Refuse to give what the steward does not have, and data sets that do not exist."""
     if EVERYTHING in steward.datasets:
         unknown = [name for name in reach if name != EVERYTHING and name not in state.datasets.names]

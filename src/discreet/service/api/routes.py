@@ -13,10 +13,10 @@ from starlette.routing import BaseRoute, Route
 from ...errors import InvalidArgument
 from ..http.door import enter, require_steward
 from ..state import State
-from ..stores.people import Person
+from ..stores.people import Member
 from . import asking, budget
 from . import people as crew
-from .call import Call, Handler, Reply, Way
+from .call import ApiCall, Handler, Reply, Way
 from .openapi import document
 
 __all__ = ["WAYS", "api_routes", "send"]
@@ -26,47 +26,57 @@ SET = "/datasets/{name}"
 BODY_SECONDS = 15.0
 
 WAYS: tuple[Way, ...] = (
-    Way("GET", "/me", "Say who is asking.", crew.me),
-    Way("GET", "/datasets", "List the data sets of this person.", crew.datasets),
-    Way("GET", SET, "Give the public facts of a data set.", crew.describe),
-    Way("GET", SET + "/values/{table}/{column}", "List the values of a public table's column.", crew.values),
+    Way("GET", "/me", "Say who is asking.", crew.get_me, gives="Person"),
+    Way("GET", "/datasets", "List the data sets of this person.", crew.list_datasets, gives="DataSets"),
+    Way("GET", SET, "Give the public facts of a data set.", crew.describe_dataset, gives="DataSet"),
+    Way("GET", SET + "/values/{table}/{column}", "List a public column's values.", crew.list_values, gives="Values"),
     Way(
-        "POST", SET + "/explain", "Show what a question would do, cost and miss; free.", asking.try_explain, takes="Ask"
+        "POST", SET + "/explain", "Show what a question would do, cost and miss; free.", asking.explain_question,
+        takes="AskRequest", gives="Explanation",
     ),
     Way(
-        "POST", SET + "/plan", "Plan, or find the third of spend, error, queries; free.", asking.try_plan, takes="Plan"
+        "POST", SET + "/plan", "Plan, or find the third of spend, error, queries; free.", asking.plan_question,
+        takes="PlanRequest", gives="Plan",
     ),
-    Way("POST", SET + "/rehearse", "Answer from made-up rows; free.", asking.try_rehearse, takes="Rehearsal"),
-    Way("POST", SET + "/sql", "Answer one question; charged.", waiter=asking.ask_sql, takes="Ask", status=(200, 202)),
     Way(
-        "POST",
-        SET + "/release",
-        "Answer several questions with one charge.",
-        waiter=asking.ask_release,
-        takes="Release",
-        status=(200, 202),
+        "POST", SET + "/rehearse", "Answer from made-up rows; free.", asking.rehearse_question,
+        takes="RehearsalRequest", gives="Answer",
     ),
-    Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", asking.get_job),
+    Way(
+        "POST", SET + "/sql", "Answer one question; charged.", waiter=asking.ask_sql,
+        takes="AskRequest", gives="Answer", status=(200, 202),
+    ),
+    Way(
+        "POST", SET + "/release", "Answer several questions with one charge.", waiter=asking.ask_release,
+        takes="ReleaseRequest", gives="Answers", status=(200, 202),
+    ),
+    Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", asking.get_job, gives="Job"),
     Way("DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", asking.cancel_job, status=(202,)),
-    Way("GET", SET + "/left", "Say what may still be spent.", budget.left),
-    Way("GET", SET + "/spent", "Say what was spent.", budget.spent),
+    Way("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),
+    Way("GET", SET + "/spent", "Say what was spent.", budget.get_spent, gives="Spent"),
     Way(
-        "GET",
-        SET + "/history",
-        "List the last entries: one's own, a steward everybody's.",
-        budget.history,
-        query=("last",),
+        "GET", SET + "/history", "List the last entries: one's own, a steward everybody's.", budget.list_history,
+        gives="History", query=("last",),
     ),
-    Way("GET", SET + "/receipt/{number}", "Give the receipt of a charge.", budget.receipt),
-    Way("GET", "/jobs", "List all open jobs.", asking.list_jobs, who="steward"),
-    Way("GET", "/people", "List the people.", crew.people, who="steward"),
-    Way("POST", "/people", "Take in somebody new.", crew.add, who="steward", takes="Person", status=(201,)),
-    Way("POST", "/people/{person}/token", "Give a new token.", crew.renew, who="steward", takes="Days", status=(201,)),
-    Way("DELETE", "/people/{person}", "Shut somebody out for good.", crew.revoke, who="steward"),
-    Way("POST", SET + "/allow", "Give an allowance.", budget.allow, who="steward", takes="Allowance", status=(201,)),
-    Way("GET", SET + "/ledger/verify", "Prove the ledger's chain.", budget.verify, who="steward"),
-    Way("GET", SET + "/ledger/export", "Give the ledger's chain as lines of JSON.", budget.export, who="steward"),
-)
+    Way("GET", SET + "/receipt/{number}", "Give the receipt of a charge.", budget.get_receipt, gives="Receipt"),
+    Way("GET", "/jobs", "List all open jobs.", asking.list_jobs, who="steward", gives="Jobs"),
+    Way("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
+    Way(
+        "POST", "/people", "Take in somebody new.", crew.add_person, who="steward",
+        takes="PersonRequest", gives="NewPerson", status=(201,),
+    ),
+    Way(
+        "POST", "/people/{person}/token", "Give a new token.", crew.renew_token, who="steward",
+        takes="TokenRequest", gives="Token", status=(201,),
+    ),
+    Way("DELETE", "/people/{person}", "Shut somebody out for good.", crew.revoke_person, who="steward", gives="Person"),
+    Way(
+        "POST", SET + "/allow", "Give an allowance.", budget.set_allowance, who="steward",
+        takes="AllowanceRequest", gives="Allowed", status=(201,),
+    ),
+    Way("GET", SET + "/ledger/verify", "Prove the chain.", budget.verify_ledger, who="steward", gives="Verified"),
+    Way("GET", SET + "/ledger/export", "Give the chain as lines of JSON.", budget.export_ledger, who="steward"),
+)  # fmt: skip
 
 
 def api_routes(state: State) -> list[BaseRoute]:
@@ -74,7 +84,7 @@ def api_routes(state: State) -> list[BaseRoute]:
     described = document(WAYS, ROOT, state.config)
 
     async def health(_: Request) -> Response:
-        return send(crew.health(state))
+        return send(crew.get_health(state))
 
     async def metrics(_: Request) -> Response:
         return send(Reply(state.metrics.text(), kind="text/plain; version=0.0.4"))
@@ -97,7 +107,7 @@ def send(reply: Reply) -> Response:
 
 def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        person = await run_in_threadpool(_entered, state, request, way)
+        person = await run_in_threadpool(_enter, state, request, way)
         request.state.person, request.state.verb = person.name, f"{way.method} {way.path}"
         call = await _call(request, person)
         named = call.path.get("name", "")
@@ -118,17 +128,17 @@ def _handler(way: Way) -> Handler:
     return way.handler
 
 
-def _entered(state: State, request: Request, way: Way) -> Person:
+def _enter(state: State, request: Request, way: Way) -> Member:
     person = enter(state, request).person
     if way.who == "steward":
         require_steward(person)
     return person
 
 
-async def _call(request: Request, person: Person) -> Call:
+async def _call(request: Request, person: Member) -> ApiCall:
     """Read the body; somebody who sends it too slowly is not waited for."""
     with anyio.move_on_after(BODY_SECONDS) as scope:
         body = await request.body()
     if scope.cancelled_caught:
         raise InvalidArgument(f"the body did not come within {BODY_SECONDS:g} s; send it at once")
-    return Call(person, request.path_params, dict(request.query_params), body, request.headers.get(asking.MARK, ""))
+    return ApiCall(person, request.path_params, dict(request.query_params), body, request.headers.get(asking.MARK, ""))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import InvalidArgument
 from ...plan import Plan
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
-from ...wire.request import Ask, Planned, Release, read_ask, read_release
+from ...wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_release
 
 if TYPE_CHECKING:
     from ...curator import Curator
@@ -21,7 +21,7 @@ def explain(curator: Curator, ask: Ask) -> dict[str, object]:
     return explanation_reply(curator.explain(ask.sql, **ask.terms.words()))
 
 
-def plan(curator: Curator, planned: Planned) -> dict[str, object]:
+def plan(curator: Curator, planned: PlanRequest) -> dict[str, object]:
     """Plan one question or several, or find the third of spend, error and queries."""
     return plan_reply(curator.plan(planned.questions, queries=planned.queries, **planned.terms.words()))
 
@@ -36,7 +36,7 @@ def check_ask(curator: Curator, ask: Ask, cells: int) -> None:
     _check_cells({"": curator.plan(ask.sql, **ask.terms.words())}, cells)
 
 
-def check_release(curator: Curator, release: Release, cells: int) -> None:
+def check_release(curator: Curator, release: ReleaseRequest, cells: int) -> None:
     """Refuse several questions as `check_ask` does one."""
     found: Any = curator.plan(release.questions, **release.terms.words())
     _check_cells(dict(found.plans), cells)

@@ -12,11 +12,11 @@ from starlette.requests import HTTPConnection
 
 from ...errors import NotAllowed
 from ..state import State
-from ..stores.people import Person
+from ..stores.people import Member
 from .csrf import check_csrf
 from .session import Session, read_cookie
 
-__all__ = ["Entry", "NoEntry", "address_of", "enter", "require_steward", "session_of"]
+__all__ = ["Admission", "NoEntry", "address_of", "enter", "require_steward", "session_of"]
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LONGEST_TOKEN = 200
@@ -27,14 +27,14 @@ class NoEntry(NotAllowed):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Admission:
     """Who came in; `session` only if by the page's cookie."""
 
-    person: Person
+    person: Member
     session: Session | None = None
 
 
-def enter(state: State, request: HTTPConnection) -> Entry:
+def enter(state: State, request: HTTPConnection) -> Admission:
     """Find who sends a request; blocks.
 
     Refuses no token, a wrong, expired or revoked one, a forged session, a change without the session's second secret,
@@ -56,29 +56,29 @@ def session_of(state: State, request: HTTPConnection) -> Session | None:
     return None if not secret or len(secret) > LONGEST_TOKEN else state.sessions.find(secret)
 
 
-def require_steward(person: Person) -> None:
+def require_steward(person: Member) -> None:
     """Refuse everybody who is no steward."""
     if person.role != "steward":
         raise NotAllowed("this is for stewards; ask one of them")
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Give the address of the other end; headers that claim another are not read here."""
+    """Return the address of the other end; headers that claim another are not read here."""
     return request.client.host if request.client is not None else ""
 
 
-def _by_token(state: State, request: HTTPConnection) -> Entry | None:
+def _by_token(state: State, request: HTTPConnection) -> Admission | None:
     scheme, _, token = request.headers["Authorization"].partition(" ")
     if scheme.lower() != "bearer" or not token.startswith("dsc_") or len(token) > LONGEST_TOKEN:
         return None
     person = state.people.holder(token)
-    return None if person is None else Entry(person)
+    return None if person is None else Admission(person)
 
 
-def _by_cookie(state: State, request: HTTPConnection) -> Entry | None:
+def _by_cookie(state: State, request: HTTPConnection) -> Admission | None:
     session = session_of(state, request)
     if session is None:
         return None
     if request.scope["method"] not in SAFE:
         check_csrf(state.config, request, session)
-    return Entry(session.person, session)
+    return Admission(session.person, session)

@@ -12,7 +12,7 @@ from ...wire.text import write_json
 from ..config import Config
 from .metrics import Metrics
 
-__all__ = ["guarded"]
+__all__ = ["guard_app"]
 
 Headers = list[tuple[bytes, bytes]]
 _POLICY = (
@@ -31,7 +31,7 @@ _ALWAYS: dict[str, str] = {
 _HSTS = {"strict-transport-security": "max-age=31536000"}
 
 
-def guarded(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
+def guard_app(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
     """Put the guard before an application."""
     headers = [(name.encode(), text.encode()) for name, text in (_ALWAYS | (_HSTS if config.secure else {})).items()]
     most = config.bounds.body_bytes
@@ -49,15 +49,15 @@ def guarded(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
             if message["type"] == "http.response.start":
                 started = True
                 metrics.count(message["status"])
-                message["headers"] = _dressed(message["headers"], headers, scope["path"])
+                message["headers"] = _dress(message["headers"], headers, scope["path"])
             await send(message)
 
-        refusal = _refused(scope, config)
+        refusal = _find_refusal(scope, config)
         if refusal is not None:
             await _refuse(sending, *refusal)
             return
         try:
-            await app(scope, _counted(receive, most), sending)
+            await app(scope, _count_bytes(receive, most), sending)
         except Exception:  # noqa: BLE001 it was answered and noted; the server must not print it, it may hold data
             if not started:  # pragma: no cover the application answers whatever breaks
                 await _refuse(sending, 500, BROKEN)
@@ -65,7 +65,7 @@ def guarded(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
     return guard
 
 
-def _dressed(found: Iterable[tuple[bytes, bytes]], always: Headers, path: str) -> Headers:
+def _dress(found: Iterable[tuple[bytes, bytes]], always: Headers, path: str) -> Headers:
     """Add the headers of all responses; what is not a fixed file of the page is never kept by caches."""
     kept = [(name, text) for name, text in found if name.lower() != b"server"]
     names = {name.lower() for name, _ in kept}
@@ -74,7 +74,7 @@ def _dressed(found: Iterable[tuple[bytes, bytes]], always: Headers, path: str) -
     return [*kept, *((name, text) for name, text in always if name not in names)]
 
 
-def _refused(scope: Scope, config: Config) -> tuple[int, str] | None:
+def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
     """Refuse a request for another host, with an unclear or too large body, or a path with odd characters."""
     headers: Headers = scope["headers"]
     hosts = [text for name, text in headers if name == b"host"]
@@ -90,7 +90,7 @@ def _refused(scope: Scope, config: Config) -> tuple[int, str] | None:
     return None
 
 
-def _counted(receive: Receive, most: int) -> Receive:
+def _count_bytes(receive: Receive, most: int) -> Receive:
     seen = 0
 
     async def counting() -> Message:

@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from ..config import Bounds
+from ..config import RequestBounds
 
 __all__ = ["Buckets", "Limits", "TooMany"]
 
@@ -58,7 +58,7 @@ class Buckets:
 class Limits:
     """The limits of one worker: requests of a person, failures to sign in from an address."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: RequestBounds) -> None:
         self.bounds = bounds
         self._asked = Buckets(bounds.requests_per_minute)
         self._failed = Buckets(bounds.failures_per_minute)

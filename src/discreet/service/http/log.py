@@ -44,7 +44,7 @@ class Log:
 
 
 def place_of(problem: BaseException) -> str:
-    """Say what broke and where in the program, never what it said: `KeyError at plan.py:12 < ask.py:40`.
+    """Return what broke and where in the program, never what it said: `KeyError at plan.py:12 < ask.py:40`.
 
     >>> try:
     ...     {}["secret"]

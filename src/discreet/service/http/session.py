@@ -14,8 +14,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from ..config import Config
-from ..stores.people import People, Person, token_hash
-from ..stores.store import Store
+from ..stores.people import Member, Members, token_hash
+from ..stores.store import ServiceStore
 
 __all__ = ["Session", "Sessions", "cookie_name", "drop_cookie", "read_cookie", "set_cookie"]
 
@@ -26,14 +26,14 @@ class Session:
 
     id: str = field(repr=False)
     csrf: str = field(repr=False)
-    person: Person
+    person: Member
     expires: float
 
 
 class Sessions:
     """The open sessions, in the service's store."""
 
-    def __init__(self, store: Store, people: People, hours: float) -> None:
+    def __init__(self, store: ServiceStore, people: Members, hours: float) -> None:
         self._store = store
         self._people = people
         self._seconds = hours * 3600
@@ -66,7 +66,7 @@ class Sessions:
         if not rows:
             return None
         name, csrf, token, expires = rows[0]
-        person = self._people.signed(str(name), str(token))
+        person = self._people.find_signed(str(name), str(token))
         return None if person is None else Session(secret, str(csrf), person, float(cast("float", expires)))
 
     def close(self, secret: str) -> None:

@@ -28,13 +28,13 @@ class Grid:
     seconds: float
 
     def tick(self, started: float, moment: float) -> float:
-        """Give the first tick at or after a moment."""
+        """Return the first tick at or after a moment."""
         taken = max(moment - started, 0.0) / self.seconds
         doublings = 0 if taken <= 1 else math.ceil(math.log2(taken))
         return started + self.seconds * float(2**doublings)
 
     def shows(self, started: float, finished: float | None, now: float) -> bool:
-        """Tell whether something finished may be seen by now."""
+        """Return whether something finished may be seen by now."""
         return finished is not None and self.tick(started, finished) <= now
 
     async def until(self, moment: float) -> None:

@@ -43,7 +43,7 @@ class Job:
         return self.state in OPEN
 
     def to_json(self, *, shown: bool, next_tick: float, now: float) -> dict[str, object]:
-        """Give what its person may see; before its tick a finished job still looks as if it ran."""
+        """Return what its person may see; before its tick a finished job still looks as if it ran."""
         state = self.state if shown or self.state == "waiting" else "running"
         seen: dict[str, object] = {"id": self.id, "dataset": self.dataset, "verb": self.verb, "state": state}
         if shown and self.reply is not None:

@@ -25,7 +25,7 @@ from ..http.limits import TooMany
 from ..http.log import Log, place_of
 from ..stores.datasets import DataSets, Hired
 from ..stores.receipts import Receipts, fingerprints
-from ..stores.store import PATIENCE, Store
+from ..stores.store import PATIENCE, ServiceStore
 from .grid import Grid
 from .job import Job
 from .shelf import Shelf
@@ -55,7 +55,7 @@ class Jobs:
     """The jobs of one worker; `start` sets its threads going, `stop` finishes or releases what it holds."""
 
     def __init__(
-        self, store: Store, config: Config, *, datasets: DataSets, grid: Grid, log: Log, receipts: Receipts
+        self, store: ServiceStore, config: Config, *, datasets: DataSets, grid: Grid, log: Log, receipts: Receipts
     ) -> None:
         self.owner = secrets.token_hex(8)
         self.shelf = Shelf(store, self.owner, config.lease)
@@ -110,14 +110,14 @@ class Jobs:
         return self.shelf.take(job) if self._again(job) else None
 
     def _again(self, job: Job) -> bool:
-        """Tell whether a request that is sent again is run again: if its worker is gone, or if it was refused.
+        """Return whether a request that is sent again is run again: if its worker is gone, or if it was refused.
 
         A refusal spent nothing, and the budget may have changed; but first its own tick must have shown it.
         """
         now = time.time()
-        return (job.open and job.lease < now) or (job.state == "refused" and self._shown(job, now))
+        return (job.open and job.lease < now) or (job.state == "refused" and self._shows(job, now))
 
-    def _shown(self, job: Job, now: float) -> bool:
+    def _shows(self, job: Job, now: float) -> bool:
         return self._grid.shows(job.started, job.finished, now)
 
     def find(self, person: str, job_id: str) -> Job:
@@ -125,7 +125,7 @@ class Jobs:
         return self.shelf.find(job_id, person)
 
     def view(self, job: Job, now: float | None = None) -> tuple[bool, dict[str, object]]:
-        """Give what may be seen of a job by now, and whether that is its outcome."""
+        """Return what may be seen of a job by now, and whether that is its outcome."""
         moment = time.time() if now is None else now
         shown = self._grid.shows(job.started, job.finished, moment)
         tick = self._grid.tick(job.started, max(moment, job.started) + 1e-6)
@@ -181,7 +181,7 @@ class Jobs:
 
     def _answer(self, job: Job) -> Outcome:
         try:
-            hired = self._datasets.hired(job.dataset)
+            hired = self._datasets.hire(job.dataset)
         except DiscreetError:  # the store went away before this thread had opened it; nothing was charged
             return Outcome("failed", status_of(failure()), refusal_to_json(failure()))
         with self._lock:

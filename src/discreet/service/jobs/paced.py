@@ -17,7 +17,7 @@ from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from .grid import Grid
 
-__all__ = ["Paced", "paced"]
+__all__ = ["Paced", "pace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Paced:
     grid: Grid
 
     def tally(self, tally: Tally) -> Totals:
-        """Give the exact totals at a tick; a query that somebody stopped ends at once."""
+        """Return the exact totals at a tick; a query that somebody stopped ends at once."""
         started = time.time()
         try:
             totals = self.engine.tally(tally)
@@ -57,10 +57,10 @@ class Paced:
         time.sleep(max(0.0, self.grid.tick(started, now) - now))
 
 
-def paced(engine: Engine, seconds: float) -> Engine:
+def pace(engine: Engine, seconds: float) -> Engine:
     """Hold an engine's totals back, for replies that leave on a grid of so many seconds.
 
-    >>> paced(None, 0.5).grid
+    >>> pace(None, 0.5).grid
     Grid(seconds=0.375)
     """
     return Paced(engine, Grid(0.75 * seconds))

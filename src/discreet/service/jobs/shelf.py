@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from ...errors import InvalidArgument, NotAllowed
-from ..stores.store import Store
+from ..stores.store import ServiceStore
 from .job import COLUMNS, Job, read_job
 
 __all__ = ["Shelf"]
@@ -30,7 +30,7 @@ _TAKE = (
 class Shelf:
     """The jobs of a service as one worker, the owner, sees them."""
 
-    def __init__(self, store: Store, owner: str, lease: float) -> None:
+    def __init__(self, store: ServiceStore, owner: str, lease: float) -> None:
         self._store = store
         self._owner = owner
         self._lease = lease

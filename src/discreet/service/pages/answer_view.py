@@ -10,11 +10,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ...privacy.events.json import measure_from_json
 from ...wire.text import read_json
 from .charts.answer import Bar, answer_chart
 from .words import error_words, percent, value_words
 
-__all__ = ["AnswerView", "Cell", "Chart", "Column", "answer_csv", "answer_view", "cost_of"]
+__all__ = ["AnswerColumn", "AnswerView", "Cell", "Chart", "answer_csv", "answer_view", "cost_of"]
 
 MOST_ROWS, MOST_CHARTS = 200, 4
 
@@ -29,7 +30,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class AnswerColumn:
     """A column's name, and whether its values carry noise."""
 
     name: str
@@ -50,7 +51,7 @@ class AnswerView:
 
     title: str
     remark: str
-    columns: tuple[Column, ...]
+    columns: tuple[AnswerColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     more: int
     charts: tuple[Chart, ...]
@@ -63,7 +64,7 @@ class AnswerView:
 def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`."""
     level = float(reply["level"])
-    columns = tuple(Column(one["name"], one["noisy"]) for one in reply["columns"])
+    columns = tuple(AnswerColumn(one["name"], one["noisy"]) for one in reply["columns"])
     rows = [
         tuple(_cell(*given) for given in zip(columns, row, ends, strict=True))
         for row, ends in zip(reply["rows"], reply["intervals"], strict=True)
@@ -83,9 +84,7 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) 
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
-    """Say what the receipt says it cost; nothing if there is none."""
-    from ...privacy.events.json import measure_from_json
-
+    """Return what the receipt says it cost; nothing if there is none."""
     receipt = reply.get("receipt")
     return "" if receipt is None else str(measure_from_json(_receipt(receipt)["price"]))
 
@@ -95,7 +94,7 @@ def _receipt(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _cell(column: Column, value: object, ends: Sequence[object] | None) -> Cell:
+def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) -> Cell:
     if not column.noisy or ends is None:
         return Cell(value_words(value), "", column.noisy)
     low, high = ends
@@ -106,7 +105,7 @@ def _cell(column: Column, value: object, ends: Sequence[object] | None) -> Cell:
 
 
 def _charts(
-    columns: Sequence[Column], rows: Sequence[Sequence[Any]], intervals: Sequence[Sequence[Any]], level: float
+    columns: Sequence[AnswerColumn], rows: Sequence[Sequence[Any]], intervals: Sequence[Sequence[Any]], level: float
 ) -> Iterator[Chart]:
     """Draw the noisy columns of numbers, the first four of them."""
     keys = [", ".join(value_words(v) for v, c in zip(row, columns, strict=True) if not c.noisy) for row in rows]

@@ -12,7 +12,7 @@ from ...errors import NotAllowed
 from ..jobs.job import Job
 from ..state import State
 from .answer_view import answer_csv, answer_view
-from .clause import refused
+from .clause import word_refusal
 from .past import past_of, sql_of
 from .render import HEADERS, html
 from .visit import Visit, for_analysts, to
@@ -24,7 +24,7 @@ PAST = 100
 
 
 def answer_routes(state: State) -> list[Route]:
-    """Give the routes of answers and of the history."""
+    """Return the routes of answers and of the history."""
     room = "/answers/{job}"
     return [
         Route(room, for_analysts(state, _show), methods=["GET"]),
@@ -40,17 +40,17 @@ def _job(visit: Visit) -> Job:
 
 
 def _show(visit: Visit) -> Response:
-    return _shown(visit, _job(visit))
+    return _show_job(visit, _job(visit))
 
 
 def _cancel(visit: Visit) -> Response:
     """Stop a job; what was charged stays charged."""
     job = visit.state.jobs.cancel(visit.person.name, visit.request.path_params["job"])
     visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
-    return _shown(visit, job) if visit.wants_part else to(f"/answers/{job.id}")
+    return _show_job(visit, job) if visit.wants_part else to(f"/answers/{job.id}")
 
 
-def _shown(visit: Visit, job: Job) -> Response:
+def _show_job(visit: Visit, job: Job) -> Response:
     part = _part(visit, job)
     if visit.wants_part:
         return visit.part("piece_plain.html", shown=part)
@@ -69,7 +69,7 @@ def _part(visit: Visit, job: Job) -> Markup:
     error = reply["error"]
     if job.state == "cancelled":
         return html("piece_cancelled.html", **words)
-    return html("piece_refusal.html", refusal=refused(error["kind"], error["message"], sql_of(job)), **words)
+    return html("piece_refusal.html", refusal=word_refusal(error["kind"], error["message"], sql_of(job)), **words)
 
 
 def _reply(visit: Visit) -> tuple[Job, dict[str, Any]]:
@@ -87,7 +87,7 @@ def _table(visit: Visit) -> Response:
 
 
 def _receipt(visit: Visit) -> Response:
-    """Give the receipt in its one canonical text, byte for byte."""
+    """Return the receipt in its one canonical text, byte for byte."""
     job, reply = _reply(visit)
     return _file(str(reply["receipt"]), "application/json", f"{job.dataset}-{job.id[:8]}-receipt.json")
 

@@ -10,11 +10,11 @@ from ...arithmetic.numeral import read_number
 from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema
 from ...errors import InvalidArgument
-from ...plan.terms import ExactErrors, Terms
+from ...plan.asked.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ...wire.request import Ask, read_ask
 
-__all__ = ["Fields", "Unit", "ask_of", "examples_of", "read_fields", "unit_of"]
+__all__ = ["AskFields", "BudgetUnit", "ask_of", "examples_of", "read_fields", "unit_of"]
 
 LARGEST = 10**12
 DIGITS = ("1", "1.5", "2", "3", "5", "7")
@@ -23,7 +23,7 @@ STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for 
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class BudgetUnit:
     """The measure people spend in, and the steps of its slider; `delta` if a δ may be spent too."""
 
     symbol: str
@@ -32,7 +32,7 @@ class Unit:
     delta: bool
 
     def measure(self, amount: Fraction, delta: Fraction) -> Measure:
-        """Give an amount of this unit as a measure."""
+        """Return an amount of this unit as a measure."""
         match self.symbol:
             case "ρ":
                 return ZCDP(amount)
@@ -42,7 +42,7 @@ class Unit:
                 return ApproxDP(amount, delta) if delta else PureDP(amount)
 
 
-def unit_of(budget: Measure) -> Unit:
+def unit_of(budget: Measure) -> BudgetUnit:
     """Choose the unit of a ledger's budget, and steps from small to all of it; the slider starts near a tenth.
 
     >>> unit_of(PureDP(3)).steps[-1], unit_of(ZCDP("1/2")).symbol
@@ -59,11 +59,11 @@ def unit_of(budget: Measure) -> Unit:
             symbol, whole = "ε", max(float(epsilon) for _, epsilon in budget.orders)
     steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole) or (f"{whole:.3g}",)
     near = min(range(len(steps)), key=lambda place: abs(float(steps[place]) - whole / 10))
-    return Unit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
+    return BudgetUnit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class AskFields:
     """What stands in the form, as text; `mode` is `spend` or `error`."""
 
     sql: str
@@ -75,9 +75,9 @@ class Fields:
     nonnegative: bool
 
 
-def read_fields(form: Mapping[str, str], unit: Unit, sql: str = "") -> Fields:
+def read_fields(form: Mapping[str, str], unit: BudgetUnit, sql: str = "") -> AskFields:
     """Read the fields, with defaults for those that are missing."""
-    return Fields(
+    return AskFields(
         sql=form.get("sql", sql).replace("\r\n", "\n"),
         mode="error" if form.get("mode") == "error" else "spend",
         spend=form.get("spend", unit.steps[unit.place]).strip(),
@@ -88,7 +88,7 @@ def read_fields(form: Mapping[str, str], unit: Unit, sql: str = "") -> Fields:
     )
 
 
-def ask_of(fields: Fields, unit: Unit) -> Ask:
+def ask_of(fields: AskFields, unit: BudgetUnit) -> Ask:
     """Read the question with its terms.
 
     >>> unit = unit_of(PureDP(3))

@@ -17,7 +17,7 @@ from ...errors import (
     SchemaMismatch,
 )
 
-__all__ = ["Place", "Refusal", "place_of", "refused", "words_of"]
+__all__ = ["Refusal", "TextPlace", "place_of", "word_refusal", "words_of"]
 
 TITLES: dict[str, str] = {
     BudgetExceeded.__name__: "This costs more than is left",
@@ -39,7 +39,7 @@ KEYS = re.compile(r"the keys of ([\w, ]+?) are not public")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPlace:
     """A stretch of the text, and the line around it."""
 
     start: int
@@ -58,13 +58,13 @@ class Refusal:
     title: str
     why: str
     instead: str
-    place: Place | None
+    place: TextPlace | None
 
 
-def refused(kind: str, message: str, sql: str = "") -> Refusal:
+def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
     """Word a refusal for the page; `kind` is the name of the error.
 
-    >>> found = refused("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
+    >>> found = word_refusal("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
     >>> found.why, found.instead, found.place.marked
     ('OFFSET: it is not supported', 'use LIMIT', 'OFFSET')
     """
@@ -82,7 +82,7 @@ def words_of(message: str) -> tuple[str, str]:
     return why, instead
 
 
-def place_of(sql: str, message: str) -> Place | None:
+def place_of(sql: str, message: str) -> TextPlace | None:
     """Find the clause a refusal names; None if the text has none such.
 
     >>> place_of("SELECT AVG(agee) FROM people", "there is no column 'agee' here").marked
@@ -121,7 +121,7 @@ def _pattern(words: str) -> str:
     return left + inner.replace(re.escape("(SELECT"), r"\(\s*SELECT") + right
 
 
-def _near(sql: str, line: int, column: int) -> Place | None:
+def _near(sql: str, line: int, column: int) -> TextPlace | None:
     """Mark the word that ends at a line and column, as the parser counts."""
     lines = sql.splitlines(keepends=True)
     if not 1 <= line <= len(lines):
@@ -131,7 +131,7 @@ def _near(sql: str, line: int, column: int) -> Place | None:
     return None if word is None else _around(sql, word.start(1), word.end(1))
 
 
-def _around(sql: str, start: int, end: int) -> Place:
+def _around(sql: str, start: int, end: int) -> TextPlace:
     first, last = sql.rfind("\n", 0, start) + 1, sql.find("\n", end)
     last = len(sql) if last < 0 else last
-    return Place(start, end, sql[first:start], sql[start:end], sql[end:last], sql.count("\n", 0, start) + 1)
+    return TextPlace(start, end, sql[first:start], sql[start:end], sql[end:last], sql.count("\n", 0, start) + 1)

@@ -13,17 +13,17 @@ from ...errors import DiscreetError
 from ...wire.reply import status_of
 from ...wire.text import write_json
 from ..api import people as crew
-from ..api.call import Call
+from ..api.call import ApiCall
 from ..state import State
-from ..stores.people import EVERYTHING, Person
-from .clause import Refusal, refused
+from ..stores.people import EVERYTHING, Member
+from .clause import Refusal, word_refusal
 from .visit import Visit, for_stewards, to
 
 __all__ = ["crowd_routes"]
 
 
 def crowd_routes(state: State) -> list[Route]:
-    """Give the routes of the people's page."""
+    """Return the routes of the people's page."""
     return [
         Route("/people", for_stewards(state, _all), methods=["GET"]),
         Route("/people", for_stewards(state, _add), methods=["POST"]),
@@ -33,7 +33,7 @@ def crowd_routes(state: State) -> list[Route]:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class CrowdRow:
     """One person in the list."""
 
     name: str
@@ -56,7 +56,7 @@ def _page(
         "people.html",
         status=status,
         here="People",
-        members=[_member(one) for one in seen],
+        members=[_row(one) for one in seen],
         datasets=visit.state.datasets.allowed(visit.person),
         everything=EVERYTHING in visit.person.datasets,
         token=token,
@@ -66,20 +66,22 @@ def _page(
     )
 
 
-def _member(person: Person) -> Member:
-    state = "revoked" if person.revoked else "active" if person.active(time.time()) else "expired"
+def _row(person: Member) -> CrowdRow:
+    state = "active" if person.active(time.time()) else "expired"
+    if person.revoked:
+        state = "revoked"
     reach = "all data sets" if EVERYTHING in person.datasets else ", ".join(person.datasets)
     until = "no end" if person.expires is None else _day(person.expires)
-    return Member(person.name, person.role, reach, _day(person.created), until, state)
+    return CrowdRow(person.name, person.role, reach, _day(person.created), until, state)
 
 
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-def _call(visit: Visit, fields: dict[str, object]) -> Call:
+def _call(visit: Visit, fields: dict[str, object]) -> ApiCall:
     """Word a form as the API's own request, so that its checks are the only ones."""
-    return Call(visit.person, dict(visit.request.path_params), {}, write_json(fields).encode())
+    return ApiCall(visit.person, dict(visit.request.path_params), {}, write_json(fields).encode())
 
 
 def _add(visit: Visit) -> Response:
@@ -92,27 +94,27 @@ def _add(visit: Visit) -> Response:
         "days": form.get("days", "").strip() or None,
     }
     try:
-        made = crew.add(visit.state, _call(visit, fields)).body
+        made = crew.add_person(visit.state, _call(visit, fields)).body
     except DiscreetError as refusal:
-        words = refused(type(refusal).__name__, str(refusal))
+        words = word_refusal(type(refusal).__name__, str(refusal))
         return _page(visit, status=status_of(refusal), refusal=words)
     visit.state.log.write("people add", who=visit.person.name, status=201)
-    return _shown(visit, made)
+    return _show_token(visit, made)
 
 
 def _renew(visit: Visit) -> Response:
-    made = crew.renew(visit.state, _call(visit, {})).body
+    made = crew.renew_token(visit.state, _call(visit, {})).body
     visit.state.log.write("people renew", who=visit.person.name, status=201)
-    return _shown(visit, made)
+    return _show_token(visit, made)
 
 
-def _shown(visit: Visit, made: object) -> Response:
+def _show_token(visit: Visit, made: object) -> Response:
     """Show the token this once: it stands in this page only, and is kept nowhere."""
     fields = made if isinstance(made, dict) else {}
     return _page(visit, token=str(fields["token"]), name=str(fields["name"]))
 
 
 def _revoke(visit: Visit) -> Response:
-    crew.revoke(visit.state, _call(visit, {}))
+    crew.revoke_person(visit.state, _call(visit, {}))
     visit.state.log.write("people revoke", who=visit.person.name, status=200)
     return to("/people")

@@ -12,7 +12,7 @@ __all__ = ["entry_words", "event_words"]
 
 
 def entry_words(entry: Entry) -> str:
-    """Say what an entry did: the event that was charged, the allowance that was given, the charge that was ended.
+    """Return what an entry did: the event that was charged, the allowance that was given, the charge that was ended.
 
     >>> entry_words(Entry(3, "answer", "", refers=2)), entry_words(Entry(4, "allow", "", terms={"allowance": None}))
     ('of 2', 'allowance withdrawn')

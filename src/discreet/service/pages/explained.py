@@ -55,7 +55,7 @@ def explained_of(explanation: Explanation, curve: Markup) -> Explained:
 
 
 def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
-    """Give one row for each statistic, after one for the keys if they are selected privately."""
+    """Return one row for each statistic, after one for the keys if they are selected privately."""
     rows = []
     if plan.selection is not None:
         counts = share_text(plan.selection.tally.share)

@@ -51,7 +51,7 @@ def past_of(state: State, who: str, *, most: int, dataset: str | None = None) ->
 
 
 def sql_of(job: Job) -> str:
-    """Give the question of a job."""
+    """Return the question of a job."""
     return str(json.loads(job.body).get("sql", ""))
 
 

@@ -47,5 +47,5 @@ def page(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # 
 
 
 def is_piece(headers: Any) -> bool:  # noqa: ANN401 - any mapping of headers
-    """Tell whether the script of a page asked, which wants a part of it only."""
+    """Return whether the script of a page asked, which wants a part of it only."""
     return bool(headers.get("x-piece") == "1")

@@ -25,7 +25,7 @@ MACHINES = ("/api/", "/metrics")
 
 
 def routes(state: State) -> list[BaseRoute]:
-    """Give the routes of all pages, and of what they are made with."""
+    """Return the routes of all pages, and of what they are made with."""
     return [
         *sign_routes(state),
         *learn_routes(state),

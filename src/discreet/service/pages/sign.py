@@ -17,7 +17,7 @@ WRONG = "Nobody holds this token, or it has expired or been revoked. Check it, o
 
 
 def sign_routes(state: State) -> list[Route]:
-    """Give the routes of the door."""
+    """Return the routes of the door."""
     return [
         Route("/", for_all(state, _home), methods=["GET"]),
         Route("/sign-in", for_all(state, _ask), methods=["GET"]),

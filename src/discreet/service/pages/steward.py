@@ -16,12 +16,12 @@ from ...ledger.entry import Entry
 from ...privacy.budget_words import budget_to_words
 from ...wire.text import write_json
 from ..api import budget
-from ..api.call import Call
+from ..api.call import ApiCall
 from ..state import State
-from .ask_form import Fields, Unit, ask_of, unit_of
+from .ask_form import AskFields, BudgetUnit, ask_of, unit_of
 from .charts.amount import Purse, left_bar, part_bar
 from .charts.spending import price_of, spending_chart, spent_over_time
-from .clause import refused
+from .clause import word_refusal
 from .entry_words import entry_words
 from .visit import Visit, for_stewards, to
 from .words import value_words
@@ -34,7 +34,7 @@ EVERYONE = "*"
 
 
 def steward_routes(state: State) -> list[Route]:
-    """Give the routes of the steward's room."""
+    """Return the routes of the steward's room."""
     room = "/steward/{dataset}"
     return [
         Route("/steward", for_stewards(state, _all), methods=["GET"]),
@@ -55,7 +55,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LedgerLine:
     """One entry of the ledger, in words."""
 
     number: int
@@ -82,7 +82,7 @@ def _one(visit: Visit) -> Response:
     try:
         return _room(visit, dataset)
     except LedgerCorrupt as broken:  # the room stays open, for whoever has to mend it
-        words = refused("LedgerCorrupt", str(broken))
+        words = word_refusal("LedgerCorrupt", str(broken))
         return visit.show("steward_broken.html", status=500, here="Steward’s room", dataset=dataset, refusal=words)
 
 
@@ -109,7 +109,7 @@ def _room(visit: Visit, dataset: str) -> Response:
     )
 
 
-def _symbol(ledger: Ledger, unit: Unit) -> str:
+def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:
     """Name the amount that adds up: the measure of the filter, not always that of the budget."""
     words = str(ledger.left())
     return "μ²" if words.startswith("μ") else words.partition(" ")[0] or unit.symbol
@@ -130,11 +130,13 @@ def _standing(ledger: Ledger, name: str) -> Standing:
     return Standing(name, purse, bar, limited)
 
 
-def _line(entry: Entry, ledger: Ledger) -> Line:
+def _line(entry: Entry, ledger: Ledger) -> LedgerLine:
     price = price_of(entry, ledger.terms.filter)
     what = f"{entry_words(entry)}: {entry.why}" if entry.why else entry_words(entry)
     moment = entry.time[:16].replace("T", " ")
-    return Line(entry.number, moment, entry.kind, entry.who, what, "" if price is None else value_words(float(price)))
+    return LedgerLine(
+        entry.number, moment, entry.kind, entry.who, what, "" if price is None else value_words(float(price))
+    )
 
 
 def _verify(visit: Visit) -> Response:
@@ -145,7 +147,7 @@ def _verify(visit: Visit) -> Response:
     try:
         words["verdict"] = visit.state.datasets.ledger(dataset).verify()
     except LedgerCorrupt as broken:
-        words["refusal"] = refused("LedgerCorrupt", str(broken))
+        words["refusal"] = word_refusal("LedgerCorrupt", str(broken))
     visit.state.log.write("verify", who=visit.person.name, dataset=dataset, status=200)
     if visit.wants_part:
         return visit.part("piece_verdict.html", **words)
@@ -159,12 +161,12 @@ def _allow(visit: Visit) -> Response:
     share: object = None
     if visit.form.get("action") != "withdraw":
         unit = unit_of(visit.state.datasets.ledger(dataset).promise())
-        asked = Fields(
+        asked = AskFields(
             "-", "spend", visit.form.get("amount", ""), visit.form.get("delta", "0"), "", "", nonnegative=False
         )
         measure = ask_of(asked, unit).terms.spend
         share = None if measure is None else budget_to_words(measure)
     body = write_json({"who": who, "budget": share}).encode()
-    budget.allow(visit.state, Call(visit.person, {"name": dataset}, {}, body))
+    budget.set_allowance(visit.state, ApiCall(visit.person, {"name": dataset}, {}, body))
     visit.state.log.write("allow", who=visit.person.name, dataset=dataset, status=201)
     return to(f"/steward/{dataset}")

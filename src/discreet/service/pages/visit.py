@@ -22,8 +22,8 @@ from ..http.door import require_steward, session_of
 from ..http.limits import TooMany
 from ..http.session import Session
 from ..state import State
-from ..stores.people import Person
-from .clause import refused
+from ..stores.people import Member
+from .clause import word_refusal
 from .render import is_piece, page, piece
 
 __all__ = ["Handler", "Visit", "for_all", "for_analysts", "for_stewards", "local_path", "read_form", "to"]
@@ -58,7 +58,7 @@ class Visit:
         return self.session
 
     @property
-    def person(self) -> Person:
+    def person(self) -> Member:
         """Who came."""
         return self.signed.person
 
@@ -106,7 +106,7 @@ class _SignIn(Exception):
     """Nobody is signed in, or no more."""
 
 
-def _signed_in(session: Session | None) -> Person:
+def _signed_in(session: Session | None) -> Member:
     if session is None:
         raise _SignIn
     return session.person
@@ -115,12 +115,12 @@ def _signed_in(session: Session | None) -> Person:
 def _endpoint(state: State, handler: Handler, check: Callable[[Session | None], object]) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         body = await request.body() if request.method == "POST" else b""
-        return await run_in_threadpool(_visited, state, request, body, handler, check)
+        return await run_in_threadpool(_handle, state, request, body, handler, check)
 
     return endpoint
 
 
-def _visited(
+def _handle(
     state: State, request: Request, body: bytes, handler: Handler, check: Callable[[Session | None], object]
 ) -> Response:
     visit = Visit(state, request, {}, session_of(state, request))
@@ -143,7 +143,7 @@ def _visited(
 
 
 def _refusal(visit: Visit, kind: str, message: str, status: int) -> Response:
-    words = refused(kind, message)
+    words = word_refusal(kind, message)
     if visit.wants_part:
         return visit.part("piece_refusal.html", status=status, refusal=words)
     return visit.show("refusal.html", status=status, refusal=words)

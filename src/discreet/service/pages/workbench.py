@@ -18,12 +18,13 @@ from ...wire.text import write_json
 from ..api.verbs import check_ask, rehearse
 from ..state import State
 from .answer_view import answer_view
-from .ask_form import Fields, Unit, ask_of, examples_of, read_fields, unit_of
+from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
 from .charts.amount import Purse, left_bar
 from .charts.tradeoff import tradeoff
-from .clause import refused
+from .clause import word_refusal
 from .explained import explained_of
 from .past import past_of
+from .render import html
 from .visit import Visit, for_analysts, to
 
 __all__ = ["fresh_mark", "workbench_routes"]
@@ -32,7 +33,7 @@ RECENT = 6
 
 
 def workbench_routes(state: State) -> list[Route]:
-    """Give the routes of the workbench."""
+    """Return the routes of the workbench."""
     room = "/workbench/{dataset}"
     return [
         Route("/workbench", for_analysts(state, _first), methods=["GET"]),
@@ -88,7 +89,7 @@ def _columns(lines: list[tuple[str, str, str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "kind": kind, "values": values} for name, kind, values, _ in lines]
 
 
-def _unit(visit: Visit, dataset: str) -> Unit:
+def _unit(visit: Visit, dataset: str) -> BudgetUnit:
     return unit_of(visit.state.datasets.ledger(dataset).promise())
 
 
@@ -99,7 +100,7 @@ def _explain(visit: Visit) -> Response:
     return visit.part("piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit))
 
 
-def _explanation(visit: Visit, dataset: str, fields: Fields, unit: Unit) -> dict[str, Any]:
+def _explanation(visit: Visit, dataset: str, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
     """Explain what stands in the form, or say what is wrong with it; what is left is shown in any case."""
     curator = visit.state.datasets.curator(dataset, visit.person.name)
     purse: Purse | None = None
@@ -108,9 +109,9 @@ def _explanation(visit: Visit, dataset: str, fields: Fields, unit: Unit) -> dict
         ask = ask_of(fields, unit)
         found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
-        words = refused(type(refusal).__name__, str(refusal), fields.sql)
+        words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
         return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}
-    over = None if found.fits or found.stored else refused("BudgetExceeded", _too_much(found.price, purse.left))
+    over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(found.price, purse.left))
     purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
     curve = tradeoff(curator, ask, unit)
     return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
@@ -129,9 +130,9 @@ def _rehearse(visit: Visit) -> Response:
     try:
         reply = rehearse(visit.state.datasets.curator(dataset, visit.person.name), ask_of(fields, unit))
     except DiscreetError as refusal:
-        return _refused(visit, dataset, refusal, fields.sql)
+        return _show_refusal(visit, dataset, refusal, fields.sql)
     view = answer_view(reply, fields.sql, rehearsal=True)
-    return _answered(visit, dataset, "piece_answer.html", answer=view, job=None)
+    return _show_piece(visit, dataset, "piece_answer.html", answer=view, job=None)
 
 
 def _run(visit: Visit) -> Response:
@@ -146,7 +147,7 @@ def _run(visit: Visit) -> Response:
         body = write_json(ask.to_json())
         job = visit.state.jobs.put(visit.person.name, dataset, "sql", body, visit.form.get("mark", "")[:64])
     except DiscreetError as refusal:
-        return _refused(visit, dataset, refusal, fields.sql)
+        return _show_refusal(visit, dataset, refusal, fields.sql)
     visit.state.log.write("sql", who=visit.person.name, dataset=dataset, status=202)
     if not visit.wants_part:
         return to(f"/answers/{job.id}")
@@ -163,15 +164,13 @@ def _check(visit: Visit, dataset: str, ask: Ask) -> None:
         raise BudgetExceeded(_too_much(found.price, found.left), asked=found.price, left=found.left)
 
 
-def _refused(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Response:
-    words = refused(type(refusal).__name__, str(refusal), sql)
-    return _answered(visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words)
+def _show_refusal(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Response:
+    words = word_refusal(type(refusal).__name__, str(refusal), sql)
+    return _show_piece(visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words)
 
 
-def _answered(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
-    """Give a part to the script of the page, or a page around it."""
-    from .render import html
-
+def _show_piece(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
+    """Return a part to the script of the page, or a page around it."""
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)
     shown: Markup = html(template, mark="", csrf="", **words)

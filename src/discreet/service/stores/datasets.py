@@ -6,18 +6,18 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ... import engines  # each store's driver is imported when its engine is touched
+from ...curator import Curator
+from ...curator.sign import Signer
 from ...data.files.file import read_schemas
 from ...data.schema import Schema
 from ...errors import NotAllowed
-from ..config import Config, DataSet, Source
-from ..jobs.paced import paced
-from .people import Person
-
-if TYPE_CHECKING:
-    from ...curator import Curator
-    from ...ledger import Ledger
+from ...ledger import Ledger, open_ledger
+from ..config import Config, DataSet, DataSource
+from ..jobs.paced import pace
+from .people import Member
 
 __all__ = ["DataSets", "Hired", "open_engine"]
 
@@ -61,34 +61,34 @@ class DataSets:
         """All data sets of the service."""
         return tuple(self._opened)
 
-    def allowed(self, person: Person) -> tuple[str, ...]:
+    def allowed(self, person: Member) -> tuple[str, ...]:
         """The data sets that a person may ask about."""
         return tuple(name for name in self._opened if person.may(name))
 
-    def check(self, person: Person, name: str) -> None:
+    def check(self, person: Member, name: str) -> None:
         """Refuse a data set that is not the person's; whether it exists is not told."""
         if name not in self._opened or not person.may(name):
             yours = ", ".join(self.allowed(person)) or "none"
             raise NotAllowed(f"{name[:63]!r} is not among your data sets; yours: {yours}")
 
     def schemas(self, name: str) -> tuple[Schema, ...]:
-        """Give the public facts of a data set."""
+        """Return the public facts of a data set."""
         return self._opened[name].schemas
 
     def ledger(self, name: str) -> Ledger:
-        """Give the ledger of a data set."""
+        """Return the ledger of a data set."""
         return self._opened[name].ledger
 
     def curator(self, name: str, who: str) -> Curator:
-        """Give the curator for what is free: one engine for all, since no private row is touched."""
+        """Return the curator for what is free: one engine for all, since no private row is touched."""
         return self._opened[name].shared.curator.named(who)
 
-    def hired(self, name: str) -> Hired:
-        """Give the curator of the calling thread for what is charged."""
+    def hire(self, name: str) -> Hired:
+        """Return the curator of the calling thread for what is charged."""
         mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
         if name not in mine:
             opened = self._opened[name]
-            mine[name] = self._hire(opened.config.source, opened.schemas, opened.ledger, self._grid)
+            mine[name] = self._employ(opened.config.source, opened.schemas, opened.ledger, self._grid)
             self._local.hired = mine
         return mine[name]
 
@@ -103,45 +103,37 @@ class DataSets:
             opened.ledger.close()
 
     def _open(self, config: DataSet) -> _Opened:
-        from ...ledger import open_ledger
-
         schemas = read_schemas(config.schema)
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
-        return _Opened(config, schemas, ledger, self._hire(config.source, schemas, ledger))
+        return _Opened(config, schemas, ledger, self._employ(config.source, schemas, ledger))
 
-    def _hire(self, source: Source, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:
+    def _employ(self, source: DataSource, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:
         """Open an engine and put a curator before it; one that runs questions answers on the grid."""
-        from ...curator import Curator
-
         engine = open_engine(source)
         with self._lock:
             self._engines.append(engine)
-        held = paced(engine, grid) if grid else engine
+        held = pace(engine, grid) if grid else engine
         return Hired(Curator(held, schemas, ledger, signer=self._signer), engine)
 
 
-def open_engine(source: Source) -> Any:  # noqa: ANN401
+def open_engine(source: DataSource) -> Any:  # noqa: ANN401
     """Open the store of a data set."""
-    from ...engines import DuckDB, Postgres
-
     if source.engine == "duckdb":
-        return DuckDB(source.tables)
+        return engines.DuckDB(source.tables)
     if source.engine == "postgres":
-        return Postgres(str(source.tables), tables=source.places)
+        return engines.Postgres(str(source.tables), tables=source.places)
     return _spark(source.tables)
 
 
 def _spark(tables: Mapping[str, str] | str) -> Any:  # noqa: ANN401
     from pyspark.sql import SparkSession
 
-    from ...engines import Spark
-
     session = SparkSession.builder.getOrCreate()
     if isinstance(tables, str):
-        return Spark(session)
-    return Spark(session, {name: _frame(session, place) for name, place in tables.items()})
+        return engines.Spark(session)
+    return engines.Spark(session, {name: _frame(session, place) for name, place in tables.items()})
 
 
 def _frame(session: Any, place: str) -> Any:  # noqa: ANN401
@@ -153,8 +145,4 @@ def _frame(session: Any, place: str) -> Any:  # noqa: ANN401
 
 def _signer(path: str) -> Any:  # noqa: ANN401
     """Read the key that signs receipts, if one is configured."""
-    if not path:
-        return None
-    from ...curator.sign import Signer
-
-    return Signer.load(path)
+    return Signer.load(path) if path else None

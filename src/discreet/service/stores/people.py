@@ -18,9 +18,9 @@ from typing import Literal, cast, get_args
 
 from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, NotAllowed
-from .store import Store
+from .store import ServiceStore
 
-__all__ = ["EVERYTHING", "People", "Person", "Role", "token_hash"]
+__all__ = ["EVERYTHING", "Member", "Members", "Role", "token_hash"]
 
 Role = Literal["steward", "analyst"]
 EVERYTHING = "*"
@@ -31,7 +31,7 @@ _ALL = "SELECT name, role, datasets, expires, revoked, created FROM discreet_peo
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Member:
     """Somebody who may ask; times are seconds since 1970, UTC."""
 
     name: str
@@ -42,19 +42,19 @@ class Person:
     created: float
 
     def may(self, dataset: str) -> bool:
-        """Tell whether this person may ask about a data set."""
+        """Return whether this person may ask about a data set."""
         return dataset in self.datasets or EVERYTHING in self.datasets
 
     def active(self, now: float | None = None) -> bool:
-        """Tell whether this person may still come in."""
+        """Return whether this person may still come in."""
         return not self.revoked and (self.expires is None or (now or time.time()) < self.expires)
 
-    def over(self, other: Person) -> bool:
-        """Tell whether this person, a steward, may decide about the other: only within their own data sets."""
+    def over(self, other: Member) -> bool:
+        """Return whether this person, a steward, may decide about the other: only within their own data sets."""
         return self.role == "steward" and (EVERYTHING in self.datasets or set(other.datasets) <= set(self.datasets))
 
     def to_json(self) -> dict[str, object]:
-        """Give what a steward sees; no token is in it."""
+        """Return what a steward sees; no token is in it."""
         return {
             "name": self.name,
             "role": self.role,
@@ -66,7 +66,7 @@ class Person:
 
 
 def token_hash(token: str) -> str:
-    """Give what is kept of a token: its SHA-256; 256 random bits need no salt.
+    """Return what is kept of a token: its SHA-256; 256 random bits need no salt.
 
     >>> token_hash("dsc_example")[:12]
     '618f4b96101f'
@@ -74,13 +74,13 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class People:
+class Members:
     """The people of a service, in its store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ServiceStore) -> None:
         self._store = store
 
-    def add(self, name: str, role: str, datasets: Iterable[str], days: Number | None = None) -> tuple[Person, str]:
+    def add(self, name: str, role: str, datasets: Iterable[str], days: Number | None = None) -> tuple[Member, str]:
         """Take in somebody new; give the person and the token, which is shown this once.
 
         Refuses names that are no short plain text or taken (also by somebody revoked), unknown roles, no data sets.
@@ -104,7 +104,7 @@ class People:
         return person, token
 
     def renew(self, name: str, days: Number | None = None) -> str:
-        """Give a new token; the old one and all sessions made with it end."""
+        """Return a new token; the old one and all sessions made with it end."""
         token = _token()
         found = self._store.ask(
             "UPDATE discreet_people SET token = ?, expires = ? WHERE name = ? AND revoked = 0 RETURNING name",
@@ -121,32 +121,32 @@ class People:
         if not self._store.ask("UPDATE discreet_people SET revoked = 1 WHERE name = ? RETURNING name", name):
             raise _nobody(name)
 
-    def holder(self, token: str) -> Person | None:
+    def holder(self, token: str) -> Member | None:
         """Find who holds a token; None if nobody does, or it expired, or was revoked."""
         return self._active(self._store.ask(_BY_HASH, token_hash(token)))
 
-    def signed(self, name: str, token: str) -> Person | None:
+    def find_signed(self, name: str, token: str) -> Member | None:
         """Find a person by name who still has the token of this hash."""
         return self._active(self._store.ask(_BY_NAME + " AND token = ?", name, token))
 
-    def named(self, name: str) -> Person:
+    def find(self, name: str) -> Member:
         """Find a person by name, revoked or not; refuses a name that is not known."""
         rows = self._store.ask(_BY_NAME, name)
         if not rows:
             raise _nobody(name)
         return _read(rows[0])
 
-    def all(self) -> tuple[Person, ...]:
+    def all(self) -> tuple[Member, ...]:
         """List everybody, revoked people too, by name."""
         return tuple(_read(row) for row in self._store.ask(_ALL))
 
     @staticmethod
-    def _active(rows: Sequence[tuple[object, ...]]) -> Person | None:
+    def _active(rows: Sequence[tuple[object, ...]]) -> Member | None:
         person = _read(rows[0]) if rows else None
         return person if person is not None and person.active() else None
 
 
-def _person(name: object, role: object, datasets: Iterable[str], days: Number | None) -> Person:
+def _person(name: object, role: object, datasets: Iterable[str], days: Number | None) -> Member:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise InvalidArgument("a name is 1 to 64 letters a-z, digits and _ . @ -, and starts with a letter or digit")
     if role not in get_args(Role):
@@ -154,7 +154,7 @@ def _person(name: object, role: object, datasets: Iterable[str], days: Number | 
     reach = tuple(dict.fromkeys(datasets))
     if not reach or not all(isinstance(one, str) for one in reach):
         raise InvalidArgument(f"{name} needs data sets: a list of their names, or {EVERYTHING!r} for all")
-    return Person(name, cast("Role", role), reach, _end(days), revoked=False, created=time.time())
+    return Member(name, cast("Role", role), reach, _end(days), revoked=False, created=time.time())
 
 
 def _end(days: Number | None) -> float | None:
@@ -170,11 +170,11 @@ def _token() -> str:
     return "dsc_" + secrets.token_urlsafe(32)
 
 
-def _read(row: tuple[object, ...]) -> Person:
+def _read(row: tuple[object, ...]) -> Member:
     name, role, datasets, expires, revoked, created = row
     reach = tuple(json.loads(str(datasets)))
     end = None if expires is None else float(cast("float", expires))
-    return Person(str(name), cast("Role", role), reach, end, bool(revoked), float(cast("float", created)))
+    return Member(str(name), cast("Role", role), reach, end, bool(revoked), float(cast("float", created)))
 
 
 def _moment(seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from .store import Store
+from .store import ServiceStore
 
 __all__ = ["Receipts", "fingerprints"]
 
@@ -13,7 +13,7 @@ __all__ = ["Receipts", "fingerprints"]
 class Receipts:
     """The receipts of all data sets, in the service's store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ServiceStore) -> None:
         self._store = store
 
     def keep(self, dataset: str, reply: Mapping[str, object]) -> None:

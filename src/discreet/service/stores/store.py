@@ -20,10 +20,10 @@ from ...errors import LedgerConflict
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresStore", "SqliteStore", "Store", "Value", "is_server", "open_store"]
+__all__ = ["PostgresServiceStore", "ServiceStore", "SqliteServiceStore", "StoredValue", "is_server", "open_store"]
 
-Value: TypeAlias = str | int | float | None
-Row: TypeAlias = tuple[object, ...]
+StoredValue: TypeAlias = str | int | float | None
+StoredRow: TypeAlias = tuple[object, ...]
 
 PATIENCE = 15.0
 """Seconds to wait for a database that is restarting, before giving up with a word."""
@@ -47,10 +47,10 @@ TABLES = (
 )
 
 
-class Store(Protocol):
+class ServiceStore(Protocol):
     """A database that runs one statement at a time."""
 
-    def ask(self, sql: str, *values: Value) -> Sequence[Row]:
+    def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
         """Run one statement, `?` for each value, and give its rows."""
         ...
 
@@ -68,15 +68,15 @@ def is_server(where: str) -> bool:
     return re.match(r"(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)", where) is not None
 
 
-def open_store(where: str) -> Store:
+def open_store(where: str) -> ServiceStore:
     """Open a store and make its tables if they are missing: a path, or a PostgreSQL connection string."""
-    store: Store = PostgresStore(where) if is_server(where) else SqliteStore(where)
+    store: ServiceStore = PostgresServiceStore(where) if is_server(where) else SqliteServiceStore(where)
     for table in TABLES:
         store.ask(table)
     return store
 
 
-class SqliteStore:
+class SqliteServiceStore:
     """One file, for one machine; a connection for each thread.
 
     Commits survive the death of a process at once; of the machine within the last moments perhaps not, which forgets at
@@ -90,7 +90,7 @@ class SqliteStore:
         self._lock = threading.Lock()
         Path(path).touch(mode=0o600)
 
-    def ask(self, sql: str, *values: Value) -> Sequence[Row]:
+    def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
         """Run one statement and give its rows."""
         try:
             return self._connection().execute(sql, values).fetchall()
@@ -117,7 +117,7 @@ class SqliteStore:
         return found
 
 
-class PostgresStore:
+class PostgresServiceStore:
     """A server, for several machines; a few connections for all threads, opened when needed and after a loss."""
 
     def __init__(self, dsn: str, connections: int = 6) -> None:
@@ -127,7 +127,7 @@ class PostgresStore:
         for _ in range(connections):
             self._idle.put(None)
 
-    def ask(self, sql: str, *values: Value) -> Sequence[Row]:
+    def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
         """Run one statement and give its rows; waits for a server that is restarting."""
         import psycopg
 
@@ -165,5 +165,5 @@ def _close(connection: psycopg.Connection | None) -> None:
 
 
 def unreachable() -> LedgerConflict:
-    """Give the one refusal for a store that is busy or away."""
+    """Return the one refusal for a store that is busy or away."""
     return LedgerConflict("the service's own store is busy or cannot be reached; nothing was spent, ask again")

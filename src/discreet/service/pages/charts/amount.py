@@ -14,7 +14,7 @@ __all__ = ["Purse", "amount", "left_bar", "part_bar"]
 
 
 def amount(measure: Measure) -> Fraction:
-    """Give the number that adds up in a measure: ε, ρ or μ²; at its first order for Rényi.
+    """Return the number that adds up in a measure: ε, ρ or μ²; at its first order for Rényi.
 
     >>> amount(PureDP(1)), amount(ZCDP("1/8")), amount(GaussianDP(2)), amount(RenyiDP({2: 1}))
     (Fraction(1, 1), Fraction(1, 8), Fraction(4, 1), Fraction(1, 1))
@@ -46,7 +46,7 @@ class Purse:
         return amount(self.spent) + amount(self.left)
 
     def share(self, part: Measure) -> float:
-        """Give a part as a share of the whole, from 0 to 1.
+        """Return a part as a share of the whole, from 0 to 1.
 
         >>> Purse(PureDP(1), PureDP(3)).share(PureDP(1))
         0.25

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from .chart import WIDTH, Frame, along, circle, label, picture, segment
-from .scale import Scale, linear
+from .chart import WIDTH, ChartFrame, along, circle, label, picture, segment
+from .scale import ChartScale, linear
 
 __all__ = ["Bar", "answer_chart"]
 
@@ -31,7 +31,7 @@ def answer_chart(name: str, bars: Sequence[Bar], level: float) -> Markup:
     bottom = ROOM * len(drawn) + 14
     wide = min(120, max(30, 12 + 6.4 * max(len(_short(bar.key)) for bar in drawn)))
     x = linear(min(bar.low for bar in drawn), max(bar.high for bar in drawn), wide, WIDTH - 14)
-    frame = Frame(x, Scale(0, len(drawn), 8, bottom - 6))
+    frame = ChartFrame(x, ChartScale(0, len(drawn), 8, bottom - 6))
     parts = [segment(frame, (v, 0), (v, len(drawn)), "grid") for v in x.ticks(4)]
     for place, bar in enumerate(drawn):
         at = place + 0.5

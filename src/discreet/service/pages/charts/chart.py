@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from .scale import Scale
+from .scale import ChartScale
 
 __all__ = [
     "HEIGHT",
     "WIDTH",
-    "Frame",
+    "ChartFrame",
     "along",
     "area",
     "axes",
@@ -32,11 +32,11 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChartFrame:
     """The two axes of a chart."""
 
-    x: Scale
-    y: Scale
+    x: ChartScale
+    y: ChartScale
 
     def at(self, point: Point) -> str:
         """Write where a point stands."""
@@ -63,7 +63,7 @@ def picture(title: str, described: str, parts: Iterable[Markup], height: int = H
     return head.format(kind, WIDTH, height, title, described) + Markup("").join(parts) + Markup("</svg>")
 
 
-def axes(frame: Frame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Markup:
+def axes(frame: ChartFrame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Markup:
     """Draw both axes: hairlines across for y, short marks for x, names at their ends."""
     x, y = frame.x, frame.y
     across = Markup('<path class="grid" d="M{} {}H{}"/><text class="tick" x="{}" y="{}" text-anchor="end">{}</text>')
@@ -72,7 +72,7 @@ def axes(frame: Frame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: i
     return Markup("").join([*lines, along(x, y.start, x_name, x_ticks), name])
 
 
-def along(x: Scale, height: float, name: str = "", ticks: int = 6) -> Markup:
+def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Markup:
     """Draw a horizontal axis at a height: a line, short marks, round numbers, its name at the end."""
     mark = Markup('<path class="mark" d="M{} {}v4"/><text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>')
     marks = [mark.format(x.place(v), height, x.place(v), height + 17, plain(v)) for v in x.ticks(ticks)]
@@ -81,12 +81,12 @@ def along(x: Scale, height: float, name: str = "", ticks: int = 6) -> Markup:
     return Markup("").join([base, *marks, word if name else ""])
 
 
-def path(frame: Frame, points: Sequence[Point], kind: str = "line") -> Markup:
+def path(frame: ChartFrame, points: Sequence[Point], kind: str = "line") -> Markup:
     """Draw a line through points."""
     return Markup('<path class="{}" d="M{}"/>').format(kind, "L".join(map(frame.at, points)))
 
 
-def area(frame: Frame, points: Sequence[Point], kind: str = "area") -> Markup:
+def area(frame: ChartFrame, points: Sequence[Point], kind: str = "area") -> Markup:
     """Fill what lies between points and the lower axis."""
     ends = ((points[-1][0], frame.y.low), (points[0][0], frame.y.low))
     return Markup('<path class="{}" d="M{}Z"/>').format(kind, "L".join(map(frame.at, (*points, *ends))))
@@ -102,19 +102,19 @@ def steps(points: Sequence[Point], end: float) -> list[Point]:
     return [corner for (x, y), to in zip(points, after, strict=True) for corner in ((x, y), (to, y))]
 
 
-def segment(frame: Frame, start: Point, end: Point, kind: str) -> Markup:
+def segment(frame: ChartFrame, start: Point, end: Point, kind: str) -> Markup:
     """Draw one straight line."""
     return path(frame, (start, end), kind)
 
 
-def circle(frame: Frame, at: Point, kind: str = "dot", radius: float = 4) -> Markup:
+def circle(frame: ChartFrame, at: Point, kind: str = "dot", radius: float = 4) -> Markup:
     """Draw a dot."""
     place = Markup('<circle class="{}" cx="{:g}" cy="{:g}" r="{:g}"/>')
     return place.format(kind, frame.x.place(at[0]), frame.y.place(at[1]), radius)
 
 
 def label(
-    frame: Frame, at: Point, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
+    frame: ChartFrame, at: Point, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
 ) -> Markup:
     """Write words at a point, moved by dx and dy."""
     x, y = frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Scale", "decades", "linear"]
+__all__ = ["ChartScale", "decades", "linear"]
 
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ChartScale:
     """Numbers from `low` to `high`, drawn from `start` to `end`; by their logarithm if `log`.
 
-    >>> Scale(0, 10, 100, 200).place(5), Scale(1, 100, 0, 200, log=True).place(10)
+    >>> ChartScale(0, 10, 100, 200).place(5), ChartScale(1, 100, 0, 200, log=True).place(10)
     (150.0, 100.0)
     """
 
@@ -25,7 +25,7 @@ class Scale:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Say where a number stands; what lies beyond an end stands at that end."""
+        """Return where a number stands; what lies beyond an end stands at that end."""
         low, high, at = (math.log(max(x, 1e-300)) if self.log else x for x in (self.low, self.high, value))
         share = min(1.0, max(0.0, (at - low) / ((high - low) or 1.0)))
         return round(self.start + share * (self.end - self.start), 2)
@@ -33,7 +33,7 @@ class Scale:
     def ticks(self, most: int = 6) -> tuple[float, ...]:
         """Choose at most about `most` round numbers to mark.
 
-        >>> Scale(0, 12, 0, 1).ticks(), Scale(1e-6, 1, 0, 1, log=True).ticks(4)
+        >>> ChartScale(0, 12, 0, 1).ticks(), ChartScale(1e-6, 1, 0, 1, log=True).ticks(4)
         ((0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0), (1e-06, 0.0001, 0.01, 1.0))
         """
         if not most:
@@ -41,17 +41,17 @@ class Scale:
         return _powers(self.low, self.high, most) if self.log else _multiples(self.low, self.high, most)
 
 
-def linear(low: float, high: float, start: float, end: float) -> Scale:
+def linear(low: float, high: float, start: float, end: float) -> ChartScale:
     """Make a plain axis that ends at round numbers.
 
     >>> linear(0.3, 9.7, 0, 100).high
     10.0
     """
     step = _step(high - low, 5)
-    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end)
+    return ChartScale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end)
 
 
-def decades(low: float, high: float, start: float, end: float) -> Scale:
+def decades(low: float, high: float, start: float, end: float) -> ChartScale:
     """Make a logarithmic axis that ends at powers of ten.
 
     >>> axis = decades(0.02, 70, 0, 100)
@@ -59,11 +59,11 @@ def decades(low: float, high: float, start: float, end: float) -> Scale:
     (0.01, 100.0)
     """
     down, up = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
-    return Scale(10.0**down, 10.0 ** max(up, down + 1), start, end, log=True)
+    return ChartScale(10.0**down, 10.0 ** max(up, down + 1), start, end, log=True)
 
 
 def _step(span: float, most: int) -> float:
-    """Give the least of 1, 2, 5 × 10^k that cuts a span into at most `most` parts."""
+    """Return the least of 1, 2, 5 × 10^k that cuts a span into at most `most` parts."""
     least = max(span, 1e-300) / most
     power = 10.0 ** math.floor(math.log10(least))
     return next(step * power for step in STEPS if step * power >= least * (1 - 1e-9))

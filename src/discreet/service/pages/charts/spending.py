@@ -17,8 +17,8 @@ from ....ledger.entry import Entry
 from ....privacy.events.json import from_json
 from ....privacy.filters.filter import Filter
 from .amount import amount
-from .chart import HEIGHT, WIDTH, Frame, area, axes, label, path, picture, plain, segment, steps
-from .scale import Scale, linear
+from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, plain, segment, steps
+from .scale import ChartScale, linear
 
 __all__ = ["Point", "price_of", "spending_chart", "spent_over_time"]
 
@@ -50,14 +50,14 @@ def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:
     The last point is what the books say; earlier ones are the charges priced one by one, before it.
     """
     entries = [entry for entry in ledger.history(last=MOST) if entry.kind == "charge"]
-    points = list(_added(entries, ledger))
+    points = list(_add_up(entries, ledger))
     if points:
         shift = float(amount(ledger.spent())) - points[-1].spent if not ledger.terms.parts else 0.0
         points = [Point(point.time, max(0.0, point.spent + shift)) for point in points] if shift > 0 else points
     return tuple(points)
 
 
-def _added(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
+def _add_up(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
     window, common, parts = None, Fraction(), dict[object, Fraction]()
     for entry in entries:
         time = read_time(entry.time)
@@ -77,13 +77,13 @@ def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: date
     end = datetime.now(UTC) if now is None else now
     first = points[0].time if points else end
     begin = first.timestamp() - max(1.0, 0.04 * (end - first).total_seconds())
-    x = Scale(begin, end.timestamp(), 46, WIDTH - 12)
+    x = ChartScale(begin, end.timestamp(), 46, WIDTH - 12)
     y = linear(0, max(whole, *(p.spent for p in points), 1e-12), HEIGHT - 44, 24)
-    frame = Frame(x, y)
+    frame = ChartFrame(x, y)
     stairs = steps([(begin, 0.0), *((p.time.timestamp(), p.spent) for p in points)], x.high)
     parts = [
         area(frame, stairs),
-        axes(Frame(Scale(0, 1, x.start, x.end), y), "", f"{symbol} spent", x_ticks=0),
+        axes(ChartFrame(ChartScale(0, 1, x.start, x.end), y), "", f"{symbol} spent", x_ticks=0),
         path(frame, stairs),
         segment(frame, (x.low, whole), (x.high, whole), "limit"),
         label(frame, (x.high, whole), "budget", kind="word limit", anchor="end", dy=-5),
@@ -93,10 +93,14 @@ def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: date
     return picture("What was spent over time", f"{plain(last)} of {plain(whole)} is spent.", parts)
 
 
-def _dates(frame: Frame, end: datetime) -> Iterable[Markup]:
+_FORMS = ((600, "%H:%M:%S"), (36 * 3600, "%H:%M"), (300 * 86_400, "%d %b"))
+"""How moments are written where the whole picture spans less than so many seconds."""
+
+
+def _dates(frame: ChartFrame, end: datetime) -> Iterable[Markup]:
     x = frame.x
     span = x.high - x.low
-    form = "%H:%M:%S" if span < 600 else "%H:%M" if span < 36 * 3600 else "%d %b" if span < 300 * 86_400 else "%b %Y"
+    form = next((form for most, form in _FORMS if span < most), "%b %Y")
     for part, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         at = x.low + part * span
         words = datetime.fromtimestamp(at, UTC).strftime(form)

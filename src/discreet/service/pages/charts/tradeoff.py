@@ -11,9 +11,9 @@ from ....curator import Curator
 from ....errors import DiscreetError
 from ....plan.plan import Plan
 from ....wire.request import Ask
-from ..ask_form import Unit
+from ..ask_form import BudgetUnit
 from .amount import amount
-from .chart import HEIGHT, WIDTH, Frame, axes, circle, path, picture
+from .chart import HEIGHT, WIDTH, ChartFrame, axes, circle, path, picture
 from .scale import decades
 
 __all__ = ["tradeoff"]
@@ -21,7 +21,7 @@ __all__ = ["tradeoff"]
 POINTS = 7
 
 
-def tradeoff(curator: Curator, ask: Ask, unit: Unit) -> Markup:
+def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Markup:
     """Draw the error of the first statistic against the spend, and a dot where the question stands."""
     spends = unit.steps[:: max(1, math.ceil(len(unit.steps) / POINTS))]
     delta = getattr(ask.terms.spend, "delta", Fraction())
@@ -36,7 +36,7 @@ def tradeoff(curator: Curator, ask: Ask, unit: Unit) -> Markup:
     at = float(getattr(here.spend, "mu", 0) or amount(here.spend)), next(iter(here.statistic_errors().values()))
     at = at[0], max(at[1], min(error for _, error in drawn) / 2)  # no error at all has no place on this scale
     x, y = ([*(p[i] for p in drawn), at[i]] for i in (0, 1))
-    frame = Frame(decades(min(x), max(x), 50, WIDTH - 14), decades(min(y), max(y), HEIGHT - 44, 24))
+    frame = ChartFrame(decades(min(x), max(x), 50, WIDTH - 14), decades(min(y), max(y), HEIGHT - 44, 24))
     name = next(iter(here.statistic_errors()))
     parts = [
         axes(frame, f"{unit.symbol} spent", f"95 % error of {name}"),
@@ -47,6 +47,6 @@ def tradeoff(curator: Curator, ask: Ask, unit: Unit) -> Markup:
     return picture("Budget against error", words, parts)
 
 
-def _error(curator: Curator, ask: Ask, unit: Unit, spend: Fraction, delta: Fraction) -> float:
+def _error(curator: Curator, ask: Ask, unit: BudgetUnit, spend: Fraction, delta: Fraction) -> float:
     plan = curator.plan(ask.sql, unit.measure(spend, delta))
     return next(iter(plan.statistic_errors().values())) if isinstance(plan, Plan) else math.nan

@@ -30,7 +30,7 @@ MISPRINTS = (
 
 
 def learn_routes(state: State) -> list[Route]:
-    """Give the routes of the learning corner."""
+    """Return the routes of the learning corner."""
     return [
         Route("/learn", for_all(state, _whole), methods=["GET"]),
         Route("/learn/{lesson}", for_all(state, _one), methods=["GET"]),

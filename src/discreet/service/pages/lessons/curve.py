@@ -14,8 +14,8 @@ from ....mechanisms.additive.gaussian import Gaussian
 from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.curve import Curve
-from ..charts.chart import HEIGHT, WIDTH, Frame, axes, label, path, picture, plain
-from ..charts.scale import Scale, linear
+from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
+from ..charts.scale import ChartScale, linear
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
 
@@ -63,7 +63,7 @@ def _curves(spread: float) -> tuple[Curve, Curve]:
 
 
 def tail_bound(mu: float, epsilon: float) -> float:
-    """Give P[L > ε] of Gaussian noise, L ~ N(μ²/2, μ²): a δ that is sufficient and looser than the curve.
+    """Return P[L > ε] of Gaussian noise, L ~ N(μ²/2, μ²): a δ that is sufficient and looser than the curve.
 
     >>> round(tail_bound(1, 1), 4)
     0.3085
@@ -73,7 +73,7 @@ def tail_bound(mu: float, epsilon: float) -> float:
 
 def _picture(spread: float, laplace: Curve, gaussian: Curve, end: float) -> Markup:
     x = linear(0, end, 46, WIDTH - 10)
-    frame = Frame(x, Scale(LEAST, 1, HEIGHT - 44, 24, log=True))
+    frame = ChartFrame(x, ChartScale(LEAST, 1, HEIGHT - 44, 24, log=True))
     at = [x.high * i / POINTS for i in range(POINTS + 1)]
     pure = laplace.epsilon(delta=0)
     falls = [(e, laplace.delta(epsilon=e)) for e in (pure * (1 - (1 - i / POINTS) ** 3) for i in range(POINTS))]

@@ -13,8 +13,8 @@ from ....arithmetic.rounding import shown
 from ....mechanisms.additive.discrete_laplace import Geometric
 from ....privacy.explain.advise import meaning
 from ....privacy.measures import PureDP
-from ..charts.chart import HEIGHT, WIDTH, Frame, area, axes, path, picture, segment, steps
-from ..charts.scale import Scale, linear
+from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture, segment, steps
+from ..charts.scale import ChartScale, linear
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["noise_lesson"]
@@ -45,7 +45,7 @@ def _law(epsilon: float, truth: int) -> tuple[tuple[float, float], ...]:
 def _picture(epsilon: float, draws: tuple[int, ...]) -> Markup:
     with_you, without = _law(epsilon, TRUTH), _law(epsilon, TRUTH - 1)
     y = linear(0, max(p for _, p in with_you), HEIGHT - 76, 24)
-    frame = Frame(Scale(TRUTH - REACH - 0.5, TRUTH + REACH + 0.5, 46, WIDTH - 10), y)
+    frame = ChartFrame(ChartScale(TRUTH - REACH - 0.5, TRUTH + REACH + 0.5, 46, WIDTH - 10), y)
     shown_with, shown_without = (_stairs(law) for law in (with_you, without))
     parts = [
         area(frame, shown_with, "area"),
@@ -62,10 +62,10 @@ def _stairs(law: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
     return steps([(x - 0.5, p) for x, p in law], law[-1][0] + 0.5)
 
 
-def _marks(frame: Frame, draws: tuple[int, ...]) -> Markup:
+def _marks(frame: ChartFrame, draws: tuple[int, ...]) -> Markup:
     """Draw each draw as a short stroke under the axis; those beyond the picture stand at its ends."""
     top, rise = frame.y.start + 42, 3.0
-    strip = Frame(frame.x, Scale(0, 4, top + 4 * rise, top))
+    strip = ChartFrame(frame.x, ChartScale(0, 4, top + 4 * rise, top))
     seen: dict[int, int] = {}
     strokes = []
     for draw in sorted(draws):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ....arithmetic.rounding import shown
 from ....mechanisms.response.randomized import Frequencies, RandomizedResponse
-from ..charts.chart import WIDTH, Frame, circle, label, picture, plain, segment
-from ..charts.scale import Scale
+from ..charts.chart import WIDTH, ChartFrame, circle, label, picture, plain, segment
+from ..charts.scale import ChartScale
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["response_lesson"]
@@ -47,7 +47,7 @@ def _facts(response: RandomizedResponse, said: NDArray[np.int64], found: Frequen
 
 
 def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequencies) -> Markup:
-    crowd = Frame(Scale(0, COLUMNS - 1, 18, WIDTH - 18), Scale(0, ROWS - 1, 22, 110))
+    crowd = ChartFrame(ChartScale(0, COLUMNS - 1, 18, WIDTH - 18), ChartScale(0, ROWS - 1, 22, 110))
     dots = []
     for place in range(ROWS * COLUMNS):
         kind = ("dot" if said[place] else "ring") + (" lied" if said[place] != truths[place] else "")
@@ -59,7 +59,7 @@ def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequenc
 
 
 def _interval(found: Frequencies) -> Markup:
-    frame = Frame(Scale(0, 1, 18, WIDTH - 18), Scale(0, 1, 178, 150))
+    frame = ChartFrame(ChartScale(0, 1, 18, WIDTH - 18), ChartScale(0, 1, 178, 150))
     low, high = found.interval(0.05)[1]
     value = float(found.values[1])
     marks = [

@@ -12,7 +12,7 @@ from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.explain.why import Why
 from ....privacy.measures import PureDP
-from ..charts.chart import HEIGHT, WIDTH, Frame, axes, label, path, picture
+from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
 from ..charts.scale import linear
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
@@ -64,7 +64,7 @@ def _price(k: int, each: float, delta: float, method: str) -> float:
 
 def _picture(k: int, lines: dict[str, list[tuple[int, float]]]) -> Markup:
     top = max(price for points in lines.values() for _, price in points)
-    frame = Frame(linear(0, k, 46, WIDTH - 64), linear(0, top, HEIGHT - 44, 24))
+    frame = ChartFrame(linear(0, k, 46, WIDTH - 64), linear(0, top, HEIGHT - 44, 24))
     kinds = {"basic": "line faint", "advanced": "line other", "tightest": "line"}
     words = _spread({name: frame.y.place(points[-1][1]) for name, points in lines.items()})
     parts = [axes(frame, "questions", "total ε", x_ticks=5)]

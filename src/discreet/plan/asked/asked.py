@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar, assert_never
 
-from ..arithmetic.rational import positive, rational
-from ..errors import InvalidArgument
-from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure
-from ..query.algebra.expression import Field
-from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
-from ..query.bounds.keys import PublicValues
+from ...arithmetic.rational import positive, rational
+from ...errors import InvalidArgument
+from ...privacy.filters.filter import Filter
+from ...privacy.measures import Measure
+from ...query.algebra.expression import Field
+from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ...query.bounds.keys import PublicValues
 from .checked import Checked
 from .terms import ExactErrors, Terms
 
@@ -72,7 +72,7 @@ def read_asked(checked: Checked, terms: Terms, *, under: Filter | None) -> Asked
 
 def _weights(question: Question, weights: Mapping[str, Fraction]) -> list[Fraction]:
     """Read how the budget is divided: 1 for every statistic by default."""
-    named = _named(question, weights, "weights")
+    named = _name_statistics(question, weights, "weights")
     return [positive(named.get(name, 1), f"the weight of {name}") for name, _ in question.statistics]
 
 
@@ -84,7 +84,7 @@ def read_errors(question: Question, error: ExactErrors) -> tuple[Fraction, ...]:
     names = [name for name, _ in question.statistics]
     if not isinstance(error, Mapping):
         return tuple(_error(error, "error") for _ in names)
-    named = _named(question, error, "error")
+    named = _name_statistics(question, error, "error")
     missing = [name for name in names if name not in named]
     if missing:
         raise InvalidArgument(
@@ -100,7 +100,7 @@ def _error(error: object, what: str) -> Fraction:
     return exact
 
 
-def _named(question: Question, given: Mapping[str, T], what: str) -> dict[str, T]:
+def _name_statistics(question: Question, given: Mapping[str, T], what: str) -> dict[str, T]:
     """Translate names of columns that show one statistic into names of statistics."""
     names = [name for name, _ in question.statistics]
     shown = {column: made.name for column, made in question.finish.columns if isinstance(made, Field)}
@@ -118,7 +118,7 @@ def _size(question: Question, size: int | None) -> tuple[int, str]:
     """Read rows per key: as given, or as declared and divided evenly over public keys, or 1,000."""
     if size is not None:
         return size, "given"
-    declared = _declared(question.rows)
+    declared = _find_size(question.rows)
     if declared is None or any(key.values is None for key in question.keys):
         return USUAL_SIZE, "assumed"
     keys = 1
@@ -127,13 +127,13 @@ def _size(question: Question, size: int | None) -> tuple[int, str]:
     return max(1, declared // keys), "declared"
 
 
-def _declared(rows: Relation) -> int | None:
+def _find_size(rows: Relation) -> int | None:
     """Find the public number of units of the one private table that is read, if it is declared."""
     match rows:
         case Scan(schema=schema):
             return schema.size
         case Select(rows=inner) | JoinPublic(rows=inner) | PerPerson(rows=inner):
-            return _declared(inner)
+            return _find_size(inner)
         case Where() | JoinPeople() | Union():  # nobody said how many rows are left
             return None
         case _:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..query.algebra.tree import Question
-from ..query.bounds.check import checked
-from ..query.bounds.keys import PublicValues
+from ...query.algebra.tree import Question
+from ...query.bounds.check import checked
+from ...query.bounds.keys import PublicValues
 
 __all__ = ["Checked", "check_question"]
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Unpack
 
-from ..arithmetic.rational import Number, positive
-from ..errors import InvalidArgument, UnsupportedQuery
-from ..privacy.events import Batch, Event
-from ..privacy.filters.filter import Filter, open_filter
-from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..query.algebra.tree import Question
-from ..query.bounds.keys import PublicValues
-from .checked import Checked, check_question
-from .plan import Plan
-from .question import plan_checked
-from .split import routes, split
-from .terms import ExactErrors, Terms, TermWords, read_terms
-from .text.workload import workload_html, workload_text
+from ...arithmetic.rational import Number, positive
+from ...errors import InvalidArgument, UnsupportedQuery
+from ...privacy.events import Batch, Event
+from ...privacy.filters.filter import Filter, open_filter
+from ...privacy.measures import ApproxDP, Measure, PureDP
+from ...query.algebra.tree import Question
+from ...query.bounds.keys import PublicValues
+from ..asked.checked import Checked, check_question
+from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
+from ..plan import Plan
+from ..question import plan_checked
+from ..split import routes, split
+from ..text.workload import workload_html, workload_text
 
 __all__ = ["Workload", "plan_workload", "workload_of"]
 
@@ -122,7 +122,7 @@ def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, un
     parts = _weights(list(questions), terms.weights or {})
     made: list[tuple[float, Workload]] = []
     refused: Exception | None = None
-    for pieces in _divided(spend, list(parts.values())):
+    for pieces in _divide(spend, list(parts.values())):
         each = zip(questions.items(), pieces, strict=True)
         try:
             plans = [
@@ -144,7 +144,7 @@ def _names(questions: object) -> list[str]:
     return list(questions)
 
 
-def _divided(spend: Measure, weights: Sequence[Fraction]) -> list[list[Measure]]:
+def _divide(spend: Measure, weights: Sequence[Fraction]) -> list[list[Measure]]:
     """List the ways to divide a spend: by each of its routes, and an (ε, δ) also as boxes, which unknown keys need."""
     ways: list[list[Measure]] = [list(split(route, weights)) for route in routes(spend)]
     if isinstance(spend, ApproxDP):
@@ -154,21 +154,21 @@ def _divided(spend: Measure, weights: Sequence[Fraction]) -> list[list[Measure]]
 
 
 def _weights(names: Sequence[str], weights: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    _known(names, weights, "weights")
+    _check_known(names, weights, "weights")
     return {name: positive(weights.get(name, 1), f"the weight of {name}") for name in names}
 
 
 def _errors(names: Sequence[str], error: ExactErrors | None) -> dict[str, ExactErrors | None]:
     if not isinstance(error, Mapping):
         return dict.fromkeys(names, error)
-    _known(names, error, "error")
+    _check_known(names, error, "error")
     missing = [name for name in names if name not in error]
     if missing:
         raise InvalidArgument(f"error says nothing about {', '.join(missing)}; give each question its own")
     return dict(error)
 
 
-def _known(names: Sequence[str], given: Mapping[str, object], what: str) -> None:
+def _check_known(names: Sequence[str], given: Mapping[str, object], what: str) -> None:
     unknown = sorted(str(name) for name in given if name not in names)
     if unknown:
         raise InvalidArgument(f"{what}: there is no question {', '.join(unknown)}; there are {', '.join(names)}")

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, TypedDict, Unpack
 
-from ..arithmetic.rational import Number, rational, whole
-from ..data.columns.nulls import flag
-from ..errors import InvalidArgument
-from ..mechanisms.reading.budget import read_budget
-from ..privacy.measures import Measure
+from ...arithmetic.rational import Number, rational, whole
+from ...data.columns.nulls import flag
+from ...errors import InvalidArgument
+from ...mechanisms.reading.budget import read_budget
+from ...privacy.measures import Measure
 
 __all__ = ["ErrorWords", "ExactErrors", "SpendWords", "TermWords", "Terms", "Weights", "read_terms"]
 
@@ -92,7 +92,7 @@ class Terms:
 def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Terms:
     """Return the terms that a verb was given in words.
 
-    >>> from discreet.plan.terms import read_terms
+    >>> from discreet.plan.asked.terms import read_terms
     >>> read_terms(error={"n": 0.5}, level="0.9")
     Terms(spend=None, error={'n': Fraction(1, 2)}, weights=None, size=None, level=0.9, nonnegative=False)
 

@@ -15,20 +15,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Unpack, assert_never
 
-from ..arithmetic.rational import whole
-from ..arithmetic.rounding import fraction_down
-from ..errors import InvalidArgument, UnsupportedQuery
-from ..privacy.calibrate import most_queries
-from ..privacy.events import Event, Repeated
-from ..privacy.filters.filter import Filter, open_filter
-from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..query.algebra.tree import Question
-from ..query.bounds.keys import PublicValues
-from .checked import Checked, check_question
-from .plan import Plan
-from .question import plan_checked
-from .split import Divisible, routes
-from .terms import Terms, TermWords, read_terms
+from ...arithmetic.rational import whole
+from ...arithmetic.rounding import fraction_down
+from ...errors import InvalidArgument, UnsupportedQuery
+from ...privacy.calibrate import most_queries
+from ...privacy.events import Event, Repeated
+from ...privacy.filters.filter import Filter, open_filter
+from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ...query.algebra.tree import Question
+from ...query.bounds.keys import PublicValues
+from ..asked.checked import Checked, check_question
+from ..asked.terms import Terms, TermWords, read_terms
+from ..plan import Plan
+from ..question import plan_checked
+from ..split import Divisible, routes
 
 __all__ = ["Third", "find_third", "third_of"]
 
@@ -58,7 +58,7 @@ class Third:
         return f"{line}\n{self.plan}"
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as plain values for JSON."""
+        """Return it as plain values for JSON."""
         plain = {"found": self.found, "queries": self.queries, "spend": str(self.spend), "errors": self.errors}
         return plain | {"plan": self.plan.to_dict()}
 
@@ -130,7 +130,7 @@ def _queries(checked: Checked, spend: Measure, terms: Terms, under: Filter | Non
     if under is not None:
         fresh = _fresh(under, spend)
         plan = plan_checked(checked, terms, under=fresh)
-        return Third("queries", plan, _admitted(fresh, plan.event), spend)
+        return Third("queries", plan, _count_admitted(fresh, plan.event), spend)
     gates = [None] if isinstance(spend, PureDP) else [None, open_filter(_gaussian(spend))]
     found = []
     for gate in gates:
@@ -140,7 +140,7 @@ def _queries(checked: Checked, spend: Measure, terms: Terms, under: Filter | Non
 
 
 def _gaussian(spend: Measure) -> Measure:
-    """Give the route of a budget that allows Gaussian noise."""
+    """Return the route of a budget that allows Gaussian noise."""
     return spend if isinstance(spend, RenyiDP) else routes(spend)[-1]
 
 
@@ -154,7 +154,7 @@ def _fresh(under: Filter, spend: Measure) -> Filter:
 
 
 def _piece(fresh: Filter, count: int) -> Measure:
-    """Give what each of so many questions may spend in a fresh filter, in a measure that a plan can divide."""
+    """Return what each of so many questions may spend in a fresh filter, in a measure that a plan can divide."""
     left = fresh.left()
     if isinstance(left, RenyiDP):
         return _nth(ZCDP(min(epsilon / alpha for alpha, epsilon in left.orders)), count)
@@ -164,7 +164,7 @@ def _piece(fresh: Filter, count: int) -> Measure:
 
 
 def _nth(budget: Divisible | ApproxDP, count: int) -> Measure:
-    """Give one of so many equal parts of a budget."""
+    """Return one of so many equal parts of a budget."""
     match budget:
         case PureDP(epsilon=amount):
             return PureDP(amount / count)
@@ -178,7 +178,7 @@ def _nth(budget: Divisible | ApproxDP, count: int) -> Measure:
             assert_never(budget)
 
 
-def _admitted(fresh: Filter, event: Event) -> int:
+def _count_admitted(fresh: Filter, event: Event) -> int:
     """Count how many such events a filter admits one after the other, by doubling and halving."""
     low, high = 0, 1
     while fresh.admits(Repeated(event, high)):
