@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import csv
 import gzip
 import threading
@@ -255,12 +256,28 @@ class TestRunning:
 
         stopped = threading.Event()
 
-        def share():
+        def percent():
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            progress.watched(lambda: stopped.wait(60), share, stopped.set)
+            progress.watch(lambda: stopped.wait(60), percent, stopped.set)
         assert stopped.is_set()
+
+    def test_control_c_waits_for_the_query_to_end(self):
+        """An interrupt that comes while we wait; before Python 3.13 a joined thread was then taken to have ended."""
+        from discreet.engines import progress
+
+        stopped, ended = threading.Event(), threading.Event()
+
+        def run():
+            _thread.interrupt_main()
+            stopped.wait(60)
+            time.sleep(0.3)
+            ended.set()
+
+        with pytest.raises(KeyboardInterrupt):
+            progress.watch(run, lambda: -1.0, stopped.set)
+        assert ended.is_set()
 
     def test_failure_is_constant(self):
         """What DuckDB says holds a value; what we say does not, and does not carry it along."""

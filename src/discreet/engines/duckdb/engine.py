@@ -5,23 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+import duckdb
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
-from ..progress import watched
+from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.lines import in_lines
 from ..sql.select import select_sql
 from ..sql.store import Store
 from .dialect import DUCKDB, stored_class
 from .sources import Source, arrow_table, file_sql
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 __all__ = ["DuckDB"]
 
@@ -51,7 +50,7 @@ class DuckDB:
     """
 
     def __init__(
-        self, tables: Mapping[str, Source] | str | Path | DuckDBPyConnection, *, progress: bool = False
+        self, tables: Mapping[str, Source] | str | Path | duckdb.DuckDBPyConnection, *, progress: bool = False
     ) -> None:
         self._progress = progress
         self._lock = threading.Lock()
@@ -111,8 +110,6 @@ class DuckDB:
         return self._held[name]
 
     def _described(self, name: str, source: str) -> StoredTable:
-        import duckdb
-
         with self._lock:
             try:
                 rows = self._connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
@@ -125,13 +122,11 @@ class DuckDB:
         return StoredTable(source, columns)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
-        import duckdb
-
         with self._lock:
             try:
                 if not self._progress:
                     return self._run(sql)
-                return watched(lambda: self._run(sql), self._connection.query_progress, self._connection.interrupt)
+                return watch(lambda: self._run(sql), self._connection.query_progress, self._connection.interrupt)
             except duckdb.InterruptException:
                 raise cancelled() from None
             except duckdb.Error:
@@ -141,9 +136,7 @@ class DuckDB:
         return self._connection.execute(sql).fetchall()
 
 
-def _connect(tables: object) -> DuckDBPyConnection:
-    import duckdb
-
+def _connect(tables: object) -> duckdb.DuckDBPyConnection:
     if isinstance(tables, duckdb.DuckDBPyConnection):
         return tables
     if isinstance(tables, Mapping):
@@ -158,7 +151,7 @@ def _connect(tables: object) -> DuckDBPyConnection:
     )
 
 
-def _register(connection: DuckDBPyConnection, name: str, source: Any) -> str:  # noqa: ANN401
+def _register(connection: duckdb.DuckDBPyConnection, name: str, source: Any) -> str:  # noqa: ANN401
     """Give what stands after FROM for a source."""
     if isinstance(source, str | Path):
         return file_sql(source)
