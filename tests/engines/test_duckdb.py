@@ -20,7 +20,7 @@ import pytest
 from discreet.data import Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import DuckDB, Memory
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
-from discreet.query.algebra.expression import Constant, Field
+from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
 from engines.hostile import VALUES
@@ -224,6 +224,34 @@ class TestPackedText:
         for share in (Free(), RowShare(2), GroupShare(2, 1)):
             tally = Tally(rows, (Field("w"),), (Term(Constant(True), 64, 0, 64),), share)
             assert DuckDB({"words": path}).tally(tally) == memory.tally(tally)
+
+
+class TestCollations:
+    """Text is compared letter by letter, whatever a column's collation: one spelling never decides about others."""
+
+    SCHEMA = Schema("t", People("who", max_rows=9), {"r": Category(["n", "N"]), "w": Text(3)})
+    ROWS = [("a", "n", "n")] + [("A", "N", "N")] * 3
+
+    def test_of_columns(self):
+        connection = duckdb.connect()
+        connection.execute(
+            "CREATE TABLE t (who VARCHAR COLLATE NOCASE, r VARCHAR COLLATE NOCASE, w VARCHAR COLLATE NOCASE)"
+        )
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", self.ROWS)
+        rows = [dict(zip(("who", "r", "w"), row, strict=True)) for row in self.ROWS]
+        same = Call(Function.EQUAL, (Field("w"), Constant("n")))
+        for keys in ((Field("r"),), (Field("w"), same), (Call(Function.UPPER, (Field("w"),)),)):
+            for share in (RowShare(2), GroupShare(1, 2)):
+                tally = Tally(Scan(self.SCHEMA), keys, (Term(Constant(True), 8, 0, 8),), share)
+                assert DuckDB(connection).tally(tally) == Memory({"t": rows}).tally(tally)
+
+    def test_of_a_connection_are_refused(self):
+        connection = duckdb.connect()
+        connection.execute("SET default_collation = 'nocase'")
+        with pytest.raises(InvalidArgument, match="collation"):
+            DuckDB(connection)
+        connection.execute("SET default_collation = 'binary'")
+        DuckDB(connection)
 
 
 class TestRunning:

@@ -46,7 +46,8 @@ class DuckDB:
     >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120),), Free()))
     {(): (157,)}
 
-    Refuses files and objects it cannot read; whatever DuckDB says while it runs becomes one constant failure.
+    Refuses files and objects it cannot read, and a connection with a default collation; whatever DuckDB says while it
+    runs becomes one constant failure.
     """
 
     def __init__(
@@ -138,6 +139,8 @@ class DuckDB:
 
 def _connect(tables: object) -> duckdb.DuckDBPyConnection:
     if isinstance(tables, duckdb.DuckDBPyConnection):
+        if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
+            raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
         return tables
     if isinstance(tables, Mapping):
         return duckdb.connect(config={"python_enable_replacements": False, "perfect_ht_threshold": DENSE_BITS})
