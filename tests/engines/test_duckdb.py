@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import csv
 import gzip
+import signal
 import threading
 import time
 from datetime import date
@@ -303,8 +304,12 @@ class TestRunning:
             time.sleep(0.3)
             ended.set()
 
-        with pytest.raises(KeyboardInterrupt):
-            progress.watch(run, lambda: -1.0, stopped.set)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                progress.watch(run, lambda: -1.0, stopped.set)
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert ended.is_set()
 
     def test_failure_is_constant(self):

@@ -8,7 +8,7 @@ from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan, Select, Union, Where
 from discreet.query.bounds.rows import columns_of, unit_of
 from discreet.query.domains.domain import Whole
-from discreet.query.domains.domain_of import kind_of
+from discreet.query.domains.domain_of import domain_of as kind_of
 from discreet.query.meaning.evaluate import evaluate
 
 

@@ -29,7 +29,7 @@ from discreet.query.algebra.tree import (
 from discreet.query.bounds.cells import lattice
 from discreet.query.bounds.needs import MOST_ROOT, Sums, blur_of, coarse_of, middle_of, needs, range_of
 from discreet.query.bounds.rows import columns_of
-from discreet.query.domains.domain import kind_of_column
+from discreet.query.domains.domain import domain_of_column
 from discreet.query.meaning.evaluate import evaluate
 from oracles.tally import contribution
 
@@ -127,7 +127,7 @@ def test_numbers_that_fit_are_not_rounded():
 
 def check_cells(column, stored, most):
     """Every value lies in exactly the cell whose ends hold it; the cells are in order and touch."""
-    columns = {"x": kind_of_column(column)}
+    columns = {"x": domain_of_column(column)}
     cells = lattice(X, columns, most)
     assert len(cells.places) <= most
     assert len(set(cells.places)) == len(cells.places) == len(cells.ends)
@@ -169,4 +169,4 @@ def test_cells_of_seconds(hours):
 
 def test_too_many_years():
     with pytest.raises(UnsupportedQuery, match="dates"):
-        lattice(X, {"x": kind_of_column(Date("0001-01-01", "9999-12-31"))}, 1024)
+        lattice(X, {"x": domain_of_column(Date("0001-01-01", "9999-12-31"))}, 1024)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
 from ..query.domains.domain import Scalar
-from ..query.domains.sorts import Sort, sort_of
-from ..query.meaning.finish import Value, kept, shown, sorts_of
+from ..query.domains.type_of import ValueType as Sort
+from ..query.domains.type_of import type_of as sort_of
+from ..query.meaning.finish import Value, kept, shown
+from ..query.meaning.finish import types_of as sorts_of
 from .estimate import Estimate
 from .estimates.noisy import outward
 from .estimates.reach import reach_of

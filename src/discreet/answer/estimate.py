@@ -21,8 +21,8 @@ from ..query.algebra.tree import (
     Variance,
 )
 from ..query.bounds.needs import blur_of, middle_of, range_of
-from ..query.domains.domain import Kind
-from ..query.domains.domain_of import kind_of
+from ..query.domains.domain import Domain as Kind
+from ..query.domains.domain_of import domain_of as kind_of
 from .estimates.amount import Amount
 from .estimates.chosen import Place, Vote
 from .estimates.covariance import Coefficient, Moment

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..query.domains.sorts import Sort
+from ..query.domains.type_of import ValueType as Sort
 from ..query.domains.words import EPOCH
 from ..query.meaning.finish import Value
 

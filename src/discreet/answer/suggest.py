@@ -21,7 +21,7 @@ from ..query.bounds.rows import columns_of, neighbours_of
 from ..query.bounds.sensitivity import rank_influence
 from ..query.bounds.shares import possible_shares, weight_of
 from ..query.domains.domain import Whole
-from ..query.domains.domain_of import kind_of
+from ..query.domains.domain_of import domain_of as kind_of
 from .gather import Store, gather
 from .text.picture import choose
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue as Key
 from ..engines.base import failure
 from ..errors import DiscreetError
 from ..ledger import Entry, Ledger, steps

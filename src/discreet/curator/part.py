@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ..data.columns.column import Date, Timestamp
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue as Key
 from ..data.schema import Schema
 from ..data.unit import People, Rows
 from ..ledger import Parts

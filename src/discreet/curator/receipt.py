@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 from html import escape
 
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue as Key
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.measures import Measure

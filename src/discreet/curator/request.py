@@ -8,7 +8,7 @@ from typing import TypeAlias, TypedDict, assert_never
 
 from ..answer.level import read_level
 from ..arithmetic.rational import Number
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue as Key
 from ..data.columns.nulls import flag
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue as Key
 from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import to_json

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..data.columns.keys import Key, listed
+from ..data.columns.keys import KeyValue as Key
+from ..data.columns.keys import listed
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events.json import Json

@@ -23,8 +23,8 @@ from ..query.algebra.tree import (
     Variance,
 )
 from ..query.bounds.needs import blur_of, middle_of, range_of
-from ..query.domains.domain import Kind
-from ..query.domains.domain_of import kind_of
+from ..query.domains.domain import Domain as Kind
+from ..query.domains.domain_of import domain_of as kind_of
 from .noise_sum import Noise
 from .predict import Moment, correlation_error, mean_error, moment_error
 from .release import at_least

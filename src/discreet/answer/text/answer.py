@@ -7,7 +7,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from ...query.domains.sorts import Sort
+from ...query.domains.type_of import ValueType as Sort
 from ...query.meaning.finish import Value
 from ..export import plain
 

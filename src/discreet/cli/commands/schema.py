@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...data.columns.column import Column, Kind
+from ...data.columns.column import Column
+from ...data.columns.column import ColumnType as Kind
 from ...data.display import facts, heading
 from ...data.files.file import read_schemas, write_toml
 from ...data.files.plain import SHAPES

@@ -18,9 +18,9 @@ from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.lines import in_lines
 from ..sql.select import select_sql
-from ..sql.store import Store
+from ..sql.store import SqlStore
 from .dialect import DUCKDB, stored_class
-from .sources import Source, arrow_table, file_sql
+from .sources import TableSource, arrow_table, file_sql
 
 __all__ = ["DuckDB"]
 
@@ -51,7 +51,7 @@ class DuckDB:
     """
 
     def __init__(
-        self, tables: Mapping[str, Source] | str | Path | duckdb.DuckDBPyConnection, *, progress: bool = False
+        self, tables: Mapping[str, TableSource] | str | Path | duckdb.DuckDBPyConnection, *, progress: bool = False
     ) -> None:
         self._progress = progress
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ class DuckDB:
         if progress:
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET enable_progress_bar_print = false")
-        self._store = Store(DUCKDB, self._table, self._fetch)
+        self._store = SqlStore(DUCKDB, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""

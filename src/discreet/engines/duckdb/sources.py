@@ -17,9 +17,9 @@ from ...data.infer.sniff import DELIMITERS
 from ...errors import InvalidArgument
 from ..sql.dialect import doubled
 
-__all__ = ["Source", "arrow_table", "file_sql"]
+__all__ = ["TableSource", "arrow_table", "file_sql"]
 
-Source: TypeAlias = Any
+TableSource: TypeAlias = Any
 """The path of a CSV or Parquet file, or a pandas, Polars or Arrow table."""
 
 _READABLE = "give the path of a .csv, .tsv or .parquet file, or a pandas, Polars or Arrow table"
@@ -71,7 +71,7 @@ def _header(name: str) -> tuple[str, list[str]]:
     return delimiter, header
 
 
-def arrow_table(source: Source, name: str) -> Any:  # noqa: ANN401
+def arrow_table(source: TableSource, name: str) -> Any:  # noqa: ANN401
     """Turn a pandas, Polars or Arrow table into an Arrow table.
 
     Refuses anything else, and column names that differ only in case: DuckDB could not tell them apart.

@@ -12,7 +12,7 @@ from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.store import Store
+from ..sql.store import SqlStore
 from .dialect import POSTGRES, stored_class
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Postgres:
         self._lock = threading.Lock()
         self._held: dict[str, StoredTable] = {}
         self._connection: psycopg.Connection | None = None
-        self._store = Store(POSTGRES, self._table, self._fetch)
+        self._store = SqlStore(POSTGRES, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""

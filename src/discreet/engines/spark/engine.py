@@ -13,7 +13,7 @@ from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.store import Store
+from ..sql.store import SqlStore
 from .dialect import SPARK, stored_class
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Spark:
         self._held: dict[str, StoredTable] = {}
         self._tag = f"discreet-{uuid4().hex}"
         self._places = {name: _placed(name, source) for name, source in (tables or {}).items()}
-        self._store = Store(SPARK, self._table, self._fetch)
+        self._store = SqlStore(SPARK, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""

@@ -36,8 +36,8 @@ from ..algebra.tree import (
     Sum,
     Variance,
 )
-from ..domains.domain import Kind, Whole
-from ..domains.domain_of import kind_of
+from ..domains.domain import Domain, Whole
+from ..domains.domain_of import domain_of
 from .cells import Cells, lattice, listed
 from .keys import PublicValues, public_keys
 from .present import always_present
@@ -114,45 +114,45 @@ def needs(
             assert_never(statistic)
 
 
-def range_of(kind: Kind) -> tuple[Fraction, Fraction]:
+def range_of(domain: Domain) -> tuple[Fraction, Fraction]:
     """Give the public range of a number.
 
     >>> range_of(Whole(Fraction(1, 2), 0, 9))
     (Fraction(0, 1), Fraction(9, 2))
     """
-    return _whole(kind).low * _whole(kind).step, _whole(kind).high * _whole(kind).step
+    return _whole(domain).low * _whole(domain).step, _whole(domain).high * _whole(domain).step
 
 
-def middle_of(kind: Kind) -> Fraction:
+def middle_of(domain: Domain) -> Fraction:
     """Give the public number that totals are centred at: the grid point nearest below the middle of the range.
 
     >>> middle_of(Whole(Fraction(1, 2), 0, 9))
     Fraction(2, 1)
     """
-    return (_whole(kind).low + _whole(kind).high) // 2 * _whole(kind).step
+    return (_whole(domain).low + _whole(domain).high) // 2 * _whole(domain).step
 
 
-def coarse_of(kind: Kind) -> Fraction | None:
+def coarse_of(domain: Domain) -> Fraction | None:
     """Give the grid that products of a number are taken on: None if its own is coarse enough.
 
     >>> coarse_of(Whole(Fraction(1), 0, 120)), coarse_of(Whole(Fraction(1, 2), 0, 1 << 21))
     (None, Fraction(2, 1))
     """
-    whole = _whole(kind)
+    whole = _whole(domain)
     half = (whole.high - whole.low + 1) // 2
     excess = -(-half // MOST_ROOT)
     return None if excess <= 1 else whole.step * (1 << (excess - 1).bit_length())
 
 
-def blur_of(kind: Kind) -> Fraction:
+def blur_of(domain: Domain) -> Fraction:
     """Say how far a value may be moved by rounding it for products: half a step of their grid."""
-    return (coarse_of(kind) or Fraction(0)) / 2
+    return (coarse_of(domain) or Fraction(0)) / 2
 
 
-def _whole(kind: Kind) -> Whole:
-    if not isinstance(kind, Whole):
+def _whole(domain: Domain) -> Whole:
+    if not isinstance(domain, Whole):
         raise UnsupportedQuery("sums, means, variances and correlations take numbers")
-    return kind
+    return domain
 
 
 def _present(x: Expression, rows: Relation) -> Expression:
@@ -162,17 +162,17 @@ def _present(x: Expression, rows: Relation) -> Expression:
     return Call(Function.NOT, (Call(Function.IS_NULL, (x,)),))
 
 
-def _centred(x: Expression, columns: dict[str, Kind]) -> Expression:
-    return Call(Function.SUBTRACT, (x, Constant(middle_of(kind_of(x, columns)))))
+def _centred(x: Expression, columns: dict[str, Domain]) -> Expression:
+    return Call(Function.SUBTRACT, (x, Constant(middle_of(domain_of(x, columns)))))
 
 
 def _rows(truth: Expression) -> Part:
     return Part(truth, Fraction(1), 0, 1)
 
 
-def _number(x: Expression, columns: dict[str, Kind]) -> Part:
-    kind = _whole(kind_of(x, columns))
-    return Part(x, kind.step, min(kind.low, 0), max(kind.high, 0))
+def _number(x: Expression, columns: dict[str, Domain]) -> Part:
+    domain = _whole(domain_of(x, columns))
+    return Part(x, domain.step, min(domain.low, 0), max(domain.high, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,19 +183,19 @@ class _Factor:
     worth: Fraction
 
 
-def _coarse(x: Expression, columns: dict[str, Kind]) -> _Factor:
-    centred, grid = _centred(x, columns), coarse_of(kind_of(x, columns))
+def _coarse(x: Expression, columns: dict[str, Domain]) -> _Factor:
+    centred, grid = _centred(x, columns), coarse_of(domain_of(x, columns))
     if grid is None:
         return _Factor(centred, Fraction(1))
     return _Factor(Call(Function.ROUND, (Call(Function.DIVIDE, (centred, Constant(grid))),)), grid)
 
 
-def _single(u: _Factor, columns: dict[str, Kind]) -> Part:
+def _single(u: _Factor, columns: dict[str, Domain]) -> Part:
     part = _number(u.expression, columns)
     return Part(part.expression, part.step * u.worth, part.low, part.high)
 
 
-def _product(u: _Factor, v: _Factor, columns: dict[str, Kind]) -> Part:
+def _product(u: _Factor, v: _Factor, columns: dict[str, Domain]) -> Part:
     """Describe Σuv; a square is never below 0, whatever the product of the ends."""
     part = _number(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
     return Part(part.expression, part.step * u.worth * v.worth, 0 if u == v else part.low, part.high)
