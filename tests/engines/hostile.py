@@ -16,8 +16,8 @@ from discreet.query.algebra.expression import Call, Constant, Expression, Field,
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
 from discreet.query.bounds.rows import columns_of
-from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
-from discreet.query.domains.domain_of import kind_of
+from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
+from discreet.query.domains.domain_of import domain_of
 from engines.tables import Table
 
 F = Function
@@ -176,7 +176,7 @@ def _above(draw, rows, schemas, level):
 def _person(draw, rows, columns, level):
     keys = ((f"key{level}", draw(expression(columns))),) if draw(st.booleans()) else ()
     number = draw(expression(columns, Whole))
-    step = kind_of(number, columns).step
+    step = domain_of(number, columns).step
     what = draw(st.sampled_from(["sum", "least", "greatest"]))
     fine = step / draw(st.sampled_from([1, 1, 3]))
     totals = (
@@ -194,7 +194,7 @@ CONSTANTS = {
         [Constant(n) for n in (0, 1, -1, 3, 10, -7, Fraction(1, 2), Fraction(-5, 4), Fraction(1, 3), 2**40)]
     ),
     Truth: st.sampled_from([Constant(True), Constant(False)]),
-    Words: st.sampled_from([Constant(t) for t in ("", "N", "a%b", "it's", "x\ny", "a\\b", "👍🏽", "Tro", "12")]),
+    Texts: st.sampled_from([Constant(t) for t in ("", "N", "a%b", "it's", "x\ny", "a\\b", "👍🏽", "Tro", "12")]),
     Day: st.sampled_from([Constant(n, "day") for n in (-1, 0, 19844, 19782)]),
     Second: st.sampled_from([Constant(n, "second") for n in (-1, 0, 1_714_555_815, 1_709_209_815)]),
 }
@@ -203,11 +203,11 @@ CONSTANTS = {
 @st.composite
 def expression(draw, columns, sort=None, depth=2) -> Expression:
     """An expression of a sort (any sort if none is named) that has a kind."""
-    wanted = sort or draw(st.sampled_from([Whole, Truth, Words, Day, Second]))
+    wanted = sort or draw(st.sampled_from([Whole, Truth, Texts, Day, Second]))
     for _ in range(4):
         found = draw(_raw(columns, wanted, depth))
         try:
-            kind = kind_of(found, columns)
+            kind = domain_of(found, columns)
         except UnsupportedQuery:
             continue
         if isinstance(kind, wanted):
@@ -247,17 +247,17 @@ def _applied(draw, columns, sort, some):
         if function in times:
             return Call(function, (some(draw(st.sampled_from([Day, Second]))),))
         if function in (F.LENGTH, F.HOUR):
-            return Call(function, (some(Words if function is F.LENGTH else Second),))
+            return Call(function, (some(Texts if function is F.LENGTH else Second),))
         if function is F.MODULO:
             return Call(function, (some(Whole), Constant(draw(st.sampled_from([2, 7, Fraction(3, 4)])))))
         one = function in (F.NEGATE, F.ABSOLUTE, F.FLOOR, F.CEILING, F.ROUND)
         return Call(function, (some(Whole),) if one else (some(Whole), some(Whole)))
     if sort is Truth:
         return _truth(draw, some)
-    if sort is Words:
+    if sort is Texts:
         function = draw(st.sampled_from([F.LOWER, F.UPPER, F.TRIM, F.SUBSTRING]))
         rest = (Constant(draw(st.sampled_from([1, 2, 9]))), Constant(draw(st.sampled_from([0, 1, 50]))))
-        return Call(function, (some(Words), *(rest if function is F.SUBSTRING else ())))
+        return Call(function, (some(Texts), *(rest if function is F.SUBSTRING else ())))
     if sort is Day and draw(st.booleans()):
         return Call(F.DATE_OF, (some(Second),))
     return Call(draw(st.sampled_from([F.LEAST, F.GREATEST])), (some(sort), some(sort)))
@@ -267,7 +267,7 @@ def _truth(draw, some):
     function = draw(
         st.sampled_from([F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST, F.AND, F.OR, F.NOT, F.IS_NULL, F.AMONG, F.LIKE])
     )
-    sort = draw(st.sampled_from([Whole, Truth, Words, Day, Second]))
+    sort = draw(st.sampled_from([Whole, Truth, Texts, Day, Second]))
     match function:
         case F.EQUAL | F.UNEQUAL:
             return Call(function, (some(sort), some(sort)))
@@ -280,7 +280,7 @@ def _truth(draw, some):
             return Call(function, (some(sort), draw(CONSTANTS[sort]), draw(CONSTANTS[sort])))
         case F.LIKE:
             pattern = draw(st.sampled_from(["%", "_", "N%", "%'%", "a\\%", "_\n_", "%👍%", "", "!~|^/%"]))
-            return Call(function, (some(Words), Constant(pattern)))
+            return Call(function, (some(Texts), Constant(pattern)))
         case _:
             return Call(function, (some(Truth if function is F.NOT else sort),))
 
@@ -315,7 +315,7 @@ def _term(draw, columns):
             draw(st.just(Constant(True)) | expression(columns, Truth)), w := draw(st.sampled_from([1, 16])), 0, w
         )
     number = draw(expression(columns, Whole))
-    kind = kind_of(number, columns)
+    kind = domain_of(number, columns)
     weight = draw(st.sampled_from([1, 4]))
     low, high = kind.low * weight, kind.high * weight
     tight = draw(st.booleans())
@@ -326,11 +326,11 @@ def _term(draw, columns):
 def _only(draw, keys, columns):
     values = []
     for key in keys:
-        kind = kind_of(key, columns)
+        kind = domain_of(key, columns)
         options = {
             Whole: [0, 1, 2, Fraction(1, 2), 10**30],
             Truth: [True, False],
-            Words: ["N", "S", "", "it's", "other"],
+            Texts: ["N", "S", "", "it's", "other"],
             Day: [0, 19844],
             Second: [0, 1_714_555_815],
         }[type(kind)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import csv
 import gzip
+import signal
 import threading
 import time
 from datetime import date
@@ -19,7 +21,7 @@ import pytest
 from discreet.data import Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import DuckDB, Memory
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
-from discreet.query.algebra.expression import Constant, Field
+from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
 from engines.hostile import VALUES
@@ -257,6 +259,34 @@ class TestPackedText:
             assert DuckDB({"words": path}).tally(tally) == memory.tally(tally)
 
 
+class TestCollations:
+    """Text is compared letter by letter, whatever a column's collation: one spelling never decides about others."""
+
+    SCHEMA = Schema("t", People("who", max_rows=9), {"r": Category(["n", "N"]), "w": Text(3)})
+    ROWS = [("a", "n", "n")] + [("A", "N", "N")] * 3
+
+    def test_of_columns(self):
+        connection = duckdb.connect()
+        connection.execute(
+            "CREATE TABLE t (who VARCHAR COLLATE NOCASE, r VARCHAR COLLATE NOCASE, w VARCHAR COLLATE NOCASE)"
+        )
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", self.ROWS)
+        rows = [dict(zip(("who", "r", "w"), row, strict=True)) for row in self.ROWS]
+        same = Call(Function.EQUAL, (Field("w"), Constant("n")))
+        for keys in ((Field("r"),), (Field("w"), same), (Call(Function.UPPER, (Field("w"),)),)):
+            for share in (RowShare(2), GroupShare(1, 2)):
+                tally = Tally(Scan(self.SCHEMA), keys, (Term(Constant(True), 8, 0, 8),), share)
+                assert DuckDB(connection).tally(tally) == Memory({"t": rows}).tally(tally)
+
+    def test_of_a_connection_are_refused(self):
+        connection = duckdb.connect()
+        connection.execute("SET default_collation = 'nocase'")
+        with pytest.raises(InvalidArgument, match="collation"):
+            DuckDB(connection)
+        connection.execute("SET default_collation = 'binary'")
+        DuckDB(connection)
+
+
 class TestRunning:
     def test_progress_shows_and_goes(self, capfd):
         with DuckDB({"people": pa.Table.from_pylist(ROWS)}, progress=True) as engine:
@@ -287,12 +317,32 @@ class TestRunning:
 
         stopped = threading.Event()
 
-        def share():
+        def percent():
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            progress.watched(lambda: stopped.wait(60), share, stopped.set)
+            progress.watch(lambda: stopped.wait(60), percent, stopped.set)
         assert stopped.is_set()
+
+    def test_control_c_waits_for_the_query_to_end(self):
+        """An interrupt that comes while we wait; before Python 3.13 a joined thread was then taken to have ended."""
+        from discreet.engines import progress
+
+        stopped, ended = threading.Event(), threading.Event()
+
+        def run():
+            _thread.interrupt_main()
+            stopped.wait(60)
+            time.sleep(0.3)
+            ended.set()
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                progress.watch(run, lambda: -1.0, stopped.set)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        assert ended.is_set()
 
     def test_failure_is_constant(self):
         """What DuckDB says holds a value; what we say does not, and does not carry it along."""

@@ -13,7 +13,7 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, Tally, Term
 from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.rows import columns_of
-from discreet.query.domains.domain_of import kind_of
+from discreet.query.domains.domain_of import domain_of
 from engines.tables import Table, in_memory, same_totals
 
 F = Function
@@ -196,7 +196,7 @@ class TestEveryEngineMeansTheSame:
 
     def test_every_function_is_tried(self, name):
         schema, _, expressions = CASES[name]
-        assert all(kind_of(expression, columns_of(Scan(schema))) for expression in expressions)
+        assert all(domain_of(expression, columns_of(Scan(schema))) for expression in expressions)
         tried = {function for _, _, each in CASES.values() for e in each for function in _functions(e)}
         assert tried == set(Function)
 

@@ -12,8 +12,8 @@ import pytest
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import Memory, Postgres
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
-from discreet.query.algebra.expression import Constant, Field
-from discreet.query.algebra.tally import Free, GroupShare, Tally, Term
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
 
 COUNT = Term(Constant(True), 1, 0, 1)
@@ -137,6 +137,59 @@ class TestServer:
             assert engine.tally(Tally(Scan(schema), (), (COUNT,), Free())) == {(): (0,)}
             with pytest.raises(SchemaMismatch, match="no table nowhere"):
                 engine.columns("nowhere")
+
+    def test_operators_of_others_are_never_called(self, server, postgres_dsn):
+        """Whoever may create in a schema of the search path could run code as the role that asks, and change totals."""
+        server.execute(
+            "CREATE TABLE held (who bigint, a bigint); INSERT INTO held SELECT 1, 2^40 + i FROM generate_series(1, 5) i"
+        )
+        server.execute("CREATE FUNCTION public.spy(bigint, integer) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'")
+        server.execute("CREATE OPERATOR public.% (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = public.spy)")
+        schema = Schema("held", People("who", max_rows=2), {"a": Integer(0, 2**50)})
+        tally = Tally(Scan(schema), (), (Term(Field("a"), 1, 0, 2**50),), RowShare(2))
+        rows = [{"who": 1, "a": 2**40 + i} for i in range(1, 6)]
+        try:
+            with Postgres(postgres_dsn) as engine:
+                assert "% 1048576" in engine.explain(tally)
+                assert engine.tally(tally) == Memory({"held": rows}).tally(tally)
+        finally:
+            server.execute("DROP OPERATOR public.% (bigint, integer); DROP FUNCTION public.spy(bigint, integer)")
+
+    def test_tables_are_found_by_the_path_of_the_connection(self, server, postgres_dsn):
+        for place in ("hr", "hidden"):
+            server.execute(f"DROP SCHEMA IF EXISTS {place} CASCADE; CREATE SCHEMA {place}")
+            server.execute(f"CREATE TABLE {place}.held (a integer); INSERT INTO {place}.held VALUES (1)")
+        server.execute("CREATE TABLE held (a integer)")
+        schema = Schema("held", Rows(), {"a": Integer(0, 9)})
+        tally = Tally(Scan(schema), (), (COUNT,), Free())
+        with Postgres(f"{postgres_dsn} options='-c search_path=nowhere,hr,public'") as engine:
+            assert engine.tally(tally) == {(): (1,)}
+            assert '"hr"."held"' in engine.explain(tally)
+        with Postgres(postgres_dsn) as engine:
+            assert engine.tally(tally) == {(): (0,)}
+
+    def test_a_table_without_rights_is_none(self, server, postgres_dsn):
+        server.execute("CREATE TABLE held (a integer); DROP ROLE IF EXISTS nobody_here; CREATE ROLE nobody_here LOGIN")
+        with (
+            Postgres(f"{postgres_dsn} user=nobody_here") as engine,
+            pytest.raises(SchemaMismatch, match="no table held"),
+        ):
+            engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
+
+    def test_the_encoding_of_the_client_does_not_matter(self, server, postgres_dsn):
+        server.execute("CREATE TABLE held (a text); INSERT INTO held VALUES ('Müller'), ('Ж')")
+        schema = Schema("held", Rows(), {"a": Text(9)})
+        same = Call(Function.EQUAL, (Field("a"), Constant("Müller")))
+        with Postgres(f"{postgres_dsn} client_encoding=LATIN1") as engine:
+            found = engine.tally(Tally(Scan(schema), (Field("a"), same), (COUNT,), Free()))
+        assert found == {("Müller", True): (1,), ("Ж", False): (1,)}
+
+    def test_refuses_a_database_without_an_encoding(self, server, postgres_dsn):
+        server.execute("DROP DATABASE IF EXISTS bare")
+        server.execute("CREATE DATABASE bare ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+        for _ in range(2):  # and again, over the same connection
+            with pytest.raises(SchemaMismatch, match="SQL_ASCII"):
+                Postgres(f"{postgres_dsn} dbname=bare").columns("held")
 
     @pytest.mark.parametrize("place", ["", "a.b.c", ".a", 3])
     def test_refuses_places(self, place):

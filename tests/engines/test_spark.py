@@ -54,6 +54,31 @@ class TestSession:
         finally:
             spark_session.conf.set(name, before) if before is not None else spark_session.conf.unset(name)
 
+    @pytest.mark.parametrize("text", ["${env:PATH}", "${spark:spark.app.name}", "${system:user.dir}", "$", "a${b}'\\"])
+    def test_variables_are_plain_text(self, spark_session, text):
+        """Spark replaces ${env:PATH} in the whole text of a query, also within quotes."""
+        schema = Schema("people", Rows(), {"t": Text(99), "n": Integer(0, 9)})
+        same, like = (Call(f, (Field("t"), Constant(text))) for f in (Function.EQUAL, Function.LIKE))
+        older = Call(Function.AT_MOST, (Constant(0), Field("n")))
+        length = Call(Function.LENGTH, (Call(Function.CASE, (older, Constant(text), Field("t"))),))
+        key = Call(Function.CASE, (same, Constant(text), Constant("no")))
+        rows = [{"t": text, "n": 3}, {"t": "b", "n": 4}]
+        tally = Tally(Scan(schema), (key, like), (Term(length, 1, 0, 99),), Free(), only=((text, True), ("no", False)))
+        frame = spark_session.createDataFrame([tuple(row.values()) for row in rows], "t string, n int")
+        found = Spark(spark_session, {"people": frame}).tally(tally)
+        assert (
+            found == Memory({"people": rows}).tally(tally) == {(text, True): (len(text),), ("no", False): (len(text),)}
+        )
+
+    def test_columns_named_like_variables(self, spark_session):
+        frame = spark_session.createDataFrame([(1, 2), (1, 3)], "`${env:PATH}` int, n int")
+        schema = Schema("people", Rows(), {"${env:PATH}": Integer(0, 9), "n": Integer(0, 9)})
+        engine = Spark(spark_session, {"people": frame})
+        engine.check(schema)
+        assert engine.tally(Tally(Scan(schema), (Field("${env:PATH}"),), (COUNT,), Free())) == {(1,): (2,)}
+        with pytest.raises(InvalidArgument, match="without"):
+            Spark(spark_session, {"people": "hr.${env:PATH}"})
+
     def test_times_with_and_without_a_zone(self, spark_session):
         frame = spark_session.sql(
             "SELECT TIMESTAMP '1969-12-31 23:59:59.5+00:00' AS a, TIMESTAMP_NTZ '1969-12-31 23:59:59.5' AS b, "

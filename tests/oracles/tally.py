@@ -8,7 +8,7 @@ from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan, Select, Union, Where
 from discreet.query.bounds.rows import columns_of, unit_of
 from discreet.query.domains.domain import Whole
-from discreet.query.domains.domain_of import kind_of
+from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
 
 
@@ -54,7 +54,7 @@ def contribution(term, row, columns):
     value = evaluate(term.expression, row, columns)
     if value is None:
         return 0
-    kind = kind_of(term.expression, columns)
+    kind = domain_of(term.expression, columns)
     if not isinstance(kind, Whole):
         return term.weight * int(value)
     steps = Fraction(value) / kind.step

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
+from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from support.profile import examples
 
 PATIENT = settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
@@ -31,7 +31,7 @@ def spans(draw, kind, low, high):
 KINDS = {
     "number": wholes(),
     "truth": st.just(Truth()),
-    "text": st.integers(0, 5).map(Words),
+    "text": st.integers(0, 5).map(Texts),
     "day": spans(Day, -30_000, 40_000),
     "second": spans(Second, -(10**9), 10**9),
 }
@@ -50,7 +50,7 @@ def value_within(kind):
             values = st.integers(low, high).map(lambda n: n * step)
         case Truth():
             values = st.booleans()
-        case Words(most=most):
+        case Texts(most=most):
             values = st.text("aB %_é'\\", max_size=most)
         case Day(low=low, high=high) | Second(low=low, high=high):
             values = st.integers(low, high)

@@ -11,7 +11,7 @@ from discreet.data import Date, Integer, Real, Timestamp
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Field
 from discreet.query.bounds.cells import lattice
-from discreet.query.domains.domain import kind_of_column
+from discreet.query.domains.domain import domain_of_column
 from discreet.query.meaning.evaluate import evaluate
 from support.profile import examples
 
@@ -20,7 +20,7 @@ X = Field("x")
 
 def check_cells(column, stored, most):
     """Every value lies in exactly the cell whose ends hold it; the cells are in order and touch."""
-    columns = {"x": kind_of_column(column)}
+    columns = {"x": domain_of_column(column)}
     cells = lattice(X, columns, most)
     assert len(cells.places) <= most
     assert len(set(cells.places)) == len(cells.places) == len(cells.ends)
@@ -62,4 +62,4 @@ def test_cells_of_seconds(hours):
 
 def test_too_many_years():
     with pytest.raises(UnsupportedQuery, match="dates"):
-        lattice(X, {"x": kind_of_column(Date("0001-01-01", "9999-12-31"))}, 1024)
+        lattice(X, {"x": domain_of_column(Date("0001-01-01", "9999-12-31"))}, 1024)

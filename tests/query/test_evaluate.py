@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.query.algebra.chain import balanced, chained, leaves
 from discreet.query.algebra.expression import Call, Constant, Field, Function, fields_of
-from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
+from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from discreet.query.meaning.evaluate import evaluate, half_up
 
 KINDS = {
@@ -19,7 +19,7 @@ KINDS = {
     "y": Whole(Fraction(1), -50, 50),
     "p": Truth(),
     "q": Truth(),
-    "t": Words(20),
+    "t": Texts(20),
     "d": Day(-100_000, 100_000),
     "s": Second(-(10**9), 10**9),
 }

@@ -14,9 +14,9 @@ from discreet.errors import UnsupportedQuery
 from discreet.query import parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Finish
-from discreet.query.domains.domain import Day, Second, Truth, Whole, Words
-from discreet.query.domains.sorts import sort_of, sort_of_kind
-from discreet.query.meaning.finish import finished, kept, sorts_of, value_of
+from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
+from discreet.query.domains.type_of import type_of, type_of_domain
+from discreet.query.meaning.finish import finished, kept, types_of, value_of
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions
 
@@ -56,7 +56,7 @@ class TestATable:
         question = parse(
             "SELECT joined, MAX(seen) AS a, MODE(party) AS b, MEDIAN(age) AS c FROM people GROUP BY joined", TABLES
         )
-        assert sorts_of(question) == {"joined": "day", "a": "second", "b": "text", "c": "number"}
+        assert types_of(question) == {"joined": "day", "a": "second", "b": "text", "c": "number"}
 
     def test_takes_parts_of_days_that_are_results(self):
         question = parse("SELECT YEAR(MAX(joined)) AS y, HOUR(MIN(seen)) AS h FROM people", TABLES)
@@ -151,7 +151,7 @@ class TestValues:
         """Whatever is asked after the charge has a value or is NULL."""
         expression = data.draw(expressions(sort, 2))
         names = {f"{s}{i}": s for s in ("number", "truth", "text", "day", "second") for i in (1, 2)}
-        assert sort_of(expression, names) == sort
+        assert type_of(expression, names) == sort
         plain = {
             "number": st.floats() | st.integers(),
             "truth": st.booleans(),
@@ -167,8 +167,8 @@ class TestValues:
 
 class TestSorts:
     def test_forget_bounds(self):
-        kinds = [Whole(Fraction(1), 0, 1), Truth(), Words(1), Day(0, 1), Second(0, 1)]
-        assert [sort_of_kind(kind) for kind in kinds] == ["number", "truth", "text", "day", "second"]
+        kinds = [Whole(Fraction(1), 0, 1), Truth(), Texts(1), Day(0, 1), Second(0, 1)]
+        assert [type_of_domain(kind) for kind in kinds] == ["number", "truth", "text", "day", "second"]
 
     @pytest.mark.parametrize(
         ("expression", "sort"),
@@ -186,7 +186,7 @@ class TestSorts:
         ],
     )
     def test_follow_from_names(self, expression, sort):
-        assert sort_of(expression, SORTS) == sort
+        assert type_of(expression, SORTS) == sort
 
     @pytest.mark.parametrize(
         ("expression", "words"),
@@ -196,12 +196,12 @@ class TestSorts:
             (f("add", "x"), "ADD takes"),
             (f("year", "x"), "date or time"),
             (f("year", "d", "d"), "date or time"),
-            (f("equal", "x", "t"), "one sort"),
+            (f("equal", "x", "t"), "one type"),
             (f("less", "t", "t"), "no order"),
             (f("case", "x", "x", "x"), "conditions"),
-            (f("case", "p", "x", "t"), "one sort"),
+            (f("case", "p", "x", "t"), "one type"),
         ],
     )
     def test_that_clash_are_refused(self, expression, words):
         with pytest.raises(UnsupportedQuery, match=words):
-            sort_of(expression, SORTS)
+            type_of(expression, SORTS)

@@ -31,8 +31,8 @@ from discreet.query.algebra.tree import (
 from discreet.query.bounds.check import check_rows, checked
 from discreet.query.bounds.fanout import person_rows
 from discreet.query.bounds.rows import columns_of, is_person, multiplicity, neighbours_of, tables_of, unit_of
-from discreet.query.bounds.totals import Totals
-from discreet.query.domains.domain import Truth, Whole, Words
+from discreet.query.bounds.totals import PersonTotals
+from discreet.query.domains.domain import Texts, Truth, Whole
 from query.samples import MONTHLY, PEOPLE, PRICES, SWAPS, USERS, VISITS, WARDS
 
 people, visits, users = Scan(PEOPLE), Scan(VISITS), Scan(USERS)
@@ -44,9 +44,9 @@ GROUPED = PerPerson(visits, (("shop", Field("shop")),), (("n", Total("count", No
 
 class TestColumns:
     def test_follow_the_relation(self):
-        assert columns_of(Where(JOINED, Field("active"))) == {**columns_of(people), "city": Words(30)}
+        assert columns_of(Where(JOINED, Field("active"))) == {**columns_of(people), "city": Texts(30)}
         assert list(columns_of(PAIRED)) == ["spent", "shop", "ward", "at", "age"]
-        assert columns_of(GROUPED) == {"shop": Words(1, ("a", "b")), "n": Whole(Fraction(1), 1, 10)}
+        assert columns_of(GROUPED) == {"shop": Texts(1, ("a", "b")), "n": Whole(Fraction(1), 1, 10)}
         united = Union((Select(people, (("x", Field("age")),)), Select(people, (("x", Field("income")),))))
         assert columns_of(united) == {"x": Whole(Fraction(1, 4), -4000, 1_000_000)}
 
@@ -66,10 +66,10 @@ class TestColumns:
             (JoinPublic(people, WARDS, (), ()), "needs ON"),
             (JoinPublic(people, WARDS, ((ward, "nowhere"),), ()), "needs ON"),
             (JoinPublic(people, WARDS, ((ward, "ward"),), (("x", "nowhere"),)), "needs ON"),
-            (JoinPublic(people, WARDS, ((Field("name"), "ward"),), ()), "one sort"),
+            (JoinPublic(people, WARDS, ((Field("name"), "ward"),), ()), "one type"),
             (JoinPublic(people, WARDS, ((ward, "ward"),), (("age", "city"),)), "same name"),
             (JoinPeople(visits, visits), "same name"),
-            (JoinPeople(visits, Select(users, (("a", Field("age")),)), ((Field("shop"), Field("a")),)), "one sort"),
+            (JoinPeople(visits, Select(users, (("a", Field("age")),)), ((Field("shop"), Field("a")),)), "one type"),
         ],
     )
     def test_that_clash_are_refused(self, relation, words):
@@ -136,7 +136,7 @@ class TestMultiplicity:
 
 class TestTotals:
     def test_are_worked_out_once(self):
-        totals = Totals(visits, ())
+        totals = PersonTotals(visits, ())
         first, second = (totals.expression(Sum(Field("spent")), name) for name in ("a", "b"))
         assert first == second == Field("a")
         assert totals.expression(Count(), None) == Field("count")
@@ -144,7 +144,7 @@ class TestTotals:
 
     def test_of_negative_numbers_reach_as_far_down(self):
         owed = Schema("owed", People("id", max_rows=3), {"x": Integer(-5, -2), "y": Integer(-5, 2)})
-        totals = Totals(Scan(owed), ())
+        totals = PersonTotals(Scan(owed), ())
         for name in "xy":
             totals.expression(Sum(Field(name)), name)
         found = {name: (total.low, total.high) for name, total in totals.per_person().totals}
@@ -153,7 +153,7 @@ class TestTotals:
     def test_beyond_64_bits_are_refused(self):
         huge = Schema("huge", People("id", max_rows=2**40), {"x": Integer(0, 2**40)})
         with pytest.raises(UnsupportedQuery, match="64-bit"):
-            Totals(Scan(huge), ()).expression(Sum(Field("x")), "x")
+            PersonTotals(Scan(huge), ()).expression(Sum(Field("x")), "x")
 
 
 class TestNames:
@@ -215,4 +215,4 @@ class TestTheLastCheck:
 
     def test_knows_kinds_that_columns_declare(self):
         schema = Schema("t", Rows(), {"a": Boolean(), "b": Text(3)})
-        assert columns_of(Scan(schema)) == {"a": Truth(), "b": Words(3)}
+        assert columns_of(Scan(schema)) == {"a": Truth(), "b": Texts(3)}

@@ -14,7 +14,7 @@ from discreet.data import Boolean, Date, Integer, Real, Rows, Schema, Text, Time
 from discreet.query import parse
 from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.rows import columns_of
-from discreet.query.domains.domain_of import kind_of
+from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
 
 TABLE = Schema(
@@ -146,7 +146,7 @@ def test_an_expression_means_what_it_means_in_a_store(sql, store):
     question = parse(f"SELECT COUNT(*) FROM (SELECT {sql} AS v FROM t) q", {"t": TABLE})
     ((_, expression),) = question.rows.columns
     columns = columns_of(Scan(TABLE))
-    kind_of(expression, columns)
+    domain_of(expression, columns)
     theirs = [value for (value,) in store.execute(f"SELECT {sql} FROM t ORDER BY n").fetchall()]
     mine = [evaluate(expression, read(row), columns) for row in ROWS]
     assert [alike(*pair) for pair in zip(mine, theirs, strict=True)] == [True] * len(ROWS), (mine, theirs)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
-from ..query.domains.sorts import Sort, sort_of
-from ..query.meaning.finish import Value, kept, shown, sorts_of
+from ..query.domains.type_of import ValueType, type_of
+from ..query.meaning.finish import Value, kept, shown, types_of
 from ..statistics.laws.box import outward
 from ..statistics.recipe import Estimate
 from ..statistics.releases.total import KeyValues
@@ -43,7 +43,7 @@ class Answer:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
-    sorts: tuple[Sort | None, ...]
+    sorts: tuple[ValueType | None, ...]
     plan: Plan | Made
     keys: tuple[KeyValues, ...]
     estimates: tuple[dict[str, Estimate], ...]
@@ -53,7 +53,7 @@ class Answer:
     @classmethod
     def of(cls, plan: Plan | Made, keys: Sequence[KeyValues], estimates: Sequence[dict[str, Estimate]]) -> Answer:
         """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values."""
-        question, sorts = plan.question, sorts_of(plan.question)
+        question, sorts = plan.question, types_of(plan.question)
         names = [key.name for key in question.keys]
         values = [{name: made.value for name, made in row.items()} for row in estimates]
         table: list[dict[str, Value]] = [
@@ -64,7 +64,7 @@ class Answer:
         return cls(
             tuple(name for name, _ in question.finish.columns),
             tuple(rows),
-            tuple(sort_of(expression, sorts) for _, expression in question.finish.columns),
+            tuple(type_of(expression, sorts) for _, expression in question.finish.columns),
             plan,
             tuple(keys[place] for place in places),
             tuple(estimates[place] for place in places),

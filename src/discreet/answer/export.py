@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..query.domains.sorts import Sort
+from ..query.domains.type_of import ValueType
 from ..query.domains.words import EPOCH
 from ..query.meaning.finish import Value
 
@@ -25,7 +25,7 @@ __all__ = ["plain", "to_arrow", "to_csv", "to_dict", "to_pandas", "to_polars"]
 _START = datetime(1970, 1, 1)
 
 
-def plain(value: Value, sort: Sort | None) -> object:
+def plain(value: Value, sort: ValueType | None) -> object:
     """Turn a value into what other tools expect.
 
     >>> plain(19724, "day"), plain(60, "second"), plain(Fraction(1, 2), "number"), plain(None, "day")

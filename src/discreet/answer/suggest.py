@@ -20,7 +20,7 @@ from ..query.bounds.rows import columns_of
 from ..query.bounds.sensitivity import rank_influence
 from ..query.bounds.shares import possible_shares, weight_of
 from ..query.domains.domain import Whole
-from ..query.domains.domain_of import kind_of
+from ..query.domains.domain_of import domain_of
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from .fresh_noise import choose_cells
 from .gather import Tallier, gather
@@ -75,7 +75,7 @@ def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Number = "
     at = rational(tail, "tail")
     if not 0 < at < Fraction(1, 2):
         raise InvalidArgument(f"tail must lie between 0 and 1/2, got {tail}; 1/100 is usual")
-    kind = kind_of(Field(column), columns_of(rows))
+    kind = domain_of(Field(column), columns_of(rows))
     if not isinstance(kind, Whole):
         raise InvalidArgument(f"bounds are suggested for numbers, and {column} holds none")
     ends = _octaves(kind)

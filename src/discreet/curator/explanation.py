@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue
 from ..plan.plan import Plan
 from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
@@ -27,7 +27,7 @@ class Explanation:
     left: Measure
     fits: bool
     stored: bool
-    part: Key | None
+    part: KeyValue | None
     texts: tuple[str, ...]
 
     @property

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import rational
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue
 from ..errors import InvalidArgument
 from ..ledger import Parts
 from ..ledger.stores.store import SECOND
@@ -161,7 +161,7 @@ def old_key_of(plans: Mapping[str, Plan], level: float, *, nonnegative: bool) ->
     return hash_json({"key": 1, "asked": asked, "level": repr(level), "nonnegative": nonnegative})
 
 
-def part_of_all(plans: Mapping[str, Plan], parts: Parts | None) -> Key | None:
+def part_of_all(plans: Mapping[str, Plan], parts: Parts | None) -> KeyValue | None:
     """Return the part that all the questions touch and no other; None if there is no such part."""
     found = [part_of(plan.question, parts) for plan in plans.values()]
     same = all(part == found[0] and type(part) is type(found[0]) for part in found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ..data.columns.column import Date, Timestamp
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue
 from ..data.schema import Schema
 from ..data.unit import People, Rows
 from ..ledger import Parts
@@ -17,7 +17,7 @@ from ..query.domains.domain import Scalar
 __all__ = ["part_of"]
 
 
-def part_of(question: Question, parts: Parts | None) -> Key | None:
+def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
     """Return which part a question touches and no other; None if that cannot be told, so that all parts are charged.
 
     A unit must lie in one part with everything it has, else two questions about two parts would both be about it. So
@@ -51,7 +51,7 @@ def _identity(value: object) -> tuple[bool, object]:
     return isinstance(value, bool), value
 
 
-def _pinned(relation: Relation, parts: Parts) -> list[Key | None]:
+def _pinned(relation: Relation, parts: Parts) -> list[KeyValue | None]:
     """List, for every scan, the part that it is pinned to; None where it is not."""
     match relation:
         case Scan():
@@ -75,7 +75,7 @@ def _scanned(relation: Relation) -> Schema | None:
     return relation.schema if isinstance(relation, Scan) else None
 
 
-def _part(schema: Schema, relation: Relation, parts: Parts) -> Key | None:
+def _part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
     if schema.name.casefold() != parts.table.casefold() or not _whole_units(schema, parts):
         return None
     name, column = schema.column(parts.column)

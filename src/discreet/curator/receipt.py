@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from ..arithmetic.canonical import canonical_json, hash_json
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.measures import Measure
@@ -46,7 +46,7 @@ class Receipt:
     time: str
     who: str
     why: str
-    part: Key | None
+    part: KeyValue | None
     stored_as: str
     event: Event
     price: Measure

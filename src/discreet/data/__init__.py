@@ -10,7 +10,7 @@ people: private, the unit is one person (user_id), at most 10 rows, add-remove n
 
 from __future__ import annotations
 
-from .columns.column import Boolean, Category, Column, Date, Integer, Kind, Ordered, Real, Text, Timestamp
+from .columns.column import Boolean, Category, Column, ColumnType, Date, Integer, Ordered, Real, Text, Timestamp
 from .files.file import read_schemas, schemas_from_toml, schemas_to_toml, write_schemas
 from .infer.draft import Draft
 from .infer.infer import infer
@@ -21,10 +21,10 @@ __all__ = [
     "Boolean",
     "Category",
     "Column",
+    "ColumnType",
     "Date",
     "Draft",
     "Integer",
-    "Kind",
     "Ordered",
     "People",
     "Real",

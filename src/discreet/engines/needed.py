@@ -9,17 +9,17 @@ from ..query.algebra.expression import Expression, fields_of
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ..query.bounds.rows import columns_of
 
-__all__ = ["Names", "fields_in", "needed_below"]
+__all__ = ["ColumnNames", "fields_in", "needed_below"]
 
-Names: TypeAlias = frozenset[str]
+ColumnNames: TypeAlias = frozenset[str]
 
 
-def fields_in(expressions: Iterable[Expression]) -> Names:
+def fields_in(expressions: Iterable[Expression]) -> ColumnNames:
     """List the columns that some expressions read."""
     return frozenset().union(*map(fields_of, expressions))
 
 
-def needed_below(relation: Relation, needed: Names) -> tuple[Names, ...]:
+def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, ...]:
     """List which columns of each relation below are read, if `needed` are those that are read of this one.
 
     >>> from discreet.data import Integer, Rows, Schema

@@ -6,40 +6,47 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["watched"]
+from rich.console import Console
+from rich.progress import Progress
+
+__all__ = ["watch"]
 
 T = TypeVar("T")
 
 
-def watched(run: Callable[[], T], share: Callable[[], float], stop: Callable[[], object]) -> T:
-    """Run a query and show how far it is: `share` gives percent, below 0 while unknown; `stop` cancels.
+def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[], object]) -> T:
+    """Run a query and show how far it is: `percent` is below 0 while unknown; `stop` cancels.
 
-    >>> watched(lambda: 42, lambda: 50.0, lambda: None)
+    Ctrl-C cancels, and is raised when the query has ended, so that nothing of it still runs.
+
+    >>> watch(lambda: 42, lambda: 50.0, lambda: None)
     42
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     found: list[T] = []
     raised: list[BaseException] = []
+    stopping, ended = threading.Event(), threading.Event()
 
     def work() -> None:
         try:
-            found.append(run())
+            if not stopping.is_set():
+                found.append(run())
         except BaseException as refusal:  # noqa: BLE001
             raised.append(refusal)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=work, daemon=True)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("adding up", total=100.0)
-        thread.start()
         try:
-            while thread.is_alive():
-                thread.join(0.1)
-                bar.update(task, completed=max(0.0, share()))
+            thread.start()
+            while not ended.wait(0.1):  # not join: up to Python 3.12 an interrupted one takes the thread to have ended
+                bar.update(task, completed=max(0.0, percent()))
         except KeyboardInterrupt:
+            stopping.set()
             stop()
-            thread.join()
+            while thread.is_alive() and not ended.wait(0.1):
+                stop()  # again: the query may not have begun when it was stopped
             raise
     if raised:
         raise raised[0]

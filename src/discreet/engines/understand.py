@@ -17,42 +17,42 @@ from ..query.algebra.tally import GroupShare, RowShare, Tally, Term
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.rows import columns_of, unit_of
-from ..query.domains.domain import MOST_STEPS, Day, Kind, Second, Truth, Whole
-from ..query.domains.domain_of import kind_of
+from ..query.domains.domain import MOST_STEPS, Day, Domain, Second, Truth, Whole
+from ..query.domains.domain_of import domain_of
 
-__all__ = ["MOST_SHARE", "Asked", "Part", "times_of", "understand"]
+__all__ = ["MOST_SHARE", "TallyFacts", "TermFacts", "times_of", "understand"]
 
 MOST_SHARE = 1 << 31
 """Shares of more rows or groups than this are refused: n·k of a person's n rows must stay within 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A term with its static facts: its kind, and the range of one row's contribution."""
+class TermFacts:
+    """A term with its static facts: its domain, and the range of one row's contribution."""
 
     term: Term
-    kind: Whole | Truth
+    domain: Whole | Truth
     low: int
     high: int
 
     @property
     def counts(self) -> bool:
         """Whether the term counts rows for which a condition holds."""
-        return isinstance(self.kind, Truth)
+        return isinstance(self.domain, Truth)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A tally with the kinds of its columns and keys, its parts, and whose rows they are."""
+class TallyFacts:
+    """A tally with the domains of its columns and keys, its parts, and whose rows they are."""
 
     tally: Tally
-    columns: dict[str, Kind]
-    keys: tuple[Kind, ...]
-    parts: tuple[Part, ...]
+    columns: dict[str, Domain]
+    keys: tuple[Domain, ...]
+    parts: tuple[TermFacts, ...]
     person: People | None
 
 
-def understand(tally: Tally) -> Asked:
+def understand(tally: Tally) -> TallyFacts:
     """Work out all static facts of a tally.
 
     Refuses shares of people where a row is the unit, terms that are no numbers or truths, contributions beyond 64-bit
@@ -66,14 +66,14 @@ def understand(tally: Tally) -> Asked:
     check_joins(tally.rows)
     for expression in (*tally.keys, *(term.expression for term in tally.terms), *_expressions(tally.rows)):
         _storable(expression)
-    keys = tuple(kind_of(key, columns) for key in tally.keys)
+    keys = tuple(domain_of(key, columns) for key in tally.keys)
     if tally.only is not None and any(len(key) != len(keys) for key in tally.only):
         raise InvalidArgument(f"each public key must be a tuple of {len(keys)} values, one for each key of the tally")
     if not tally.terms:
         raise InvalidArgument("a tally needs at least one term; count rows with Constant(True)")
     _check_share(tally)
-    parts = tuple(_part(term, kind_of(term.expression, columns), tally) for term in tally.terms)
-    return Asked(tally, columns, keys, parts, person)
+    parts = tuple(_part(term, domain_of(term.expression, columns), tally) for term in tally.terms)
+    return TallyFacts(tally, columns, keys, parts, person)
 
 
 def _check_share(tally: Tally) -> None:
@@ -88,12 +88,12 @@ def _check_share(tally: Tally) -> None:
         raise InvalidArgument("a share is of at least 1 and at most 2^31 rows or groups")
 
 
-def _part(term: Term, kind: Kind, tally: Tally) -> Part:
-    if not isinstance(kind, Whole | Truth):
+def _part(term: Term, domain: Domain, tally: Tally) -> TermFacts:
+    if not isinstance(domain, Whole | Truth):
         raise UnsupportedQuery("only numbers and conditions can be added up; text and times can be counted")
     if term.weight < 1 or term.low > term.high:
         raise InvalidArgument("a term needs a weight of at least 1, and low ≤ high")
-    ends = (kind.low, kind.high) if isinstance(kind, Whole) else (1, 1)
+    ends = (domain.low, domain.high) if isinstance(domain, Whole) else (1, 1)
     rows = tally.share.rows if isinstance(tally.share, GroupShare) else 1
     reach = max(term.weight * max(map(abs, ends)), rows * max(abs(term.low), abs(term.high)))
     if reach > MOST_STEPS:
@@ -102,7 +102,7 @@ def _part(term: Term, kind: Kind, tally: Tally) -> Part:
             "a coarser step or fewer rows"
         )
     low, high = (min(max(term.weight * end, term.low), term.high) for end in ends)
-    return Part(term, kind, low, high)
+    return TermFacts(term, domain, low, high)
 
 
 def _personal(relation: Relation) -> bool:
@@ -119,7 +119,7 @@ def _personal(relation: Relation) -> bool:
 
 
 def _expressions(relation: Relation) -> Iterator[Expression]:
-    """List every expression of a relation, and check what no kind covers: the steps of a person's totals."""
+    """List every expression of a relation, and check what no domain covers: the steps of a person's totals."""
     match relation:
         case Scan():
             return
@@ -154,21 +154,21 @@ def _storable(expression: Expression) -> None:
                 _storable(argument)
 
 
-def times_of(total: Total, columns: dict[str, Kind]) -> int:
+def times_of(total: Total, columns: dict[str, Domain]) -> int:
     """Say how many of a total's steps one step of its expression is.
 
     Refuses a total of text or truths, and a step that does not divide that of the expression.
     """
-    kind = Whole(Fraction(1), 0, 1) if total.what == "count" else _summed(total, columns)
-    step = kind.step if isinstance(kind, Whole) else Fraction(1)
+    domain = Whole(Fraction(1), 0, 1) if total.what == "count" else _summed(total, columns)
+    step = domain.step if isinstance(domain, Whole) else Fraction(1)
     times = step / total.step
     if times.denominator != 1 or not 1 <= times <= MOST_STEPS:
         raise UnsupportedQuery("a person's total needs the step of what is added up, or one that divides it")
     return int(times)
 
 
-def _summed(total: Total, columns: dict[str, Kind]) -> Kind:
-    kind = None if total.expression is None else kind_of(total.expression, columns)
-    if isinstance(kind, Whole) or (isinstance(kind, Day | Second) and total.what != "sum"):
-        return kind
+def _summed(total: Total, columns: dict[str, Domain]) -> Domain:
+    domain = None if total.expression is None else domain_of(total.expression, columns)
+    if isinstance(domain, Whole) or (isinstance(domain, Day | Second) and total.what != "sum"):
+        return domain
     raise UnsupportedQuery(f"a person's {total.what} needs a number; count rows, or use CASE to make one")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Self
 
 from ..arithmetic.canonical import digest
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue
 from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
@@ -51,7 +51,7 @@ class Ledger:
         self._store = store
         self.terms = terms
 
-    def price(self, event: Event, *, part: Key | None = None) -> Measure:
+    def price(self, event: Event, *, part: KeyValue | None = None) -> Measure:
         """Return what the budget's filter would take for an event now, in its own measure; changes nothing.
 
         >>> import discreet as dp
@@ -70,7 +70,7 @@ class Ledger:
         used = tuple(b - a for a, b in zip(before.used, after.used, strict=True))
         return replace(after, used=used, leaked=after.leaked - before.leaked).spent()
 
-    def filter(self, who: str | None = None, part: Key | None = None) -> Filter:
+    def filter(self, who: str | None = None, part: KeyValue | None = None) -> Filter:
         """Return the filter that would decide now, as a frozen value: the budget's, or that of somebody's allowance.
 
         A planner asks it what fits; only `charge` decides.
@@ -79,7 +79,7 @@ class Ledger:
         place = books.part(part)
         return books.filter(place) if who is None else books.own_filter(place)
 
-    def admits(self, event: Event, *, who: str, part: Key | None = None) -> bool:
+    def admits(self, event: Event, *, who: str, part: KeyValue | None = None) -> bool:
         """Return whether a charge would be granted now; by the time it is made somebody else may have spent."""
         books, time = self._present(read_who(who))
         probe = Entry(1, "charge", time, who=who, part=part, event=to_json(event))
@@ -90,7 +90,7 @@ class Ledger:
         return True
 
     def charge(
-        self, event: Event, *, who: str, why: str = "", question: str = "", key: str = "", part: Key | None = None
+        self, event: Event, *, who: str, why: str = "", question: str = "", key: str = "", part: KeyValue | None = None
     ) -> Entry:
         """Reserve: charge an event before it is run, in one conditional durable write, and give its entry.
 
@@ -185,7 +185,7 @@ class Ledger:
         share = None if budget is None else allowance(self.terms.filter, budget)
         return self._append(Entry(0, "allow", "", who=name, terms=share_terms(share)))
 
-    def left(self, who: str | None = None, part: Key | None = None) -> Measure:
+    def left(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
         """Return what is left for everyone, or for somebody: never more than there is for everyone.
 
         Without a part it is what is left for a question about all the data, in the worst part.
@@ -193,7 +193,7 @@ class Ledger:
         budget = self.filter(None, part)
         return (budget if who is None else narrow(budget, self.filter(who, part))).left()
 
-    def spent(self, who: str | None = None, part: Key | None = None) -> Measure:
+    def spent(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
         """Return what was spent, in the filter's measure and in the present window: book-keeping, not a guarantee."""
         return self.filter(who, part).spent()
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..arithmetic.canonical import canonical_json, digest
-from ..data.columns.keys import Key
+from ..data.columns.keys import KeyValue
 from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
@@ -53,7 +53,7 @@ class Order:
     question: str
     key: str
     event: Event
-    part: Key | None = None
+    part: KeyValue | None = None
     fits: Fits | None = None
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..arithmetic.canonical import canonical_json
-from ..data.columns.keys import Key, listed
+from ..data.columns.keys import KeyValue, listed
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events.json import Json
@@ -27,7 +27,7 @@ from ..privacy.events.json import Json
 __all__ = ["Parts", "label"]
 
 
-def label(part: Key) -> str:
+def label(part: KeyValue) -> str:
     """Name a part in the books: True, 1 and "1" are three parts.
 
     >>> label(True), label(1), label("1")
@@ -48,14 +48,14 @@ class Parts:
 
     table: str
     column: str
-    values: tuple[Key, ...]
+    values: tuple[KeyValue, ...]
 
-    def __init__(self, table: str, column: str, values: Iterable[Key]) -> None:
+    def __init__(self, table: str, column: str, values: Iterable[KeyValue]) -> None:
         object.__setattr__(self, "table", read_name(table, "the table of the parts"))
         object.__setattr__(self, "column", read_name(column, "the column of the parts"))
         object.__setattr__(self, "values", listed(values)[0])
 
-    def check(self, part: object) -> Key:
+    def check(self, part: object) -> KeyValue:
         """Return the part if it is one of the listed ones.
 
         >>> Parts("visits", "month", ["2026-04"]).check("2026-06")

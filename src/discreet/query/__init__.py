@@ -1,6 +1,6 @@
 """Questions about private data: a small closed algebra, from SQL or from tables, with one meaning on every store.
 
-Start at `tree` (what can be asked), `expression` and `kind` (what rows say), `tally` (what a store is asked).
+Start at `tree` (what can be asked), `expression` and `domain` (what rows say), `tally` (what a store is asked).
 
 >>> from discreet.data import Category, Integer, Rows, Schema
 >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ..query.algebra.expression import Expression
-from ..query.domains.domain import Kind
+from ..query.domains.domain import Domain
 from .laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment
 from .laws.moment import MomentNoise, moment_error
 from .laws.noise_sum import IntegerNoise
@@ -33,7 +33,7 @@ class CorrelationRecipe:
 
     x: Expression
     y: Expression
-    kinds: tuple[Kind, Kind]
+    kinds: tuple[Domain, Domain]
 
     @property
     def noise_model(self) -> NoiseModel:

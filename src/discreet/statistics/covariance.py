@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ..query.algebra.expression import Expression
-from ..query.domains.domain import Kind
+from ..query.domains.domain import Domain
 from .laws.box import clip, mixed_blur, mixed_moment, outward, unbiased
 from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
@@ -30,7 +30,7 @@ class CovarianceRecipe:
 
     x: Expression
     y: Expression
-    kinds: tuple[Kind, Kind]
+    kinds: tuple[Domain, Domain]
     sample: bool
 
     @property

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from ..arithmetic.rounding import up
 from ..query.algebra.expression import Expression
-from ..query.domains.domain import Kind
+from ..query.domains.domain import Domain
 from .laws.box import clip, outward, ratio
 from .laws.least_error import least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
@@ -38,7 +38,7 @@ class MeanRecipe:
     """The mean of a number in a public range."""
 
     expression: Expression
-    kind: Kind
+    kind: Domain
 
     @property
     def noise_model(self) -> NoiseModel:

@@ -30,7 +30,7 @@ from ..query.algebra.tree import (
     Sum,
     Variance,
 )
-from ..query.domains.domain_of import kind_of
+from ..query.domains.domain_of import domain_of
 from .correlation import CorrelationEstimate, CorrelationRecipe
 from .count import CountRecipe
 from .covariance import CovarianceEstimate, CovarianceRecipe
@@ -90,13 +90,13 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
         case Sum(of=of):
             return SumRecipe(of)
         case Mean(of=of):
-            return MeanRecipe(of, kind_of(of, columns))
+            return MeanRecipe(of, domain_of(of, columns))
         case Variance(of=of, sample=sample, root=root):
-            return VarianceRecipe(of, kind_of(of, columns), sample, root)
+            return VarianceRecipe(of, domain_of(of, columns), sample, root)
         case Covariance(x=x, y=y, sample=sample):
-            return CovarianceRecipe(x, y, (kind_of(x, columns), kind_of(y, columns)), sample)
+            return CovarianceRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)), sample)
         case Correlation(x=x, y=y):
-            return CorrelationRecipe(x, y, (kind_of(x, columns), kind_of(y, columns)))
+            return CorrelationRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)))
         case Quantile(of=of, at=at):
             return QuantileRecipe(of, at)
         case Mode(of=of):

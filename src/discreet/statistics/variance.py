@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ..query.algebra.expression import Expression
-from ..query.domains.domain import Kind
+from ..query.domains.domain import Domain
 from .laws.box import Box, blurred, clip, outward, second_moment, unbiased
 from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
@@ -30,7 +30,7 @@ class VarianceRecipe:
     """The variance of a number in a public range, or its root."""
 
     expression: Expression
-    kind: Kind
+    kind: Domain
     sample: bool
     root: bool
 

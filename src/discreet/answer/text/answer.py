@@ -7,7 +7,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from ...query.domains.sorts import Sort
+from ...query.domains.type_of import ValueType
 from ...query.meaning.finish import Value
 from ..export import plain
 
@@ -19,7 +19,7 @@ __all__ = ["answer_html", "answer_text", "bar", "cell"]
 WIDE = 24
 
 
-def cell(value: Value, interval: Interval, sort: Sort | None) -> str:
+def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
     """Write one noisy value with how far off it may be, or with the ends of its interval.
 
     >>> cell(1234.5, (1200.0, 1260.0), "number"), cell(None, (0.0, 120.0), "number"), cell(3.0, None, "number")
@@ -33,7 +33,7 @@ def cell(value: Value, interval: Interval, sort: Sort | None) -> str:
     return f"{_word(value, sort)} ({_word(low, sort)} to {_word(high, sort)})"
 
 
-def _word(value: Value, sort: Sort | None) -> str:
+def _word(value: Value, sort: ValueType | None) -> str:
     shown = plain(value, sort)
     if shown is None:
         return "NULL"

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...data.columns.column import Column, Kind
+from ...data.columns.column import Column, ColumnType
 from ...data.display import facts, heading
 from ...data.files.file import read_schemas, write_toml
 from ...data.files.plain import SHAPES
@@ -36,8 +36,8 @@ app = typer.Typer(
 )
 
 T = TypeVar("T")
-Kinds: TypeAlias = Mapping[str, Kind]
-QUESTIONS: dict[Kind, str] = {
+Kinds: TypeAlias = Mapping[str, ColumnType]
+QUESTIONS: dict[ColumnType, str] = {
     "text": "its keys as N,S,E,W or its greatest length as a number",
     "category": "its keys as N,S,E,W",
     "integer": "low:high, or its keys as 1,2,3",
@@ -74,7 +74,7 @@ def infer_command(
     """
     with refusals():
         _check_free(out)
-        guessed: dict[str, Kind] = {column: seen.kind for column, seen in look(file).columns.items()}
+        guessed: dict[str, ColumnType] = {column: seen.kind for column, seen in look(file).columns.items()}
         types = _overrule(guessed, kind or [])
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])
@@ -98,20 +98,20 @@ def infer_command(
         _write(draft, out)
 
 
-def _overrule(guessed: Kinds, said: list[str]) -> dict[str, Kind]:
+def _overrule(guessed: Kinds, said: list[str]) -> dict[str, ColumnType]:
     """Read the kinds that overrule a guess."""
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, ColumnType] = {}
     for answer in said:
         name, kind = split_answer(answer, guessed)
         if kind not in SHAPES:
             raise InvalidArgument(f"{kind!r} is no type of column; use one of {', '.join(SHAPES)}")
-        kinds[name] = cast("Kind", kind)
+        kinds[name] = cast("ColumnType", kind)
     return kinds
 
 
 def _answers(kinds: Kinds, bounds: list[str], categories: list[str], lengths: list[str]) -> dict[str, Column]:
     answers: dict[str, Column] = {}
-    readers: list[tuple[list[str], Callable[[Kind, str], Column]]] = [
+    readers: list[tuple[list[str], Callable[[ColumnType, str], Column]]] = [
         (bounds, bounded),
         (categories, keyed),
         (lengths, lambda _, answer: lengthy(answer)),
@@ -173,7 +173,7 @@ def _ask_columns(kinds: Kinds) -> dict[str, Column]:
     return answers
 
 
-def _read(kind: Kind, said: str) -> Column:
+def _read(kind: ColumnType, said: str) -> Column:
     if kind == "category" or "," in said:
         return keyed(kind, said)
     return lengthy(said) if kind == "text" else bounded(kind, said)

@@ -10,12 +10,12 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from .amount import call
 from .cell import absent, key_number, text, truth
-from .keys import Key, KeyKind, few, key_kind, listed, other_key, read_key
+from .keys import KeyKind, KeyValue, few, key_kind, listed, other_key, read_key
 from .nulls import Nulls, flag, nulls
 
 __all__ = ["Boolean", "Category", "Text"]
 
-_READERS: dict[KeyKind, Callable[[object], Key | None]] = {"text": text, "integer": key_number, "boolean": truth}
+_READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {"text": text, "integer": key_number, "boolean": truth}
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -33,14 +33,19 @@ class Category:
     """
 
     kind: ClassVar[Literal["category"]] = "category"
-    values: tuple[Key, ...]
+    values: tuple[KeyValue, ...]
     of: KeyKind
-    other: Key | None
-    default: Key | None
+    other: KeyValue | None
+    default: KeyValue | None
     null_key: bool
 
     def __init__(
-        self, values: Iterable[Key], *, other: Key = False, default: Key | None = None, null_key: bool = False
+        self,
+        values: Iterable[KeyValue],
+        *,
+        other: KeyValue = False,
+        default: KeyValue | None = None,
+        null_key: bool = False,
     ) -> None:
         keys, of = listed(values)
         extra = other_key(other, keys, of)
@@ -63,7 +68,7 @@ class Category:
         """The rule for NULL: drop, default or key."""
         return nulls(self.default, self.null_key)
 
-    def read(self, value: object) -> Key | None:
+    def read(self, value: object) -> KeyValue | None:
         """Say which key a stored value counts as; None is NULL."""
         if absent(value):
             return self.default
@@ -72,7 +77,7 @@ class Category:
             return key
         return self.default if self.other is None else self.other
 
-    def keys(self, most: int | None = None) -> tuple[Key | None, ...]:
+    def keys(self, most: int | None = None) -> tuple[KeyValue | None, ...]:
         """List every key in the declared order, then the other key, then None if NULL is a key."""
         every = (*self.values, *(() if self.other is None else (self.other,)), *((None,) if self.null_key else ()))
         few(len(every), most, "this Category")

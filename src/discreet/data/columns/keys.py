@@ -9,9 +9,9 @@ from ...errors import InvalidArgument
 from .amount import INT64_HIGH, INT64_LOW
 from .cell import native
 
-__all__ = ["MOST_KEYS", "Key", "KeyKind", "few", "key_kind", "listed", "other_key", "read_key"]
+__all__ = ["MOST_KEYS", "KeyKind", "KeyValue", "few", "key_kind", "listed", "other_key", "read_key"]
 
-Key: TypeAlias = str | int | bool
+KeyValue: TypeAlias = str | int | bool
 KeyKind: TypeAlias = Literal["text", "integer", "boolean"]
 MOST_KEYS = 1000
 """A range is listed up to this many keys unless more are asked for."""
@@ -30,7 +30,7 @@ def few(count: int, most: int | None, what: str) -> None:
         raise InvalidArgument(f"{what} has {count} keys, more than {most}; group by coarser bins, or ask for more")
 
 
-def key_kind(key: Key) -> KeyKind:
+def key_kind(key: KeyValue) -> KeyKind:
     """Name the kind of a key; True and 1 are different keys.
 
     >>> key_kind(True), key_kind(1), key_kind("1")
@@ -39,7 +39,7 @@ def key_kind(key: Key) -> KeyKind:
     return "boolean" if isinstance(key, bool) else "integer" if isinstance(key, int) else "text"
 
 
-def read_key(value: object, name: str) -> Key:
+def read_key(value: object, name: str) -> KeyValue:
     """Read one declared key.
 
     >>> read_key(1.5, "values")
@@ -63,7 +63,7 @@ def read_key(value: object, name: str) -> Key:
     return key if isinstance(key, bool) else int(key)
 
 
-def listed(values: Iterable[object]) -> tuple[tuple[Key, ...], KeyKind]:
+def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
     """Read a closed list of keys of one kind, without duplicates, and name the kind.
 
     >>> listed(["N", "S"])
@@ -83,7 +83,7 @@ def listed(values: Iterable[object]) -> tuple[tuple[Key, ...], KeyKind]:
     return keys, kinds.pop()
 
 
-def other_key(other: object, keys: tuple[Key, ...], of: KeyKind) -> Key | None:
+def other_key(other: object, keys: tuple[KeyValue, ...], of: KeyKind) -> KeyValue | None:
     """Read the key that stands for all values outside the list; False means that there is none.
 
     >>> other_key(True, ("N", "S"), "text"), other_key(-1, (1, 2), "integer"), other_key(False, (1, 2), "integer")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ...arithmetic.rational import rational, whole
 from ...errors import InvalidArgument
-from ..columns.column import Category, Column, Date, Integer, Kind, Real, Text, Timestamp
+from ..columns.column import Category, Column, ColumnType, Date, Integer, Real, Text, Timestamp
 
 __all__ = ["bounded", "keyed", "lengthy", "split_answer"]
 
@@ -24,7 +24,7 @@ def split_answer(answer: str, names: Iterable[str]) -> tuple[str, str]:
     raise InvalidArgument(f"{answer!r} names no column; write NAME=ANSWER, with one of {', '.join(known)}")
 
 
-def bounded(kind: Kind, answer: str) -> Column:
+def bounded(kind: ColumnType, answer: str) -> Column:
     """Read bounds for a column of a kind: `low:high`, with `:step` for numbers, `low..high` for times.
 
     >>> bounded("integer", "0:120"), bounded("real", "0:500:0.01"), bounded("date", "2024-01-01:2024-12-31")
@@ -47,7 +47,7 @@ def bounded(kind: Kind, answer: str) -> Column:
     )
 
 
-def keyed(kind: Kind, answer: str) -> Category:
+def keyed(kind: ColumnType, answer: str) -> Category:
     """Read a closed list of keys; whole numbers if the column holds them.
 
     >>> keyed("text", "N, S"), keyed("integer", "0,1")

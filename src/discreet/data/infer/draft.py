@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...errors import InvalidArgument
 from ...privacy.neighbours import Neighbours
-from ..columns.column import Column, Kind
+from ..columns.column import Column, ColumnType
 from ..files.file import table_toml
 from ..files.plain import FORMAT, SHAPES, column_to_dict, unit_to_dict
 from ..schema import Schema
@@ -29,7 +29,7 @@ class Draft:
 
     name: str
     unit: Unit | str | None
-    columns: tuple[tuple[str, Column | Kind], ...]
+    columns: tuple[tuple[str, Column | ColumnType], ...]
     neighbours: Neighbours
     version: str
     needs_word: tuple[str, ...]

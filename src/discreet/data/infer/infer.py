@@ -9,24 +9,24 @@ from pathlib import Path
 
 from ...errors import InvalidArgument
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..columns.column import Boolean, Column, Date, Integer, Kind, Real, Text, Timestamp
+from ..columns.column import Boolean, Column, ColumnType, Date, Integer, Real, Text, Timestamp
 from ..files.plain import SHAPES
 from ..schema import read_table_name, read_version
 from ..unit import People, Unit
 from .draft import Draft
-from .sniff import Look, Source, look
+from .sniff import InferSource, Look, look
 
 __all__ = ["infer"]
 
 
 def infer(
-    source: Source,
+    source: InferSource,
     *,
     name: str | None = None,
     unit: Unit | None = None,
     people: str | None = None,
     columns: Mapping[str, Column] | None = None,
-    types: Mapping[str, Kind] | None = None,
+    types: Mapping[str, ColumnType] | None = None,
     leave_out: Iterable[str] = (),
     neighbours: Neighbours = ADD_REMOVE,
     version: str = "1",
@@ -73,7 +73,7 @@ def _all_known(named: set[str], known: Mapping[str, object]) -> None:
         raise InvalidArgument(f"there is no column {name!r}; there are {', '.join(known)}")
 
 
-def _name(source: Source) -> str:
+def _name(source: InferSource) -> str:
     if not isinstance(source, str | Path):
         raise InvalidArgument("rows have no name; say name='people'")
     words = re.sub(r"[^A-Za-z0-9_]+", "_", Path(source).stem)
@@ -81,8 +81,8 @@ def _name(source: Source) -> str:
 
 
 def _column(
-    name: str, seen: Look, answers: Mapping[str, Column], kinds: Mapping[str, Kind], from_data: bool
-) -> Column | Kind:
+    name: str, seen: Look, answers: Mapping[str, Column], kinds: Mapping[str, ColumnType], from_data: bool
+) -> Column | ColumnType:
     if name in answers:
         return answers[name]
     kind = kinds.get(name, seen.kind)
@@ -93,7 +93,7 @@ def _column(
     return (_from_extremes(kind, seen) or kind) if from_data else kind
 
 
-def _from_extremes(kind: Kind, seen: Look) -> Column | None:
+def _from_extremes(kind: ColumnType, seen: Look) -> Column | None:
     """Make a column of the extremes seen; None where there are none or they make no column."""
     column: Column | None = None
     with suppress(InvalidArgument):

@@ -18,33 +18,33 @@ from typing import TypeAlias
 
 from ...errors import InvalidArgument
 from ..columns.cell import absent, moment, native, number, truth
-from ..columns.column import Kind
+from ..columns.column import ColumnType
 from ..unit import read_name
 
-__all__ = ["Looks", "Source", "look"]
+__all__ = ["InferSource", "Looks", "look"]
 
-Source: TypeAlias = str | Path | Iterable[Mapping[str, object]]
+InferSource: TypeAlias = str | Path | Iterable[Mapping[str, object]]
 FIRST_ROWS = 1000
 """Kinds are guessed from this many rows, unless extremes are wanted too."""
 DELIMITERS = ",;\t|"
 CODE = re.compile(r"[+-]?0[0-9]+|[+-]?[0-9]{19,}")
 """Leading zeros or too many digits for 64 bits: a code to compare, not a number to add up."""
-NUMBERS: frozenset[Kind] = frozenset({"integer", "real"})
+NUMBERS: frozenset[ColumnType] = frozenset({"integer", "real"})
 
 
 @dataclass(slots=True)
 class Look:
     """What one column looks like so far."""
 
-    kinds: frozenset[Kind] = frozenset({"boolean", "integer", "real", "date", "timestamp", "text"})
+    kinds: frozenset[ColumnType] = frozenset({"boolean", "integer", "real", "date", "timestamp", "text"})
     numbers: tuple[float, float] | None = None
     times: tuple[datetime, datetime] | None = None
     longest: int = 0
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ColumnType:
         """The narrowest kind all values seen so far fit; text if there were none."""
-        order: tuple[Kind, ...] = ("boolean", "integer", "real", "date", "timestamp")
+        order: tuple[ColumnType, ...] = ("boolean", "integer", "real", "date", "timestamp")
         return next((kind for kind in order if kind in self.kinds and len(self.kinds) < 6), "text")
 
     def take(self, value: object) -> None:
@@ -68,7 +68,7 @@ class Looks:
     most_rows: int | None
 
 
-def look(source: Source, *, every_row: bool = False, person: str | None = None) -> Looks:
+def look(source: InferSource, *, every_row: bool = False, person: str | None = None) -> Looks:
     """Look at a CSV file with a header, or at rows as mappings: the first 1,000 rows, or every one.
 
     >>> rows = [{"age": "37", "paid": "12.50", "zip": "0152"}, {"age": "41", "paid": "", "zip": "0481"}]
@@ -89,7 +89,7 @@ def look(source: Source, *, every_row: bool = False, person: str | None = None) 
     return Looks(looks, max(people.values(), default=None))
 
 
-def _table(source: Source) -> tuple[list[str], Iterator[Mapping[str, object]]]:
+def _table(source: InferSource) -> tuple[list[str], Iterator[Mapping[str, object]]]:
     if isinstance(source, str | Path):
         return _file(Path(source))
     rows = iter(source)
@@ -141,7 +141,7 @@ def _blank(value: object) -> bool:
     return absent(value) or (isinstance(value, str) and not value.strip(" "))
 
 
-def _kinds(value: object) -> frozenset[Kind]:
+def _kinds(value: object) -> frozenset[ColumnType]:
     if isinstance(value, str):
         return _kinds_of_text(value.strip(" ")) | {"text"}
     plain = native(value)
@@ -153,7 +153,7 @@ def _kinds(value: object) -> frozenset[Kind]:
     return frozenset({"text"}) if x is None else NUMBERS if isinstance(x, int) else frozenset({"real"})
 
 
-def _kinds_of_text(word: str) -> frozenset[Kind]:
+def _kinds_of_text(word: str) -> frozenset[ColumnType]:
     if CODE.fullmatch(word):
         return frozenset()
     x = number(word)

@@ -5,23 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+import duckdb
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
-from ..progress import watched
+from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.lines import in_lines
 from ..sql.select import select_sql
-from ..sql.store import Store
+from ..sql.store import SqlStore
 from .dialect import DUCKDB, stored_class
-from .sources import Source, arrow_table, file_sql
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from .sources import TableSource, arrow_table, file_sql
 
 __all__ = ["DuckDB"]
 
@@ -47,11 +46,12 @@ class DuckDB:
     >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120),), Free()))
     {(): (157,)}
 
-    Refuses files and objects it cannot read; whatever DuckDB says while it runs becomes one constant failure.
+    Refuses files and objects it cannot read, and a connection with a default collation; whatever DuckDB says while it
+    runs becomes one constant failure.
     """
 
     def __init__(
-        self, tables: Mapping[str, Source] | str | Path | DuckDBPyConnection, *, progress: bool = False
+        self, tables: Mapping[str, TableSource] | str | Path | duckdb.DuckDBPyConnection, *, progress: bool = False
     ) -> None:
         self._progress = progress
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ class DuckDB:
         if progress:
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET enable_progress_bar_print = false")
-        self._store = Store(DUCKDB, self._table, self._fetch)
+        self._store = SqlStore(DUCKDB, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""
@@ -111,8 +111,6 @@ class DuckDB:
         return self._held[name]
 
     def _described(self, name: str, source: str) -> StoredTable:
-        import duckdb
-
         with self._lock:
             try:
                 rows = self._connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
@@ -125,13 +123,11 @@ class DuckDB:
         return StoredTable(source, columns)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
-        import duckdb
-
         with self._lock:
             try:
                 if not self._progress:
                     return self._run(sql)
-                return watched(lambda: self._run(sql), self._connection.query_progress, self._connection.interrupt)
+                return watch(lambda: self._run(sql), self._connection.query_progress, self._connection.interrupt)
             except duckdb.InterruptException:
                 raise cancelled() from None
             except duckdb.Error:
@@ -141,11 +137,11 @@ class DuckDB:
         return self._connection.execute(sql).fetchall()
 
 
-def _connect(tables: object) -> DuckDBPyConnection:
-    import duckdb
-
+def _connect(tables: object) -> duckdb.DuckDBPyConnection:
     if isinstance(tables, duckdb.DuckDBPyConnection):
-        return _binary(tables)
+        if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
+            raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
+        return tables
     if isinstance(tables, Mapping):
         return duckdb.connect(config={"python_enable_replacements": False, "perfect_ht_threshold": DENSE_BITS})
     if isinstance(tables, str | Path):
@@ -158,15 +154,7 @@ def _connect(tables: object) -> DuckDBPyConnection:
     )
 
 
-def _binary(connection: DuckDBPyConnection) -> DuckDBPyConnection:
-    """Refuse a connection that compares text by another order than its bytes: two keys could then be one."""
-    found = connection.execute("SELECT current_setting('default_collation')").fetchone()
-    if found is not None and found[0] not in ("", "binary", "BINARY", "c", "C", "posix", "POSIX"):
-        raise InvalidArgument("the connection compares text by a collation; SET default_collation = '' and try again")
-    return connection
-
-
-def _register(connection: DuckDBPyConnection, name: str, source: Any) -> str:  # noqa: ANN401
+def _register(connection: duckdb.DuckDBPyConnection, name: str, source: Any) -> str:  # noqa: ANN401
     """Give what stands after FROM for a source."""
     if isinstance(source, str | Path):
         return file_sql(source, connection)

@@ -21,9 +21,9 @@ from ..sql.dialect import doubled
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["Source", "arrow_table", "file_sql"]
+__all__ = ["TableSource", "arrow_table", "file_sql"]
 
-Source: TypeAlias = Any
+TableSource: TypeAlias = Any
 """The path of a CSV or Parquet file, or a pandas, Polars or Arrow table."""
 
 _READABLE = "give the path of a .csv, .tsv or .parquet file, or a pandas, Polars or Arrow table"
@@ -79,7 +79,7 @@ def _csv_sql(file: CsvFile) -> str:
     return f"read_csv({doubled(str(file.path), chr(39))}, {settings})"
 
 
-def arrow_table(source: Source, name: str) -> Any:  # noqa: ANN401
+def arrow_table(source: TableSource, name: str) -> Any:  # noqa: ANN401
     """Turn a pandas, Polars or Arrow table into an Arrow table.
 
     Refuses anything else, and column names that differ only in case: DuckDB could not tell them apart.

@@ -14,20 +14,20 @@ from ...query.meaning.evaluate import evaluate
 from ..base import require_columns, require_public
 from ..needed import fields_in
 from ..sql.held import hold, value_of
-from ..understand import Asked, Part, understand
-from .rows import Tables, check_matches, names_of, owned_rows, public_rows
+from ..understand import TallyFacts, TermFacts, understand
+from .rows import StoredRows, check_matches, names_of, owned_rows, public_rows
 
 __all__ = ["Memory"]
 
-Key = tuple[Scalar, ...]
+GroupKey = tuple[Scalar, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Contribution:
     """What one row, or one person in one key, contributes: None where a term is NULL."""
 
     owner: Hashable
-    key: Key
+    key: GroupKey
     parts: tuple[int | None, ...]
 
 
@@ -47,7 +47,7 @@ class Memory:
     Refuses tables that are no rows of mappings.
     """
 
-    tables: Tables
+    tables: StoredRows
 
     def __init__(self, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
         held = {name: tuple(rows) for name, rows in tables.items()}
@@ -57,20 +57,20 @@ class Memory:
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""
-        asked = understand(tally)
-        entries = _entries(asked, self.tables)
+        facts = understand(tally)
+        entries = _entries(facts, self.tables)
         if tally.people:
             entries = _once(entries)
-        totals: dict[Key, list[int]] = {} if tally.keys else {(): [0] * len(tally.terms)}
-        for key, values in _shared(asked, entries):
+        totals: dict[GroupKey, list[int]] = {} if tally.keys else {(): [0] * len(tally.terms)}
+        for key, values in _shared(facts, entries):
             sums = totals.setdefault(key, [0] * len(tally.terms))
             totals[key] = [a + b for a, b in zip(sums, values, strict=True)]
         return {key: tuple(sums) for key, sums in totals.items()}
 
     def explain(self, tally: Tally) -> str:
         """Say what would be done; there is no SQL."""
-        asked = understand(tally)
-        return f"totals of {len(asked.parts)} terms by {len(asked.keys)} keys in memory, share {tally.share}"
+        facts = understand(tally)
+        return f"totals of {len(facts.parts)} terms by {len(facts.keys)} keys in memory, share {tally.share}"
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table; in memory any value has any type."""
@@ -96,34 +96,36 @@ class Memory:
         return tuple(sorted(found))  # type: ignore[type-var]
 
 
-def _entries(asked: Asked, tables: Tables) -> list[Entry]:
-    tally, columns = asked.tally, asked.columns
+def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
+    tally, columns = facts.tally, facts.columns
     only = None if tally.only is None else set(tally.only)
     found = []
     needed = fields_in((*tally.keys, *(term.expression for term in tally.terms)))
     for one in owned_rows(tally.rows, tables, needed):
         values = (evaluate(key, one.row, columns) for key in tally.keys)
-        key = tuple(value_of(hold(v, kind), kind) for v, kind in zip(values, asked.keys, strict=True))
+        key = tuple(value_of(hold(v, domain), domain) for v, domain in zip(values, facts.keys, strict=True))
         if only is None or key in only:
-            found.append(Entry(one.owner, key, tuple(_contribution(part, one.row, asked) for part in asked.parts)))
+            found.append(
+                Contribution(one.owner, key, tuple(_contribution(part, one.row, facts) for part in facts.parts))
+            )
     return found
 
 
-def _contribution(part: Part, row: Mapping[str, Scalar], asked: Asked) -> int | None:
-    value = evaluate(part.term.expression, row, asked.columns)
+def _contribution(part: TermFacts, row: Mapping[str, Scalar], facts: TallyFacts) -> int | None:
+    value = evaluate(part.term.expression, row, facts.columns)
     if value is None or value is False:
         return None
-    steps = 1 if part.counts else hold(value, part.kind)
+    steps = 1 if part.counts else hold(value, part.domain)
     return min(max(int(steps or 0) * part.term.weight, part.term.low), part.term.high)
 
 
-def _once(entries: Iterable[Entry]) -> list[Entry]:
+def _once(entries: Iterable[Contribution]) -> list[Contribution]:
     """Let each person count once in a key, with the greatest of each contribution."""
-    groups: dict[tuple[Hashable, Key], list[Entry]] = defaultdict(list)
+    groups: dict[tuple[Hashable, GroupKey], list[Contribution]] = defaultdict(list)
     for entry in entries:
         groups[entry.owner, entry.key].append(entry)
     return [
-        Entry(owner, key, tuple(_greatest(parts) for parts in zip(*(e.parts for e in group), strict=True)))
+        Contribution(owner, key, tuple(_greatest(parts) for parts in zip(*(e.parts for e in group), strict=True)))
         for (owner, key), group in groups.items()
     ]
 
@@ -132,16 +134,16 @@ def _greatest(parts: Iterable[int | None]) -> int | None:
     return max((part for part in parts if part is not None), default=None)
 
 
-def _shared(asked: Asked, entries: list[Entry]) -> Iterable[tuple[Key, tuple[int, ...]]]:
+def _shared(facts: TallyFacts, entries: list[Contribution]) -> Iterable[tuple[GroupKey, tuple[int, ...]]]:
     """Apply the share, exactly as `tally` defines it; NULL adds nothing."""
-    match asked.tally.share:
+    match facts.tally.share:
         case Free():
             return [(e.key, tuple(part or 0 for part in e.parts)) for e in entries]
         case RowShare(rows=k):
             counts = Counter(e.owner for e in entries)
             return [(e.key, tuple(_share(part or 0, k, counts[e.owner]) for part in e.parts)) for e in entries]
         case GroupShare(groups=groups, rows=rows):
-            sums = _clipped(asked, entries, rows)
+            sums = _clipped(facts, entries, rows)
             keys = Counter(owner for owner, _ in sums)
             return [(key, tuple(_share(t, groups, keys[owner]) for t in ts)) for (owner, key), ts in sums.items()]
 
@@ -152,12 +154,14 @@ def _share(c: int, most: int, found: int) -> int:
     return scaled if c >= 0 else -scaled
 
 
-def _clipped(asked: Asked, entries: Iterable[Entry], rows: int) -> dict[tuple[Hashable, Key], tuple[int, ...]]:
+def _clipped(
+    facts: TallyFacts, entries: Iterable[Contribution], rows: int
+) -> dict[tuple[Hashable, GroupKey], tuple[int, ...]]:
     """Add up each person's contributions in each key, and clip the sums."""
-    groups: dict[tuple[Hashable, Key], list[tuple[int | None, ...]]] = defaultdict(list)
+    groups: dict[tuple[Hashable, GroupKey], list[tuple[int | None, ...]]] = defaultdict(list)
     for entry in entries:
         groups[entry.owner, entry.key].append(entry.parts)
-    ends = [(min(0, rows * part.term.low), max(0, rows * part.term.high)) for part in asked.parts]
+    ends = [(min(0, rows * part.term.low), max(0, rows * part.term.high)) for part in facts.parts]
     return {
         group: tuple(
             min(max(sum(value or 0 for value in column), low), high)

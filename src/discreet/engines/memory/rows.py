@@ -17,15 +17,15 @@ from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.rows import columns_of
-from ...query.domains.domain import Kind, Scalar
+from ...query.domains.domain import Domain, Scalar
 from ...query.meaning.evaluate import evaluate
 from ..base import find_column, require_matches
-from ..needed import Names, needed_below
+from ..needed import ColumnNames, needed_below
 
-__all__ = ["Owned", "Tables", "check_matches", "names_of", "owned_rows", "public_rows", "read_cell"]
+__all__ = ["Owned", "StoredRows", "check_matches", "names_of", "owned_rows", "public_rows", "read_cell"]
 
-Row: TypeAlias = Mapping[str, Scalar]
-Tables: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
+ReadRow: TypeAlias = Mapping[str, Scalar]
+StoredRows: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class Owned:
     """One row, and the unit it belongs to: None if each row is its own unit."""
 
     owner: Hashable
-    row: Row
+    row: ReadRow
 
 
-def owned_rows(relation: Relation, tables: Tables, needed: Names) -> list[Owned]:
+def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     """Return the rows of a relation, each with its owner, of which these columns will be read."""
     match relation:
         case Scan(schema=schema):
@@ -61,7 +61,7 @@ def owned_rows(relation: Relation, tables: Tables, needed: Names) -> list[Owned]
             return _per_person(relation, tables, needed)
 
 
-def _cut_rows(rows: Relation, most: int | None, tables: Tables, needed: Names) -> list[Owned]:
+def _cut_rows(rows: Relation, most: int | None, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     """Return rows of which each person keeps at most so many, evenly spread in the order of what is read of them."""
     found = owned_rows(rows, tables, needed)
     if most is None:
@@ -136,12 +136,12 @@ def _id(value: object) -> Hashable:
     return plain if isinstance(plain, Hashable) else repr(plain)
 
 
-def public_rows(schema: Schema, tables: Tables) -> list[Row]:
+def public_rows(schema: Schema, tables: StoredRows) -> list[ReadRow]:
     """Read the rows of a public table."""
     return [one.row for one in _scanned(schema, tables[schema.name])]
 
 
-def check_matches(schema: Schema, rows: Sequence[Row]) -> None:
+def check_matches(schema: Schema, rows: Sequence[ReadRow]) -> None:
     """Refuse a public table whose values repeat more than it states; a NULL matches nothing."""
 
     def count(columns: tuple[str, ...]) -> int:
@@ -151,16 +151,16 @@ def check_matches(schema: Schema, rows: Sequence[Row]) -> None:
     require_matches(schema, count)
 
 
-def _joined(join: JoinPublic, tables: Tables, needed: Names) -> list[Owned]:
+def _joined(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     public, columns = public_rows(join.table, tables), columns_of(join.rows)
     check_matches(join.table, public)
-    matches: dict[tuple[Scalar, ...], list[Row]] = defaultdict(list)
+    matches: dict[tuple[Scalar, ...], list[ReadRow]] = defaultdict(list)
     for row in public:
         matches[tuple(row[name] for _, name in join.on)].append(row)
     found = []
     for one in _cut_rows(join.rows, find_cut(join), tables, *needed_below(join, needed)):
         key = tuple(evaluate(expression, one.row, columns) for expression, _ in join.on)
-        partners: list[Row] = [] if None in key else matches.get(key, [])
+        partners: list[ReadRow] = [] if None in key else matches.get(key, [])
         if not partners and join.keep:
             partners = [dict.fromkeys(join.table.columns)]
         found += [
@@ -170,11 +170,11 @@ def _joined(join: JoinPublic, tables: Tables, needed: Names) -> list[Owned]:
     return found
 
 
-def _paired(join: JoinPeople, tables: Tables, needed: Names) -> list[Owned]:
+def _paired(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     left, right = columns_of(join.left), columns_of(join.right)
     sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
     mine, yours = (_cut_rows(side, most, tables, below) for side, most, below in sides)
-    partners: dict[object, list[Row]] = defaultdict(list)
+    partners: dict[object, list[ReadRow]] = defaultdict(list)
     for one in yours:
         key = tuple(evaluate(expression, one.row, right) for _, expression in join.on)
         if None not in key:
@@ -186,9 +186,9 @@ def _paired(join: JoinPeople, tables: Tables, needed: Names) -> list[Owned]:
     return found
 
 
-def _per_person(relation: PerPerson, tables: Tables, needed: Names) -> list[Owned]:
+def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     columns = columns_of(relation.rows)
-    groups: dict[tuple[Hashable, tuple[Scalar, ...]], list[Row]] = defaultdict(list)
+    groups: dict[tuple[Hashable, tuple[Scalar, ...]], list[ReadRow]] = defaultdict(list)
     for one in owned_rows(relation.rows, tables, *needed_below(relation, needed)):
         groups[one.owner, tuple(evaluate(e, one.row, columns) for _, e in relation.keys)].append(one.row)
     return [
@@ -201,7 +201,7 @@ def _per_person(relation: PerPerson, tables: Tables, needed: Names) -> list[Owne
     ]
 
 
-def _total(total: Total, rows: Iterable[Row], columns: Mapping[str, Kind]) -> Scalar:
+def _total(total: Total, rows: Iterable[ReadRow], columns: Mapping[str, Domain]) -> Scalar:
     """Work out one person's total, clipped; the steps are whole since the step divides that of the expression."""
     expression: Expression = Constant(1) if total.expression is None else total.expression
     values = [Fraction(v) for row in rows if (v := evaluate(expression, row, columns)) is not None]

@@ -12,7 +12,7 @@ from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.store import Store
+from ..sql.store import SqlStore
 from .dialect import POSTGRES, stored_class
 
 if TYPE_CHECKING:
@@ -21,12 +21,22 @@ if TYPE_CHECKING:
 __all__ = ["Postgres"]
 
 _COLUMNS = """
-SELECT a.attname, format_type(a.atttypid, NULL), t.typcategory
-FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
-WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+SELECT n.nspname, a.attname, format_type(a.atttypid, NULL), t.typcategory
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+JOIN pg_attribute AS a ON a.attrelid = c.oid JOIN pg_type AS t ON t.oid = a.atttypid
+CROSS JOIN (SELECT COALESCE(CAST(%s AS name[]), CAST(current_setting('discreet.schemas') AS name[])) AS names) AS s
+WHERE c.relname = %s AND n.nspname = ANY (s.names) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+AND a.attnum > 0 AND NOT a.attisdropped ORDER BY array_position(s.names, n.nspname), a.attnum
 """
+"""Columns of every table of a name that can be read, those of the schema that stands first in the path first."""
 _SETTINGS = (
     "SET default_transaction_read_only = on",
+    "SET client_encoding = 'UTF8'",
+    # Where tables are looked for is noted, and nothing else is: whoever may create an operator in a schema of the path
+    # could otherwise run code as this role. Here every name is qualified, so that not even this text can be caught.
+    "SELECT pg_catalog.set_config('discreet.schemas', pg_catalog.current_schemas(true)::pg_catalog.text, false)",
+    "SET search_path = pg_catalog, pg_temp",
     "SET standard_conforming_strings = on",
     "SET jit = off",  # long expressions cost more to compile than they save
 )
@@ -35,21 +45,23 @@ _SETTINGS = (
 class Postgres:
     """Answer from PostgreSQL: `Postgres("host=db dbname=company")`, any connection string that libpq reads.
 
-    `tables` says where a table of a schema is stored, if its name alone does not: `{"people": "hr.staff"}`. The
-    connection is opened when it is first needed, reads only, and is opened again after it was lost.
+    `tables` says where a table of a schema is stored, if its name and the search path of the connection do not:
+    `{"people": "hr.staff"}`. The connection is opened when it is first needed, reads only, looks functions and
+    operators up in `pg_catalog` alone, and is opened again after it was lost.
 
-    Refuses tables that are no identifiers; whatever the server says becomes one constant failure.
+    Refuses tables that are no identifiers, and a database without an encoding; whatever the server says becomes one
+    constant failure.
     """
 
     def __init__(self, dsn: str, *, tables: Mapping[str, str] | None = None) -> None:
         if not isinstance(dsn, str) or not dsn:
             raise InvalidArgument('Postgres takes a connection string, such as "host=db dbname=company"')
         self._dsn = dsn
-        self._places = {name: _quoted(place) for name, place in (tables or {}).items()}
+        self._places = {name: _read_place(place) for name, place in (tables or {}).items()}
         self._lock = threading.Lock()
         self._held: dict[str, StoredTable] = {}
         self._connection: psycopg.Connection | None = None
-        self._store = Store(POSTGRES, self._table, self._fetch)
+        self._store = SqlStore(POSTGRES, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""
@@ -90,21 +102,24 @@ class Postgres:
 
     def _table(self, name: str) -> StoredTable:
         if name not in self._held:
-            place = self._places.get(name, POSTGRES.quote(name))
-            rows = self._ask(_COLUMNS, (place,))
+            schema, table = self._places.get(name, (None, name))
+            rows = self._ask(_COLUMNS, (None if schema is None else [schema], table))
             if not rows:
                 raise SchemaMismatch(f"the store has no table {name} that it can read")
             columns = {
-                str(label): StoredColumn(POSTGRES.quote(str(label)), str(kind), stored_class(str(kind), str(category)))
-                for label, kind, category in rows
+                str(label): StoredColumn(
+                    POSTGRES.quote(str(label)), str(type_), stored_class(str(type_), str(category))
+                )
+                for found, label, type_, category in rows
+                if found == rows[0][0]
             }
-            self._held[name] = StoredTable(place, columns)
+            self._held[name] = StoredTable(f"{POSTGRES.quote(str(rows[0][0]))}.{POSTGRES.quote(table)}", columns)
         return self._held[name]
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
         return self._ask(sql, None)
 
-    def _ask(self, sql: str, values: tuple[str, ...] | None) -> Sequence[Sequence[object]]:
+    def _ask(self, sql: str, values: tuple[object, ...] | None) -> Sequence[Sequence[object]]:
         import psycopg
 
         with self._lock:
@@ -119,19 +134,23 @@ class Postgres:
         import psycopg
 
         if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._dsn, autocommit=True)
+            connection = psycopg.connect(self._dsn, autocommit=True)
             for setting in _SETTINGS:
-                self._connection.execute(setting)
+                connection.execute(setting)
+            if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
+                connection.close()
+                raise SchemaMismatch("the database has no encoding (SQL_ASCII), so text has no meaning; give it UTF8")
+            self._connection = connection  # not before all of it is set
         return self._connection
 
 
-def _quoted(place: str) -> str:
-    """Quote a table's name, with its schema if it is given.
+def _read_place(place: str) -> tuple[str | None, str]:
+    """Take a table's name apart, with its schema if it is given.
 
-    >>> _quoted("hr.staff")
-    '"hr"."staff"'
+    >>> _read_place("hr.staff"), _read_place("staff")
+    (('hr', 'staff'), (None, 'staff'))
     """
     parts = place.split(".") if isinstance(place, str) else []
     if not 1 <= len(parts) <= 2 or not all(parts):
         raise InvalidArgument(f'a stored table is named as "staff" or "hr.staff", got {place!r}')
-    return ".".join(map(POSTGRES.quote, parts))
+    return (parts[0] if len(parts) == 2 else None), parts[-1]

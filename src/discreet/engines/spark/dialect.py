@@ -19,7 +19,7 @@ _CLASSES: dict[str, Stored] = {
     "timestamp": "zoned",
     "timestamp_ntz": "timestamp",
 }
-_PLAIN = re.compile(r"[^'\"\\\x00-\x1f\x7f]*")
+_PLAIN = re.compile(r"[^'\"\\$\x00-\x1f\x7f]*")
 _PARTS = {Function.WEEKDAY: "DAYOFWEEK_ISO"}
 _ESCAPES = "!~|^/"
 _LIMB = 1 << 23
@@ -39,7 +39,11 @@ def stored_class(type_name: str) -> Stored:
 
 
 def _literal(text: str) -> str:
-    """Whether a backslash escapes depends on the session, so text that is not plain is written as its bytes."""
+    """Write text that is not plain as its bytes.
+
+    Whether a backslash escapes depends on the session, and `${env:HOME}` is replaced in the whole text of a query,
+    within quotes too, before it is parsed.
+    """
     return f"'{text}'" if _PLAIN.fullmatch(text) else f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 

@@ -13,7 +13,7 @@ from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.store import Store
+from ..sql.store import SqlStore
 from .dialect import SPARK, stored_class
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ __all__ = ["Spark"]
 class Spark:
     """Answer from Spark: `Spark(session)` for tables of its catalogue, `Spark(session, {"people": frame})` for others.
 
-    A table is a data frame, or the name of a table such as "hr.staff". The session's time zone, ANSI mode and escape
-    settings do not matter: the text is written so that they cannot change its meaning.
+    A table is a data frame, or the name of a table such as "hr.staff". The session's time zone, ANSI mode, escape
+    settings and variables do not matter: the text is written so that they cannot change its meaning.
 
     Refuses what is no session; whatever Spark says becomes one constant failure.
     """
@@ -40,7 +40,7 @@ class Spark:
         self._held: dict[str, StoredTable] = {}
         self._tag = f"discreet-{uuid4().hex}"
         self._places = {name: _placed(name, source) for name, source in (tables or {}).items()}
-        self._store = Store(SPARK, self._table, self._fetch)
+        self._store = SqlStore(SPARK, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""
@@ -74,11 +74,9 @@ class Spark:
         if name not in self._held:
             place = self._places.get(name, SPARK.quote(name))
             try:
-                types = self._session.table(place).dtypes
+                self._held[name] = _described(self._session.table(place), place)
             except (PySparkException, Py4JError):
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
-            columns = {label: StoredColumn(SPARK.quote(label), kind, stored_class(kind)) for label, kind in types}
-            self._held[name] = StoredTable(place, columns)
         return self._held[name]
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
@@ -97,12 +95,30 @@ class Spark:
                 context.removeJobTag(self._tag)
 
 
+def _described(frame: DataFrame, place: str) -> StoredTable:
+    """Describe a table; columns whose names Spark would take for variables get others, in a view."""
+    types = frame.dtypes
+    names = [label if "${" not in label else f"discreet_{number}" for number, (label, _) in enumerate(types)]
+    if names != [label for label, _ in types]:
+        place = _view(frame.toDF(*names))
+    columns = {
+        label: StoredColumn(SPARK.quote(name), kind, stored_class(kind))
+        for name, (label, kind) in zip(names, types, strict=True)
+    }
+    return StoredTable(place, columns)
+
+
 def _placed(name: str, source: Any) -> str:  # noqa: ANN401
-    """Give what stands after FROM for a source; a data frame becomes a view with a name of its own."""
-    if isinstance(source, str):
+    """Return what stands after FROM for a source."""
+    if isinstance(source, str) and "${" not in source:
         return ".".join(map(SPARK.quote, source.split(".")))
     if not callable(getattr(source, "createOrReplaceTempView", None)):
-        raise InvalidArgument(f"{name} is no table of Spark; give a data frame, or the name of a table")
+        raise InvalidArgument(f"{name} is no table of Spark; give a data frame, or the name of a table without ${{")
+    return _view(source)
+
+
+def _view(source: Any) -> str:  # noqa: ANN401
+    """Make a data frame a view with a name of its own."""
     view = f"discreet_{uuid4().hex}"
     source.createOrReplaceTempView(view)
     return SPARK.quote(view)

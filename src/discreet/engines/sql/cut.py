@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...query.domains.domain import Words
+from ...query.domains.domain import Texts
 from .dialect import Dialect
-from .frame import Frame
+from .frame import SqlFrame
 from .select import select_sql
 
 __all__ = ["cut_frame"]
 
 
-def cut_frame(frame: Frame, most: int | None, columns: Iterable[str], dialect: Dialect) -> Frame:
+def cut_frame(frame: SqlFrame, most: int | None, columns: Iterable[str], dialect: Dialect) -> SqlFrame:
     """Keep at most so many rows of each person (None: all), by the order of these columns."""
     if most is None:
         return frame
@@ -30,7 +30,7 @@ def cut_frame(frame: Frame, most: int | None, columns: Iterable[str], dialect: D
     return replace(frame, sql=select_sql(cells, f"({counted}) AS t", f"WHERE b <= {most} OR {spread}"))
 
 
-def _ordered(name: str, frame: Frame, dialect: Dialect) -> str:
+def _ordered(name: str, frame: SqlFrame, dialect: Dialect) -> str:
     """Text is ordered letter by letter, whatever the store's collation."""
     column = frame.names[name]
-    return dialect.as_text(column) if isinstance(frame.kinds[name], Words) else column
+    return dialect.as_text(column) if isinstance(frame.domains[name], Texts) else column

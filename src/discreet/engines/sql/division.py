@@ -30,19 +30,19 @@ def _times(x: str, factor: int) -> str:
     return x if factor == 1 else f"({x} * {factor if factor <= 2 * MOST_STEPS - 1 else 0})"
 
 
-def floor_of(x: str, kind: Whole, dialect: Dialect) -> str:
+def floor_of(x: str, domain: Whole, dialect: Dialect) -> str:
     """Write ⌊x⌋ of whole steps: ⌊n·p/q⌋ for the step p/q."""
-    p, q = kind.step.numerator, kind.step.denominator
-    return floor_between(_times(x, p), kind.low * p, kind.high * p, q, dialect)
+    p, q = domain.step.numerator, domain.step.denominator
+    return floor_between(_times(x, p), domain.low * p, domain.high * p, q, dialect)
 
 
-def rounded_sql(x: str, kind: Whole, dialect: Dialect) -> str:
+def rounded_sql(x: str, domain: Whole, dialect: Dialect) -> str:
     """Write ⌊x + ½⌋ of whole steps: ⌊(2·n·p + q)/(2q)⌋."""
-    p, q = kind.step.numerator, kind.step.denominator
+    p, q = domain.step.numerator, domain.step.denominator
     if q == 1:
         return _times(x, p)
     top = f"({_times(x, 2 * p)} + {q})"
-    return floor_between(top, 2 * kind.low * p + q, 2 * kind.high * p + q, 2 * q, dialect)
+    return floor_between(top, 2 * domain.low * p + q, 2 * domain.high * p + q, 2 * q, dialect)
 
 
 def modulo_sql(x: str, low: int, divisor: int) -> str:
@@ -52,17 +52,17 @@ def modulo_sql(x: str, low: int, divisor: int) -> str:
     return f"(CASE WHEN {x} % {divisor} < 0 THEN {x} % {divisor} + {divisor} ELSE {x} % {divisor} END)"
 
 
-def quotient_sql(x: tuple[str, Whole], y: tuple[str, Whole], kind: Whole, dialect: Dialect) -> str:
-    """Write x/y in steps of its kind, half up: ⌊(2ap + bq)/(2bq)⌋ with b > 0, NULL where y is 0.
+def quotient_sql(x: tuple[str, Whole], y: tuple[str, Whole], domain: Whole, dialect: Dialect) -> str:
+    """Write x/y in steps of its domain, half up: ⌊(2ap + bq)/(2bq)⌋ with b > 0, NULL where y is 0.
 
     By a constant it is exact: the step is divided instead, and only the sign is left.
     """
     (a, x_kind), (b, y_kind) = x, y
     if y_kind.low == y_kind.high:
         return f"(CASE WHEN {b} IS NOT NULL THEN {a if y_kind.low > 0 else f'-{a}'} END)"
-    if kind.low == kind.high == 0:
+    if domain.low == domain.high == 0:
         return f"(CASE WHEN {b} <> 0 THEN {a} END)"
-    ratio = x_kind.step / (y_kind.step * kind.step)
+    ratio = x_kind.step / (y_kind.step * domain.step)
     p, q = ratio.numerator, ratio.denominator
     if y_kind.low < 0:
         a, b, test = f"(CASE WHEN {b} < 0 THEN -{a} ELSE {a} END)", f"abs({b})", f"{b} <> 0"
@@ -71,6 +71,6 @@ def quotient_sql(x: tuple[str, Whole], y: tuple[str, Whole], kind: Whole, dialec
     divisor = f"NULLIF({_times(b, 2 * q)}, 0)"
     top = f"({_times(a, 2 * p)} + {_times(b, q)})"
     up, turned = dialect.divide(top, divisor), dialect.divide(f"(-1 - {top})", divisor)
-    if kind.low >= 0:
+    if domain.low >= 0:
         return f"(CASE WHEN {test} THEN {up} END)"
     return f"(CASE WHEN {test} THEN CASE WHEN {top} >= 0 THEN {up} ELSE -1 - {turned} END END)"

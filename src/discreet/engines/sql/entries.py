@@ -8,29 +8,29 @@ from dataclasses import dataclass, replace
 from ...data.columns.keys import MOST_KEYS
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
 from ...query.algebra.tally import RowShare
-from ...query.domains.domain import MOST_STEPS, Kind, Whole, Words
-from ...query.domains.domain_of import kind_of
-from ..understand import Asked, Part
+from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
+from ...query.domains.domain_of import domain_of
+from ..understand import TallyFacts, TermFacts
 from .expression import expression_sql
 from .frame import Writer
 from .late import late_keys
 from .only import only_sql
 from .reading.number import clip_sql
 from .relation import frame_of, scope_of
-from .scope import Scope
+from .scope import SqlScope
 from .select import named_cells, select_sql
 
-__all__ = ["Entries", "Value", "entries_of", "once_sql"]
+__all__ = ["Addend", "Entries", "entries_of", "once_sql"]
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Addend:
     """What a row adds to one total: `column` − `less`, and nothing where the column is NULL.
 
     A part that counts adds what one count is worth wherever the column is not NULL; "*" is never NULL.
     """
 
-    part: Part
+    part: TermFacts
     column: str
     less: int = 0
 
@@ -47,68 +47,68 @@ class Entries:
     sql: str
     owner: tuple[str, ...]
     keys: tuple[str, ...]
-    values: tuple[Value, ...]
+    values: tuple[Addend, ...]
     tested: tuple[str, ...]
     labels: Mapping[str, Sequence[str]]
     late: Mapping[str, str]
 
 
-def entries_of(asked: Asked, writer: Writer) -> Entries:
+def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     """Write one row for each row that counts."""
-    tally = asked.tally
+    tally = facts.tally
     names = tuple(writer.fresh("k") for _ in tally.keys)
-    test, tested = ("TRUE", ()) if tally.only is None else only_sql(tally.only, names, asked.keys, writer.dialect)
+    test, tested = ("TRUE", ()) if tally.only is None else only_sql(tally.only, names, facts.keys, writer.dialect)
     late = {} if test != "TRUE" or tally.people else late_keys(tally, names, writer)
     needed = frozenset().union(*map(fields_of, (*tally.keys, *(term.expression for term in tally.terms))))
     frame = frame_of(tally.rows, needed, replace(writer, late=frozenset(key.column for key in late.values())))
     scope = scope_of(frame, writer)
     keys = dict(zip(names, (expression_sql(key, scope) for key in tally.keys), strict=True))
     shifts = not isinstance(tally.share, RowShare)  # rows are rounded one by one there
-    values = [(part, *_value(part, scope, shifts)) for part in asked.parts]
+    values = [(part, *_value(part, scope, shifts)) for part in facts.parts]
     named = {sql: writer.fresh("v") for sql in dict.fromkeys(sql for _, sql, _ in values) if sql != "*"}
     cells = [*keys.items(), *((name, sql) for sql, name in named.items())]
     sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
     sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
-    columns = tuple(Value(part, named.get(sql, sql), less) for part, sql, less in values)
+    columns = tuple(Addend(part, named.get(sql, sql), less) for part, sql, less in values)
     readers = {name: key.sql for name, key in late.items()}
-    return Entries(sql, frame.owner, names, columns, tested, _labels(names, asked.keys), readers)
+    return Entries(sql, frame.owner, names, columns, tested, _labels(names, facts.keys), readers)
 
 
-def _labels(names: Sequence[str], kinds: Sequence[Kind]) -> dict[str, list[str]]:
+def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[str]]:
     return {
-        name: [str(key) for key in kind.keys if key is not None]
-        for name, kind in zip(names, kinds, strict=True)
-        if isinstance(kind, Words) and kind.keys is not None and len(kind.keys) <= MOST_KEYS
+        name: [str(key) for key in domain.keys if key is not None]
+        for name, domain in zip(names, domains, strict=True)
+        if isinstance(domain, Texts) and domain.keys is not None and len(domain.keys) <= MOST_KEYS
     }
 
 
-def _value(part: Part, scope: Scope, shifts: bool) -> tuple[str, int]:
+def _value(part: TermFacts, scope: SqlScope, shifts: bool) -> tuple[str, int]:
     """Write a number's contribution and what is to be taken from it, or something that is not NULL where a condition
     holds; * if it always does.
     """
     expression, term = part.term.expression, part.term
-    if not isinstance(part.kind, Whole):
+    if not isinstance(part.domain, Whole):
         return _condition(expression, scope), 0
-    inside = term.low <= part.kind.low * term.weight and part.kind.high * term.weight <= term.high
-    shifted = _shifted(expression, part.kind, term.weight, scope) if shifts and inside else None
+    inside = term.low <= part.domain.low * term.weight and part.domain.high * term.weight <= term.high
+    shifted = _shifted(expression, part.domain, term.weight, scope) if shifts and inside else None
     x, less = shifted or (expression, 0)
     sql = expression_sql(x, scope)
     weighted = sql if term.weight == 1 else f"({sql} * {term.weight})"
     return weighted if inside else clip_sql(weighted, term.low, term.high, weighted), less * term.weight
 
 
-def _shifted(expression: Expression, kind: Whole, weight: int, scope: Scope) -> tuple[Expression, int] | None:
+def _shifted(expression: Expression, domain: Whole, weight: int, scope: SqlScope) -> tuple[Expression, int] | None:
     """Take x − m apart, in the same steps: Σ(x − m) = Σx − m·n, and a store may have Σx and n already."""
     match expression:
         case Call(function=Function.SUBTRACT, arguments=(x, Constant(value=m) as constant)) if m is not None:
-            whole, less = kind_of(x, scope.kinds), kind_of(constant, scope.kinds)
-            if isinstance(whole, Whole) and isinstance(less, Whole) and whole.step == kind.step:
+            whole, less = domain_of(x, scope.domains), domain_of(constant, scope.domains)
+            if isinstance(whole, Whole) and isinstance(less, Whole) and whole.step == domain.step:
                 fits = max(abs(whole.low), abs(whole.high)) * weight <= MOST_STEPS
-                return (x, int(less.low * less.step / kind.step)) if fits else None
+                return (x, int(less.low * less.step / domain.step)) if fits else None
     return None
 
 
-def _condition(expression: Expression, scope: Scope) -> str:
+def _condition(expression: Expression, scope: SqlScope) -> str:
     if expression == Constant(True):
         return "*"
     tested = _not_null(expression)

@@ -1,6 +1,6 @@
 """Row expressions as SQL over 64-bit whole steps: the same meaning as `query.evaluate`, on every store.
 
-Numbers are rescaled to a shared step before they are added or compared; their kinds bound all that is computed, so
+Numbers are rescaled to a shared step before they are added or compared; their domains bound all that is computed, so
 nothing can overflow. Division rounds half up by an explicit formula. NULL is kept where SQL's own functions drop it.
 """
 
@@ -11,11 +11,11 @@ from fractions import Fraction
 
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.domains.arithmetic import shared_step
-from ...query.domains.domain import MOST_STEPS, Kind, Truth, Whole, Words
-from ...query.domains.domain_of import kind_of
+from ...query.domains.domain import MOST_STEPS, Domain, Texts, Truth, Whole
+from ...query.domains.domain_of import domain_of
 from .dialect import bigint, null
 from .division import floor_of, modulo_sql, quotient_sql, rounded_sql
-from .scope import Scope, short
+from .scope import SqlScope, short
 from .words import time_sql, words_sql
 
 __all__ = ["equal_sql", "expression_sql", "scaled_sql"]
@@ -44,8 +44,8 @@ _NUMBERS = (
 _COMPARED = {Function.EQUAL: "=", Function.UNEQUAL: "<>", Function.LESS: "<", Function.AT_MOST: "<="}
 
 
-def expression_sql(expression: Expression, scope: Scope) -> str:
-    """Write an expression: whole steps of its kind, a truth, text, days or seconds."""
+def expression_sql(expression: Expression, scope: SqlScope) -> str:
+    """Write an expression: whole steps of its domain, a truth, text, days or seconds."""
     match expression:
         case Field(name=name):
             return scope.names[name]
@@ -57,56 +57,56 @@ def expression_sql(expression: Expression, scope: Scope) -> str:
             return short(_call(expression, scope))
 
 
-def scaled_sql(expression: Expression, kind: Kind, scope: Scope) -> str:
-    """Write an expression in the steps of a kind that holds it; NULL gets the kind's type."""
+def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
+    """Write an expression in the steps of a domain that holds it; NULL gets the domain's type."""
     if isinstance(expression, Constant) and expression.value is None:
-        return null(_type(kind, scope))
-    own = kind_of(expression, scope.kinds)
+        return null(_type(domain, scope))
+    own = domain_of(expression, scope.domains)
     sql = expression_sql(expression, scope)
-    if not isinstance(own, Whole) or not isinstance(kind, Whole) or own.step == kind.step:
+    if not isinstance(own, Whole) or not isinstance(domain, Whole) or own.step == domain.step:
         return sql
     if isinstance(expression, Constant):
-        return bigint(int(own.low * own.step / kind.step))
-    times = int(own.step / kind.step)
+        return bigint(int(own.low * own.step / domain.step))
+    times = int(own.step / domain.step)
     return f"({sql} * {times if times <= MOST_STEPS else 0})"  # more only where the number is always 0
 
 
-def equal_sql(x: tuple[Expression, Scope], y: tuple[Expression, Scope]) -> str:
+def equal_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> str:
     """Write that two expressions over different columns are equal, their numbers in a shared step."""
     (left, here), (right, there) = x, y
-    kinds = [kind_of(left, here.kinds), kind_of(right, there.kinds)]
-    kind = _shared(kinds)
-    return f"{scaled_sql(left, kind, here)} = {scaled_sql(right, kind, there)}"
+    domains = [domain_of(left, here.domains), domain_of(right, there.domains)]
+    domain = _shared(domains)
+    return f"{scaled_sql(left, domain, here)} = {scaled_sql(right, domain, there)}"
 
 
-def _shared(kinds: Sequence[Kind]) -> Kind:
-    """Give a kind whose step all numbers can be counted in; other kinds are as they are."""
-    wholes = [kind for kind in kinds if isinstance(kind, Whole)]
-    return Whole(shared_step([kind.step for kind in wholes]), 0, 0) if wholes else kinds[0]
+def _shared(domains: Sequence[Domain]) -> Domain:
+    """Give a domain whose step all numbers can be counted in; other domains are as they are."""
+    wholes = [domain for domain in domains if isinstance(domain, Whole)]
+    return Whole(shared_step([domain.step for domain in wholes]), 0, 0) if wholes else domains[0]
 
 
-def _type(kind: Kind, scope: Scope) -> str:
-    return "BOOLEAN" if isinstance(kind, Truth) else scope.dialect.words if isinstance(kind, Words) else "BIGINT"
+def _type(domain: Domain, scope: SqlScope) -> str:
+    return "BOOLEAN" if isinstance(domain, Truth) else scope.dialect.words if isinstance(domain, Texts) else "BIGINT"
 
 
-def _constant(constant: Constant, scope: Scope) -> str:
+def _constant(constant: Constant, scope: SqlScope) -> str:
     match constant.value:
         case bool(truth):
             return "TRUE" if truth else "FALSE"
         case str(text):
             return scope.dialect.literal(text)
-    kind = kind_of(constant, scope.kinds)
-    return bigint(kind.low if not isinstance(kind, Truth | Words) else 0)
+    domain = domain_of(constant, scope.domains)
+    return bigint(domain.low if not isinstance(domain, Truth | Texts) else 0)
 
 
-def _call(call: Call, scope: Scope) -> str:
+def _call(call: Call, scope: SqlScope) -> str:
     function, arguments = call.function, call.arguments
     if function in _NUMBERS:
         return _number(call, scope)
     if function in _COMPARED or function is Function.AMONG:
         return _compared(function, arguments, scope)
     if function in _TIMES:
-        inner = kind_of(arguments[0], scope.kinds)
+        inner = domain_of(arguments[0], scope.domains)
         return time_sql(function, expression_sql(arguments[0], scope), inner, scope.dialect)
     match function:
         case Function.AND | Function.OR:
@@ -120,29 +120,29 @@ def _call(call: Call, scope: Scope) -> str:
         case Function.COALESCE | Function.LEAST | Function.GREATEST:
             return _chosen(call, scope)
         case _:
-            inner = kind_of(arguments[0], scope.kinds)
+            inner = domain_of(arguments[0], scope.domains)
             return words_sql(call, expression_sql(arguments[0], scope), inner, scope.dialect)
 
 
-def _compared(function: Function, arguments: Sequence[Expression], scope: Scope) -> str:
-    kind = _shared([kind_of(a, scope.kinds) for a in arguments])
-    first, *rest = (scaled_sql(a, kind, scope) for a in arguments)
+def _compared(function: Function, arguments: Sequence[Expression], scope: SqlScope) -> str:
+    domain = _shared([domain_of(a, scope.domains) for a in arguments])
+    first, *rest = (scaled_sql(a, domain, scope) for a in arguments)
     if function is Function.AMONG:
         return f"({first} IN ({', '.join(rest)}))"
     return f"({first} {_COMPARED[function]} {rest[0]})"
 
 
-def _case(call: Call, scope: Scope) -> str:
-    kind = kind_of(call, scope.kinds)
+def _case(call: Call, scope: SqlScope) -> str:
+    domain = domain_of(call, scope.domains)
     pairs = zip(call.arguments[:-1:2], call.arguments[1::2], strict=True)
-    branches = [f"WHEN {expression_sql(test, scope)} THEN {scaled_sql(value, kind, scope)}" for test, value in pairs]
-    return f"(CASE {' '.join(branches)} ELSE {scaled_sql(call.arguments[-1], kind, scope)} END)"
+    branches = [f"WHEN {expression_sql(test, scope)} THEN {scaled_sql(value, domain, scope)}" for test, value in pairs]
+    return f"(CASE {' '.join(branches)} ELSE {scaled_sql(call.arguments[-1], domain, scope)} END)"
 
 
-def _chosen(call: Call, scope: Scope) -> str:
+def _chosen(call: Call, scope: SqlScope) -> str:
     """Write COALESCE, or LEAST and GREATEST that are NULL if any argument is: the stores' own would skip it."""
-    kind = kind_of(call, scope.kinds)
-    arguments = [scaled_sql(a, kind, scope) for a in call.arguments]
+    domain = domain_of(call, scope.domains)
+    arguments = [scaled_sql(a, domain, scope) for a in call.arguments]
     if call.function is Function.COALESCE:
         return f"COALESCE({', '.join(arguments)})"
     unknown = [f"{sql} IS NULL" for a, sql in zip(call.arguments, arguments, strict=True) if not _present(a)]
@@ -154,40 +154,40 @@ def _present(expression: Expression) -> bool:
     return isinstance(expression, Constant) and expression.value is not None
 
 
-def _number(call: Call, scope: Scope) -> str:
-    kind = _whole(call, scope)
+def _number(call: Call, scope: SqlScope) -> str:
+    domain = _whole(call, scope)
     match call.function, [_whole(a, scope) for a in call.arguments]:
         case Function.ADD | Function.SUBTRACT, _:
-            x, y = (scaled_sql(a, kind, scope) for a in call.arguments)
+            x, y = (scaled_sql(a, domain, scope) for a in call.arguments)
             return f"({x} {'+' if call.function is Function.ADD else '-'} {y})"
         case Function.MULTIPLY, _:
             x, y = (expression_sql(a, scope) for a in call.arguments)
             return f"({x} * {y})"
         case Function.MODULO, [x_kind, y_kind]:
-            x = scaled_sql(call.arguments[0], kind, scope)
-            low = int(x_kind.low * x_kind.step / kind.step)
-            return modulo_sql(x, low, int(y_kind.low * y_kind.step / kind.step))
+            x = scaled_sql(call.arguments[0], domain, scope)
+            low = int(x_kind.low * x_kind.step / domain.step)
+            return modulo_sql(x, low, int(y_kind.low * y_kind.step / domain.step))
         case Function.DIVIDE, [x_kind, y_kind]:
             x, y = (expression_sql(a, scope) for a in call.arguments)
-            return quotient_sql((x, x_kind), (y, y_kind), kind, scope.dialect)
+            return quotient_sql((x, x_kind), (y, y_kind), domain, scope.dialect)
     return _one_number(call.function, expression_sql(call.arguments[0], scope), _whole(call.arguments[0], scope), scope)
 
 
-def _one_number(function: Function, x: str, kind: Whole, scope: Scope) -> str:
+def _one_number(function: Function, x: str, domain: Whole, scope: SqlScope) -> str:
     match function:
         case Function.NEGATE:
             return f"(-{x})"
         case Function.ABSOLUTE:
             return f"abs({x})"
         case Function.FLOOR:
-            return floor_of(x, kind, scope.dialect)
+            return floor_of(x, domain, scope.dialect)
         case Function.CEILING:
-            negative = Whole(kind.step, -kind.high, -kind.low)
+            negative = Whole(domain.step, -domain.high, -domain.low)
             return f"(-{floor_of(f'(-{x})', negative, scope.dialect)})"
         case _:  # ROUND
-            return rounded_sql(x, kind, scope.dialect)
+            return rounded_sql(x, domain, scope.dialect)
 
 
-def _whole(expression: Expression, scope: Scope) -> Whole:
-    kind = kind_of(expression, scope.kinds)
-    return kind if isinstance(kind, Whole) else Whole(Fraction(1), 0, 0)
+def _whole(expression: Expression, scope: SqlScope) -> Whole:
+    domain = domain_of(expression, scope.domains)
+    return domain if isinstance(domain, Whole) else Whole(Fraction(1), 0, 0)

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from ...query.domains.domain import Kind
-from ..needed import Names
+from ...query.domains.domain import Domain
+from ..needed import ColumnNames
 from .dialect import Dialect, StoredTable
 
-__all__ = ["Frame", "Writer"]
+__all__ = ["SqlFrame", "Writer"]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """A SELECT: the SQL names of its columns, their kinds, and the names of its owner."""
+class SqlFrame:
+    """A SELECT: the SQL names of its columns, their domains, and the names of its owner."""
 
     sql: str
     names: dict[str, str]
-    kinds: dict[str, Kind]
+    domains: dict[str, Domain]
     owner: tuple[str, ...]
 
 
@@ -32,7 +32,7 @@ class Writer:
     dialect: Dialect
     table: Callable[[str], StoredTable]
     numbers: Iterator[int] = field(default_factory=count)
-    late: Names = frozenset()
+    late: ColumnNames = frozenset()
 
     def fresh(self, letter: str) -> str:
         """Give a name that is not yet used in this text."""

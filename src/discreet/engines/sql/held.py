@@ -5,45 +5,45 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...query.domains.domain import Kind, Scalar, Truth, Whole, Words
+from ...query.domains.domain import Domain, Scalar, Texts, Truth, Whole
 
 __all__ = ["Held", "hold", "holdable", "value_of"]
 
 Held: TypeAlias = int | str | bool | None
 
 
-def holdable(value: Scalar, kind: Kind) -> bool:
-    """Tell whether an expression of this kind could ever have a value; NULL it always could.
+def holdable(value: Scalar, domain: Domain) -> bool:
+    """Tell whether an expression of this domain could ever have a value; NULL it always could.
 
     >>> holdable(Fraction(1, 3), Whole(Fraction(1, 4), 0, 8)), holdable(2, Whole(Fraction(1, 4), 0, 8))
     (False, True)
     """
     if value is None:
         return True
-    match kind:
+    match domain:
         case Truth():
             return value in (0, 1)
-        case Words():
+        case Texts():
             return isinstance(value, str)
         case Whole(step=step, low=low, high=high):
             return not isinstance(value, str) and _whole(value / step) and low * step <= value <= high * step
         case _:
-            return not isinstance(value, str) and _whole(value) and kind.low <= value <= kind.high
+            return not isinstance(value, str) and _whole(value) and domain.low <= value <= domain.high
 
 
 def _whole(number: Fraction | int) -> bool:
     return Fraction(number).denominator == 1
 
 
-def hold(value: Scalar, kind: Kind) -> Held:
+def hold(value: Scalar, domain: Domain) -> Held:
     """Give a key as a store holds it; only for what is `holdable`.
 
-    >>> hold(Fraction(1, 2), Whole(Fraction(1, 4), 0, 8)), hold("N", Words(1)), hold(True, Truth())
+    >>> hold(Fraction(1, 2), Whole(Fraction(1, 4), 0, 8)), hold("N", Texts(1)), hold(True, Truth())
     (2, 'N', True)
     """
     if value is None or isinstance(value, str):
         return value
-    match kind:
+    match domain:
         case Truth():
             return bool(value)
         case Whole(step=step):
@@ -52,16 +52,16 @@ def hold(value: Scalar, kind: Kind) -> Held:
             return int(value)
 
 
-def value_of(held: object, kind: Kind) -> Scalar:
+def value_of(held: object, domain: Domain) -> Scalar:
     """Read a key as a store returns it: the exact value, an integer where it is one.
 
-    >>> value_of(2, Whole(Fraction(1, 4), 0, 8)), value_of(8, Whole(Fraction(1, 4), 0, 8)), value_of("N", Words(1))
+    >>> value_of(2, Whole(Fraction(1, 4), 0, 8)), value_of(8, Whole(Fraction(1, 4), 0, 8)), value_of("N", Texts(1))
     (Fraction(1, 2), 2, 'N')
     """
     if held is None:
         return None
-    match kind:
-        case Words():
+    match domain:
+        case Texts():
             return str(held)
         case Truth():
             return bool(held)

@@ -15,7 +15,7 @@ from ...query.algebra.expression import Field, fields_of
 from ...query.algebra.tally import Tally
 from ...query.algebra.tree import Relation, Scan, Where
 from ..base import find_column
-from ..needed import Names
+from ..needed import ColumnNames
 from .frame import Writer
 from .reading.value import prepare, read
 from .relation import stored_column
@@ -50,7 +50,7 @@ def _read(name: str, column: str, schema: Schema, writer: Writer) -> str:
     return read(rule, replace(stored, sql=name), writer.dialect)
 
 
-def _scanned(rows: Relation) -> tuple[Schema | None, Names]:
+def _scanned(rows: Relation) -> tuple[Schema | None, ColumnNames]:
     """Find the one table of some rows, and the columns that WHERE reads."""
     match rows:
         case Scan(schema=schema):

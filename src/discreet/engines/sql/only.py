@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from ...query.domains.domain import Kind, Scalar
+from ...query.domains.domain import Domain, Scalar
 from .dialect import Dialect
 from .held import Held, hold, holdable
 from .reading.value import constant_sql
@@ -15,23 +15,23 @@ __all__ = ["only_sql"]
 
 
 def only_sql(
-    only: Iterable[tuple[Scalar, ...]], names: Sequence[str], kinds: Sequence[Kind], dialect: Dialect
+    only: Iterable[tuple[Scalar, ...]], names: Sequence[str], domains: Sequence[Domain], dialect: Dialect
 ) -> tuple[str, tuple[str, ...]]:
     """Write the test that a row's keys are wanted; or TRUE, and which keys must not be NULL, if that is all of it.
 
-    A list of all combinations is tested key by key, any other as a whole. A key whose kind lists its values needs no
+    A list of all combinations is tested key by key, any other as a whole. A key whose domain lists its values needs no
     test but for NULL, if all of them are wanted.
     """
     keys = {
-        tuple(hold(value, kind) for value, kind in zip(key, kinds, strict=True))
+        tuple(hold(value, domain) for value, domain in zip(key, domains, strict=True))
         for key in only
-        if all(map(holdable, key, kinds))
+        if all(map(holdable, key, domains))
     }
     if not keys:
         return "FALSE", ()
     columns = [set(column) for column in zip(*keys, strict=True)]
     if len(keys) == prod(map(len, columns)):
-        tests = [_one(n, k, c, dialect) for n, k, c in zip(names, kinds, columns, strict=True)]
+        tests = [_one(n, k, c, dialect) for n, k, c in zip(names, domains, columns, strict=True)]
         if all(test in ("", _there(name)) for name, test in zip(names, tests, strict=True)):
             return "TRUE", tuple(name for name, test in zip(names, tests, strict=True) if test)
         return " AND ".join(test for test in tests if test), ()
@@ -42,8 +42,8 @@ def _there(name: str) -> str:
     return f"{name} IS NOT NULL"
 
 
-def _one(name: str, kind: Kind, values: set[Held], dialect: Dialect) -> str:
-    listed = None if kind.keys is None else {hold(key, kind) for key in kind.keys} - {None}
+def _one(name: str, domain: Domain, values: set[Held], dialect: Dialect) -> str:
+    listed = None if domain.keys is None else {hold(key, domain) for key in domain.keys} - {None}
     if listed is not None and listed <= values:
         return "" if None in values else _there(name)
     some = ", ".join(constant_sql(value, dialect) for value in _sorted(values - {None}))

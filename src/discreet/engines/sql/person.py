@@ -8,7 +8,7 @@ from ...data.unit import Period
 from ...errors import SchemaMismatch
 from ...query.algebra.expression import Function
 from ...query.algebra.tree import Total
-from ...query.domains.domain import MOST_STEPS, Kind
+from ...query.domains.domain import MOST_STEPS, Domain
 from .dialect import Dialect, StoredColumn
 from .reading.number import clip_sql
 from .reading.time import floor_sql
@@ -30,14 +30,14 @@ def present_sql(x: StoredColumn, dialect: Dialect) -> str:
 
 def require_alike(ids: Sequence[tuple[str, StoredColumn]]) -> None:
     """Refuse to tell people by ids that are stored as different types: a comparison would cast, and could fail."""
-    sorts = {_sort(column): table for table, column in ids}
-    if len(sorts) > 1:
+    types = {_id_type(column): table for table, column in ids}
+    if len(types) > 1:
         raise SchemaMismatch(
-            f"the person's id is stored as different types in {' and '.join(sorts.values())}; store it as one type"
+            f"the person's id is stored as different types in {' and '.join(types.values())}; store it as one type"
         )
 
 
-def _sort(x: StoredColumn) -> str:
+def _id_type(x: StoredColumn) -> str:
     match x.stored:
         case "integer" | "wide":
             return "whole"
@@ -47,11 +47,11 @@ def _sort(x: StoredColumn) -> str:
             return x.type
 
 
-def window_sql(time: str, kind: Kind, per: Period, dialect: Dialect) -> str:
+def window_sql(time: str, domain: Domain, per: Period, dialect: Dialect) -> str:
     """Write the number of the calendar window that a day or second falls in: different windows, different numbers."""
     if per == "hour":
         return floor_sql(time, 3600, dialect)
-    days = days_sql(time, kind, dialect)
+    days = days_sql(time, domain, dialect)
     match per:
         case "day":
             return days

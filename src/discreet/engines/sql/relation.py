@@ -15,34 +15,34 @@ from ...query.algebra.expression import Field
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.rows import columns_of
-from ...query.domains.domain import Kind, kind_of_column
+from ...query.domains.domain import Domain, domain_of_column
 from ..base import find_column, require_columns
-from ..needed import Names, needed_below
+from ..needed import ColumnNames, needed_below
 from ..understand import times_of
 from .cut import cut_frame
 from .dialect import StoredColumn, StoredTable
 from .expression import equal_sql, expression_sql, scaled_sql
-from .frame import Frame, Writer
+from .frame import SqlFrame, Writer
 from .person import id_sql, present_sql, total_sql, window_sql
 from .reading.value import prepare, read
-from .scope import Scope, short
+from .scope import SqlScope, short
 from .select import named_cells, select_sql
 
 __all__ = ["frame_of", "public_frame", "scope_of", "stored_column"]
 
 
-def scope_of(frame: Frame, writer: Writer) -> Scope:
+def scope_of(frame: SqlFrame, writer: Writer) -> SqlScope:
     """Give the place of an expression over a frame."""
-    return Scope(frame.names, frame.kinds, writer.dialect)
+    return SqlScope(frame.names, frame.domains, writer.dialect)
 
 
-def frame_of(relation: Relation, needed: Names, writer: Writer) -> Frame:
+def frame_of(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFrame:
     """Write a relation with those of its columns that are needed."""
     frame = _frame(relation, needed, writer)
     return replace(frame, sql=short(frame.sql))
 
 
-def _frame(relation: Relation, needed: Names, writer: Writer) -> Frame:
+def _frame(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFrame:
     match relation:
         case Scan(schema=schema):
             return _scan(schema, needed, writer)
@@ -55,7 +55,7 @@ def _frame(relation: Relation, needed: Names, writer: Writer) -> Frame:
             frame = frame_of(rows, needed_below(relation, needed)[0], writer)
             scope, names = scope_of(frame, writer), writer.named(chosen)
             cells = {names[name]: expression_sql(expression, scope) for name, expression in chosen.items()}
-            return Frame(_select(frame.owner, cells, frame.sql), names, _kinds(relation, names), frame.owner)
+            return SqlFrame(_select(frame.owner, cells, frame.sql), names, _domains(relation, names), frame.owner)
         case JoinPublic():
             return _join_public(relation, needed, writer)
         case JoinPeople():
@@ -66,9 +66,9 @@ def _frame(relation: Relation, needed: Names, writer: Writer) -> Frame:
             return _per_person(relation, needed, writer)
 
 
-def _kinds(relation: Relation, names: Iterable[str]) -> dict[str, Kind]:
-    kinds = columns_of(relation)
-    return {name: kinds[name] for name in names}
+def _domains(relation: Relation, names: Iterable[str]) -> dict[str, Domain]:
+    domains = columns_of(relation)
+    return {name: domains[name] for name in names}
 
 
 def _select(owner: Iterable[str], cells: Mapping[str, str], source: str, tail: str = "") -> str:
@@ -82,7 +82,7 @@ def stored_column(name: str, table: StoredTable) -> StoredColumn:
     return replace(column, sql=f"t.{column.sql}")
 
 
-def _scan(schema: Schema, needed: Names, writer: Writer) -> Frame:
+def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
     table = writer.table(schema.name)
     require_columns(schema, table.columns)
     unit = schema.unit if isinstance(schema.unit, People) else None
@@ -93,12 +93,12 @@ def _scan(schema: Schema, needed: Names, writer: Writer) -> Frame:
         return frame
     column, per = window
     time, name = frame.names[column], writer.fresh("p")
-    cells = {name: window_sql(time, frame.kinds[column], per, writer.dialect)}
+    cells = {name: window_sql(time, frame.domains[column], per, writer.dialect)}
     sql = _select((*frame.owner, *frame.names.values()), cells, frame.sql, f"WHERE {time} IS NOT NULL")
     return replace(frame, sql=sql, owner=(*frame.owner, name))
 
 
-def _cells(schema: Schema, wanted: Names, table: StoredTable, writer: Writer) -> Frame:
+def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writer) -> SqlFrame:
     """Write the columns of a table as the schema reads them: prepared first, then read."""
     dialect, columns = writer.dialect, schema.columns
     prepared = {name: prepare(columns[name], stored_column(name, table), dialect) for name in columns if name in wanted}
@@ -115,22 +115,22 @@ def _cells(schema: Schema, wanted: Names, table: StoredTable, writer: Writer) ->
         for name, x in prepared.items()
     }
     source = select_sql(named_cells(inner.items()), f"{table.sql} AS t", tail)
-    kinds = {name: kind_of_column(columns[name]) for name in names}
-    return Frame(_select(owner, outer, source), names, kinds, owner)
+    domains = {name: domain_of_column(columns[name]) for name in names}
+    return SqlFrame(_select(owner, outer, source), names, domains, owner)
 
 
-def public_frame(table: Schema, needed: Names, writer: Writer) -> Frame:
+def public_frame(table: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
     """Write columns of a public table."""
     return _scan(table, needed, writer)
 
 
-def _cut(rows: Relation, most: int | None, needed: Names, writer: Writer) -> Frame:
+def _cut(rows: Relation, most: int | None, needed: ColumnNames, writer: Writer) -> SqlFrame:
     """Write one side of a join, each person cut to so many rows."""
     order = [name for name in columns_of(rows) if name in needed]
     return cut_frame(frame_of(rows, needed, writer), most, order, writer.dialect)
 
 
-def _join_public(join: JoinPublic, needed: Names, writer: Writer) -> Frame:
+def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFrame:
     added = {name: column for name, column in join.columns if name in needed}
     (below,) = needed_below(join, needed)
     left = _cut(join.rows, find_cut(join), below, writer)
@@ -142,10 +142,10 @@ def _join_public(join: JoinPublic, needed: Names, writer: Writer) -> Frame:
     names |= dict(zip(added, public, strict=True))
     parts = [*left.owner, *(left.names[n] for n in names if n in left.names), *named_cells(public.items())]
     source = f"({left.sql}) AS l {'LEFT JOIN' if join.keep else 'JOIN'} ({right.sql}) AS r ON {matched}"
-    return Frame(select_sql(parts, source), names, _kinds(join, names), left.owner)
+    return SqlFrame(select_sql(parts, source), names, _domains(join, names), left.owner)
 
 
-def _join_people(join: JoinPeople, needed: Names, writer: Writer) -> Frame:
+def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFrame:
     sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
     left, right = (_cut(side, most, below, writer) for side, most, below in sides)
     here, there = scope_of(left, writer), scope_of(right, writer)
@@ -153,24 +153,24 @@ def _join_people(join: JoinPeople, needed: Names, writer: Writer) -> Frame:
     matched += [equal_sql((mine, here), (yours, there)) for mine, yours in join.on]
     names = {name: sql for name, sql in (left.names | right.names).items() if name in needed}
     source = f"({left.sql}) AS l JOIN ({right.sql}) AS r ON {' AND '.join(matched)}"
-    return Frame(select_sql((*left.owner, *names.values()), source), names, _kinds(join, names), left.owner)
+    return SqlFrame(select_sql((*left.owner, *names.values()), source), names, _domains(join, names), left.owner)
 
 
-def _union(union: Union, needed: Names, writer: Writer) -> Frame:
+def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
     frames = [frame_of(part, needed, writer) for part in union.parts]
-    kinds = _kinds(union, [name for name in columns_of(union) if name in needed])
-    names = writer.named(kinds)
+    domains = _domains(union, [name for name in columns_of(union) if name in needed])
+    names = writer.named(domains)
     owner = tuple(writer.fresh("p") for _ in frames[0].owner)
     texts = []
     for frame in frames:
         scope = scope_of(frame, writer)
         cells = dict(zip(owner, frame.owner, strict=True))
-        cells |= {names[name]: scaled_sql(Field(name), kind, scope) for name, kind in kinds.items()}
+        cells |= {names[name]: scaled_sql(Field(name), domain, scope) for name, domain in domains.items()}
         texts.append(_select((), cells, frame.sql))
-    return Frame(" UNION ALL ".join(texts), names, kinds, owner)
+    return SqlFrame(" UNION ALL ".join(texts), names, domains, owner)
 
 
-def _per_person(relation: PerPerson, needed: Names, writer: Writer) -> Frame:
+def _per_person(relation: PerPerson, needed: ColumnNames, writer: Writer) -> SqlFrame:
     totals = {name: total for name, total in relation.totals if name in needed}
     added = {name: total.expression for name, total in totals.items() if total.expression is not None}
     frame = frame_of(relation.rows, needed_below(relation, needed)[0], writer)
@@ -185,4 +185,4 @@ def _per_person(relation: PerPerson, needed: Names, writer: Writer) -> Frame:
     groups = (*frame.owner, *keys.values())
     sql = _select(groups, found, _select(frame.owner, cells, frame.sql), f"GROUP BY {', '.join(groups)}")
     names = {name: sql_name for name, sql_name in (keys | columns).items() if name in needed}
-    return Frame(sql, names, _kinds(relation, names), frame.owner)
+    return SqlFrame(sql, names, _domains(relation, names), frame.owner)

@@ -1,4 +1,4 @@
-"""Where an expression stands: which SQL columns its fields are, of which kinds, in which dialect."""
+"""Where an expression stands: which SQL columns its fields are, of which domains, in which dialect."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...errors import UnsupportedQuery
-from ...query.domains.domain import Kind
+from ...query.domains.domain import Domain
 from .dialect import Dialect
 
-__all__ = ["LONGEST", "Scope", "short"]
+__all__ = ["LONGEST", "SqlScope", "short"]
 
 LONGEST = 200_000
 """Text longer than this is refused: what a function needs twice is written twice, so nesting multiplies."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """The columns an expression may read: their SQL names and their kinds."""
+class SqlScope:
+    """The columns an expression may read: their SQL names and their domains."""
 
     names: Mapping[str, str]
-    kinds: Mapping[str, Kind]
+    domains: Mapping[str, Domain]
     dialect: Dialect
 
 

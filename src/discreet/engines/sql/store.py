@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from ...data.schema import Schema
 from ...query.algebra.tally import Tally, Totals
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
-from ...query.domains.domain import Scalar, kind_of_column
+from ...query.domains.domain import Scalar, domain_of_column
 from ..base import require_columns, require_matches, require_public
-from ..understand import Asked, understand
+from ..understand import TallyFacts, understand
 from .dialect import Dialect, StoredTable
 from .frame import Writer
 from .held import value_of
 from .lines import in_lines
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
-__all__ = ["Store"]
+__all__ = ["SqlStore"]
 
 Fetch = Callable[[str], Sequence[Sequence[object]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class SqlStore:
     """Tables in one dialect, and a way to run a text; knows which public tables have been counted."""
 
     dialect: Dialect
@@ -33,10 +33,10 @@ class Store:
 
     def tally(self, tally: Tally) -> Totals:
         """Give the exact totals of every key that occurs."""
-        asked, sql = self._write(tally)
+        facts, sql = self._write(tally)
         for schema in _public_tables(tally.rows):
             self._check_matches(schema)
-        return read_totals(asked, self.fetch(sql))
+        return read_totals(facts, self.fetch(sql))
 
     def explain(self, tally: Tally) -> str:
         """Give the SQL text of a tally, in lines."""
@@ -51,16 +51,16 @@ class Store:
         """List the distinct values of a column of a public table, in order, NULL left out."""
         require_public(table, column)
         name, declared = table.column(column)
-        kind = kind_of_column(declared)
+        domain = domain_of_column(declared)
         rows = self.fetch(distinct_sql(table, name, self._writer()))
-        return tuple(sorted(value_of(row[0], kind) for row in rows))  # type: ignore[type-var]
+        return tuple(sorted(value_of(row[0], domain) for row in rows))  # type: ignore[type-var]
 
     def _writer(self) -> Writer:
         return Writer(self.dialect, self.table)
 
-    def _write(self, tally: Tally) -> tuple[Asked, str]:
-        asked = understand(tally)
-        return asked, tally_sql(asked, self._writer())
+    def _write(self, tally: Tally) -> tuple[TallyFacts, str]:
+        facts = understand(tally)
+        return facts, tally_sql(facts, self._writer())
 
     def _check_matches(self, schema: Schema) -> None:
         if schema not in self.counted:

@@ -15,7 +15,7 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...query.algebra.tally import Free, Totals
 from ...query.bounds.rows import tables_of
-from ..understand import Asked
+from ..understand import TallyFacts
 from .entries import entries_of, once_sql
 from .frame import Writer
 from .held import value_of
@@ -27,29 +27,29 @@ from .shares import shared_sql
 __all__ = ["crowd_sql", "distinct_sql", "read_totals", "tally_sql"]
 
 
-def tally_sql(asked: Asked, writer: Writer) -> str:
+def tally_sql(facts: TallyFacts, writer: Writer) -> str:
     """Write a tally; refuses ids of different types, and expressions nested too deeply."""
-    rows = entries_of(asked, writer)
-    _check_ids(asked, writer)
-    return shared_sql(once_sql(rows) if asked.tally.people else rows, asked.tally.share, writer.dialect)
+    rows = entries_of(facts, writer)
+    _check_ids(facts, writer)
+    return shared_sql(once_sql(rows) if facts.tally.people else rows, facts.tally.share, writer.dialect)
 
 
-def read_totals(asked: Asked, answer: Iterable[Sequence[object]]) -> Totals:
-    """Read what a store returned: keys as exact values, totals as integers; what has no key that was asked for, not."""
-    free, width = isinstance(asked.tally.share, Free), len(asked.keys)
-    worth = [part.high if free and part.counts else 1 for part in asked.parts]
-    only = set(asked.tally.only) if asked.tally.only and width else None
+def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals:
+    """Read what a store returned: keys as exact values, totals as integers; what has no key that was facts for, not."""
+    free, width = isinstance(facts.tally.share, Free), len(facts.keys)
+    worth = [part.high if free and part.counts else 1 for part in facts.parts]
+    only = set(facts.tally.only) if facts.tally.only and width else None
     totals: Totals = {}
     for row in answer:
-        key = tuple(value_of(held, kind) for held, kind in zip(row[:width], asked.keys, strict=True))
+        key = tuple(value_of(held, domain) for held, domain in zip(row[:width], facts.keys, strict=True))
         if only is None or key in only:
             found = zip(row[width:], worth, strict=True)
             totals[key] = tuple(int(total) * each for total, each in found)  # type: ignore[call-overload]
     return totals
 
 
-def _check_ids(asked: Asked, writer: Writer) -> None:
-    tables = {schema.name: schema.unit for schema in tables_of(asked.tally.rows)}
+def _check_ids(facts: TallyFacts, writer: Writer) -> None:
+    tables = {schema.name: schema.unit for schema in tables_of(facts.tally.rows)}
     people = [(name, unit) for name, unit in tables.items() if isinstance(unit, People)]
     require_alike([(name, stored_column(unit.id, writer.table(name))) for name, unit in people])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...query.algebra.expression import Call, Constant, Function
-from ...query.domains.domain import Kind, Second, Words
+from ...query.domains.domain import Domain, Second, Texts
 from ...query.domains.words import DAY_SECONDS
 from .dialect import Dialect
 from .division import floor_between
@@ -14,10 +14,10 @@ _LARGE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SMALL = _LARGE.lower()
 
 
-def words_sql(call: Call, text: str, kind: Kind, dialect: Dialect) -> str:
+def words_sql(call: Call, text: str, domain: Domain, dialect: Dialect) -> str:
     """Write a function of text; what is beyond the longest text is beyond every text, so positions fit in 32 bits."""
     constants = [a.value for a in call.arguments[1:] if isinstance(a, Constant)]
-    longest = kind.most if isinstance(kind, Words) else 0
+    longest = domain.most if isinstance(domain, Texts) else 0
     match call.function, constants:
         case Function.LOWER, _:
             return f"translate({text}, '{_LARGE}', '{_SMALL}')"
@@ -33,18 +33,18 @@ def words_sql(call: Call, text: str, kind: Kind, dialect: Dialect) -> str:
             return f"CAST(length({text}) AS BIGINT)"
 
 
-def days_sql(time: str, kind: Kind, dialect: Dialect) -> str:
+def days_sql(time: str, domain: Domain, dialect: Dialect) -> str:
     """Write the day of a second, or a day as it is."""
-    if isinstance(kind, Second):
-        return floor_between(time, kind.low, kind.high, DAY_SECONDS, dialect)
+    if isinstance(domain, Second):
+        return floor_between(time, domain.low, domain.high, DAY_SECONDS, dialect)
     return time
 
 
-def time_sql(function: Function, time: str, kind: Kind, dialect: Dialect) -> str:
+def time_sql(function: Function, time: str, domain: Domain, dialect: Dialect) -> str:
     """Write a part of a day or second since 1970."""
     if function is Function.DATE_OF:
-        return days_sql(time, kind, dialect)
-    if function is Function.HOUR and isinstance(kind, Second):
-        days = kind.low // DAY_SECONDS
+        return days_sql(time, domain, dialect)
+    if function is Function.HOUR and isinstance(domain, Second):
+        days = domain.low // DAY_SECONDS
         return dialect.divide(f"(({time} - {days * DAY_SECONDS}) % {DAY_SECONDS})", "3600")
-    return dialect.part(function, days_sql(time, kind, dialect))
+    return dialect.part(function, days_sql(time, domain, dialect))

@@ -1,6 +1,6 @@
 """Row expressions: a closed algebra of three nodes and an allow-list of functions.
 
-Numbers are exact (`kind`): a sum, difference, product or comparison of grid numbers is computed on whole steps; a
+Numbers are exact (`domain`): a sum, difference, product or comparison of grid numbers is computed on whole steps; a
 quotient is rounded half up to a declared step; nothing is ever a float, so every engine gives the same integers.
 NULL follows SQL: a function of NULL is NULL, except IS_NULL, COALESCE, CASE and the three-valued AND, OR.
 """
@@ -22,7 +22,7 @@ class Function(StrEnum):
     ADD = "add"
     SUBTRACT = "subtract"
     MULTIPLY = "multiply"
-    DIVIDE = "divide"  # x / y, NULL where y = 0, rounded half up to the step of its kind
+    DIVIDE = "divide"  # x / y, NULL where y = 0, rounded half up to the step of its domain
     MODULO = "modulo"  # x − m·⌊x/m⌋ for a positive constant m
     NEGATE = "negate"
     ABSOLUTE = "absolute"
@@ -66,7 +66,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """A public value: an exact number, text, truth or NULL. A day or second is given as a `Field` kind's integer.
+    """A public value: an exact number, text, truth or NULL. A day or second is given as a `Field` domain's integer.
 
     `time` says that an integer is a day ("day") or a second ("second") since 1970. True is not 1 here.
     """

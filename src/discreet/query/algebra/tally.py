@@ -62,8 +62,8 @@ Share: TypeAlias = Free | RowShare | GroupShare
 class Term:
     """One total: the sum over rows of `weight` × (the whole steps of a number), or `weight` × 1 where a truth holds.
 
-    The expression's kind is `Whole` (its steps are added) or `Truth` (true counts 1); NULL adds nothing. `weight` is a
-    power of two that leaves room for shares: ⌊c·s/2^20⌋ of a count 1 would be 0. `low`, `high` bound one row's
+    The expression's domain is `Whole` (its steps are added) or `Truth` (true counts 1); NULL adds nothing. `weight` is
+    a power of two that leaves room for shares: ⌊c·s/2^20⌋ of a count 1 would be 0. `low`, `high` bound one row's
     contribution, the weight included.
     """
 

@@ -99,7 +99,7 @@ class JoinPeople:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """All rows of several relations with the same column names and kinds (UNION ALL)."""
+    """All rows of several relations with the same column names and domains (UNION ALL)."""
 
     parts: tuple[Relation, ...]
 

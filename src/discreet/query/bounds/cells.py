@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..domains.domain import Day, Kind, Scalar, Second, Whole
-from ..domains.domain_of import kind_of
+from ..domains.domain import Day, Domain, Scalar, Second, Whole
+from ..domains.domain_of import domain_of
 from ..domains.words import DAY_SECONDS, EPOCH
 
 __all__ = ["Cells", "lattice", "listed"]
@@ -41,7 +41,7 @@ def listed(of: Expression, values: Iterable[Scalar]) -> Cells:
     return Cells((of,), tuple((value,) for value in each), tuple((value, value) for value in each))
 
 
-def lattice(of: Expression, columns: dict[str, Kind], most: int) -> Cells:
+def lattice(of: Expression, columns: dict[str, Domain], most: int) -> Cells:
     """Cut the public range of an expression into at most `most` cells; none of them depends on data.
 
     >>> from fractions import Fraction
@@ -52,9 +52,9 @@ def lattice(of: Expression, columns: dict[str, Kind], most: int) -> Cells:
 
     Refuses text and truth values, which have no order.
     """
-    match kind_of(of, columns):
-        case Whole() as kind:
-            return _numbers(of, kind, most)
+    match domain_of(of, columns):
+        case Whole() as domain:
+            return _numbers(of, domain, most)
         case Day(low=low, high=high):
             return _days(of, low, high, most)
         case Second(low=low, high=high):
@@ -63,13 +63,13 @@ def lattice(of: Expression, columns: dict[str, Kind], most: int) -> Cells:
             raise UnsupportedQuery("MIN, MAX and quantiles take a number, a date or a time; count text with GROUP BY")
 
 
-def _numbers(of: Expression, kind: Whole, most: int) -> Cells:
-    width = -(-(kind.high - kind.low + 1) // most)
-    base, wide = kind.low * kind.step, width * kind.step
+def _numbers(of: Expression, domain: Whole, most: int) -> Cells:
+    width = -(-(domain.high - domain.low + 1) // most)
+    base, wide = domain.low * domain.step, width * domain.step
     place = Call(
         Function.FLOOR, (Call(Function.DIVIDE, (Call(Function.SUBTRACT, (of, Constant(base))), Constant(wide))),)
     )
-    ends = _spans(kind.low, kind.high, width, kind.step)
+    ends = _spans(domain.low, domain.high, width, domain.step)
     return Cells((place,), tuple((i,) for i in range(len(ends))), ends)
 
 

@@ -35,11 +35,11 @@ from ..algebra.tree import (
     Variance,
     Where,
 )
-from ..domains.domain import Day, Kind, Second, Truth, Whole, Words
-from ..domains.domain_of import kind_of
-from ..domains.sorts import Sort, sort_of
-from ..domains.words import text_kind
-from ..meaning.finish import sorts_of
+from ..domains.domain import Day, Domain, Second, Texts, Truth, Whole
+from ..domains.domain_of import domain_of
+from ..domains.type_of import ValueType, type_of
+from ..domains.words import text_domain
+from ..meaning.finish import types_of
 from .fanout import check_joins
 from .keys import PublicValues, public_keys
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
@@ -63,18 +63,18 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
     ...
     discreet.errors.UnsupportedQuery: SUM: it takes a number; of a condition, count the rows WHERE it holds
 
-    Refuses a draft schema, units that differ, rows without a bound, statistics of the wrong kind, names that clash.
+    Refuses a draft schema, units that differ, rows without a bound, statistics of the wrong domain, names that clash.
     """
     check_rows(question.rows)
     columns = columns_of(question.rows)
     if not question.statistics:
         raise refusal("SELECT", "there is nothing to count or sum up", "ask for at least one aggregate, as COUNT(*)")
     for key in question.keys:
-        _key(key, kind_of(key.expression, columns))
+        _key(key, domain_of(key.expression, columns))
     for _, statistic in question.statistics:
         _statistic(statistic, question.rows, columns, public_values)
     own_names([key.name for key in question.keys] + [name for name, _ in question.statistics])
-    _finish(question.finish, sorts_of(question))
+    _finish(question.finish, types_of(question))
     return question
 
 
@@ -112,8 +112,8 @@ def _totals(relation: Relation) -> None:
             assert_never(relation)
 
 
-def _key(key: Key, kind: Kind) -> None:
-    """Refuse public values of another sort, and one that is listed twice: each would have noise of its own.
+def _key(key: Key, domain: Domain) -> None:
+    """Refuse public values of another type, and one that is listed twice: each would have noise of its own.
 
     A unit counts in one place of the list; were a value there k times, so would the unit be, and the mean of k answers
     would have k times less noise than was paid for. True, 1 and 1/1 are one value.
@@ -122,13 +122,13 @@ def _key(key: Key, kind: Kind) -> None:
         return
     if len(set(key.values)) < len(key.values):
         raise refusal("GROUP BY", f"a value of {key.name} is listed twice", "list each once")
-    right = str if isinstance(kind, Words) else bool if isinstance(kind, Truth) else (int, Fraction)
+    right = str if isinstance(domain, Texts) else bool if isinstance(domain, Truth) else (int, Fraction)
     for value in key.values:
         if value is not None and not (isinstance(value, right) and isinstance(value, bool) == (right is bool)):
-            raise refusal("GROUP BY", f"{value!r} is no value of {key.name}", "list values of its own sort")
+            raise refusal("GROUP BY", f"{value!r} is no value of {key.name}", "list values of its own type")
 
 
-def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Kind], values: PublicValues | None) -> None:
+def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None) -> None:
     match statistic:
         case Count():
             return
@@ -136,17 +136,17 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Kind], v
             if isinstance(unit_of(rows), Rows):
                 raise refusal("COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)")
         case CountOf(of=of):
-            kind_of(of, columns)
+            domain_of(of, columns)
         case Sum(of=of) | Mean(of=of) | Variance(of=of):
             _numbers(_name(statistic), columns, of)
         case Covariance(x=x, y=y) | Correlation(x=x, y=y):
             _numbers(_name(statistic), columns, x, y)
         case Quantile(of=of, at=at):
-            _ordered(kind_of(of, columns))
+            _ordered(domain_of(of, columns))
             if not 0 <= at <= 1:
                 raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
         case CountDistinct(of=of) | Mode(of=of):
-            kind_of(of, columns)
+            domain_of(of, columns)
             found = public_keys(of, rows, public_values=values)
             if found is None:
                 raise refusal(_name(statistic), "it needs a short public list of values", "use a Category, or bins")
@@ -161,37 +161,37 @@ def _name(statistic: Statistic) -> str:
     return names.get(type(statistic), "COUNT(DISTINCT)")
 
 
-def _numbers(name: str, columns: dict[str, Kind], *expressions: Expression) -> None:
+def _numbers(name: str, columns: dict[str, Domain], *expressions: Expression) -> None:
     for expression in expressions:
-        kind = kind_of(expression, columns)
-        if isinstance(kind, Truth):
+        domain = domain_of(expression, columns)
+        if isinstance(domain, Truth):
             raise refusal(name, "it takes a number", "of a condition, count the rows WHERE it holds")
-        if not isinstance(kind, Whole):
+        if not isinstance(domain, Whole):
             raise refusal(name, "it takes a number, not text or a time", "count it, or take a part of it, as YEAR does")
 
 
-def _ordered(kind: Kind) -> None:
-    if not isinstance(kind, Whole | Day | Second):
+def _ordered(domain: Domain) -> None:
+    if not isinstance(domain, Whole | Day | Second):
         raise refusal("MIN, MAX and quantiles", "they take a number, a date or a time", "count text with GROUP BY")
 
 
-def _finish(finish: Finish, sorts: dict[str, Sort]) -> None:
+def _finish(finish: Finish, types: dict[str, ValueType]) -> None:
     if not finish.columns:
         raise refusal("SELECT", "there are no columns to show", "name at least one")
     own_names([name for name, _ in finish.columns])
     for expression in (*(e for _, e in finish.columns), *(e for e, _ in finish.order)):
-        if sort_of(expression, sorts) is None:
+        if type_of(expression, types) is None:
             raise refusal("SELECT", "a bare NULL says nothing", "leave it out")
         if isinstance(expression, Constant) and isinstance(expression.value, str):
-            kind_of(expression, {})  # refuses text that cannot be written
-    if finish.having is not None and sort_of(finish.having, sorts) != "truth":
+            domain_of(expression, {})  # refuses text that cannot be written
+    if finish.having is not None and type_of(finish.having, types) != "truth":
         raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
     if finish.limit is not None and (type(finish.limit) is not int or finish.limit < 0):
         raise refusal("LIMIT", "it takes a whole number from 0", "write LIMIT 10")
     parts = (*finish.columns, *finish.order, *(() if finish.having is None else ((finish.having, True),)))
     for call in (call for pair in parts for part in pair if not isinstance(part, str | bool) for call in _calls(part)):
         if call.function in _TEXT:
-            text_kind(call.function, call.arguments, [Words(1)])
+            text_domain(call.function, call.arguments, [Texts(1)])
 
 
 def _calls(expression: Expression) -> Iterator[Call]:

@@ -3,7 +3,7 @@
 All public keys appear in an answer, also those that nobody has, so the list itself tells nothing. It comes from
 
     the declared keys of a Category or Boolean, a short range of whole steps or days, the values of a public table,
-    every combination of these through `evaluate`, the branches of CASE, and the range of a kind, as FLOOR(x/10) has,
+    every combination of these through `evaluate`, the branches of CASE, and the range of a domain, as FLOOR(x/10) has,
 
 narrowed by those conditions of WHERE that speak of the same columns. It may hold values that cannot occur; never may it
 miss one that can. NULL is a key only if a column in the expression declares `null_key`; otherwise such rows are in no
@@ -23,8 +23,8 @@ from ...data.columns.column import Column, Date, Integer, Real, Timestamp
 from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
-from ..domains.domain import Day, Kind, Scalar, Second, Truth, Whole, kind_of_column
-from ..domains.domain_of import kind_of
+from ..domains.domain import Day, Domain, Scalar, Second, Truth, Whole, domain_of_column
+from ..domains.domain_of import domain_of
 from ..meaning.evaluate import evaluate
 from .rows import columns_of
 
@@ -33,7 +33,7 @@ __all__ = ["MOST_KEYS", "PublicValues", "declares_null", "public_keys"]
 MOST_KEYS = 10_000
 PublicValues: TypeAlias = Callable[[str, str], Iterable[object]]
 """Gives the distinct values of a column of a public table: (table, column) → values."""
-Values: TypeAlias = tuple[Scalar, ...] | None
+KeyValues: TypeAlias = tuple[Scalar, ...] | None
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class _Search:
     most: int
     public_values: PublicValues | None
     work: int
-    domains: dict[tuple[int, str], Values] = field(default_factory=dict)
+    domains: dict[tuple[int, str], KeyValues] = field(default_factory=dict)
 
 
 def public_keys(
@@ -73,7 +73,7 @@ def _tidy(expression: Expression, values: tuple[Scalar, ...]) -> tuple[Scalar, .
     return (*sorted(numbers), *((None,) if None in whole else ()))
 
 
-def _values(expression: Expression, relation: Relation, search: _Search) -> Values:
+def _values(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
     """List all values, NULL among them where it may occur."""
     if isinstance(expression, Constant):
         return (expression.value,)
@@ -83,11 +83,11 @@ def _values(expression: Expression, relation: Relation, search: _Search) -> Valu
     return _by_parts(expression, relation, search)
 
 
-def _combined(expression: Expression, relation: Relation, search: _Search) -> Values:
+def _combined(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
     """Evaluate on every combination of its columns' values that the conditions allow."""
     names = sorted(fields_of(expression))
-    domains = [_domain(name, relation, search) for name in names]
-    known = [domain for domain in domains if domain is not None]
+    listed = [_known_values(name, relation, search) for name in names]
+    known = [values for values in listed if values is not None]
     search.work -= (size := prod(map(len, known)))
     if len(known) < len(names) or size > 2 * search.most + 2 or search.work < 0:
         return None
@@ -95,7 +95,7 @@ def _combined(expression: Expression, relation: Relation, search: _Search) -> Va
     if not tests and isinstance(expression, Field):
         return known[0]
     if not tests and isinstance(relation, Scan) and _is_year(expression):
-        return _range(kind_of(expression, columns), search.most)  # every year of a range of days occurs
+        return _range(domain_of(expression, columns), search.most)  # every year of a range of days occurs
     found: dict[Scalar, None] = {}
     for combination in product(*known):
         row = dict(zip(names, combination, strict=True))
@@ -119,19 +119,19 @@ def _tests(relation: Relation, names: frozenset[str]) -> list[Expression]:
     return tests
 
 
-def _by_parts(call: Call, relation: Relation, search: _Search) -> Values:
-    """List the values of a function from those of its arguments, or from the range of its kind."""
-    kind = kind_of(call, columns_of(relation))
-    if isinstance(kind, Truth):
+def _by_parts(call: Call, relation: Relation, search: _Search) -> KeyValues:
+    """List the values of a function from those of its arguments, or from the range of its domain."""
+    domain = domain_of(call, columns_of(relation))
+    if isinstance(domain, Truth):
         return (False, True, None)
     branches = _branches(call)
     arguments = [_values(a, relation, search) for a in branches or call.arguments]
     known = [a for a in arguments if a is not None]
     if len(known) < len(arguments):
-        return _range(kind, search.most)
+        return _range(domain, search.most)
     if branches:
         return tuple(dict.fromkeys(value for values in known for value in values))
-    return _applied(call, known, relation, search) or _range(kind, search.most)
+    return _applied(call, known, relation, search) or _range(domain, search.most)
 
 
 def _branches(call: Call) -> Sequence[Expression]:
@@ -141,13 +141,13 @@ def _branches(call: Call) -> Sequence[Expression]:
     return call.arguments if call.function is Function.COALESCE else ()
 
 
-def _applied(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search) -> Values:
-    """Apply a function to every combination of its arguments, each standing for a column of the argument's kind."""
+def _applied(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search) -> KeyValues:
+    """Apply a function to every combination of its arguments, each standing for a column of the argument's domain."""
     search.work -= (size := prod(map(len, arguments)))
     if size > search.most or search.work < 0:
         return None
     inner = columns_of(relation)
-    places = {str(i): kind_of(a, inner) for i, a in enumerate(call.arguments) if not isinstance(a, Constant)}
+    places = {str(i): domain_of(a, inner) for i, a in enumerate(call.arguments) if not isinstance(a, Constant)}
     stand_in = Call(
         call.function, tuple(Field(str(i)) if str(i) in places else a for i, a in enumerate(call.arguments))
     )
@@ -155,8 +155,8 @@ def _applied(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Rela
     return tuple(dict.fromkeys(evaluate(stand_in, row, places) for row in rows))
 
 
-def _range(kind: Kind, most: int) -> Values:
-    match kind:
+def _range(domain: Domain, most: int) -> KeyValues:
+    match domain:
         case Whole(step=step, low=low, high=high) if high - low < most:
             return (*(n * step for n in range(low, high + 1)), None)
         case Day(low=low, high=high) | Second(low=low, high=high) if high - low < most:
@@ -164,7 +164,7 @@ def _range(kind: Kind, most: int) -> Values:
     return None
 
 
-def _domain(name: str, relation: Relation, search: _Search) -> Values:
+def _known_values(name: str, relation: Relation, search: _Search) -> KeyValues:
     """List the values of one column, NULL always among them: a store may hold NULL anywhere."""
     place = (id(relation), name)
     if place not in search.domains:
@@ -173,20 +173,20 @@ def _domain(name: str, relation: Relation, search: _Search) -> Values:
     return search.domains[place]
 
 
-def _column_values(name: str, relation: Relation, search: _Search) -> Values:
+def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
     match relation:
         case Scan(schema=schema):
             return _declared(schema.columns[name], search.most)
         case Where(rows=rows):
-            return _narrowed(name, relation, _domain(name, rows, search))
+            return _narrowed(name, relation, _known_values(name, rows, search))
         case Select(rows=rows, columns=columns):
             return _values(dict(columns)[name], rows, search)
         case JoinPublic(rows=rows, columns=columns):
-            return _public(name, relation, search) if name in dict(columns) else _domain(name, rows, search)
+            return _public(name, relation, search) if name in dict(columns) else _known_values(name, rows, search)
         case JoinPeople(left=left, right=right):
-            return _domain(name, left if name in columns_of(left) else right, search)
+            return _known_values(name, left if name in columns_of(left) else right, search)
         case Union(parts=parts):
-            every = [_domain(name, part, search) for part in parts]
+            every = [_known_values(name, part, search) for part in parts]
             known = [values for values in every if values is not None]
             return tuple(v for values in known for v in values) if len(known) == len(every) else None
         case PerPerson(rows=rows, keys=keys):
@@ -198,7 +198,7 @@ def _column_values(name: str, relation: Relation, search: _Search) -> Values:
             assert_never(relation)
 
 
-def _narrowed(name: str, relation: Where, domain: Values) -> Values:
+def _narrowed(name: str, relation: Where, domain: KeyValues) -> KeyValues:
     if domain is None:
         return None
     columns, tests = (
@@ -208,12 +208,12 @@ def _narrowed(name: str, relation: Where, domain: Values) -> Values:
     return tuple(v for v in domain if all(evaluate(test, {name: v}, columns) is True for test in tests))
 
 
-def _declared(column: Column, most: int) -> Values:
-    kind = kind_of_column(column)
-    return _range(kind, most) if isinstance(kind, Whole | Day | Second) and kind.keys is None else kind.keys
+def _declared(column: Column, most: int) -> KeyValues:
+    domain = domain_of_column(column)
+    return _range(domain, most) if isinstance(domain, Whole | Day | Second) and domain.keys is None else domain.keys
 
 
-def _public(name: str, join: JoinPublic, search: _Search) -> Values:
+def _public(name: str, join: JoinPublic, search: _Search) -> KeyValues:
     """Take the values from the public table itself, read by its column's rule, or from what it declares."""
     inner = dict(join.columns)[name]
     column = join.table.columns[inner]

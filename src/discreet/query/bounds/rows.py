@@ -1,4 +1,4 @@
-"""What is public about a relation: its columns' kinds, whose rows they are, and how many rows one unit may become."""
+"""What is public about a relation: its columns' domains, whose rows they are, and how many rows one unit may become."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ...errors import UnboundedSensitivity, UnsupportedQuery
 from ...privacy.neighbours import Neighbours
 from ..algebra.expression import Call, Field, Function
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
-from ..domains.domain import Kind, Truth, Whole, kind_of_column
-from ..domains.domain_of import kind_of
+from ..domains.domain import Domain, Truth, Whole, domain_of_column
+from ..domains.domain_of import domain_of
 from .fanout import most_matches
 
 __all__ = ["columns_of", "is_person", "multiplicity", "neighbours_of", "tables_of", "unit_of"]
 
 
-def columns_of(relation: Relation) -> dict[str, Kind]:
-    """Give the kind of every column of a relation; refuses expressions that have none.
+def columns_of(relation: Relation) -> dict[str, Domain]:
+    """Give the domain of every column of a relation; refuses expressions that have none.
 
     A person's id is no column: it is counted and joined on, never read, whether the schema declares it or not.
 
@@ -28,15 +28,15 @@ def columns_of(relation: Relation) -> dict[str, Kind]:
     """
     match relation:
         case Scan(schema=schema):
-            return {name: kind_of_column(column) for name, column in schema.declared if not is_person(schema, name)}
+            return {name: domain_of_column(column) for name, column in schema.declared if not is_person(schema, name)}
         case Where(rows=rows, condition=condition):
             columns = columns_of(rows)
-            if not isinstance(kind_of(condition, columns), Truth):
+            if not isinstance(domain_of(condition, columns), Truth):
                 raise UnsupportedQuery("WHERE takes a condition, such as age >= 18")
             return columns
         case Select(rows=rows, columns=chosen):
             inner = columns_of(rows)
-            return _unique([(name, kind_of(expression, inner)) for name, expression in chosen])
+            return _unique([(name, domain_of(expression, inner)) for name, expression in chosen])
         case JoinPublic():
             return _joined(relation)
         case JoinPeople():
@@ -45,13 +45,13 @@ def columns_of(relation: Relation) -> dict[str, Kind]:
             return _united(parts)
         case PerPerson(rows=rows, keys=keys, totals=totals):
             inner = columns_of(rows)
-            named = [(name, kind_of(expression, inner)) for name, expression in keys]
+            named = [(name, domain_of(expression, inner)) for name, expression in keys]
             return _unique([*named, *((name, Whole(t.step, t.low, t.high)) for name, t in totals)])
         case _:
             assert_never(relation)
 
 
-def _unique(columns: list[tuple[str, Kind]]) -> dict[str, Kind]:
+def _unique(columns: list[tuple[str, Domain]]) -> dict[str, Domain]:
     if len({name for name, _ in columns}) < len(columns):
         raise UnsupportedQuery("two columns have the same name; give one of them another with AS")
     return dict(columns)
@@ -67,39 +67,39 @@ def is_person(schema: Schema, name: str) -> bool:
     return isinstance(schema.unit, People) and schema.unit.id.casefold() == name.casefold()
 
 
-def _joined(join: JoinPublic) -> dict[str, Kind]:
+def _joined(join: JoinPublic) -> dict[str, Domain]:
     table, rows = join.table, columns_of(join.rows)
     if not table.public:
         raise UnsupportedQuery(f"JOIN with {table.name}: it is private; join private tables on the person")
-    public = {name: kind_of_column(column) for name, column in table.declared}
+    public = {name: domain_of_column(column) for name, column in table.declared}
     missing = {column for _, column in (*join.on, *join.columns)} - set(public)
     if missing or not join.on:
         raise UnsupportedQuery(f"JOIN with {table.name} needs ON some of its columns {', '.join(public)}")
     for expression, column in join.on:
-        _comparable(kind_of(expression, rows), public[column])
+        _comparable(domain_of(expression, rows), public[column])
     return _unique([*rows.items(), *((name, public[column]) for name, column in join.columns)])
 
 
-def _paired(join: JoinPeople) -> dict[str, Kind]:
+def _paired(join: JoinPeople) -> dict[str, Domain]:
     left, right = columns_of(join.left), columns_of(join.right)
     for mine, yours in join.on:
-        _comparable(kind_of(mine, left), kind_of(yours, right))
+        _comparable(domain_of(mine, left), domain_of(yours, right))
     return _unique([*left.items(), *right.items()])
 
 
-def _comparable(x: Kind, y: Kind) -> None:
+def _comparable(x: Domain, y: Domain) -> None:
     """Refuse to match what cannot be compared, such as a number with text."""
-    kind_of(Call(Function.EQUAL, (Field("x"), Field("y"))), {"x": x, "y": y})
+    domain_of(Call(Function.EQUAL, (Field("x"), Field("y"))), {"x": x, "y": y})
 
 
-def _united(parts: tuple[Relation, ...]) -> dict[str, Kind]:
+def _united(parts: tuple[Relation, ...]) -> dict[str, Domain]:
     every = [columns_of(part) for part in parts]
     if len({tuple(columns) for columns in every}) != 1:
         raise UnsupportedQuery("the parts of UNION ALL need the same columns, in the same order")
-    united: dict[str, Kind] = {}
+    united: dict[str, Domain] = {}
     for name in every[0]:
         options = {str(i): columns[name] for i, columns in enumerate(every)}
-        united[name] = kind_of(Call(Function.COALESCE, tuple(map(Field, options))), options)
+        united[name] = domain_of(Call(Function.COALESCE, tuple(map(Field, options))), options)
     return united
 
 

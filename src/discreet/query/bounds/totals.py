@@ -16,27 +16,27 @@ from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import function_name, statistic_name
 from ..algebra.tree import Count, CountOf, Mean, Named, PerPerson, Quantile, Relation, Statistic, Sum, Total
-from ..domains.domain import Kind, Whole
-from ..domains.domain_of import kind_of
-from ..domains.sorts import Sort, sort_of_kind
+from ..domains.domain import Domain, Whole
+from ..domains.domain_of import domain_of
+from ..domains.type_of import ValueType, type_of_domain
 from .fanout import person_rows
 from .rows import columns_of
 
-__all__ = ["Totals"]
+__all__ = ["PersonTotals"]
 
 
 @dataclass(slots=True)
-class Totals:
+class PersonTotals:
     """The totals of each person's rows found so far; each is worked out once, and has a name of its own."""
 
     rows: Relation
     keys: Named
     found: dict[Total, str] = field(default_factory=dict)
-    sorts: dict[str, Sort] = field(default_factory=dict)
+    types: dict[str, ValueType] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        kinds = columns_of(self.rows)
-        self.sorts.update({name: sort_of_kind(kind_of(key, kinds)) for name, key in self.keys})
+        domains = columns_of(self.rows)
+        self.types.update({name: type_of_domain(domain_of(key, domains)) for name, key in self.keys})
 
     def expression(self, statistic: Statistic, wanted: str | None) -> Expression:
         """Give a statistic of one person's rows as an expression of totals."""
@@ -61,7 +61,7 @@ class Totals:
         if total not in self.found:
             taken = (*(name for name, _ in self.keys), *self.found.values())
             self.found[total] = fresh(wanted, "total", taken)
-            self.sorts[self.found[total]] = "number"
+            self.types[self.found[total]] = "number"
         return Field(self.found[total])
 
     def per_person(self) -> PerPerson:
@@ -77,16 +77,16 @@ def _count(rows: Relation) -> Total:
 
 def _sum(expression: Expression, rows: Relation) -> Total:
     """Sum a number over a person's rows that have it: over one of them at least."""
-    kind, most = _number("SUM", expression, rows), person_rows(rows)
-    low, high = min(kind.low, most * kind.low), max(kind.high, most * kind.high)
-    Whole(kind.step, low, high)  # refuses what does not fit
-    return Total("sum", expression, kind.step, low, high)
+    domain, most = _number("SUM", expression, rows), person_rows(rows)
+    low, high = min(domain.low, most * domain.low), max(domain.high, most * domain.high)
+    Whole(domain.step, low, high)  # refuses what does not fit
+    return Total("sum", expression, domain.step, low, high)
 
 
 def _extreme(what: Literal["least", "greatest"], expression: Expression, rows: Relation) -> Total:
     """Take the least or greatest value of a person's rows."""
-    kind = _number("MIN and MAX", expression, rows)
-    return Total(what, expression, kind.step, kind.low, kind.high)
+    domain = _number("MIN and MAX", expression, rows)
+    return Total(what, expression, domain.step, domain.low, domain.high)
 
 
 def _present(expression: Expression) -> Expression:
@@ -96,14 +96,14 @@ def _present(expression: Expression) -> Expression:
 
 def _mean(total: Field, count: Field, expression: Expression, rows: Relation) -> Expression:
     """Divide a total by a count, both columns of totals; a mean lies between the bounds of its values."""
-    kind = _number("AVG", expression, rows)
+    domain = _number("AVG", expression, rows)
     quotient = Call(Function.DIVIDE, (total, count))
-    clipped = Call(Function.GREATEST, (quotient, exact(kind.low * kind.step)))
-    return Call(Function.LEAST, (clipped, exact(kind.high * kind.step)))
+    clipped = Call(Function.GREATEST, (quotient, exact(domain.low * domain.step)))
+    return Call(Function.LEAST, (clipped, exact(domain.high * domain.step)))
 
 
 def _number(name: str, expression: Expression, rows: Relation) -> Whole:
-    kind: Kind = kind_of(expression, columns_of(rows))
-    if not isinstance(kind, Whole):
+    domain: Domain = domain_of(expression, columns_of(rows))
+    if not isinstance(domain, Whole):
         raise refusal(f"{name} of a person's rows", "it takes a number", "count them instead")
-    return kind
+    return domain

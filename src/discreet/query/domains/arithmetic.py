@@ -1,4 +1,4 @@
-"""The kinds of numbers: where a sum, product or quotient of grid numbers lies, and on which grid."""
+"""The domains of numbers: where a sum, product or quotient of grid numbers lies, and on which grid."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ def shared_step(steps: Sequence[Fraction]) -> Fraction:
     return common
 
 
-def rescaled(kind: Whole, step: Fraction) -> Whole:
+def rescaled(domain: Whole, step: Fraction) -> Whole:
     """Count the same numbers in finer steps."""
-    times = int(kind.step / step)
-    return Whole(step, kind.low * times, kind.high * times)
+    times = int(domain.step / step)
+    return Whole(step, domain.low * times, domain.high * times)
 
 
-def common(kinds: Sequence[Whole]) -> Whole:
-    """Give the kind that holds any of several numbers.
+def common(domains: Sequence[Whole]) -> Whole:
+    """Give the domain that holds any of several numbers.
 
     >>> common([Whole(Fraction(1), 0, 3), Whole(Fraction(1, 2), -1, 1)])
     Whole(step=Fraction(1, 2), low=-1, high=6, keys=None)
     """
-    step = shared_step([kind.step for kind in kinds])
-    ends = [rescaled(kind, step) for kind in kinds]
+    step = shared_step([domain.step for domain in domains])
+    ends = [rescaled(domain, step) for domain in domains]
     return Whole(step, min(e.low for e in ends), max(e.high for e in ends))
 
 
-def negated(kind: Whole) -> Whole:
-    """Give the kind of −x."""
-    return Whole(kind.step, -kind.high, -kind.low)
+def negated(domain: Whole) -> Whole:
+    """Give the domain of −x."""
+    return Whole(domain.step, -domain.high, -domain.low)
 
 
 def sum_of(x: Whole, y: Whole) -> Whole:
-    """Give the kind of x + y, exact on the shared grid."""
+    """Give the domain of x + y, exact on the shared grid."""
     step = shared_step([x.step, y.step])
     left, right = rescaled(x, step), rescaled(y, step)
     return Whole(step, left.low + right.low, left.high + right.high)
 
 
 def product(x: Whole, y: Whole) -> Whole:
-    """Give the kind of x·y, exact: the steps multiply."""
+    """Give the domain of x·y, exact: the steps multiply."""
     ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
     return Whole(x.step * y.step, min(ends), max(ends))
 
@@ -70,14 +70,14 @@ def half_up(value: Fraction) -> int:
     return doubled.numerator // (2 * doubled.denominator)
 
 
-def whole_part(kind: Whole, rounded: Callable[[Fraction], int]) -> Whole:
-    """Give the kind of a number rounded to an integer: down, up or half up, all of which keep the order."""
-    _room(max(abs(kind.low), abs(kind.high)) * 2 * kind.step.numerator + kind.step.denominator)
-    return Whole(Fraction(1), rounded(kind.low * kind.step), rounded(kind.high * kind.step))
+def whole_part(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
+    """Give the domain of a number rounded to an integer: down, up or half up, all of which keep the order."""
+    _room(max(abs(domain.low), abs(domain.high)) * 2 * domain.step.numerator + domain.step.denominator)
+    return Whole(Fraction(1), rounded(domain.low * domain.step), rounded(domain.high * domain.step))
 
 
 def divided(x: Whole, y: Whole) -> Whole:
-    """Give the kind of x/y. By a constant it is exact; else it is rounded half up to a power of two.
+    """Give the domain of x/y. By a constant it is exact; else it is rounded half up to a power of two.
 
     The quotient is largest where y is the nonzero number nearest to 0, so it is bounded also where y may be 0 (there it
     is NULL). The step is the power of two at most 2^-30 of that bound, or as fine as 64-bit integers allow.

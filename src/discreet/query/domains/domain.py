@@ -2,12 +2,12 @@
 
     Whole(step, low, high)     the number n·step with low ≤ n ≤ high; a store holds n, a 64-bit integer
     Truth()                    true or false
-    Words(most)                text of at most `most` characters
+    Texts(most)                text of at most `most` characters
     Day(low, high)             days since 1970, as an integer
     Second(low, high)          seconds of UTC since 1970, as an integer
 
 `keys` lists all values an expression can take, if they are few and public; NULL is possible everywhere.
-Since bounds are exact and static, no engine can overflow: a kind beyond 2^62 steps is refused before anything runs.
+Since bounds are exact and static, no engine can overflow: a domain beyond 2^62 steps is refused before anything runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TypeAlias, assert_never
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ...errors import UnsupportedQuery
 
-__all__ = ["MOST_STEPS", "Day", "Kind", "Scalar", "Second", "Truth", "Whole", "Words", "kind_of_column"]
+__all__ = ["MOST_STEPS", "Day", "Domain", "Scalar", "Second", "Texts", "Truth", "Whole", "domain_of_column"]
 
 MOST_STEPS = 1 << 62
 
@@ -52,7 +52,7 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Texts:
     """Text of at most `most` characters."""
 
     most: int
@@ -77,14 +77,14 @@ class Second:
     keys: tuple[Scalar, ...] | None = None
 
 
-Kind: TypeAlias = Whole | Truth | Words | Day | Second
+Domain: TypeAlias = Whole | Truth | Texts | Day | Second
 
 
-def kind_of_column(column: Column) -> Kind:
+def domain_of_column(column: Column) -> Domain:
     """Say what a declared column yields.
 
-    >>> kind_of_column(Integer(0, 120)), kind_of_column(Category(["N", "S"]))
-    (Whole(step=Fraction(1, 1), low=0, high=120, keys=None), Words(most=1, keys=('N', 'S')))
+    >>> domain_of_column(Integer(0, 120)), domain_of_column(Category(["N", "S"]))
+    (Whole(step=Fraction(1, 1), low=0, high=120, keys=None), Texts(most=1, keys=('N', 'S')))
     """
     match column:
         case Integer() | Real():
@@ -96,14 +96,14 @@ def kind_of_column(column: Column) -> Kind:
         case Boolean():
             return Truth(column.keys())
         case Text():
-            return Words(column.max_length)
+            return Texts(column.max_length)
         case Category():
             return _listed(column)
         case _:
             assert_never(column)
 
 
-def _listed(column: Category) -> Kind:
+def _listed(column: Category) -> Domain:
     keys = column.keys()
     present = [key for key in keys if key is not None]
     if column.of == "boolean":
@@ -111,4 +111,4 @@ def _listed(column: Category) -> Kind:
     if column.of == "integer":
         numbers = [int(key) for key in present]
         return Whole(Fraction(1), min(numbers), max(numbers), keys)
-    return Words(max(len(str(key)) for key in present), keys)
+    return Texts(max(len(str(key)) for key in present), keys)

@@ -1,4 +1,4 @@
-"""The kind of every row expression: a total function over the closed algebra, or a refusal that names the function."""
+"""The domain of every row expression: a total function over the closed algebra, or a refusal naming the function."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import TypeVar, assert_never
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from .arithmetic import common, divided, half_up, negated, product, rescaled, shared_step, sum_of, whole_part
-from .domain import Day, Kind, Second, Truth, Whole, Words
+from .domain import Day, Domain, Second, Texts, Truth, Whole
 
-__all__ = ["kind_of"]
+__all__ = ["domain_of"]
 
-Columns = Mapping[str, Kind]
-_K = TypeVar("_K", Whole, Truth, Words, Day, Second)
+Columns = Mapping[str, Domain]
+_K = TypeVar("_K", Whole, Truth, Texts, Day, Second)
 
 
-def kind_of(expression: Expression, columns: Columns) -> Kind:
-    """Say what an expression yields, from the kinds of the columns alone.
+def domain_of(expression: Expression, columns: Columns) -> Domain:
+    """Say what an expression yields, from the domains of the columns alone.
 
     >>> age = {"age": Whole(Fraction(1), 0, 120)}
-    >>> kind_of(Call(Function.ADD, (Field("age"), Constant(1))), age)
+    >>> domain_of(Call(Function.ADD, (Field("age"), Constant(1))), age)
     Whole(step=Fraction(1, 1), low=1, high=121, keys=None)
 
-    Refuses a column that is not there, arguments of the wrong kind or number, and numbers beyond 64-bit integers.
+    Refuses a column that is not there, arguments of the wrong domain or number, and numbers beyond 64-bit integers.
     """
     match expression:
         case Field(name=name):
@@ -36,7 +36,7 @@ def kind_of(expression: Expression, columns: Columns) -> Kind:
             return _constant(expression)
         case Call(function=function, arguments=arguments):
             present = [a for a in arguments if not _is_null(a)]
-            return _call(function, arguments, [kind_of(a, columns) for a in present])
+            return _call(function, arguments, [domain_of(a, columns) for a in present])
         case _:
             assert_never(expression)
 
@@ -45,16 +45,16 @@ def _is_null(expression: Expression) -> bool:
     return isinstance(expression, Constant) and expression.value is None
 
 
-def _constant(constant: Constant) -> Kind:
+def _constant(constant: Constant) -> Domain:
     match constant.value:
         case None:
-            raise UnsupportedQuery("a bare NULL has no kind; use it in COALESCE, CASE or IS NULL")
+            raise UnsupportedQuery("a bare NULL has no domain; use it in COALESCE, CASE or IS NULL")
         case bool():
             return Truth()
         case str(text):
             if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
                 raise UnsupportedQuery("a text holds a character that not every store can hold; leave it out")
-            return Words(len(text))
+            return Texts(len(text))
         case number if constant.time == "day":
             return Day(int(number), int(number))
         case number if constant.time == "second":
@@ -65,33 +65,33 @@ def _constant(constant: Constant) -> Kind:
             return Whole(Fraction(1, exact.denominator), steps, steps)
 
 
-def _call(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
+def _call(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
     match function:
         case Function.ADD | Function.SUBTRACT | Function.MULTIPLY | Function.DIVIDE | Function.MODULO:
-            return _two_numbers(function, *_all(function, kinds, Whole, 2))
+            return _two_numbers(function, *_all(function, domains, Whole, 2))
         case Function.NEGATE | Function.ABSOLUTE | Function.FLOOR | Function.CEILING | Function.ROUND:
-            return _one_number(function, *_all(function, kinds, Whole, 1))
+            return _one_number(function, *_all(function, domains, Whole, 1))
         case Function.LEAST | Function.GREATEST | Function.COALESCE:
-            return _choice(function, kinds)
+            return _choice(function, domains)
         case Function.EQUAL | Function.UNEQUAL | Function.LESS | Function.AT_MOST | Function.AMONG:
-            return _comparison(function, arguments, kinds)
+            return _comparison(function, arguments, domains)
         case Function.AND | Function.OR | Function.NOT:
-            _all(function, kinds, Truth, 1 if function is Function.NOT else 2)
+            _all(function, domains, Truth, 1 if function is Function.NOT else 2)
             return Truth()
         case Function.IS_NULL:
             if len(arguments) != 1:
                 raise UnsupportedQuery("IS_NULL takes 1 expression")
             return Truth()
         case Function.CASE:
-            return _case(arguments, kinds)
+            return _case(arguments, domains)
         case _:
-            return _text_or_time(function, arguments, kinds)
+            return _text_or_time(function, arguments, domains)
 
 
-def _all(function: Function, kinds: Sequence[Kind], wanted: type[_K], count: int) -> list[_K]:
-    found = [kind for kind in kinds if isinstance(kind, wanted)]
-    if len(found) != len(kinds) or len(found) != count:
-        what = {Whole: "number", Truth: "condition", Words: "text", Day: "date", Second: "time"}[wanted]
+def _all(function: Function, domains: Sequence[Domain], wanted: type[_K], count: int) -> list[_K]:
+    found = [domain for domain in domains if isinstance(domain, wanted)]
+    if len(found) != len(domains) or len(found) != count:
+        what = {Whole: "number", Truth: "condition", Texts: "text", Day: "date", Second: "time"}[wanted]
         raise UnsupportedQuery(f"{function.upper()} takes {count} {what}{'s' if count > 1 else ''}")
     return found
 
@@ -133,83 +133,83 @@ def _one_number(function: Function, x: Whole) -> Whole:
             return whole_part(x, half_up)
 
 
-def _alike(function: Function, kinds: Sequence[Kind]) -> Kind:
-    """Give the kind that holds every argument: they must all be of one sort."""
-    sorts = {type(kind) for kind in kinds}
-    if len(sorts) != 1:
-        raise UnsupportedQuery(f"{function.upper()} needs arguments of one sort: all numbers, or all text, …")
-    match kinds[0]:
+def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
+    """Give the domain that holds every argument: they must all be of one type."""
+    types = {type(domain) for domain in domains}
+    if len(types) != 1:
+        raise UnsupportedQuery(f"{function.upper()} needs arguments of one type: all numbers, or all text, …")
+    match domains[0]:
         case Whole():
-            return common([kind for kind in kinds if isinstance(kind, Whole)])
+            return common([domain for domain in domains if isinstance(domain, Whole)])
         case Truth():
             return Truth()
-        case Words():
-            return Words(max(kind.most for kind in kinds if isinstance(kind, Words)))
+        case Texts():
+            return Texts(max(domain.most for domain in domains if isinstance(domain, Texts)))
         case Day():
-            days = [kind for kind in kinds if isinstance(kind, Day)]
+            days = [domain for domain in domains if isinstance(domain, Day)]
             return Day(min(d.low for d in days), max(d.high for d in days))
         case _:  # Second
-            seconds = [kind for kind in kinds if isinstance(kind, Second)]
+            seconds = [domain for domain in domains if isinstance(domain, Second)]
             return Second(min(s.low for s in seconds), max(s.high for s in seconds))
 
 
-def _choice(function: Function, kinds: Sequence[Kind]) -> Kind:
-    """Give the kind of COALESCE, LEAST and GREATEST; the last two are tight, so that they clip what one row adds."""
-    chosen = _alike(function, kinds)
+def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
+    """Give the domain of COALESCE, LEAST and GREATEST; the last two are tight, so that they clip what one row adds."""
+    chosen = _alike(function, domains)
     if function is Function.COALESCE:
         return chosen
     _ordered(chosen)
     pick = min if function is Function.LEAST else max
     match chosen:
         case Whole(step=step):
-            same = [rescaled(kind, step) for kind in kinds if isinstance(kind, Whole)]
-            return Whole(step, pick(kind.low for kind in same), pick(kind.high for kind in same))
+            same = [rescaled(domain, step) for domain in domains if isinstance(domain, Whole)]
+            return Whole(step, pick(domain.low for domain in same), pick(domain.high for domain in same))
         case Day():
-            days = [kind for kind in kinds if isinstance(kind, Day)]
+            days = [domain for domain in domains if isinstance(domain, Day)]
             return Day(pick(day.low for day in days), pick(day.high for day in days))
         case _:
-            seconds = [kind for kind in kinds if isinstance(kind, Second)]
+            seconds = [domain for domain in domains if isinstance(domain, Second)]
             return Second(pick(second.low for second in seconds), pick(second.high for second in seconds))
 
 
-def _ordered(kind: Kind) -> None:
-    if isinstance(kind, Truth | Words):
+def _ordered(domain: Domain) -> None:
+    if isinstance(domain, Truth | Texts):
         raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
 
 
-def _comparison(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
-    if len(kinds) < max(2, len(arguments)):
+def _comparison(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+    if len(domains) < max(2, len(arguments)):
         raise UnsupportedQuery("a comparison with NULL is never true; use IS NULL, and leave NULL out of IN (…)")
     if function is Function.AMONG:
         if not all(isinstance(a, Constant) for a in arguments[1:]):
             raise UnsupportedQuery("IN takes a list of constants; compare columns with =")
     elif len(arguments) != 2:
         raise UnsupportedQuery(f"{function.upper()} takes 2 arguments")
-    kind = _alike(function, kinds)
+    domain = _alike(function, domains)
     if function in (Function.LESS, Function.AT_MOST):
-        _ordered(kind)
+        _ordered(domain)
     return Truth()
 
 
-def _case(arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
-    """CASE condition, value, condition, value, …, otherwise: the values must be of one sort."""
+def _case(arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+    """CASE condition, value, condition, value, …, otherwise: the values must be of one type."""
     if len(arguments) < 3 or len(arguments) % 2 == 0 or any(_is_null(c) for c in arguments[:-1:2]):
         raise UnsupportedQuery("CASE takes pairs of a condition and a value, and an ELSE")
-    given = iter(kinds)
+    given = iter(domains)
     known = [None if _is_null(a) else next(given) for a in arguments]
-    if not all(isinstance(kind, Truth) for kind in known[:-1:2]):
+    if not all(isinstance(domain, Truth) for domain in known[:-1:2]):
         raise UnsupportedQuery("the WHENs of CASE must be conditions")
-    values = [kind for kind in (*known[1::2], known[-1]) if kind is not None]
+    values = [domain for domain in (*known[1::2], known[-1]) if domain is not None]
     if not values:
-        raise UnsupportedQuery("a CASE whose values are all NULL has no kind")
+        raise UnsupportedQuery("a CASE whose values are all NULL has no domain")
     return _alike(Function.CASE, values)
 
 
-def _text_or_time(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
-    from .words import text_kind, time_kind
+def _text_or_time(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+    from .words import text_domain, time_domain
 
     if function in (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY, Function.HOUR):
-        return time_kind(function, kinds)
+        return time_domain(function, domains)
     if function is Function.DATE_OF:
-        return time_kind(function, kinds)
-    return text_kind(function, arguments, kinds)
+        return time_domain(function, domains)
+    return text_domain(function, arguments, domains)

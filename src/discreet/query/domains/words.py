@@ -1,4 +1,4 @@
-"""The kinds of functions of text and time."""
+"""The domains of functions of text and time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Constant, Expression, Function
-from .domain import Day, Kind, Second, Truth, Whole, Words
+from .domain import Day, Domain, Second, Texts, Truth, Whole
 
-__all__ = ["DAY_SECONDS", "EPOCH", "text_kind", "time_kind"]
+__all__ = ["DAY_SECONDS", "EPOCH", "text_domain", "time_domain"]
 
 EPOCH = date(1970, 1, 1)
 DAY_SECONDS = 86_400
@@ -24,14 +24,14 @@ _RANGES = {
 }
 
 
-def text_kind(function: Function, arguments: Sequence[Expression], kinds: Sequence[Kind]) -> Kind:
+def text_domain(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
     """Say what a function of text yields; patterns and positions must be constants."""
-    text = kinds[0] if kinds else None
-    if not isinstance(text, Words) or any(not isinstance(a, Constant) for a in arguments[1:]):
+    text = domains[0] if domains else None
+    if not isinstance(text, Texts) or any(not isinstance(a, Constant) for a in arguments[1:]):
         raise UnsupportedQuery(f"{function.upper()} takes text, and constants for the rest")
     match function, [a.value for a in arguments[1:] if isinstance(a, Constant)]:
         case Function.LOWER | Function.UPPER | Function.TRIM, []:
-            return Words(text.most)
+            return Texts(text.most)
         case Function.LENGTH, []:
             return Whole(Fraction(1), 0, text.most)
         case Function.LIKE, [str()]:
@@ -39,15 +39,15 @@ def text_kind(function: Function, arguments: Sequence[Expression], kinds: Sequen
         case Function.SUBSTRING, [bool(), _] | [_, bool()]:
             pass
         case Function.SUBSTRING, [int(first), int(count)] if first >= 1 and count >= 0:
-            return Words(min(text.most, count))
+            return Texts(min(text.most, count))
     raise UnsupportedQuery(f"{function.upper()} was given arguments it does not take")
 
 
-def time_kind(function: Function, kinds: Sequence[Kind]) -> Kind:
+def time_domain(function: Function, domains: Sequence[Domain]) -> Domain:
     """Say what a function of a day or a second yields."""
-    if len(kinds) != 1 or not isinstance(kinds[0], Day | Second):
+    if len(domains) != 1 or not isinstance(domains[0], Day | Second):
         raise UnsupportedQuery(f"{function.upper()} takes one date or time")
-    when = kinds[0]
+    when = domains[0]
     if function in (Function.HOUR, Function.DATE_OF) and not isinstance(when, Second):
         raise UnsupportedQuery(f"{function.upper()} takes a time, not a date")
     long = DAY_SECONDS if isinstance(when, Second) else 1

@@ -10,14 +10,14 @@ from typing import assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..domains.arithmetic import half_up
-from ..domains.domain import Kind, Scalar, Second, Whole
-from ..domains.domain_of import kind_of
+from ..domains.domain import Domain, Scalar, Second, Whole
+from ..domains.domain_of import domain_of
 from ..domains.words import DAY_SECONDS, EPOCH
 
 __all__ = ["evaluate", "half_up"]
 
 Row = Mapping[str, Scalar]
-Columns = Mapping[str, Kind]
+Columns = Mapping[str, Domain]
 
 _LOWER = {ord(c): ord(c.lower()) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _UPPER = {ord(c): ord(c.upper()) for c in "abcdefghijklmnopqrstuvwxyz"}
@@ -132,8 +132,8 @@ def _quotient(call: Expression, values: Sequence[Scalar], columns: Columns) -> S
         return None
     if isinstance(call, Call) and isinstance(call.arguments[1], Constant):
         return x / y  # a whole number of steps, whatever x is
-    kind = kind_of(call, columns)
-    step = kind.step if isinstance(kind, Whole) else Fraction(1)
+    domain = domain_of(call, columns)
+    step = domain.step if isinstance(domain, Whole) else Fraction(1)
     return half_up(x / y / step) * step
 
 
@@ -159,7 +159,7 @@ def _of_text(function: Function, values: Sequence[Scalar]) -> Scalar:
 def _of_time(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:
     count = _number(values[0]).numerator
     argument = call.arguments[0] if isinstance(call, Call) else call
-    seconds = isinstance(kind_of(argument, columns), Second)
+    seconds = isinstance(domain_of(argument, columns), Second)
     day = EPOCH + timedelta(days=count // DAY_SECONDS if seconds else count)
     if function is Function.HOUR:
         return count % DAY_SECONDS // 3600

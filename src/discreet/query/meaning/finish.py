@@ -16,29 +16,29 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.tree import Finish, Mode, Quantile, Question
 from ..bounds.rows import columns_of
 from ..domains.domain import Scalar
-from ..domains.domain_of import kind_of
-from ..domains.sorts import Sort, sort_of, sort_of_kind
+from ..domains.domain_of import domain_of
+from ..domains.type_of import ValueType, type_of, type_of_domain
 from .evaluate import evaluate, half_up
 
-__all__ = ["Value", "finished", "kept", "shown", "sorts_of", "value_of"]
+__all__ = ["Value", "finished", "kept", "shown", "types_of", "value_of"]
 
 Value: TypeAlias = Scalar | float
-Row: TypeAlias = Mapping[str, Value]
-Sorts: TypeAlias = Mapping[str, Sort]
+NoisyRow: TypeAlias = Mapping[str, Value]
+Types: TypeAlias = Mapping[str, ValueType]
 
 
-def sorts_of(question: Question) -> dict[str, Sort]:
-    """Give the sort of every key and statistic: all statistics are numbers but the quantile or mode of other things."""
+def types_of(question: Question) -> dict[str, ValueType]:
+    """Give the type of every key and statistic: all statistics are numbers but the quantile or mode of other things."""
     rows = columns_of(question.rows)
-    sorts = {key.name: sort_of_kind(kind_of(key.expression, rows)) for key in question.keys}
+    types = {key.name: type_of_domain(domain_of(key.expression, rows)) for key in question.keys}
     for name, statistic in question.statistics:
-        sorts[name] = "number"
+        types[name] = "number"
         if isinstance(statistic, Quantile | Mode):
-            sorts[name] = sort_of_kind(kind_of(statistic.of, rows))
-    return sorts
+            types[name] = type_of_domain(domain_of(statistic.of, rows))
+    return types
 
 
-def finished(question: Question, rows: Sequence[Row]) -> list[dict[str, Value]]:
+def finished(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Value]]:
     """Give the table as the question wants it shown, from rows of its keys and noisy statistics by name.
 
     >>> from ...data import Category, Rows, Schema
@@ -50,28 +50,28 @@ def finished(question: Question, rows: Sequence[Row]) -> list[dict[str, Value]]:
     >>> finished(question, [{"region": "N", "n": 3.0}, {"region": "S", "n": 9.0}, {"region": "E", "n": 5.0}])
     [{'region': 'S', 'n': 9.0}, {'region': 'E', 'n': 5.0}]
     """
-    sorts = sorts_of(question)
-    return [shown(question.finish, rows[i], sorts) for i in kept(question.finish, rows, sorts)]
+    types = types_of(question)
+    return [shown(question.finish, rows[i], types) for i in kept(question.finish, rows, types)]
 
 
-def kept(finish: Finish, rows: Sequence[Row], sorts: Sorts) -> list[int]:
+def kept(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
     """Say which rows HAVING and LIMIT keep, by their places, in the order of ORDER BY; ties stay as they are."""
     having = finish.having
-    places = [i for i, row in enumerate(rows) if having is None or value_of(having, row, sorts) is True]
+    places = [i for i, row in enumerate(rows) if having is None or value_of(having, row, types) is True]
     for expression, descending in reversed(finish.order):
-        values = {i: value_of(expression, rows[i], sorts) for i in places}
+        values = {i: value_of(expression, rows[i], types) for i in places}
         present = [i for i in places if values[i] is not None]
         present.sort(key=lambda i: values[i], reverse=descending)  # type: ignore[arg-type,return-value]
         places = [*present, *(i for i in places if values[i] is None)]
     return places if finish.limit is None else places[: finish.limit]
 
 
-def shown(finish: Finish, row: Row, sorts: Sorts) -> dict[str, Value]:
+def shown(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
     """Work out the columns to show of one row."""
-    return {name: value_of(expression, row, sorts) for name, expression in finish.columns}
+    return {name: value_of(expression, row, types) for name, expression in finish.columns}
 
 
-def value_of(expression: Expression, row: Row, sorts: Sorts) -> Value:
+def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
     """Work out an expression over keys and noisy statistics.
 
     >>> value_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": 7.5, "n": 0.0}, {}) is None
@@ -83,11 +83,11 @@ def value_of(expression: Expression, row: Row, sorts: Sorts) -> Value:
         case Constant(value=value):
             return value
         case Call(function=Function.CASE, arguments=arguments):
-            return _case(arguments, row, sorts)
+            return _case(arguments, row, types)
         case Call(function=function, arguments=arguments):
-            values = [value_of(a, row, sorts) for a in arguments]
+            values = [value_of(a, row, types) for a in arguments]
             if function in _EXACT and None not in values:
-                return _exactly(function, arguments, values, sorts)
+                return _exactly(function, arguments, values, types)
             return _apply(function, values)
         case _:
             assert_never(expression)
@@ -102,17 +102,17 @@ _EXACT = frozenset(Function) - {
 """Functions of text and time: their arguments are exact, being keys, so they mean what they mean for rows."""
 
 
-def _exactly(function: Function, arguments: Sequence[Expression], values: Sequence[Value], sorts: Sorts) -> Value:
-    sort = sort_of(arguments[0], sorts)
-    first = Constant(values[0], sort if sort in ("day", "second") else None)  # type: ignore[arg-type]
+def _exactly(function: Function, arguments: Sequence[Expression], values: Sequence[Value], types: Types) -> Value:
+    type_ = type_of(arguments[0], types)
+    first = Constant(values[0], type_ if type_ in ("day", "second") else None)  # type: ignore[arg-type]
     return evaluate(Call(function, (first, *arguments[1:])), {}, {})
 
 
-def _case(arguments: Sequence[Expression], row: Row, sorts: Sorts) -> Value:
+def _case(arguments: Sequence[Expression], row: NoisyRow, types: Types) -> Value:
     for condition, value in zip(arguments[:-1:2], arguments[1::2], strict=True):
-        if value_of(condition, row, sorts) is True:
-            return value_of(value, row, sorts)
-    return value_of(arguments[-1], row, sorts)
+        if value_of(condition, row, types) is True:
+            return value_of(value, row, types)
+    return value_of(arguments[-1], row, types)
 
 
 def _apply(function: Function, values: Sequence[Value]) -> Value:

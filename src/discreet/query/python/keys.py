@@ -11,8 +11,8 @@ from ..algebra.tree import Key, Named, Relation
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.rows import columns_of
 from ..domains.domain import Scalar
-from ..domains.domain_of import kind_of
-from ..domains.sorts import sort_of, sort_of_kind
+from ..domains.domain_of import domain_of
+from ..domains.type_of import type_of, type_of_domain
 from .aggregate import Of, named_column
 from .column import Literal, constant
 
@@ -64,12 +64,12 @@ def _given(keys: Keys, named: Named) -> dict[str, list[Literal]]:
 
 
 def _values(values: list[Literal], key: Expression, rows: Relation) -> tuple[Scalar, ...]:
-    """Check public values that the question itself lists: each once, and of the key's sort."""
-    sort = sort_of_kind(kind_of(key, columns_of(rows)))
+    """Check public values that the question itself lists: each once, and of the key's type."""
+    type_ = type_of_domain(domain_of(key, columns_of(rows)))
     constants = [constant(value) for value in values]
-    wrong = [c.value for c in constants if sort_of(c, {}) not in (sort, None)]
+    wrong = [c.value for c in constants if type_of(c, {}) not in (type_, None)]
     if wrong:
-        raise InvalidArgument(f"{wrong[0]!r} cannot be a value of this key, which is a {sort}")
+        raise InvalidArgument(f"{wrong[0]!r} cannot be a value of this key, which is a {type_}")
     listed = tuple(c.value for c in constants)
     if not listed or len(set(listed)) < len(listed):
         raise InvalidArgument("keys must list at least one value, each once")

@@ -19,7 +19,7 @@ from ..algebra.statistic import statistic_name
 from ..algebra.tree import Finish, JoinPeople, JoinPublic, Question, Relation, Scan, Select, Statistic, Union, Where
 from ..bounds.check import check_rows, checked
 from ..bounds.keys import PublicValues
-from ..bounds.totals import Totals
+from ..bounds.totals import PersonTotals
 from . import aggregate as statistics
 from .aggregate import Of, named_column
 from .bins import edge_below, lower_edge
@@ -97,7 +97,7 @@ class Table:
     def per_person(self, by: By = (), **totals: Statistic) -> Table:
         """Sum up each person's rows (by further keys): counts, sums, means, least and greatest values, clipped."""
         keys = named_keys(by)
-        book = Totals(self.rows, keys)
+        book = PersonTotals(self.rows, keys)
         columns = [(name, book.expression(statistic, name)) for name, statistic in totals.items()]
         rows = book.per_person()
         chosen = (*((name, Field(name)) for name, _ in keys), *columns)

@@ -25,7 +25,7 @@ from ..algebra.tree import (
     Variance,
 )
 from .expression import read
-from .scope import Person, Scope, find, no_window, row_names
+from .scope import PersonId, Scope, find, no_window, row_names
 from .syntax import clause_of, only, refuse_node
 
 __all__ = ["statistic_of"]
@@ -90,7 +90,11 @@ def _count_distinct(node: exp.Distinct, scope: Scope, condition: Only) -> Statis
     if len(node.expressions) != 1:
         raise refusal("COUNT(DISTINCT x, y)", "it takes one column", "count pairs with GROUP BY x, y")
     what = node.expressions[0].unnest()
-    if isinstance(what, exp.Column) and isinstance(what.this, exp.Identifier) and isinstance(find(scope, what), Person):
+    if (
+        isinstance(what, exp.Column)
+        and isinstance(what.this, exp.Identifier)
+        and isinstance(find(scope, what), PersonId)
+    ):
         if condition is not None:
             raise refusal("FILTER", "people are counted over all rows", "put the condition into WHERE")
         no_window(scope.rows, "COUNT(DISTINCT person)")

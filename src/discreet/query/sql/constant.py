@@ -12,10 +12,10 @@ from ...data.columns.cell import day, moment
 from ..algebra.expression import Constant, Expression
 from ..algebra.fold import exact
 from ..algebra.refusal import refusal
-from ..domains.sorts import Sort
+from ..domains.type_of import ValueType
 from ..domains.words import DAY_SECONDS, EPOCH
 
-__all__ = ["as_sort", "literal", "on_day", "on_second"]
+__all__ = ["as_type", "literal", "on_day", "on_second"]
 
 NUMERAL = re.compile(r"[0-9]{0,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?")
 """Longer numerals are beyond every grid, and a long exponent would cost more memory than there is."""
@@ -52,11 +52,11 @@ def _seconds_of_day(time: datetime) -> int:
     return (time - datetime.combine(date(time.year, time.month, time.day), datetime.min.time())).seconds
 
 
-def as_sort(expression: Expression, sort: Sort | None) -> Expression:
+def as_type(expression: Expression, type_: ValueType | None) -> Expression:
     """Read a text literal as a date or a time where one is meant, as in joined >= '2024-01-31'."""
     if isinstance(expression, Constant) and isinstance(expression.value, str):
-        if sort == "day":
+        if type_ == "day":
             return on_day(expression.value)
-        if sort == "second":
+        if type_ == "second":
             return on_second(expression.value)
     return expression

@@ -12,9 +12,9 @@ from ..algebra.chain import chained
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.fold import folded
 from ..algebra.refusal import refusal
-from ..domains.domain import Kind
-from ..domains.sorts import Sort, sort_of
-from .constant import as_sort, literal
+from ..domains.domain import Domain
+from ..domains.type_of import ValueType, type_of
+from .constant import as_type, literal
 from .syntax import only, refuse_node
 
 __all__ = ["Names", "alike", "read"]
@@ -22,13 +22,13 @@ __all__ = ["Names", "alike", "read"]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What names mean here: a column's expression, the sorts of fields, their kinds where they are rows, and a reader
+    """What names mean here: a column's expression, the types of fields, their domains where they are rows, and a reader
     that comes first (for aggregates).
     """
 
     column: Callable[[exp.Column], Expression]
-    sorts: Mapping[str, Sort]
-    kinds: Mapping[str, Kind] | None = None
+    types: Mapping[str, ValueType]
+    domains: Mapping[str, Domain] | None = None
     first: Callable[[exp.Expr], Expression | None] | None = None
 
 
@@ -87,9 +87,9 @@ def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> li
         raise refusal(
             f"{node.key.upper()} with NULL", "it is never true", "write IS NULL, and leave NULL out of IN (…)"
         )
-    sorts = [sort_of(e, names.sorts) for e in expressions]
-    time: Sort | None = "second" if "second" in sorts else "day" if "day" in sorts else None
-    return [as_sort(e, time) for e in expressions]
+    types = [type_of(e, names.types) for e in expressions]
+    time: ValueType | None = "second" if "second" in types else "day" if "day" in types else None
+    return [as_type(e, time) for e in expressions]
 
 
 def _compared(function: Function, swap: bool, node: exp.Expr, names: Names) -> Expression:

@@ -12,10 +12,10 @@ from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.fold import exact, folded
 from ..algebra.refusal import refusal
 from ..domains.domain import Whole
-from ..domains.domain_of import kind_of
-from ..domains.sorts import sort_of
+from ..domains.domain_of import domain_of
+from ..domains.type_of import type_of
 from ..python.bins import bin_of
-from .constant import as_sort, on_day, on_second
+from .constant import as_type, on_day, on_second
 from .expression import Names, alike, read
 from .syntax import only, refuse_node
 
@@ -38,8 +38,8 @@ _TIMES = (_TYPES.TIMESTAMP, _TYPES.TIMESTAMPNTZ, _TYPES.DATETIME)
 
 def _whole(x: Expression, names: Names) -> Whole | None:
     """Give the bounds of a number of a row; noisy results have none."""
-    kind = None if names.kinds is None else kind_of(x, names.kinds)
-    return kind if isinstance(kind, Whole) else None
+    domain = None if names.domains is None else domain_of(x, names.domains)
+    return domain if isinstance(domain, Whole) else None
 
 
 def _one(function: Function, node: exp.Expr, names: Names) -> Expression:
@@ -56,9 +56,9 @@ def _many(function: Function, node: exp.Expr, names: Names) -> Expression:
 def _coalesce(node: exp.Coalesce, names: Names) -> Expression:
     only(node, "this", "expressions")
     parts = [read(part, names) for part in (node.this, *node.expressions)]
-    sorts = [sort_of(part, names.sorts) for part in parts]
-    time = next((sort for sort in sorts if sort in ("day", "second")), None)
-    return Call(Function.COALESCE, tuple(as_sort(part, time) for part in parts))
+    types = [type_of(part, names.types) for part in parts]
+    time = next((type_ for type_ in types if type_ in ("day", "second")), None)
+    return Call(Function.COALESCE, tuple(as_type(part, time) for part in parts))
 
 
 def _nullif(node: exp.Nullif, names: Names) -> Expression:
@@ -73,7 +73,7 @@ def _modulo(node: exp.Mod, names: Names) -> Expression:
     x, m = read(node.this, names), read(node.expression, names)
     if not isinstance(m, Constant) or not isinstance(m.value, int | Fraction) or m.value <= 0:
         raise refusal("%", "its right side must be a positive number that is written out", "write x % 7")
-    if (kind := _whole(x, names)) is not None and kind.low >= 0:
+    if (domain := _whole(x, names)) is not None and domain.low >= 0:
         return Call(Function.MODULO, (x, m))
     below = Call(Function.LESS, (x, Constant(0)))
     mirrored = Call(Function.NEGATE, (Call(Function.MODULO, (folded(Function.NEGATE, x), m)),))
@@ -151,8 +151,8 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
     """Cast where nothing can fail, round or depend on the store."""
     only(node, "this", "to", "safe")
     to, x = node.args["to"], read(node.this, names)
-    sort = sort_of(x, names.sorts)
-    match sort, _TYPES.UNKNOWN if to.expressions else to.this:
+    type_ = type_of(x, names.types)
+    match type_, _TYPES.UNKNOWN if to.expressions else to.this:
         case ("text", wanted) if isinstance(x, Constant) and wanted is _TYPES.DATE:
             return on_day(str(x.value))
         case ("text", wanted) if isinstance(x, Constant) and wanted in _TIMES:
@@ -173,8 +173,8 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
 
 
 def _is_whole(x: Expression, names: Names) -> bool:
-    kind = _whole(x, names)
-    return kind is not None and kind.step.denominator == 1
+    domain = _whole(x, names)
+    return domain is not None and domain.step.denominator == 1
 
 
 FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {

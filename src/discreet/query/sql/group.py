@@ -11,9 +11,9 @@ from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.tree import Named
-from ..domains.sorts import Sort
+from ..domains.type_of import ValueType
 from .expression import Names, read
-from .scope import Person, Scope, find, lookup, row_names
+from .scope import PersonId, Scope, find, lookup, row_names
 from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
 
 __all__ = ["Grouping", "group_of", "grouped_names"]
@@ -40,7 +40,7 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
     person = False
     for item in clause.expressions:
         meant = _meant(item, node, scope)
-        if isinstance(meant, exp.Column) and isinstance(find(scope, meant), Person):
+        if isinstance(meant, exp.Column) and isinstance(find(scope, meant), PersonId):
             person = True
             continue
         key = read(meant, row_names(scope))
@@ -95,14 +95,14 @@ def _named(node: exp.Select, scope: Scope) -> dict[Expression, str]:
 
 def _is_person(node: exp.Expr, scope: Scope) -> bool:
     plain = isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier)
-    return plain and isinstance(find(scope, node), Person)  # type: ignore[arg-type]
+    return plain and isinstance(find(scope, node), PersonId)  # type: ignore[arg-type]
 
 
 def grouped_names(
     scope: Scope,
     grouping: Grouping,
     aggregate: Callable[[exp.Expr], Expression],
-    sorts: Mapping[str, Sort],
+    types: Mapping[str, ValueType],
     aliases: Mapping[str, Expression],
 ) -> Names:
     """Give the reader of SELECT, HAVING and ORDER BY its names: keys and aggregates, no columns of rows.
@@ -122,7 +122,7 @@ def grouped_names(
             return _key(node, rows, keys) if known else aliases.get(node.name.casefold()) or _key(node, rows, keys)
         return keys.get(read(node, rows)) if _all_known(node, scope) else None
 
-    return Names(rows.column, sorts, None, first)
+    return Names(rows.column, types, None, first)
 
 
 def _all_known(node: exp.Expr, scope: Scope) -> bool:

@@ -15,16 +15,16 @@ from ..algebra.refusal import refusal, unbounded
 from ..algebra.tree import JoinPeople, JoinPublic, Where
 from ..bounds.rows import unit_of
 from .expression import read
-from .relation import Tables, read_item
-from .scope import Person, Public, Scope, Shown, Source, find, lookup, no_window, row_names
+from .relation import Catalogue, read_item
+from .scope import FromItem, PersonId, PublicItem, Scope, ShownColumns, find, lookup, no_window, row_names
 from .syntax import identifier, only
 
 __all__ = ["joined"]
 
-Side: TypeAlias = Expression | Person
+Operand: TypeAlias = Expression | PersonId
 
 
-def joined(left: Scope | Public, join: exp.Join, tables: Tables) -> Scope | Public:
+def joined(left: Scope | PublicItem, join: exp.Join, tables: Catalogue) -> Scope | PublicItem:
     """Join one more item; a public table may stand on either side of an inner join."""
     only(join, "this", "on", "using", "side", "kind", "method")
     if join.args.get("method"):
@@ -38,9 +38,9 @@ def joined(left: Scope | Public, join: exp.Join, tables: Tables) -> Scope | Publ
         raise refusal(f"{side} {kind}".strip() + " JOIN", "it is not supported", "write JOIN or LEFT JOIN")
     right, keep = read_item(join.this, tables), side == "LEFT"
     match left, right:
-        case Scope(), Public():
+        case Scope(), PublicItem():
             return _with_public(left, right, join, keep)
-        case Public(), Scope() if not keep:
+        case PublicItem(), Scope() if not keep:
             return _with_public(right, left, join, keep=False)
         case Scope(), Scope() if not keep:
             return _with_private(left, right, join)
@@ -50,20 +50,22 @@ def joined(left: Scope | Public, join: exp.Join, tables: Tables) -> Scope | Publ
             raise refusal("JOIN", "a private table must come first", "write FROM private JOIN public ON …")
 
 
-def _with_public(scope: Scope, public: Public, join: exp.Join, keep: bool) -> Scope:
+def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -> Scope:
     columns = public_columns(scope.rows, public.table)
-    shown: Shown = tuple((column, Field(name)) for name, column in columns)
+    shown: ShownColumns = tuple((column, Field(name)) for name, column in columns)
     back = dict(columns)
-    matched, rest, merged = _conditions(scope, Scope(scope.rows, (Source(public.alias, shown),)), join)
+    matched, rest, merged = _conditions(scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join)
     on = [
-        (mine, back[yours.name]) for mine, yours in matched if isinstance(yours, Field) and not isinstance(mine, Person)
+        (mine, back[yours.name])
+        for mine, yours in matched
+        if isinstance(yours, Field) and not isinstance(mine, PersonId)
     ]
     if len(on) < len(matched) or not on:
         raise refusal("JOIN", f"{public.table.name} needs an equality with one of its columns", "write ON x = column")
     if rest and keep:
         raise refusal("LEFT JOIN", "its ON takes equalities only", "put other conditions into WHERE")
     rows = JoinPublic(scope.rows, public.table, tuple(on), columns, keep)
-    return _narrowed(Scope(rows, (*scope.sources, Source(public.alias, shown)), scope.merged | merged), rest)
+    return _narrowed(Scope(rows, (*scope.sources, FromItem(public.alias, shown)), scope.merged | merged), rest)
 
 
 def _with_private(left: Scope, right: Scope, join: exp.Join) -> Scope:
@@ -75,18 +77,18 @@ def _with_private(left: Scope, right: Scope, join: exp.Join) -> Scope:
     no_window(left.rows, "JOIN of private tables")
     no_window(right.rows, "JOIN of private tables")
     rows, new = apart(left.rows, right.rows)
-    right_sources = tuple(Source(s.alias, _renamed(s.shown, new)) for s in right.sources)
+    right_sources = tuple(FromItem(s.alias, _renamed(s.shown, new)) for s in right.sources)
     other = Scope(rows, right_sources)
     matched, rest, merged = _conditions(left, other, join)
-    people = [pair for pair in matched if isinstance(pair[0], Person) and isinstance(pair[1], Person)]
-    on = [(m, y) for m, y in matched if not isinstance(m, Person) and not isinstance(y, Person)]
+    people = [pair for pair in matched if isinstance(pair[0], PersonId) and isinstance(pair[1], PersonId)]
+    on = [(m, y) for m, y in matched if not isinstance(m, PersonId) and not isinstance(y, PersonId)]
     if not people or len(people) + len(on) < len(matched):
         raise unbounded("JOIN of private tables", "rows of different people could meet", "join them ON the person's id")
     scope = Scope(JoinPeople(left.rows, rows, tuple(on)), (*left.sources, *right_sources), left.merged | merged)
     return _narrowed(scope, rest)
 
 
-def _renamed(shown: Shown, new: Mapping[str, str]) -> Shown:
+def _renamed(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:
     return tuple((name, Field(new[what.name]) if isinstance(what, Field) else what) for name, what in shown)
 
 
@@ -100,13 +102,13 @@ def _narrowed(scope: Scope, rest: list[exp.Expr]) -> Scope:
 
 def _conditions(
     left: Scope, right: Scope, join: exp.Join
-) -> tuple[list[tuple[Side, Side]], list[exp.Expr], frozenset[str]]:
+) -> tuple[list[tuple[Operand, Operand]], list[exp.Expr], frozenset[str]]:
     """Split a join's condition into equalities of the two sides, the rest, and the names that USING merges."""
     using = [identifier(name) for name in join.args.get("using") or ()]
     if using:
         pairs = [tuple(find(scope, exp.column(name)) for scope in (left, right)) for name in using]
         return [(mine, yours) for mine, yours in pairs], [], frozenset(name.casefold() for name in using)
-    matched: list[tuple[Side, Side]] = []
+    matched: list[tuple[Operand, Operand]] = []
     rest: list[exp.Expr] = []
     condition = join.args["on"].unnest()
     for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
@@ -118,7 +120,7 @@ def _conditions(
     return matched, rest, frozenset()
 
 
-def _equality(node: exp.Expr, left: Scope, right: Scope) -> tuple[Side, Side] | None:
+def _equality(node: exp.Expr, left: Scope, right: Scope) -> tuple[Operand, Operand] | None:
     """Read an equality whose one side is of the left and the other of the right; None if it is anything else."""
     if not isinstance(node, exp.EQ):
         return None
@@ -140,7 +142,7 @@ def _side(node: exp.Expr, left: Scope, right: Scope) -> str:
     return sides.pop() if len(sides) == 1 else "neither"
 
 
-def _read_side(node: exp.Expr, scope: Scope) -> Side:
-    if isinstance(node, exp.Column) and isinstance(find(scope, node), Person):
-        return Person()
+def _read_side(node: exp.Expr, scope: Scope) -> Operand:
+    if isinstance(node, exp.Column) and isinstance(find(scope, node), PersonId):
+        return PersonId()
     return read(node, row_names(scope))

@@ -40,10 +40,10 @@ def parse(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues |
     Refuses every clause and function that is not on the list, by name; docs/questions.md has the list.
     """
     from .question import read_question
-    from .relation import Tables
+    from .relation import Catalogue
 
     try:
-        return read_question(_statement(sql), Tables(dict(schemas), {}), public_values)
+        return read_question(_statement(sql), Catalogue(dict(schemas), {}), public_values)
     except RecursionError:
         raise _too_deep() from None
 

@@ -7,31 +7,31 @@ from sqlglot import exp
 from ..algebra.expression import Expression
 from ..algebra.refusal import refusal
 from ..algebra.tree import Where
-from ..bounds.totals import Totals
+from ..bounds.totals import PersonTotals
 from .aggregate import statistic_of
 from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
 from .item import item_names
-from .scope import Person, Scope, View, chosen, find, no_window
+from .scope import PersonId, RowView, Scope, chosen, find, no_window
 from .syntax import is_aggregate, only
 
 __all__ = ["read_people"]
 
 
-def read_people(node: exp.Select, scope: Scope) -> View:
+def read_people(node: exp.Select, scope: Scope) -> RowView:
     """Read a sub-query that groups by the person."""
     grouping = group_of(node, scope)
     if not grouping.person:
         raise refusal("GROUP BY in a sub-query", "it sums up many people", "group by the person's id, or ask it alone")
     no_window(scope.rows, "GROUP BY the person")
-    totals = Totals(scope.rows, grouping.keys)
+    totals = PersonTotals(scope.rows, grouping.keys)
     items, having = _read(node, scope, grouping, totals)
     return chosen(totals.per_person() if having is None else Where(totals.per_person(), having), items)
 
 
 def _read(
-    node: exp.Select, scope: Scope, grouping: Grouping, totals: Totals
-) -> tuple[list[tuple[str, Expression | Person]], Expression | None]:
+    node: exp.Select, scope: Scope, grouping: Grouping, totals: PersonTotals
+) -> tuple[list[tuple[str, Expression | PersonId]], Expression | None]:
     """Read SELECT and HAVING over the totals."""
     given = item_names(node.expressions, scope)
     wanted = {id(item.unalias()): name for item, name in zip(node.expressions, given, strict=True)}
@@ -40,12 +40,12 @@ def _read(
     def aggregate(part: exp.Expr) -> Expression:
         return totals.expression(statistic_of(part, scope), wanted.get(id(part)))
 
-    names = grouped_names(scope, grouping, aggregate, totals.sorts, aliases)
+    names = grouped_names(scope, grouping, aggregate, totals.types, aliases)
     for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
         aggregate(item)  # first those that SELECT names
     items = [(name, _item(item.unalias(), scope, names)) for name, item in zip(given, node.expressions, strict=True)]
     for name, what in items:
-        aliases.update({} if isinstance(what, Person) else {name.casefold(): what})
+        aliases.update({} if isinstance(what, PersonId) else {name.casefold(): what})
     clause = node.args.get("having")
     if clause is None:
         return items, None
@@ -53,7 +53,11 @@ def _read(
     return items, read(clause.this, names)
 
 
-def _item(node: exp.Expr, scope: Scope, names: Names) -> Expression | Person:
-    if isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier) and isinstance(find(scope, node), Person):
-        return Person()
+def _item(node: exp.Expr, scope: Scope, names: Names) -> Expression | PersonId:
+    if (
+        isinstance(node, exp.Column)
+        and isinstance(node.this, exp.Identifier)
+        and isinstance(find(scope, node), PersonId)
+    ):
+        return PersonId()
     return read(node, names)

@@ -14,14 +14,14 @@ from ..algebra.tree import Finish, Key, Question, Statistic
 from ..bounds.check import checked
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.rows import columns_of
-from ..domains.domain_of import kind_of
-from ..domains.sorts import Sort, sort_of_kind
-from ..meaning.finish import sorts_of
+from ..domains.domain_of import domain_of
+from ..domains.type_of import ValueType, type_of_domain
+from ..meaning.finish import types_of
 from .aggregate import statistic_of
 from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
 from .item import item_names
-from .relation import Tables, read_from, read_where, with_views
+from .relation import Catalogue, read_from, read_where, with_views
 from .scope import Scope
 from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
 
@@ -36,7 +36,7 @@ class _Statistics:
     keys: tuple[Key, ...]
     taken: list[str]
     found: dict[Statistic, str] = field(default_factory=dict)
-    sorts: dict[str, Sort] = field(default_factory=dict)
+    types: dict[str, ValueType] = field(default_factory=dict)
 
     def name(self, node: exp.Expr, wanted: str | None) -> Expression:
         statistic = statistic_of(node, self.scope)
@@ -44,11 +44,11 @@ class _Statistics:
             name = wanted or fresh(statistic_name(statistic), "statistic", (*self.taken, *self.found.values()))
             self.found[statistic] = name
             one = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
-            self.sorts[name] = sorts_of(one)[name]
+            self.types[name] = types_of(one)[name]
         return Field(self.found[statistic])
 
 
-def read_question(node: exp.Expr, tables: Tables, public_values: PublicValues | None) -> Question:
+def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues | None) -> Question:
     """Read a whole question."""
     while isinstance(node, exp.Subquery):
         only(node, "this", "with_")
@@ -79,13 +79,13 @@ def _no_rows(node: exp.Select) -> None:
 
 def _question(node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Key, ...]) -> Question:
     given = item_names(node.expressions, scope)
-    kinds = columns_of(scope.rows)
+    domains = columns_of(scope.rows)
     statistics = _Statistics(scope, keys, [*given, *(key.name for key in keys)])
-    statistics.sorts.update({key.name: sort_of_kind(kind_of(key.expression, kinds)) for key in keys})
+    statistics.types.update({key.name: type_of_domain(domain_of(key.expression, domains)) for key in keys})
     places = {id(item.unalias()): name for item, name in zip(node.expressions, given, strict=True)}
     aliases: dict[str, Expression] = {}
     names = grouped_names(
-        scope, grouping, lambda part: statistics.name(part, places.get(id(part))), statistics.sorts, aliases
+        scope, grouping, lambda part: statistics.name(part, places.get(id(part))), statistics.types, aliases
     )
     for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
         statistics.name(item, places[id(item)])  # first those that SELECT names

@@ -13,24 +13,24 @@ from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
 from .expression import read
-from .scope import Person, Public, Scope, Source, View, chosen, exact_rows, find, row_names, table_view
+from .scope import FromItem, PersonId, PublicItem, RowView, Scope, chosen, exact_rows, find, row_names, table_view
 from .syntax import identifier, only, refuse_node, with_aggregate
 
-__all__ = ["Tables", "read_from", "read_view", "read_where", "with_views"]
+__all__ = ["Catalogue", "read_from", "read_view", "read_where", "with_views"]
 
 MOST_NODES = 200
 """A CTE that is used twice doubles the tree, so a short text could otherwise make a huge one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class Catalogue:
     """The declared tables, and the views of WITH, which hide them; by case-folded names."""
 
     schemas: Mapping[str, Schema]
-    views: Mapping[str, View]
+    views: Mapping[str, RowView]
 
 
-def with_views(node: exp.Expr, tables: Tables) -> Tables:
+def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
     """Read WITH: each view sees those before it. All of them are checked, also those nobody uses."""
     clause = node.args.get("with_")
     if clause is None:
@@ -46,7 +46,7 @@ def with_views(node: exp.Expr, tables: Tables) -> Tables:
     return tables
 
 
-def read_view(node: exp.Expr, tables: Tables) -> View:
+def read_view(node: exp.Expr, tables: Catalogue) -> RowView:
     """Read a sub-query: rows, people, or a union of such."""
     match node:
         case exp.Subquery():
@@ -70,7 +70,7 @@ def _size(rows: Relation) -> int:
     return 1 + sum(map(_size, (*parts, *getattr(rows, "parts", ()))))
 
 
-def _select(node: exp.Select, tables: Tables) -> View:
+def _select(node: exp.Select, tables: Catalogue) -> RowView:
     from .person import read_people
 
     only(node, "expressions", "from_", "joins", "where", "group", "having", "with_")
@@ -86,7 +86,7 @@ def _select(node: exp.Select, tables: Tables) -> View:
     return chosen(scope.rows, items)
 
 
-def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]:
+def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId]]:
     """Read one item of a row-level SELECT: a star, a column, the person, or an expression with a name."""
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
         return _star(node, scope)
@@ -99,7 +99,7 @@ def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]
     return [(identifier(alias), read(inner, row_names(scope)))]
 
 
-def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]:
+def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId]]:
     star, table = (node, None) if isinstance(node, exp.Star) else (node.this, node.args["table"])
     only(star)
     if table is not None:
@@ -108,7 +108,7 @@ def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]
         if not sources:
             raise SchemaMismatch(f"{identifier(table)}.*: there is no such table in FROM")
         return list(sources[0].shown)
-    pairs: dict[str, tuple[str, Expression | Person]] = {}
+    pairs: dict[str, tuple[str, Expression | PersonId]] = {}
     for name, what in (pair for source in scope.sources for pair in source.shown):
         if name.casefold() in pairs and what != pairs[name.casefold()][1] and name.casefold() not in scope.merged:
             raise refusal("*", f"more than one table has a column {name}", "name the columns")
@@ -116,18 +116,18 @@ def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | Person]]
     return list(pairs.values())
 
 
-def _union(node: exp.Union, tables: Tables) -> View:
+def _union(node: exp.Union, tables: Catalogue) -> RowView:
     only(node, "this", "expression", "distinct", "with_")
     if node.args.get("distinct"):
         raise refusal("UNION", "dropping duplicates compares people with each other", "write UNION ALL")
     views = [read_view(part, tables) for part in _parts(node)]
     first = views[0]
     for view in views[1:]:
-        mine, yours = ([isinstance(w, Person) for _, w in v.shown] for v in (first, view))
+        mine, yours = ([isinstance(w, PersonId) for _, w in v.shown] for v in (first, view))
         if mine != yours:
             raise refusal("UNION ALL", "its parts differ in their columns", "select the same columns in each, in order")
     names = [what.name for _, what in first.shown if isinstance(what, Field)]
-    return View(Union(tuple(_renamed(view, names) for view in views)), first.shown)
+    return RowView(Union(tuple(_renamed(view, names) for view in views)), first.shown)
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
@@ -140,14 +140,14 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
     return [node, *reversed(parts)]
 
 
-def _renamed(view: View, names: list[str]) -> Relation:
+def _renamed(view: RowView, names: list[str]) -> Relation:
     columns = [what.name for _, what in view.shown if isinstance(what, Field)]
     if columns == names:
         return exact_rows(view)
     return Select(view.rows, tuple((new, Field(old)) for new, old in zip(names, columns, strict=True)))
 
 
-def read_from(node: exp.Select, tables: Tables) -> Scope:
+def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     """Read FROM and its joins."""
     from .join import joined
 
@@ -155,15 +155,15 @@ def read_from(node: exp.Select, tables: Tables) -> Scope:
     if clause is None:
         raise refusal("SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}")
     only(clause, "this")
-    left: Scope | Public = read_item(clause.this, tables)
+    left: Scope | PublicItem = read_item(clause.this, tables)
     for join in node.args.get("joins") or ():
         left = joined(left, join, tables)
-    if isinstance(left, Public):
+    if isinstance(left, PublicItem):
         raise refusal(f"FROM {left.table.name}", "it is public, so its answers need no noise", "ask the store itself")
     return left
 
 
-def read_item(node: exp.Expr, tables: Tables) -> Scope | Public:
+def read_item(node: exp.Expr, tables: Catalogue) -> Scope | PublicItem:
     """Read one item of FROM: a declared table, a view of WITH, or a sub-query."""
     if not isinstance(node, exp.Subquery | exp.Table):
         refuse_node(node)
@@ -171,19 +171,19 @@ def read_item(node: exp.Expr, tables: Tables) -> Scope | Public:
     if isinstance(node, exp.Subquery):
         only(node, "this", "alias", "with_")
         view = read_view(node.this, with_views(node, tables))
-        return Scope(view.rows, (Source(alias or "", view.shown),))
+        return Scope(view.rows, (FromItem(alias or "", view.shown),))
     if not isinstance(node.this, exp.Identifier):
         refuse_node(node.this)
     only(node, "this", "alias")
     name = identifier(node.this)
     view_of = tables.views.get(name.casefold())
     if view_of is not None:
-        return Scope(view_of.rows, (Source(alias or name, view_of.shown),))
+        return Scope(view_of.rows, (FromItem(alias or name, view_of.shown),))
     schema = _schema(name, tables)
     if schema.public:
-        return Public(schema, alias or name)
+        return PublicItem(schema, alias or name)
     shown = table_view(schema)
-    return Scope(shown.rows, (Source(alias or name, shown.shown),))
+    return Scope(shown.rows, (FromItem(alias or name, shown.shown),))
 
 
 def _alias(node: exp.Expr) -> str | None:
@@ -196,7 +196,7 @@ def _alias(node: exp.Expr) -> str | None:
     return identifier(alias.this)
 
 
-def _schema(name: str, tables: Tables) -> Schema:
+def _schema(name: str, tables: Catalogue) -> Schema:
     for declared, schema in tables.schemas.items():
         if declared.casefold() == name.casefold():
             return schema

@@ -17,17 +17,17 @@ from ..algebra.names import own_names
 from ..algebra.refusal import refusal
 from ..algebra.tree import Named, Relation, Scan, Select
 from ..bounds.rows import columns_of, unit_of
-from ..domains.sorts import sort_of_kind
+from ..domains.type_of import type_of_domain
 from .expression import Names
 from .syntax import identifier
 
 __all__ = [
-    "Person",
-    "Public",
+    "FromItem",
+    "PersonId",
+    "PublicItem",
+    "RowView",
     "Scope",
-    "Shown",
-    "Source",
-    "View",
+    "ShownColumns",
     "chosen",
     "exact_rows",
     "find",
@@ -43,28 +43,28 @@ NO_COLUMNS: Named = (("present", Constant(1)),)
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class PersonId:
     """The person's id: it may be counted, joined on and grouped by, never read."""
 
 
-Shown: TypeAlias = tuple[tuple[str, Field | Person], ...]
+ShownColumns: TypeAlias = tuple[tuple[str, Field | PersonId], ...]
 """The columns of a table or sub-query by the names that SQL sees, in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RowView:
     """Rows with the columns that SQL sees of them."""
 
     rows: Relation
-    shown: Shown
+    shown: ShownColumns
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FromItem:
     """One item of FROM under its alias."""
 
     alias: str
-    shown: Shown
+    shown: ShownColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +72,27 @@ class Scope:
     """The rows of FROM and the names of each item; of a name in `merged` (by USING) all items mean the same."""
 
     rows: Relation
-    sources: tuple[Source, ...]
+    sources: tuple[FromItem, ...]
     merged: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Public:
+class PublicItem:
     """A public table in FROM, under its alias."""
 
     table: Schema
     alias: str
 
 
-def table_view(schema: Schema) -> View:
+def table_view(schema: Schema) -> RowView:
     """Show a private table: its columns, and the person's id under its own name."""
     rows = Scan(schema)
-    shown: Shown = tuple((name, Field(name)) for name in columns_of(rows))
-    person: Shown = ((schema.unit.id, Person()),) if isinstance(schema.unit, People) else ()
-    return View(rows, (*person, *shown))
+    shown: ShownColumns = tuple((name, Field(name)) for name in columns_of(rows))
+    person: ShownColumns = ((schema.unit.id, PersonId()),) if isinstance(schema.unit, People) else ()
+    return RowView(rows, (*person, *shown))
 
 
-def find(scope: Scope, column: exp.Column) -> Field | Person:
+def find(scope: Scope, column: exp.Column) -> Field | PersonId:
     """Resolve a name, in any case, to the one column or person it means."""
     name, table = identifier(column.this), column.args.get("table")
     found = lookup(scope, name, None if table is None else identifier(table))
@@ -109,7 +109,7 @@ def find(scope: Scope, column: exp.Column) -> Field | Person:
     return distinct[0]
 
 
-def lookup(scope: Scope, name: str, table: str | None) -> list[Field | Person]:
+def lookup(scope: Scope, name: str, table: str | None) -> list[Field | PersonId]:
     """List what a name may mean, in the order of FROM."""
     return [
         what
@@ -131,18 +131,18 @@ def person_refusal(name: str) -> Exception:
 
 def row_names(scope: Scope) -> Names:
     """Give the names of a scope to the reader of row expressions."""
-    kinds = columns_of(scope.rows)
+    domains = columns_of(scope.rows)
 
     def column(node: exp.Column) -> Expression:
         found = find(scope, node)
-        if isinstance(found, Person):
+        if isinstance(found, PersonId):
             raise person_refusal(identifier(node.this))
         return found
 
-    return Names(column, {name: sort_of_kind(kind) for name, kind in kinds.items()}, kinds)
+    return Names(column, {name: type_of_domain(domain) for name, domain in domains.items()}, domains)
 
 
-def exact_rows(view: View) -> Relation:
+def exact_rows(view: RowView) -> Relation:
     """Give rows that have just the columns shown, in their order; rows without any get a constant one."""
     columns = [what.name for _, what in view.shown if isinstance(what, Field)]
     if columns == list(columns_of(view.rows)):
@@ -150,14 +150,14 @@ def exact_rows(view: View) -> Relation:
     return Select(view.rows, tuple((name, Field(name)) for name in columns) or NO_COLUMNS)
 
 
-def chosen(rows: Relation, items: Sequence[tuple[str, Expression | Person]]) -> View:
+def chosen(rows: Relation, items: Sequence[tuple[str, Expression | PersonId]]) -> RowView:
     """Show chosen columns of rows; what chooses all of them as they are is no choice, and leaves the rows alone."""
     own_names([name for name, _ in items])
-    shown: Shown = tuple((name, what if isinstance(what, Person) else Field(name)) for name, what in items)
-    columns = tuple((name, what) for name, what in items if not isinstance(what, Person))
+    shown: ShownColumns = tuple((name, what if isinstance(what, PersonId) else Field(name)) for name, what in items)
+    columns = tuple((name, what) for name, what in items if not isinstance(what, PersonId))
     if columns == tuple((name, Field(name)) for name in columns_of(rows)):
-        return View(rows, shown)
-    return View(Select(rows, columns or NO_COLUMNS), shown)
+        return RowView(rows, shown)
+    return RowView(Select(rows, columns or NO_COLUMNS), shown)
 
 
 def no_window(rows: Relation, clause: str) -> None:

@@ -12,7 +12,7 @@ from ..algebra.expression import Expression
 from ..algebra.statistic import expressions_of, function_name
 from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
 from .expression import expression_text, quoted
-from .relation import Shown, from_text
+from .relation import Naming, from_text
 
 __all__ = ["describe", "fingerprint", "statistic_text"]
 
@@ -58,7 +58,7 @@ def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
     return lines + ([] if finish.limit is None else [f"LIMIT {finish.limit}"])
 
 
-def statistic_text(statistic: Statistic, shown: Shown) -> str:
+def statistic_text(statistic: Statistic, shown: Naming) -> str:
     """Write a statistic as an aggregate of SQL."""
     if isinstance(statistic, CountPeople):
         return f"COUNT(DISTINCT {shown.person or 'person'})"

@@ -12,11 +12,11 @@ from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Se
 from ..bounds.rows import columns_of, unit_of
 from .expression import expression_text, quoted
 
-__all__ = ["Shown", "from_text"]
+__all__ = ["Naming", "from_text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Naming:
     """FROM (and WHERE) as text, and how its columns and its person are written there."""
 
     text: str
@@ -24,7 +24,7 @@ class Shown:
     person: str | None
 
 
-def from_text(relation: Relation) -> Shown:
+def from_text(relation: Relation) -> Naming:
     """Write the FROM and WHERE of a question.
 
     >>> from ...data import Integer, Rows, Schema
@@ -37,17 +37,17 @@ def from_text(relation: Relation) -> Shown:
     return _clauses(relation, (f"t{number}" for number in count(1)))
 
 
-def _clauses(relation: Relation, aliases: Iterator[str]) -> Shown:
+def _clauses(relation: Relation, aliases: Iterator[str]) -> Naming:
     """Write FROM for any relation; the outermost condition becomes WHERE."""
     if not isinstance(relation, Where):
         shown = _item(relation, aliases, alone=True)
-        return Shown(f"FROM {shown.text}", shown.names, shown.person)
+        return Naming(f"FROM {shown.text}", shown.names, shown.person)
     shown = _item(relation.rows, aliases, alone=True)
     condition = expression_text(relation.condition, shown.names)
-    return Shown(f"FROM {shown.text}\nWHERE {condition}", shown.names, shown.person)
+    return Naming(f"FROM {shown.text}\nWHERE {condition}", shown.names, shown.person)
 
 
-def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Shown:
+def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Naming:
     """Write an item of FROM: a table, a join, or a sub-query; alone, its columns need no alias before them."""
     match relation:
         case JoinPublic():
@@ -55,13 +55,13 @@ def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Shown:
         case JoinPeople():
             return _join_people(relation, aliases)
         case Scan(schema=schema) if alone:
-            return Shown(quoted(schema.name), _plain(relation), _person(relation))
+            return Naming(quoted(schema.name), _plain(relation), _person(relation))
         case Scan(schema=schema):
             alias = next(aliases)
-            return _prefixed(Shown(f"{quoted(schema.name)} AS {alias}", _plain(relation), _person(relation)), alias)
+            return _prefixed(Naming(f"{quoted(schema.name)} AS {alias}", _plain(relation), _person(relation)), alias)
         case _:
             alias = next(aliases)
-            shown = Shown(f"({_indented(_block(relation, aliases))}) AS {alias}", _plain(relation), _person(relation))
+            shown = Naming(f"({_indented(_block(relation, aliases))}) AS {alias}", _plain(relation), _person(relation))
             return shown if alone else _prefixed(shown, alias)
 
 
@@ -76,38 +76,38 @@ def _person(relation: Relation) -> str | None:
     return quoted(unit.id) if isinstance(unit, People) and unit.id.casefold() not in taken else None
 
 
-def _prefixed(shown: Shown, alias: str) -> Shown:
+def _prefixed(shown: Naming, alias: str) -> Naming:
     person = None if shown.person is None else f"{alias}.{shown.person}"
-    return Shown(shown.text, {name: f"{alias}.{text}" for name, text in shown.names.items()}, person)
+    return Naming(shown.text, {name: f"{alias}.{text}" for name, text in shown.names.items()}, person)
 
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Shown:
+def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Naming:
     left, alias = _item(join.rows, aliases, alone=False), next(aliases)
     tests = [f"{expression_text(e, left.names)} = {alias}.{quoted(column)}" for e, column in join.on]
     kind = "LEFT JOIN" if join.keep else "JOIN"
     text = f"{left.text}\n{kind} {quoted(join.table.name)} AS {alias} ON {' AND '.join(tests)}"
     names = {**left.names, **{name: f"{alias}.{quoted(column)}" for name, column in join.columns}}
-    return Shown(text, names, left.person)
+    return Naming(text, names, left.person)
 
 
-def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Shown:
+def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
     left = _item(join.left, aliases, alone=False)
     right = _wrapped(join.right, aliases) if isinstance(join.right, JoinPublic | JoinPeople) else None
     right = right or _item(join.right, aliases, alone=False)
     tests = [f"{left.person} = {right.person}"]
     tests += [f"{expression_text(m, left.names)} = {expression_text(y, right.names)}" for m, y in join.on]
     text = f"{left.text}\nJOIN {right.text} ON {' AND '.join(tests)}"
-    return Shown(text, {**left.names, **right.names}, left.person)
+    return Naming(text, {**left.names, **right.names}, left.person)
 
 
-def _wrapped(relation: Relation, aliases: Iterator[str]) -> Shown:
+def _wrapped(relation: Relation, aliases: Iterator[str]) -> Naming:
     alias = next(aliases)
     text = f"({_indented(_block(relation, aliases))}) AS {alias}"
-    return _prefixed(Shown(text, _plain(relation), _person(relation)), alias)
+    return _prefixed(Naming(text, _plain(relation), _person(relation)), alias)
 
 
 def _block(relation: Relation, aliases: Iterator[str]) -> str:
@@ -125,7 +125,7 @@ def _block(relation: Relation, aliases: Iterator[str]) -> str:
             return _listed(shown, relation, shown.names)
 
 
-def _listed(shown: Shown, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
+def _listed(shown: Naming, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
     """Write a SELECT of named columns, and of the person unless a column takes that name."""
     first = [] if shown.person is None or _person(relation) is None else [shown.person]
     listed = [*first, *(_named(text, name) for name, text in columns.items())]
@@ -136,7 +136,7 @@ def _named(text: str, name: str) -> str:
     return text if text == quoted(name) else f"{text} AS {quoted(name)}"
 
 
-def _people(shown: Shown, people: PerPerson) -> str:
+def _people(shown: Naming, people: PerPerson) -> str:
     written = {name: expression_text(e, shown.names) for name, e in people.keys}
     groups = ", ".join([str(shown.person), *written.values()])
     columns = {**written, **{name: _total(total, shown.names) for name, total in people.totals}}

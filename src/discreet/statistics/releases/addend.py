@@ -13,8 +13,8 @@ from ...errors import UnsupportedQuery
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
 from ...query.bounds.present import always_present
-from ...query.domains.domain import Kind, Whole
-from ...query.domains.domain_of import kind_of
+from ...query.domains.domain import Domain, Whole
+from ...query.domains.domain_of import domain_of
 
 __all__ = ["Addend", "centred", "middle_of", "number_addend", "present", "range_of", "rows_addend", "whole_of"]
 
@@ -34,9 +34,9 @@ def rows_addend(truth: Expression) -> Addend:
     return Addend(truth, Fraction(1), 0, 1)
 
 
-def number_addend(x: Expression, columns: dict[str, Kind]) -> Addend:
+def number_addend(x: Expression, columns: dict[str, Domain]) -> Addend:
     """Add up a number; refuses what is none."""
-    kind = whole_of(kind_of(x, columns))
+    kind = whole_of(domain_of(x, columns))
     return Addend(x, kind.step, min(kind.low, 0), max(kind.high, 0))
 
 
@@ -47,12 +47,12 @@ def present(x: Expression, rows: Relation) -> Expression:
     return Call(Function.NOT, (Call(Function.IS_NULL, (x,)),))
 
 
-def centred(x: Expression, columns: dict[str, Kind]) -> Expression:
+def centred(x: Expression, columns: dict[str, Domain]) -> Expression:
     """Return a number less the middle of its public range."""
-    return Call(Function.SUBTRACT, (x, Constant(middle_of(kind_of(x, columns)))))
+    return Call(Function.SUBTRACT, (x, Constant(middle_of(domain_of(x, columns)))))
 
 
-def range_of(kind: Kind) -> tuple[Fraction, Fraction]:
+def range_of(kind: Domain) -> tuple[Fraction, Fraction]:
     """Return the public range of a number.
 
     >>> from fractions import Fraction
@@ -64,7 +64,7 @@ def range_of(kind: Kind) -> tuple[Fraction, Fraction]:
     return whole.low * whole.step, whole.high * whole.step
 
 
-def middle_of(kind: Kind) -> Fraction:
+def middle_of(kind: Domain) -> Fraction:
     """Return the public number that totals are centred at: the grid point nearest below the middle of the range.
 
     >>> from fractions import Fraction
@@ -76,7 +76,7 @@ def middle_of(kind: Kind) -> Fraction:
     return (whole.low + whole.high) // 2 * whole.step
 
 
-def whole_of(kind: Kind) -> Whole:
+def whole_of(kind: Domain) -> Whole:
     """Return the kind of a number; refuses text, truths and times."""
     if not isinstance(kind, Whole):
         raise UnsupportedQuery("sums, means, variances and correlations take numbers")

@@ -9,7 +9,7 @@ from ...query.algebra.tally import Share
 from ...query.algebra.tree import Question, Relation
 from ...query.bounds.keys import PublicValues
 from ...query.bounds.rows import columns_of
-from ...query.domains.domain import Kind
+from ...query.domains.domain import Domain
 
 __all__ = ["Basis", "basis_of"]
 
@@ -22,7 +22,7 @@ class Basis:
     """
 
     rows: Relation
-    columns: dict[str, Kind]
+    columns: dict[str, Domain]
     keys: tuple[Expression, ...]
     share: Share
     key_count: int | None

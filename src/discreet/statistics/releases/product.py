@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
-from ...query.domains.domain import Kind
-from ...query.domains.domain_of import kind_of
+from ...query.domains.domain import Domain
+from ...query.domains.domain_of import domain_of
 from ..laws.box import at_least
 from .addend import Addend, centred, middle_of, number_addend, present, range_of, rows_addend, whole_of
 
@@ -32,7 +32,7 @@ MOST_ROOT = 1 << 18
 """The most steps either way of a centred value in a product; its square, times noise, stays far below 2^62."""
 
 
-def coarse_of(kind: Kind) -> Fraction | None:
+def coarse_of(kind: Domain) -> Fraction | None:
     """Return the grid that products of a number are taken on: None if its own is coarse enough.
 
     >>> from fractions import Fraction
@@ -46,26 +46,26 @@ def coarse_of(kind: Kind) -> Fraction | None:
     return None if excess <= 1 else whole.step * (1 << (excess - 1).bit_length())
 
 
-def blur_of(kind: Kind) -> Fraction:
+def blur_of(kind: Domain) -> Fraction:
     """Return how far a value may be moved by rounding it for products: half a step of their grid."""
     return (coarse_of(kind) or Fraction(0)) / 2
 
 
-def width_of(kind: Kind) -> Fraction:
+def width_of(kind: Domain) -> Fraction:
     """Return the width of the public range of a number."""
     low, high = range_of(kind)
     return high - low
 
 
 @lru_cache(maxsize=1024)
-def reach_of(kind: Kind) -> float:
+def reach_of(kind: Domain) -> float:
     """Return how far a value, moved by its blur, may lie from the middle of its range; 0 is made tiny."""
     (low, high), middle = range_of(kind), middle_of(kind)
     return max(at_least(max(high - middle, middle - low) + blur_of(kind)), 1e-300)
 
 
 @lru_cache(maxsize=1024)
-def moment_blur(x: Kind, y: Kind) -> float:
+def moment_blur(x: Domain, y: Domain) -> float:
     """Bound how far rounding for products moves a covariance (Cauchy and Schwarz, term by term)."""
     return at_least(Fraction(reach_of(x)) * blur_of(y) + blur_of(x) * Fraction(reach_of(y)) + blur_of(x) * blur_of(y))
 
@@ -78,13 +78,13 @@ class Factor:
     worth: Fraction
 
 
-def square_addends(x: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Addend, Addend, Addend]:
+def square_addends(x: Expression, rows: Relation, columns: dict[str, Domain]) -> tuple[Addend, Addend, Addend]:
     """Return the addends of Σu², Σu and n, with u the centred x."""
     u = _factor(x, columns)
     return _product(u, u, columns), _single(u, columns), rows_addend(present(x, rows))
 
 
-def cross_addends(x: Expression, y: Expression, rows: Relation, columns: dict[str, Kind]) -> tuple[Addend, ...]:
+def cross_addends(x: Expression, y: Expression, rows: Relation, columns: dict[str, Domain]) -> tuple[Addend, ...]:
     """Return the addends of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred, over rows where neither is NULL."""
     u, v = _where(y, _factor(x, columns)), _where(x, _factor(y, columns))
     both = (present(x, rows), present(y, rows))
@@ -93,19 +93,19 @@ def cross_addends(x: Expression, y: Expression, rows: Relation, columns: dict[st
     return (_product(u, v, columns), *single, _product(u, u, columns), _product(v, v, columns))
 
 
-def _factor(x: Expression, columns: dict[str, Kind]) -> Factor:
-    middle, grid = centred(x, columns), coarse_of(kind_of(x, columns))
+def _factor(x: Expression, columns: dict[str, Domain]) -> Factor:
+    middle, grid = centred(x, columns), coarse_of(domain_of(x, columns))
     if grid is None:
         return Factor(middle, Fraction(1))
     return Factor(Call(Function.ROUND, (Call(Function.DIVIDE, (middle, Constant(grid))),)), grid)
 
 
-def _single(u: Factor, columns: dict[str, Kind]) -> Addend:
+def _single(u: Factor, columns: dict[str, Domain]) -> Addend:
     addend = number_addend(u.expression, columns)
     return Addend(addend.expression, addend.step * u.worth, addend.low, addend.high)
 
 
-def _product(u: Factor, v: Factor, columns: dict[str, Kind]) -> Addend:
+def _product(u: Factor, v: Factor, columns: dict[str, Domain]) -> Addend:
     """Describe Σuv; a square is never below 0, whatever the product of the ends."""
     addend = number_addend(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
     return Addend(addend.expression, addend.step * u.worth * v.worth, 0 if u == v else addend.low, addend.high)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ....data.columns.cell import FALSE, TRUE, nearest
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from ....data.columns.keys import Key
+from ....data.columns.keys import KeyValue
 from ..dialect import Dialect, StoredColumn, bigint, null
 from .number import WHOLE, double_sql, is_numeral, steps_sql
 from .time import moment_sql
@@ -55,7 +55,7 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
             return _or(cut, column.default, dialect)
 
 
-def constant_sql(value: Key | None, dialect: Dialect) -> str:
+def constant_sql(value: KeyValue | None, dialect: Dialect) -> str:
     """Write a public value: a truth, whole steps or text."""
     if value is None:
         return "NULL"
@@ -64,11 +64,11 @@ def constant_sql(value: Key | None, dialect: Dialect) -> str:
     return bigint(value) if isinstance(value, int) else dialect.literal(value)
 
 
-def _or(sql: str, default: Key | None, dialect: Dialect) -> str:
+def _or(sql: str, default: KeyValue | None, dialect: Dialect) -> str:
     return sql if default is None else f"COALESCE({sql}, {constant_sql(default, dialect)})"
 
 
-def _listed(values: Iterable[Key], dialect: Dialect) -> str:
+def _listed(values: Iterable[KeyValue], dialect: Dialect) -> str:
     return ", ".join(str(v) if isinstance(v, int) else dialect.literal(v) for v in values)
 
 

@@ -1,7 +1,7 @@
-"""The sort of an expression, without bounds: enough to read a literal, and to check what is done to noisy results.
+"""The type of an expression, without bounds: enough to read a literal, and to check what is done to noisy results.
 
-Row expressions have kinds, with exact bounds (`kinds`). Noisy statistics have none, so what is done afterwards is
-checked by sort alone: number, truth, text, day or second.
+Row expressions have domains, with exact bounds (`domains`). Noisy statistics have none, so what is done afterwards is
+checked by type alone: number, truth, text, day or second.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Literal, TypeAlias, assert_never
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from .domain import Day, Kind, Second, Truth, Whole, Words
+from .domain import Day, Domain, Second, Texts, Truth, Whole
 
-__all__ = ["Sort", "sort_of", "sort_of_kind"]
+__all__ = ["ValueType", "type_of", "type_of_domain"]
 
-Sort: TypeAlias = Literal["number", "truth", "text", "day", "second"]
+ValueType: TypeAlias = Literal["number", "truth", "text", "day", "second"]
 
-_SIGNATURES: dict[Function, tuple[tuple[Sort, ...], Sort]] = {
+_SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
     **dict.fromkeys(
         (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO),
         (("number", "number"), "number"),
@@ -39,49 +39,49 @@ _PARTS = (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Functio
 _COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 
 
-def sort_of_kind(kind: Kind) -> Sort:
-    """Forget the bounds of a kind.
+def type_of_domain(domain: Domain) -> ValueType:
+    """Forget the bounds of a domain.
 
-    >>> sort_of_kind(Words(3))
+    >>> type_of_domain(Texts(3))
     'text'
     """
-    match kind:
+    match domain:
         case Whole():
             return "number"
         case Truth():
             return "truth"
-        case Words():
+        case Texts():
             return "text"
         case Day():
             return "day"
         case Second():
             return "second"
         case _:
-            assert_never(kind)
+            assert_never(domain)
 
 
-def sort_of(expression: Expression, sorts: Mapping[str, Sort]) -> Sort | None:
-    """Say what sort of value an expression yields; None for a bare NULL.
+def type_of(expression: Expression, types: Mapping[str, ValueType]) -> ValueType | None:
+    """Say what type of value an expression yields; None for a bare NULL.
 
-    >>> sort_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": "number", "n": "number"})
+    >>> type_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": "number", "n": "number"})
     'number'
 
-    Refuses a name that is not there and arguments of the wrong sort.
+    Refuses a name that is not there and arguments of the wrong type.
     """
     match expression:
         case Field(name=name):
-            if name not in sorts:
-                raise UnsupportedQuery(f"there is no column {name!r} here; there are {', '.join(sorts)}")
-            return sorts[name]
+            if name not in types:
+                raise UnsupportedQuery(f"there is no column {name!r} here; there are {', '.join(types)}")
+            return types[name]
         case Constant():
             return _constant(expression)
         case Call(function=function, arguments=arguments):
-            return _call(function, [sort_of(a, sorts) for a in arguments])
+            return _call(function, [type_of(a, types) for a in arguments])
         case _:
             assert_never(expression)
 
 
-def _constant(constant: Constant) -> Sort | None:
+def _constant(constant: Constant) -> ValueType | None:
     match constant.value:
         case None:
             return None
@@ -93,7 +93,7 @@ def _constant(constant: Constant) -> Sort | None:
             return "day" if constant.time == "day" else "second" if constant.time == "second" else "number"
 
 
-def _call(function: Function, given: Sequence[Sort | None]) -> Sort | None:
+def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
     if function in _SIGNATURES:
         wanted, result = _SIGNATURES[function]
         if len(given) != len(wanted) or any(g not in (w, None) for g, w in zip(given, wanted, strict=True)):
@@ -110,21 +110,21 @@ def _call(function: Function, given: Sequence[Sort | None]) -> Sort | None:
     return _alike(function, _branches(given) if function is Function.CASE else given)
 
 
-def _compared(function: Function, given: Sequence[Sort | None]) -> Sort:
-    sort = _alike(function, given)
-    if function in (Function.LESS, Function.AT_MOST) and sort in ("text", "truth"):
+def _compared(function: Function, given: Sequence[ValueType | None]) -> ValueType:
+    type_ = _alike(function, given)
+    if function in (Function.LESS, Function.AT_MOST) and type_ in ("text", "truth"):
         raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
     return "truth"
 
 
-def _branches(given: Sequence[Sort | None]) -> list[Sort | None]:
+def _branches(given: Sequence[ValueType | None]) -> list[ValueType | None]:
     if any(condition not in ("truth", None) for condition in given[:-1:2]):
         raise UnsupportedQuery("the WHENs of CASE must be conditions")
     return [*given[1::2], given[-1]]
 
 
-def _alike(function: Function, given: Sequence[Sort | None]) -> Sort | None:
-    sorts = sorted({sort for sort in given if sort is not None})
-    if len(sorts) > 1:
-        raise UnsupportedQuery(f"{function.upper()} needs arguments of one sort, got {' and '.join(sorts)}")
-    return sorts[0] if sorts else None
+def _alike(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+    types = sorted({type_ for type_ in given if type_ is not None})
+    if len(types) > 1:
+        raise UnsupportedQuery(f"{function.upper()} needs arguments of one type, got {' and '.join(types)}")
+    return types[0] if types else None

@@ -13,12 +13,12 @@ from discreet.data import Boolean, Category, Date, Integer, Real, Text, Timestam
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.domains.arithmetic import common, divided, product, rescaled, shared_step, sum_of, whole_part
-from discreet.query.domains.domain import MOST_STEPS, Day, Second, Truth, Whole, Words, kind_of_column
-from discreet.query.domains.domain_of import kind_of
+from discreet.query.domains.domain import MOST_STEPS, Day, Second, Texts, Truth, Whole, domain_of_column
+from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
 from query.strategies import PATIENT, SORTS, STEPS, columns, expressions, rows_within, wholes
 
-AGE = {"age": Whole(Fraction(1), 0, 120), "region": Words(1, ("N", "S")), "yes": Truth()}
+AGE = {"age": Whole(Fraction(1), 0, 120), "region": Texts(1, ("N", "S")), "yes": Truth()}
 TIMES = {"day": Day(0, 364), "at": Second(0, 10**8)}
 
 
@@ -29,7 +29,7 @@ def holds(value, kind):
             return value is None or ((value / step).denominator == 1 and low <= value / step <= high)
         case Truth():
             return value is None or isinstance(value, bool)
-        case Words(most=most):
+        case Texts(most=most):
             return value is None or (isinstance(value, str) and len(value) <= most)
         case Day(low=low, high=high) | Second(low=low, high=high):
             return value is None or (value == int(value) and low <= value <= high)
@@ -46,7 +46,7 @@ class TestEveryExpression:
             kinds = data.draw(columns())
             expression = data.draw(expressions(sort, 2))
             try:
-                kind = kind_of(expression, kinds)
+                kind = domain_of(expression, kinds)
             except UnsupportedQuery:  # beyond 64 bits, or a division by the constant 0
                 assume(False)
             for row in data.draw(st.lists(rows_within(kinds), min_size=1, max_size=4)):
@@ -119,15 +119,15 @@ class TestColumns:
             (Date("1970-01-01", "1970-01-31"), Day(0, 30)),
             (Timestamp("1970-01-01T00:00:00", "1970-01-01T00:01:00"), Second(0, 60)),
             (Boolean(null_key=True), Truth((False, True, None))),
-            (Text(7), Words(7)),
+            (Text(7), Texts(7)),
             (Category([3, 1], other=9), Whole(Fraction(1), 1, 9, (3, 1, 9))),
             (Category([True]), Truth((True,))),
-            (Category(["a", "bcd"], null_key=True), Words(3, ("a", "bcd", None))),
+            (Category(["a", "bcd"], null_key=True), Texts(3, ("a", "bcd", None))),
             (Integer(-5, 5), Whole(Fraction(1), -5, 5)),
         ],
     )
     def test_yield_what_they_declare(self, column, kind):
-        assert kind_of_column(column) == kind
+        assert domain_of_column(column) == kind
 
 
 def f(function, *arguments):
@@ -149,7 +149,7 @@ class TestKinds:
             ),
             (f(Function.ROUND, f(Function.DIVIDE, "age", Constant(80))), Whole(Fraction(1), 0, 2)),
             (Constant(True), Truth()),
-            (Constant("abc"), Words(3)),
+            (Constant("abc"), Texts(3)),
             (Constant(Fraction(3, 4)), Whole(Fraction(1, 4), 3, 3)),
             (Constant(5, "day"), Day(5, 5)),
             (Constant(5, "second"), Second(5, 5)),
@@ -161,19 +161,19 @@ class TestKinds:
             (f(Function.COALESCE, "day", Constant(500, "day")), Day(0, 500)),
             (f(Function.COALESCE, "at", Constant(-1, "second")), Second(-1, 10**8)),
             (f(Function.COALESCE, "yes", Constant(False)), Truth()),
-            (f(Function.COALESCE, "region", Constant("none")), Words(4)),
+            (f(Function.COALESCE, "region", Constant("none")), Texts(4)),
             (f(Function.IS_NULL, NULL), Truth()),
             (f(Function.CASE, "yes", Constant(1), NULL), Whole(Fraction(1), 1, 1)),
             (f(Function.YEAR, "day"), Whole(Fraction(1), 1970, 1970)),
             (f(Function.YEAR, "at"), Whole(Fraction(1), 1970, 1973)),
             (f(Function.HOUR, "at"), Whole(Fraction(1), 0, 23)),
             (f(Function.DATE_OF, "at"), Day(0, 1157)),
-            (f(Function.SUBSTRING, Constant("hello"), Constant(2), Constant(3)), Words(3)),
+            (f(Function.SUBSTRING, Constant("hello"), Constant(2), Constant(3)), Texts(3)),
             (f(Function.MODULO, "age", Constant(Fraction(1, 2))), Whole(Fraction(1, 2), 0, 0)),
         ],
     )
     def test_are_as_tight_as_they_can_be(self, expression, kind):
-        assert kind_of(expression, AGE | TIMES) == kind
+        assert domain_of(expression, AGE | TIMES) == kind
 
     @pytest.mark.parametrize(
         ("expression", "words"),
@@ -190,7 +190,7 @@ class TestKinds:
             (f(Function.MODULO, "age", Constant(-3)), "positive constant"),
             (f(Function.MODULO, f(Function.MULTIPLY, "age", Constant(2**55)), Constant(Fraction(1, 7**5))), "64-bit"),
             (f(Function.EQUAL, "age", NULL), "IS NULL"),
-            (f(Function.EQUAL, "age", "region"), "one sort"),
+            (f(Function.EQUAL, "age", "region"), "one type"),
             (f(Function.EQUAL, "age", "age", "age"), "2 arguments"),
             (f(Function.AMONG, "age", Constant(1), NULL), "NULL out of IN"),
             (f(Function.AMONG, "age", "age"), "list of constants"),
@@ -198,13 +198,13 @@ class TestKinds:
             (f(Function.LESS, "yes", "yes"), "no order"),
             (f(Function.LEAST, "region", "region"), "no order"),
             (f(Function.GREATEST, "yes", "yes"), "no order"),
-            (f(Function.COALESCE, NULL), "one sort"),
+            (f(Function.COALESCE, NULL), "one type"),
             (f(Function.IS_NULL, "age", "age"), "IS_NULL takes 1"),
             (f(Function.CASE, "yes", Constant(1)), "CASE takes pairs"),
             (f(Function.CASE, NULL, Constant(1), Constant(2)), "CASE takes pairs"),
             (f(Function.CASE, "age", Constant(1), Constant(2)), "conditions"),
             (f(Function.CASE, "yes", NULL, NULL), "all NULL"),
-            (f(Function.CASE, "yes", Constant(1), Constant("a")), "one sort"),
+            (f(Function.CASE, "yes", Constant(1), Constant("a")), "one type"),
             (f(Function.LOWER, "age"), "LOWER takes text"),
             (f(Function.LOWER), "LOWER takes text"),
             (f(Function.LOWER, "region", Constant("x")), "does not take"),
@@ -224,4 +224,4 @@ class TestKinds:
     )
     def test_that_do_not_exist_are_refused(self, expression, words):
         with pytest.raises(UnsupportedQuery, match=words):
-            kind_of(expression, AGE | TIMES)
+            domain_of(expression, AGE | TIMES)
