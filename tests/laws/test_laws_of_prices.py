@@ -42,8 +42,8 @@ from discreet.privacy import (
     to_renyi,
     to_zcdp,
 )
+from discreet.privacy.advise import passed
 from discreet.privacy.convert import epsilon
-from discreet.privacy.explain.advise import passed
 from discreet.privacy.pricing.gdp import price_gdp
 from discreet.privacy.pricing.pure import price_pure
 from discreet.privacy.pricing.rdp import renyi

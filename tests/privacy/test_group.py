@@ -21,7 +21,8 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pricing.group import delta_factor, group, group_event, parallel_price
+from discreet.privacy.pricing.group import delta_factor, group, parallel_price
+from discreet.privacy.pricing.group_event import group_event
 from discreet.privacy.pricing.pure import price_pure
 from discreet.privacy.pricing.zcdp import price_zcdp
 

@@ -15,7 +15,8 @@ from typing import Literal, TypeAlias, get_args
 from ..arithmetic.rational import Number
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
 from ..privacy.events.json import Json
-from ..privacy.filters.filter import Filter, Kind, open_filter
+from ..privacy.filters.filter import Filter, open_filter
+from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import ApproxDP, Measure
 from ..privacy.neighbours import REPLACE, Neighbours
 from .entry import plain_json

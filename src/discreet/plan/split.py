@@ -46,7 +46,7 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
 
 @lru_cache(maxsize=1024)
 def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
-    from ..privacy.pricing.gdp import mu
+    from ..privacy.pricing.gaussian import mu
 
     small, less = down(float(epsilon)), down(float(delta))
     return fraction_down(math.nextafter(mu(small, less), 0.0), 1e-9)

@@ -10,6 +10,7 @@ group, amplify, advise                                            for several pe
 
 from __future__ import annotations
 
+from .advise import NOT_PROMISED, Advice, Meaning, advise, meaning
 from .amplify import amplify, dp_sgd
 from .calibrate import fits, largest, least_budget, least_scale, most_queries
 from .compose import compose
@@ -36,12 +37,12 @@ from .events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
-from .explain.advise import NOT_PROMISED, Advice, Meaning, advise, meaning
 from .explain.attack import Attack
 from .explain.why import Why
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .neighbours import ADD_REMOVE, REPLACE, Neighbours
-from .pricing.group import group, group_event
+from .pricing.group import group
+from .pricing.group_event import group_event
 from .pricing.moments import moments
 
 __all__ = [

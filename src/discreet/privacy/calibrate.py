@@ -23,7 +23,7 @@ from .events import Event, Repeated
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
 from .pricing.boxes import price_approx
 from .pricing.gdp import price_gdp
-from .pricing.parts import Parts, flatten
+from .pricing.parts import Flattened, flatten
 from .pricing.pure import price_pure
 from .pricing.rdp import price_order
 from .pricing.zcdp import price_zcdp
@@ -46,7 +46,7 @@ def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
     return excess(flatten(events), read_measure(budget)) <= 0
 
 
-def excess(parts: Parts, budget: Measure) -> float:
+def excess(parts: Flattened, budget: Measure) -> float:
     """Give ln(price/budget): above 0 exactly when the events do not fit."""
     match budget:
         case PureDP():
@@ -63,7 +63,7 @@ def excess(parts: Parts, budget: Measure) -> float:
             assert_never(budget)
 
 
-def _approximate(parts: Parts, budget: ApproxDP) -> float:
+def _approximate(parts: Flattened, budget: ApproxDP) -> float:
     if budget.delta == 0:
         return _ratio(price_pure(parts), budget.epsilon)
     box = price_approx(parts)

@@ -18,13 +18,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import ModuleType
 from typing import TypeAlias
 
 from ..arithmetic.rational import Number, rational, whole
+from ..arithmetic.rounding import shown, up
 from ..errors import InvalidArgument
 
 __all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
-
 
 _BRIEF = 12  # characters of an amount that people read at a glance
 
@@ -61,10 +62,15 @@ def _show(amount: Fraction) -> str:
 
 def _brief(amount: Fraction) -> str:
     """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
-    from ..arithmetic.rounding import shown
-
     exact = _show(amount)
     return exact if len(exact) <= _BRIEF else shown(amount, 6)
+
+
+def _conversions() -> ModuleType:
+    """Return what compares promises. It prices, so it stands above: the one import of this room that looks upward."""
+    from . import convert
+
+    return convert
 
 
 class _Promise:
@@ -80,9 +86,8 @@ class _Promise:
 
         Refuses what is no measure.
         """
-        from .convert import implies
-
-        return implies(read_measure(self), promise)
+        kept: bool = _conversions().implies(read_measure(self), promise)
+        return kept
 
     def __le__(self, other: object) -> bool:
         return self.implies(other) if isinstance(other, Measure) else NotImplemented
@@ -94,9 +99,8 @@ def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
     >>> round(GaussianDP(1).epsilon(delta=1e-10), 9)
     6.547924067
     """
-    from .convert import epsilon
-
-    return epsilon(self, delta)
+    price: float = _conversions().epsilon(self, delta)
+    return price
 
 
 def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
@@ -105,9 +109,8 @@ def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
     >>> round(GaussianDP(1).delta(epsilon=1), 9)
     0.126936738
     """
-    from .convert import delta
-
-    return delta(self, epsilon)
+    price: float = _conversions().delta(self, epsilon)
+    return price
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -225,8 +228,6 @@ class GaussianDP(_Promise):
     @property
     def mu(self) -> float:
         """μ, rounded up; exact if it is a short decimal, as a float stands for its shortest one; ∞ from 1e150 on."""
-        from ..arithmetic.rounding import up
-
         if self.squared > 10**300:
             return math.inf
         root = float(self.squared) ** 0.5

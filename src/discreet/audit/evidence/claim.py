@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...arithmetic.special import log_ndtr
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
@@ -34,8 +35,6 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     >>> round(gaussian_delta(1, 1), 16)
     0.1269367375066439
     """
-    from scipy.special import log_ndtr
-
     if mu == 0:
         return 0.0
     first = float(log_ndtr(mu / 2 - epsilon / mu))

@@ -11,7 +11,7 @@ from rich.progress import Progress
 
 from ...errors import InvalidArgument
 from ...ledger import Ledger, Parts, open_ledger
-from ...privacy.filters.filter import Kind
+from ...privacy.filters.options import FilterKind as Kind
 from ...privacy.neighbours import Neighbours
 from ..budget import measure_of, measure_of_words, pairs
 from ..flags import Delta, Epsilon, Json, Mu, Rho

@@ -18,6 +18,7 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...noise.binomial import MOST_TRIALS
 from ...noise.bits import Bits
+from ...privacy.calibrate import fits
 from ...privacy.events import BinomialNoise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
@@ -82,8 +83,6 @@ class Binomial:
         >>> Binomial.spending(ApproxDP(1, 1e-6), sensitivity=1)
         Binomial(trials=80, sensitivity=1)
         """
-        from ...privacy.calibrate import fits
-
         budget = refuse_pure(measure, "binomial", "ApproxDP or Geometric")
         if not isinstance(budget, ApproxDP):
             raise InvalidArgument(f"binomial noise is bounded, so it keeps no {type(budget).__name__}; use ApproxDP")

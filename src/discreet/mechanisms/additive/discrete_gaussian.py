@@ -19,6 +19,7 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...noise.bits import Bits
 from ...noise.geometric import MOST_SCALE
+from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise
 from ...privacy.measures import ZCDP, GaussianDP, Measure
 from ...privacy.neighbours import Neighbours
@@ -87,7 +88,6 @@ class DiscreteGaussian:
         >>> DiscreteGaussian.spending(ZCDP("1/8"), sensitivity=1)
         DiscreteGaussian(scale=2, sensitivity=1)
         """
-        from ...privacy.calibrate import least_scale
 
         def make(scale: Fraction) -> DiscreteGaussian:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)

@@ -18,6 +18,7 @@ from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...noise.bits import Bits
 from ...noise.grid import from_grid, to_grid
+from ...privacy.calibrate import least_scale
 from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
@@ -99,7 +100,6 @@ class Gaussian:
 
         Refuses pure ε, which no Gaussian keeps, and a promise so small that a scale has too few lattice steps for it.
         """
-        from ...privacy.calibrate import least_scale
 
         def make(scale: Fraction) -> Gaussian:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)

@@ -16,6 +16,7 @@ from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...noise.bits import Bits
 from ...noise.grid import from_grid, to_grid
+from ...privacy.calibrate import least_scale
 from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
@@ -95,7 +96,6 @@ class Laplace:
 
         Refuses an ε below about 1e-12: a scale has too few lattice steps for it.
         """
-        from ...privacy.calibrate import least_scale
 
         def make(scale: Fraction) -> Laplace:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)

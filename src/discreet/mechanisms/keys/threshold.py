@@ -14,6 +14,7 @@ from fractions import Fraction
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...noise import Bits, gaussian, laplace
+from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySelection
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.quantile import named, read_beta
@@ -142,7 +143,6 @@ class GaussianThreshold:
             raise InvalidArgument(
                 "key_share must lie between 0 and 1: the part of delta spent on the keys of one person"
             )
-        from ...privacy.calibrate import least_scale
 
         def noise(sigma: Fraction) -> DiscreteGaussianNoise:
             return DiscreteGaussianNoise(sigma**2, persons, dimension=persons, linf=1)

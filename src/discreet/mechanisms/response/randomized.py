@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.special import betaincinv
 from ...errors import InvalidArgument
 from ...noise import Bits, coin, exponential_choice, uniform
 from ...privacy.events import Response
@@ -206,8 +207,6 @@ class Frequencies:
         return self._clopper_pearson(share)
 
     def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:
-        from scipy.special import betaincinv
-
         yes, no = self.counts.astype(np.float64), (self.n - self.counts).astype(np.float64)
         low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
         high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, 1), 1 - beta / 2), 1.0)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..pairs.atoms import Atoms
-from ..pairs.cells import Array, Cells, Pair
+from ..pairs.cells import Array, LossCells, LossPair
 
 __all__ = ["Comb", "aligned", "dots"]
 
@@ -53,7 +53,7 @@ def aligned(pair: Atoms, step: Fraction) -> Comb:
     return Comb(h, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
 
 
-def dots(pair: Pair, step: float, tail: float) -> Comb:
+def dots(pair: LossPair, step: float, tail: float) -> Comb:
     """Connect the dots of a pair's curve at the grid points, in mass space.
 
     Each cell's (P, Q) mass is split between its two ends so that both are kept; a law on an interval of likelihood
@@ -83,7 +83,7 @@ def dots(pair: Pair, step: float, tail: float) -> Comb:
     return Comb(step, start, mass, 0.0, top, error, leak, float(cells.p[0]), spread=True)
 
 
-def _upper_share(cells: Cells, edges: Array, step: float, leak: float) -> Array:
+def _upper_share(cells: LossCells, edges: Array, step: float, leak: float) -> Array:
     """Give the part of each cell's P-mass that goes to its upper end: (1 − e^low q/p)/(1 − e^−step), a little more."""
     p, q = cells.p[1:-1], cells.q[1:-1]
     some = (p > 0) & (q > 0)

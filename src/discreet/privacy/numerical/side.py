@@ -12,9 +12,9 @@ import numpy as np
 
 from ...arithmetic.rounding import fraction_up, up
 from ..pairs.atoms import Atoms
-from ..pairs.cells import Array, Pair, ceiling
+from ..pairs.cells import Array, LossPair, ceiling
 from .comb import Comb, aligned, dots
-from .lower import Evidence, interpolate, spread_law
+from .lower import Proof, interpolate, spread_law
 from .ring import Profile, compose
 from .search import last_above, most_below, solve
 from .tilt import Cumulants
@@ -51,14 +51,14 @@ class Bracket:
 class Composed:
     """The composed combs and what they prove: δ(ε) ≤ top + e^a · upper(ε − 2a), and lower bounds by evidence."""
 
-    evidence: Evidence
+    evidence: Proof
     slack: float
 
     def deltas(self, epsilon: Array) -> Array:
         """Bound δ from above at each ε."""
         profile, a = self.evidence.profile, self.slack
         raw = interpolate(profile.losses, profile.upper, epsilon - 2 * a, below=1.0)
-        return np.minimum(1.0, self.evidence.top[1] + math.exp(a) * raw)
+        return np.minimum(1.0, self.evidence.top[1] + math.exp(min(a, 700.0)) * raw)
 
     def epsilon(self, delta: float) -> float:
         """Give the least ε whose bound is at most δ: chords in e^ε are solved exactly."""
@@ -78,7 +78,7 @@ class Composed:
         return up(start + grown) + 2 * self.slack
 
 
-Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracket], float], float]
+_Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracket], float], float]
 """How a composition narrows a bracket, how wide a bracket counts, and how wide it may stay."""
 
 
@@ -86,7 +86,7 @@ Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracke
 class Side:
     """The pairs of one direction, each with how often it happens."""
 
-    groups: tuple[tuple[Pair, int], ...]
+    groups: tuple[tuple[LossPair, int], ...]
 
     @property
     def count(self) -> int:
@@ -168,7 +168,7 @@ class Side:
             return min(tilt, cumulants.for_epsilon(near)[0], STEEPEST / near), near, tail
         return tilt, rough, tail
 
-    def _refine(self, best: Bracket, step: float, tilt: float, tail: float, goal: Goal) -> Bracket:
+    def _refine(self, best: Bracket, step: float, tilt: float, tail: float, goal: _Goal) -> Bracket:
         """Compose on finer and finer grids until the bracket is as narrow as the goal says, or the work too much."""
         look, width, gap = goal
         rounds = 0
@@ -273,7 +273,7 @@ class Side:
         if split and combs[0].step > COARSEST:
             low, split = math.inf, 0
         spread = spread_law(combs[0].step, split, profile.tilt) if split else None
-        evidence = Evidence(profile, (self.top[0], top), blur + raised, low, spread)
+        evidence = Proof(profile, (self.top[0], top), blur + raised, low, spread)
         return Composed(evidence, blur + sum(k * pair.slack for pair, k in self.groups))
 
 
@@ -286,11 +286,11 @@ def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
     return math.sqrt(4 * gap * epsilon / (2.2 * (1 + tilt) * count))
 
 
-def _fits(pair: Pair, pitch: Fraction | None) -> bool:
+def _fits(pair: LossPair, pitch: Fraction | None) -> bool:
     return pitch is not None and pair.lattice is not None and (pair.lattice.pitch / pitch).denominator == 1
 
 
-def _common_pitch(groups: tuple[tuple[Pair, int], ...], step: float) -> Fraction | None:
+def _common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fraction | None:
     """Give the coarsest lattice that serves as many pairs as it can without being much finer than is needed."""
     with_lattice = [(k, pair.lattice.pitch) for pair, k in groups if pair.lattice is not None]
     common: Fraction | None = None

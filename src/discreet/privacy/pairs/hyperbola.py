@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import down, up
-from .cells import Array, Cells, Lattice, narrowest
+from .cells import Array, Lattice, LossCells, narrowest
 
 __all__ = ["Hyperbola", "bounded_range", "geometric", "laplace"]
 
@@ -32,7 +32,7 @@ class Hyperbola:
     lattice: Lattice | None = None
     slack: float = 0.0
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         """Integrate the density in closed form between edges and add the two atoms."""
         cuts = np.clip(np.concatenate(([-self.wide], edges, [self.wide])), -self.wide, self.wide)
         grown = np.expm1(np.diff(cuts) / 2)
@@ -43,7 +43,7 @@ class Hyperbola:
                 cell = int(np.searchsorted(edges, loss, side="left"))
                 p[cell] += mass
                 q[cell] += mass * math.exp(-loss)
-        return Cells(p, q, 0.0, 32 * EPS * (1 + self.wide / narrowest(cuts)))
+        return LossCells(p, q, 0.0, 32 * EPS * (1 + self.wide / narrowest(cuts)))
 
     def _curve(self, e: float) -> float:
         if e >= self.high:

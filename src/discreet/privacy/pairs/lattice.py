@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.special import gammaln, ndtr, xlogy
 from .atoms import Atoms, binary
 from .cells import Array, Lattice
 from .hyperbola import Hyperbola, geometric
@@ -64,8 +65,6 @@ def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
     >>> round(discrete_gauss(Fraction(1), 1).delta(1.0), 9)
     0.141351339
     """
-    from scipy.special import ndtr
-
     v = float(variance)
     reach = math.ceil(REACH * math.sqrt(v)) + 2
     few = np.arange(-min(reach, 100), min(reach, 100) + 1.0)  # above σ = 3 the sum is σ√2π to 1e-70
@@ -121,8 +120,6 @@ def _log_binomial(trials: int, y: Array) -> Array:
 
 def _rest(z: Array) -> Array:
     """Give ln Γ(z+1) − z ln z + z: what Stirling's formula leaves."""
-    from scipy.special import gammaln, xlogy
-
     w = np.maximum(z, 16.0)
     series = (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / w**2) / w**2) / w**2) / w**2) / w
     large = np.log(2 * math.pi * w) / 2 + series

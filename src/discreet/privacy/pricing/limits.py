@@ -64,9 +64,15 @@ def refuse_beyond(event: Event) -> None:
     discreet.errors.InvalidArgument: LaplaceNoise has a loss beyond 1e100, which is not priced; take more noise
     """
     for what, amount, most in _amounts(event):
+        if what == "a loss" and 0 < amount < 1 / most:
+            kind = type(event).__name__
+            raise InvalidArgument(
+                f"{kind} has a loss below 1e-100, which is not priced; leave it out, or use less noise"
+            )
         if amount > most:
             kind, works = type(event).__name__, _WORKS.get(what, "take more noise")
-            raise InvalidArgument(f"{kind} has {what} beyond {float(most):.6g}, which is not priced; {works}")
+            beyond = "2**62" if what == "trials" else f"1e{len(str(most)) - 1}"
+            raise InvalidArgument(f"{kind} has {what} beyond {beyond}, which is not priced; {works}")
 
 
 def refuse_count(times: int) -> None:
@@ -98,14 +104,15 @@ def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
                 yield "a lattice", max(event.sensitivity, event.scale) / event.step, FINEST
         case DiscreteLaplaceNoise() | TruncatedGeometricNoise():
             yield "a loss", event.sensitivity / event.scale, MOST
-            yield "a lattice", max(event.sensitivity, event.scale), FINEST
+            yield "a lattice", max(Fraction(event.sensitivity), event.scale), FINEST
         case GaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             if event.step:
+                yield "a loss", max(event.squared_sensitivity, event.step**2) / event.variance, MOST
                 yield "a lattice", max(event.squared_sensitivity, event.variance) / event.step**2, FINEST
         case DiscreteGaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
-            yield "a lattice", max(event.squared_sensitivity, event.variance), FINEST
+            yield "a lattice", max(Fraction(event.squared_sensitivity), event.variance), FINEST
         case BinomialNoise():
             yield "trials", Fraction(event.trials), Fraction(2**62)
         case _:
@@ -122,7 +129,8 @@ def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
         case Promise():
             yield from _promised(event)
         case OwnCurve():
-            yield "a loss", max(epsilon for epsilon, _ in event.points), MOST
+            for epsilon, _ in event.points:
+                yield "a loss", epsilon, MOST
         case Sampled() | Repeated():
             yield from _amounts(event.event)
         case KeySelection():
@@ -140,7 +148,8 @@ def _promised(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
         case PureDP(epsilon=amount) | ApproxDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
             yield "a loss", amount, MOST
         case RenyiDP(orders=orders):
-            yield "a loss", max(amount for _, amount in orders), MOST
+            for _, amount in orders:
+                yield "a loss", amount, MOST
             yield "an order", orders[-1][0], MOST
             yield "an order near 1, 1/(alpha − 1)", 1 / (orders[0][0] - 1), Fraction(10**9)
         case _:

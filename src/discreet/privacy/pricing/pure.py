@@ -25,12 +25,13 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from .parts import Parts, total
+from .group import group, no_promise, parallel_price
+from .parts import Flattened, total
 
 __all__ = ["amplified", "laplace_delta", "price_pure", "pure_promise", "response_delta", "response_epsilon"]
 
 
-def price_pure(events: Parts | Event | Iterable[Event]) -> Fraction | None:
+def price_pure(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
     """Give the sum of the pure ε of the events, exactly; None if some event is not ε-DP for any ε.
 
     Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are chosen adaptively.
@@ -60,10 +61,16 @@ def _one(atom: Event) -> Fraction | None:
             inner = price_pure(atom.event)
             price = None if inner is None else amplified(inner, atom.rate)
         case Parallel():
-            from .group import parallel_price
-
-            price = parallel_price(atom, price_pure, 2)
+            price = parallel_price(atom, price_pure, 2, _promised)
     return price
+
+
+def _promised(event: Event, size: int) -> Event:
+    """State what a group is promised by the pure ε."""
+    pure = price_pure(event)
+    if pure is None:
+        raise no_promise(event, size)
+    return Promise(group(PureDP(pure), size), neighbours=event.neighbours)
 
 
 def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fraction | None:
