@@ -119,7 +119,7 @@ class TestReplay:
         after = Store({"visits": owned(0, others) + owned(1, mine)}).tally(chosen.tally)
         change = [after[key][0] - before.get(key, (0,))[0] for key in after]
         assert set(change) <= {0, 1}
-        assert sum(change) <= chosen.rule.l0
+        assert sum(change) <= chosen.rule.max_groups
 
 
 class TestPrice:

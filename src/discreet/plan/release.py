@@ -188,5 +188,5 @@ def _chosen(budget: Divisible, sensitivity: int, monotone: bool, near: Neighbour
 @lru_cache(maxsize=4096)
 def _noise(budget: Divisible, sensitivity: Sensitivity) -> Additive:
     if isinstance(budget, PureDP):
-        return Geometric.spending(budget, sensitivity)
-    return DiscreteGaussian.spending(budget, sensitivity)
+        return Geometric.spending(budget, sensitivity=sensitivity)
+    return DiscreteGaussian.spending(budget, sensitivity=sensitivity)

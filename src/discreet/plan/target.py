@@ -69,7 +69,7 @@ def _single_scales(layout: Layout, asked: Asked, beta: float, *, laplace: bool) 
 def _largest(steps: Fraction, beta: float, laplace: bool) -> Fraction:
     """Give the largest scale whose error is at most so many steps; which sensitivity it hides does not matter."""
     family = Geometric if laplace else DiscreteGaussian
-    return family.for_error(steps, beta, sensitivity=1).scale
+    return family.for_error(steps, beta=beta, sensitivity=1).scale
 
 
 def _choices(layout: Layout, asked: Asked, beta: float, *, laplace: bool) -> Iterator[tuple[int, ChosenRelease]]:

@@ -86,7 +86,7 @@ class SparseVector:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         sensitivity: Number,
         answers: int = 1,
@@ -95,7 +95,7 @@ class SparseVector:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SparseVector:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: SparseVectorEvent(e, answers, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: SparseVectorEvent(e, answers, neighbours=neighbours), spend)
         return cls(
             epsilon,
             sensitivity,

@@ -80,7 +80,7 @@ class MultiplicativeWeights:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         domain: int,
         total: int,
@@ -96,7 +96,7 @@ class MultiplicativeWeights:
         chance β. In practice far smaller thresholds do, at the risk of running out.
         """
         rounds = whole(updates, "updates", least=1)
-        epsilon = largest_epsilon(lambda e: _event(e, rounds, neighbours), budget, slots=2 * rounds)
+        epsilon = largest_epsilon(lambda e: _event(e, rounds, neighbours), spend, slots=2 * rounds)
         made = cls(domain, total, rounds, epsilon, 1 if threshold is None else threshold, neighbours=neighbours)
         if threshold is not None:
             return made

@@ -26,6 +26,7 @@ from ..laws import binomial as coins
 from ..laws.normal import quantile
 from ..laws.quantile import around, at, brief, first_true, least_whole, level
 from ..reading.budget import refuse_pure
+from ..reading.formerly import formerly
 from ..reading.value import Whole, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian
@@ -75,15 +76,16 @@ class Binomial:
         return math.sqrt(self.trials) / 2
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
-        cls, measure: Measure, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
+        cls, spend: Measure, *, sensitivity: Real | Sensitivity, neighbours: Neighbours | None = None
     ) -> Binomial:
         """Choose the fewest coins that keep (ε, δ); two coins more only ever help, being noise added to noise.
 
         >>> Binomial.spending(ApproxDP(1, 1e-6), sensitivity=1)
         Binomial(trials=80, sensitivity=1)
         """
-        budget = refuse_pure(measure, "binomial", "ApproxDP or Geometric")
+        budget = refuse_pure(spend, "binomial", "ApproxDP or Geometric")
         if not isinstance(budget, ApproxDP):
             raise InvalidArgument(f"binomial noise is bounded, so it keeps no {type(budget).__name__}; use ApproxDP")
         stated = read_sensitivity(sensitivity, neighbours)[0]
@@ -92,15 +94,16 @@ class Binomial:
         def holds(half: int) -> bool:
             return half > 0 and fits(BinomialNoise(2 * half, norm), budget)
 
-        guess = 2 * float(Gaussian.spending(budget, norm).scale) ** 2
+        guess = 2 * float(Gaussian.spending(budget, sensitivity=norm).scale) ** 2
         return cls(2 * first_true(holds, guess), sensitivity, neighbours=neighbours)
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         cells: int = 1,
         neighbours: Neighbours | None = None,

@@ -27,6 +27,7 @@ from ..laws import discrete_gaussian as theta
 from ..laws.normal import quantile
 from ..laws.quantile import around, at, brief, least_whole, level
 from ..reading.budget import refuse_pure
+from ..reading.formerly import formerly
 from ..reading.value import Floats, Whole, count_of, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import add_drawn, most_noise, whole_norm
@@ -75,11 +76,12 @@ class DiscreteGaussian:
         return f"DiscreteGaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
         cls,
-        measure: Measure,
-        sensitivity: Real | Sensitivity,
+        spend: Measure,
         *,
+        sensitivity: Real | Sensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> DiscreteGaussian:
@@ -92,7 +94,7 @@ class DiscreteGaussian:
         def make(scale: Fraction) -> DiscreteGaussian:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
 
-        budget = refuse_pure(measure, "discrete Gaussian", "ApproxDP, ZCDP, GaussianDP or Geometric")
+        budget = refuse_pure(spend, "discrete Gaussian", "ApproxDP, ZCDP, GaussianDP or Geometric")
         square = Fraction(make(Fraction(1)).event.squared_sensitivity)
         if isinstance(budget, ZCDP):
             return make(root_up(square / (2 * budget.rho)))
@@ -100,11 +102,12 @@ class DiscreteGaussian:
         return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(near)))
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         cells: int = 1,
         neighbours: Neighbours | None = None,

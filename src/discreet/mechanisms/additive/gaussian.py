@@ -25,6 +25,7 @@ from ...privacy.neighbours import Neighbours
 from ..laws import normal
 from ..laws.quantile import around, at, brief, level, most_scale, target
 from ..reading.budget import refuse_pure
+from ..reading.formerly import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import ROUNDS, add_noise, exponent_for, root_up, square_apart, too_small, widening
@@ -85,11 +86,12 @@ class Gaussian:
         return f"Gaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
         cls,
-        measure: Measure,
-        sensitivity: Real | Sensitivity,
+        spend: Measure,
         *,
+        sensitivity: Real | Sensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Gaussian:
@@ -104,7 +106,7 @@ class Gaussian:
         def make(scale: Fraction) -> Gaussian:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
 
-        budget = refuse_pure(measure, "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
+        budget = refuse_pure(spend, "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
         square = make(Fraction(1)).event.squared_sensitivity
         if not isinstance(budget, ZCDP):
             return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(square)))
@@ -116,11 +118,12 @@ class Gaussian:
         raise too_small(budget, "DiscreteGaussian")
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         cells: int = 1,
         whole: bool = False,

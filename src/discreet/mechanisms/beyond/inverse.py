@@ -79,7 +79,7 @@ class InverseQuantile:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         low: Number,
         high: Number,
@@ -87,7 +87,7 @@ class InverseQuantile:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> InverseQuantile:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), spend)
         return cls(epsilon, low, high, quantile=quantile, neighbours=neighbours)
 
     @property

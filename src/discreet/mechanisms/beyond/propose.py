@@ -72,14 +72,14 @@ class ProposeTestRelease:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         bound: int,
         test_share: Number = Fraction(1, 2),
         neighbours: Neighbours = REPLACE,
     ) -> ProposeTestRelease:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "propose-test-release")
+        epsilon, delta = approximate(spend, "propose-test-release")
         return cls(epsilon, delta, bound, test_share=test_share, neighbours=neighbours)
 
     @property
@@ -163,7 +163,7 @@ class ProposedQuantile:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         low: Number,
         high: Number,
@@ -176,7 +176,7 @@ class ProposedQuantile:
         >>> ProposedQuantile.spending(ApproxDP(1, 1e-6), low=0, high=100, bound=1).event.measure
         ApproxDP(1, 1e-06)
         """
-        epsilon, delta = approximate(budget, "propose-test-release")
+        epsilon, delta = approximate(spend, "propose-test-release")
         return cls(epsilon, delta, low, high, bound, quantile=quantile, test_share=test_share)
 
     @property

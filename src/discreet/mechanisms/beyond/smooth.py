@@ -65,10 +65,10 @@ class SmoothQuantile:
 
     @classmethod
     def spending(
-        cls, budget: Measure, *, low: Number, high: Number, quantile: Number = Fraction(1, 2)
+        cls, spend: Measure, *, low: Number, high: Number, quantile: Number = Fraction(1, 2)
     ) -> SmoothQuantile:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "smooth sensitivity with Laplace noise")
+        epsilon, delta = approximate(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, quantile=quantile)
 
     @property
@@ -117,9 +117,9 @@ class SmoothTrimmedMean:
             raise InvalidArgument("trim must be at least 0 and below 1/2: the share cut off at each end")
 
     @classmethod
-    def spending(cls, budget: Measure, *, low: Number, high: Number, trim: Number) -> SmoothTrimmedMean:
+    def spending(cls, spend: Measure, *, low: Number, high: Number, trim: Number) -> SmoothTrimmedMean:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "smooth sensitivity with Laplace noise")
+        epsilon, delta = approximate(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, trim=trim)
 
     @property

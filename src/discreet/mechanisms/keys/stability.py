@@ -26,12 +26,12 @@ def stability_histogram(budget: Measure) -> LaplaceThreshold:
     """Make the stability-based histogram: noise on the non-empty cells only, those below a threshold dropped.
 
     Its error does not grow with the number of possible cells, which may be infinite (Korolova et al. 2009; Bun, Nissim,
-    Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with l0 = 1.
+    Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with K = 1.
 
     >>> stability_histogram(ApproxDP(1, "1e-12")).release({"ada": 10**6, "eve": 1}).keys
     ('ada',)
     """
-    return LaplaceThreshold.spending(budget, l0=1)
+    return LaplaceThreshold.spending(budget, max_groups=1)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -65,9 +65,9 @@ class PrivateMode:
         object.__setattr__(self, "neighbours", read_neighbours(neighbours))
 
     @classmethod
-    def spending(cls, budget: Measure, *, neighbours: Neighbours = ADD_REMOVE) -> PrivateMode:
+    def spending(cls, spend: Measure, *, neighbours: Neighbours = ADD_REMOVE) -> PrivateMode:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "releasing a mode of unknown keys")
+        epsilon, delta = approximate(spend, "releasing a mode of unknown keys")
         return cls(epsilon, delta, neighbours=neighbours)
 
     @property

@@ -59,9 +59,9 @@ class GridResponse:
         object.__setattr__(self, "score", score)
 
     @classmethod
-    def spending(cls, budget: Measure, *, side: int, score: Score = "uniform") -> GridResponse:
+    def spending(cls, spend: Measure, *, side: int, score: Score = "uniform") -> GridResponse:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        return cls(side, largest_epsilon(lambda e: cls(side, e, score).event, budget), score)
+        return cls(side, largest_epsilon(lambda e: cls(side, e, score).event, spend), score)
 
     @property
     def rate(self) -> Fraction:

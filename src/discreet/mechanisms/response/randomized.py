@@ -71,10 +71,10 @@ class RandomizedResponse:
         object.__setattr__(self, "epsilon", _price(exact, k) if exact is not None else positive(epsilon, "epsilon"))
 
     @classmethod
-    def spending(cls, budget: Measure, *, options: int) -> RandomizedResponse:
+    def spending(cls, spend: Measure, *, options: int) -> RandomizedResponse:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
         k = whole(options, "options", least=2)
-        return cls(k, epsilon=largest_epsilon(lambda e: Response(e, k), budget))
+        return cls(k, epsilon=largest_epsilon(lambda e: Response(e, k), spend))
 
     @classmethod
     def for_error(cls, error: Number, *, n: int, options: int = 2, beta: Number = 0.05) -> RandomizedResponse:

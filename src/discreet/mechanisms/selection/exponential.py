@@ -60,13 +60,13 @@ class Exponential:
 
     @classmethod
     def spending(
-        cls, budget: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
+        cls, spend: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> Exponential:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure.
 
         Under ZCDP that is √(8ρ), and a little more where ρ is not small.
         """
-        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), spend)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @classmethod

@@ -79,7 +79,7 @@ class NoisyMax:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         sensitivity: Number,
         noise: Noise = "exponential",
@@ -87,7 +87,7 @@ class NoisyMax:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> NoisyMax:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend)
         return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
     @classmethod

@@ -62,10 +62,10 @@ class PermuteAndFlip:
 
     @classmethod
     def spending(
-        cls, budget: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
+        cls, spend: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> PermuteAndFlip:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @classmethod

@@ -65,7 +65,7 @@ class TopK:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         k: int,
         sensitivity: Number,
@@ -80,7 +80,7 @@ class TopK:
         """
         times = whole(k, "k", least=1)
         epsilon = largest_epsilon(
-            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times), budget, slots=times
+            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times), spend, slots=times
         )
         return cls(times, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 

@@ -100,7 +100,9 @@ def exceeds(given: Proof, epsilon: float, delta: float) -> bool:
         return have > delta
     reach = given.spread.reach
     at = epsilon - 2 * blur - given.spread.half * np.arange(-reach, reach + 1, dtype=np.float64)
-    curve = np.minimum(1.0, given.top[1] + math.exp(blur) * interpolate(losses, given.profile.upper, at, below=1.0))
+    curve = np.minimum(
+        1.0, given.top[1] + math.exp(min(blur, 700.0)) * interpolate(losses, given.profile.upper, at, below=1.0)
+    )
     hull, law = _hull(curve, delta, given.spread.half), given.spread.weights
     wrong = given.spread.noise * float(hull.sum()) + given.spread.tail * (renyi + given.top[1] + delta)
     return have > float(law @ hull) * (1 + 1e-12) + wrong

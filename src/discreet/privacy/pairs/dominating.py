@@ -51,7 +51,7 @@ from .cells import Array, LossPair
 from .curve import from_points, from_renyi, from_zcdp, mirrored
 from .gauss import Gauss, lattice_gauss
 from .hyperbola import bounded_range, laplace
-from .lattice import binomial, discrete_gauss, two_sided
+from .lattice import binomial, discrete_gauss, discrete_laplace
 from .parallel import alternatives
 
 __all__ = ["STEEP", "largest_move", "merged_parts", "pair_of", "parts_of"]
@@ -163,7 +163,7 @@ def pair_of(event: Event) -> LossPair:
 def _laplace(ratio: Fraction, rate: Fraction) -> LossPair:
     if ratio > STEEP:
         return _steep(ratio)
-    return laplace(ratio) if rate == 0 else two_sided(rate, int(ratio / rate))
+    return laplace(ratio) if rate == 0 else discrete_laplace(rate, int(ratio / rate))
 
 
 def _pure(epsilon: Fraction) -> LossPair:

@@ -11,7 +11,7 @@ import numpy as np
 from ...arithmetic.rounding import down, up
 from .cells import Array, Lattice, LossCells, narrowest
 
-__all__ = ["Hyperbola", "bounded_range", "geometric", "laplace"]
+__all__ = ["Hyperbola", "bounded_range", "discrete_laplace_hull", "laplace"]
 
 EPS = 2.0**-52
 
@@ -87,15 +87,15 @@ def laplace(ratio: Fraction) -> Hyperbola:
     return Hyperbola(x, x, 0.5, math.exp(-x / 2) / 2, ratio)
 
 
-def geometric(rate: Fraction, steps: int) -> Hyperbola:
-    """Make a pair that dominates two-sided geometric noise a^|x|, a = e^−rate, shifted by whole steps n.
+def discrete_laplace_hull(rate: Fraction, steps: int) -> Hyperbola:
+    """Make a pair that dominates discrete Laplace noise a^|x|, a = e^−rate, shifted by whole steps n.
 
     The trade-off function of the shift joins the points α = a^t/(1+a), f = a^{n+1}/((1+a)² α), t = 1 … n, by chords
     (thresholds are optimal: the loss is monotone). These points lie on the hyperbola αf = a^{n+1}/(1+a)², whose chords
     lie above it, so the hyperbola between t = 1 and t = n, with the two end atoms of mass 1/(1+a), dominates. For n = 1
     nothing is left between and it is randomized response, exactly.
 
-    >>> geometric(Fraction(1), 1).delta(0.0) - laplace(Fraction(1)).delta(0.0) > 0
+    >>> discrete_laplace_hull(Fraction(1), 1).delta(0.0) - laplace(Fraction(1)).delta(0.0) > 0
     True
     """
     a, ratio = float(rate), rate * steps

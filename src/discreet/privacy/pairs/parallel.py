@@ -90,7 +90,7 @@ def _rank(part: Event) -> tuple[object, Fraction] | None:
         case LaplaceNoise() if part.step == 0:
             return "Laplace", part.sensitivity / part.scale
         case DiscreteLaplaceNoise():
-            return ("geometric", part.scale), Fraction(part.sensitivity)
+            return ("discrete Laplace", part.scale), Fraction(part.sensitivity)
         case GaussianNoise() if part.step == 0:
             return "Gaussian", part.squared_sensitivity / part.variance
         case PermuteAndFlipSelection() | SparseVector():
