@@ -68,7 +68,7 @@ class TestFormerly:
             assert made.spending(ApproxDP(1, "1e-6"), l0=3).max_groups == 3
 
     def test_both_names(self):
-        with pytest.warns(DeprecationWarning), pytest.raises(InvalidArgument, match="given twice"):
+        with pytest.warns(DeprecationWarning, match="max_groups"), pytest.raises(InvalidArgument, match="given twice"):
             mechanisms.LaplaceThreshold(1, "1e-6", l0=3, max_groups=3)
 
     def test_the_name_of_the_lectures(self):

@@ -39,7 +39,7 @@ from discreet.privacy.pairs.cells import Lattice, narrowest
 from discreet.privacy.pairs.curve import envelope, from_points, from_zcdp, mirrored
 from discreet.privacy.pairs.dominating import merged_parts, parts_of
 from discreet.privacy.pairs.gauss import Gauss, lattice_gauss
-from discreet.privacy.pairs.hyperbola import bounded_range, laplace
+from discreet.privacy.pairs.hyperbola import bounded_range, discrete_laplace_hull, laplace
 from discreet.privacy.pairs.lattice import FEW, binomial, discrete_gauss, discrete_laplace
 from discreet.privacy.pairs.mixture import Mixture
 from discreet.privacy.pairs.parallel import doubled

@@ -38,7 +38,9 @@ class Widths:
     def tail(self, shift: int) -> int:
         """Find the width of the word that holds the low bits and the first bits of the acceptance."""
         need = self.accept + shift
-        return need if self.accept < 16 else 32 if need <= 32 else 64
+        if self.accept < 16:
+            return need
+        return 32 if need <= 32 else 64
 
 
 WIDE = Widths()

@@ -5,7 +5,7 @@ events       LaplaceNoise  GaussianNoise  …  Parallel             what was don
 compose      events → Curve                                       what it costs together
 calibrate    fits  least_scale  largest  most_queries  least_budget
 convert      to_pure  to_approx  to_zcdp  to_gaussian  to_renyi  implies
-group, amplify, advise                                            for several people, for samples, in words
+group_privacy, amplify, advise                                          for several people, for samples, in words
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .explain.attack import Attack
 from .explain.why import Why
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .neighbours import ADD_REMOVE, REPLACE, Neighbours
-from .pricing.group import group
+from .pricing.group import group_privacy
 from .pricing.group_event import group_event
 from .pricing.moments import moments
 
@@ -85,8 +85,8 @@ __all__ = [
     "compose",
     "dp_sgd",
     "fits",
-    "group",
     "group_event",
+    "group_privacy",
     "implies",
     "largest",
     "least_budget",

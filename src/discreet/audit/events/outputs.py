@@ -125,7 +125,8 @@ def _cell_columns(name: str, cells: list[object]) -> dict[str, OutputColumn]:
     if len(set(kinds)) > 1 or name not in found:
         words = tuple(sorted(set(kinds)))
         index = {word: i for i, word in enumerate(words)}
-        label = name if name not in found else "kind" if name == "value" else f"{name} kind"
+        beside = "kind" if name == "value" else f"{name} kind"
+        label = beside if name in found else name
         found[label] = OutputColumn(np.array([index[kind] for kind in kinds], dtype=np.int64), words)
     return found
 

@@ -21,7 +21,7 @@ from ...engines.duckdb.engine import DuckDB
 from ...errors import BudgetExceeded
 from ...ledger import open_ledger
 from ...privacy.measures import PureDP
-from ...samples import sample
+from ...samples import example as sample
 from ..write import can_draw, write_picture
 
 __all__ = ["PICTURE", "show"]

@@ -90,7 +90,7 @@ class MWEM:
         passes: int = 1,
         neighbours: Neighbours = REPLACE,
     ) -> MWEM:
-        """Spend a budget over the rounds: discrete Laplace noise, ε/2·rounds, under PureDP; Gaussian noise otherwise."""
+        """Spend a budget over the rounds: discrete Laplace noise, ε/2·rounds, under PureDP; else Gaussian noise."""
         times = whole(rounds, "rounds", least=1)
         spent = read_budget(spend)
         noise: Noise = "laplace" if isinstance(spent, PureDP) else "gaussian"

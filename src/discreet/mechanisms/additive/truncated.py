@@ -193,5 +193,5 @@ def _range(low: object, high: object) -> tuple[int, int]:
 
 def _tail(t: int, h: float, width: int) -> float:
     """Give the largest chance, over all values in a range, of a miss above t."""
-    sides = 2 if width >= 2 * t + 2 else 1 if width >= t + 1 else 0
+    sides = (width >= t + 1) + (width >= 2 * t + 2)
     return sides * law.tail(t, h) / 2

@@ -45,9 +45,9 @@ def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> fl
 class LaplaceThreshold:
     """Add discrete Laplace noise of scale K/ε to the count of every key present; show those that reach t.
 
-    Each person holds at most K = `max_groups` keys (cut down beforehand) and counts once in each. Price: (ε, δ) (Korolova et al.
-    2009; Wilson et al. 2020): keys held by others too have noise of Δ1 = K; a person's own keys appear with
-    probability at most δ together, t being the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K).
+    Each person holds at most K = `max_groups` keys (cut down beforehand) and counts once in each. Price: (ε, δ)
+    (Korolova et al. 2009; Wilson et al. 2020): keys held by others too have noise of Δ1 = K; a person's own keys appear
+    with probability at most δ together, t being the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K).
 
     >>> keys = LaplaceThreshold(epsilon=1, delta=1e-6)
     >>> keys.threshold
@@ -113,8 +113,9 @@ class LaplaceThreshold:
 class GaussianThreshold:
     """Add discrete Gaussian noise to the count of every key present; show those that reach t.
 
-    One person's K = `max_groups` keys move the counts by √K in Euclidean length, not by K: better than Laplace noise for many keys
-    a person. Price: the noise's curve (variance σ², Δ2² = K), and δ for a person's own keys (Wilson et al. 2020).
+    One person's K = `max_groups` keys move the counts by √K in Euclidean length, not by K: better than Laplace noise
+    for many keys a person. Price: the noise's curve (variance σ², Δ2² = K), and δ for a person's own keys (Wilson et
+    al. 2020).
 
     >>> keys = GaussianThreshold(variance=100, delta=1e-6, max_groups=1)
     >>> keys.threshold

@@ -13,7 +13,7 @@ import numpy as np
 from ...arithmetic.rounding import fraction_up, up
 from ..pairs.atoms import Atoms
 from ..pairs.cells import Array, LossPair, ceiling
-from .comb import Comb, aligned, dots
+from .comb import Comb, aligned, common_pitch, dots, fits_pitch
 from .lower import Proof, interpolate, spread_law
 from .ring import Profile, compose
 from .search import last_above, most_below, solve
@@ -245,8 +245,8 @@ class Side:
 
     def combs(self, step: float, tail: float, longest: int) -> list[Comb] | None:
         """Place every pair on one grid, on its own lattice if the grid can refine it without much cost."""
-        pitch = _common_pitch(self.groups, step)
-        if pitch is not None and any(not _fits(pair, pitch) for pair, _ in self.groups):
+        pitch = common_pitch(self.groups, step)
+        if pitch is not None and any(not fits_pitch(pair, pitch) for pair, _ in self.groups):
             pitch /= math.ceil(float(pitch) / step)
         h = step if pitch is None else float(pitch)
         combs: list[Comb] = []
@@ -254,7 +254,7 @@ class Side:
             low, high = pair.span(tail)
             if high - low > longest * h:
                 return None
-            if pitch is not None and isinstance(pair, Atoms) and _fits(pair, pitch):
+            if pitch is not None and isinstance(pair, Atoms) and fits_pitch(pair, pitch):
                 combs.append(aligned(pair, pitch))
             else:
                 combs.append(dots(pair, h, tail))
@@ -284,23 +284,3 @@ def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
     moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).
     """
     return math.sqrt(4 * gap * epsilon / (2.2 * (1 + tilt) * count))
-
-
-def _fits(pair: LossPair, pitch: Fraction | None) -> bool:
-    return pitch is not None and pair.lattice is not None and (pair.lattice.pitch / pitch).denominator == 1
-
-
-def _common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fraction | None:
-    """Give the coarsest lattice that serves as many pairs as it can without being much finer than is needed."""
-    with_lattice = [(k, pair.lattice.pitch) for pair, k in groups if pair.lattice is not None]
-    common: Fraction | None = None
-    for _, pitch in sorted(with_lattice, reverse=True)[:64]:
-        both = pitch if common is None else _gcd(common, pitch)
-        if both >= step / 2:
-            common = both
-    return common
-
-
-def _gcd(a: Fraction, b: Fraction) -> Fraction:
-    d = a.denominator * b.denominator
-    return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), d)

@@ -15,7 +15,7 @@ from ..events import DiscreteGaussianNoise, Event, ExponentialSelection, Gaussia
 from ..measures import GaussianDP, PureDP
 from .bounded_range import range_square
 from .gaussian import mu_of_pure
-from .group import group, no_promise, parallel_price
+from .group import group_privacy, no_promise, parallel_price
 from .parts import Flattened, total
 from .pure import price_pure
 from .zcdp import moved
@@ -90,13 +90,13 @@ def _known(atom: Event) -> Fraction | None:
 def _promised(event: Event, size: int) -> Event:
     """State what a group is promised: by the pure ε, by the promise itself, or by μ."""
     if (pure := price_pure(event)) is not None:
-        return Promise(group(PureDP(pure), size), neighbours=event.neighbours)
+        return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
     if isinstance(event, Promise):
-        return Promise(group(event.measure, size), neighbours=event.neighbours)
+        return Promise(group_privacy(event.measure, size), neighbours=event.neighbours)
     square = price_gdp(event)
     if square is None:
         raise no_promise(event, size)
-    return Promise(group(GaussianDP.of_square(square), size), neighbours=event.neighbours)
+    return Promise(group_privacy(GaussianDP.of_square(square), size), neighbours=event.neighbours)
 
 
 def _lattice(variance: Fraction) -> Fraction:

@@ -32,20 +32,22 @@ from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, rea
 from ..neighbours import ADD_REMOVE
 from .clamp import unclamped
 
-__all__ = ["Promised", "additive", "group", "no_promise", "parallel_price", "regrouped"]
+__all__ = ["Promised", "additive", "group_privacy", "no_promise", "parallel_price", "regrouped"]
 
 Promised: TypeAlias = Callable[[Event, int], Event]
 """An event that states what an event promises to a group of some size."""
 
 
-def group(measure: Measure, size: int) -> Measure:
+def group_privacy(measure: Measure, size: int) -> Measure:
     """Restate a promise for groups of `size` units.
 
     Pure and approximate: chain the definition over K steps, a geometric series (Vadhan 2017, Lemma 2.2). zCDP:
     Bun, Steinke 2016, Proposition 1.9. Gaussian: Dong, Roth, Su 2022, Theorem 2.14. Rényi: Mironov 2017, Proposition 2.
 
-    >>> group(PureDP(0.5), 3), group(ZCDP(0.5), 3), group(GaussianDP(1), 3), group(RenyiDP({8: 1}), 2)
-    (PureDP(1.5), ZCDP(4.5), GaussianDP(3), RenyiDP({4: 3}))
+    >>> [group_privacy(one, 3) for one in (PureDP(0.5), ZCDP(0.5), GaussianDP(1))]
+    [PureDP(1.5), ZCDP(4.5), GaussianDP(3)]
+    >>> group_privacy(RenyiDP({8: 1}), 2)
+    RenyiDP({4: 3})
 
     Refuses what is no measure, sizes below 1, an (ε, δ) whose group δ reaches 1, and Rényi orders too low for it.
     """

@@ -7,7 +7,7 @@ from ..events import Event, Promise
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from .boxes import price_approx
 from .gdp import price_gdp
-from .group import group, no_promise, regrouped
+from .group import group_privacy, no_promise, regrouped
 from .pure import price_pure
 from .zcdp import price_zcdp
 
@@ -36,15 +36,15 @@ def group_event(event: Event, size: int) -> Event:
 def _promised(event: Event, k: int) -> Event:
     measure: Measure | None = None
     if (pure := price_pure(event)) is not None:
-        measure = group(PureDP(pure), k)
+        measure = group_privacy(PureDP(pure), k)
     elif isinstance(event, Promise):
-        measure = group(event.measure, k)
+        measure = group_privacy(event.measure, k)
     elif (square := price_gdp(event)) is not None:
-        measure = group(GaussianDP.of_square(square), k)
+        measure = group_privacy(GaussianDP.of_square(square), k)
     elif (rho := price_zcdp(event)) is not None:
-        measure = group(ZCDP(rho), k)
+        measure = group_privacy(ZCDP(rho), k)
     elif (box := price_approx(event)) is not None:
-        measure = group(ApproxDP(*box), k)
+        measure = group_privacy(ApproxDP(*box), k)
     if measure is None:
         raise no_promise(event, k)
     return Promise(measure, neighbours=event.neighbours)

@@ -25,7 +25,7 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from .group import group, no_promise, parallel_price
+from .group import group_privacy, no_promise, parallel_price
 from .parts import Flattened, total
 
 __all__ = ["amplified", "laplace_delta", "price_pure", "pure_promise", "response_delta", "response_epsilon"]
@@ -70,7 +70,7 @@ def _promised(event: Event, size: int) -> Event:
     pure = price_pure(event)
     if pure is None:
         raise no_promise(event, size)
-    return Promise(group(PureDP(pure), size), neighbours=event.neighbours)
+    return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
 
 
 def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fraction | None:

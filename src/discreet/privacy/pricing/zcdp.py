@@ -32,7 +32,7 @@ from ..events import (
 )
 from ..measures import ZCDP, GaussianDP, PureDP
 from .divergence import response_renyi
-from .group import group, no_promise, parallel_price
+from .group import group_privacy, no_promise, parallel_price
 from .parts import Flattened, total
 from .pure import price_pure
 
@@ -158,13 +158,13 @@ def _own(atom: Event) -> Fraction | None:
 def _promised(event: Event, size: int) -> Event:
     """State what a group is promised: by the pure ε, by the promise itself, or by ρ."""
     if (pure := price_pure(event)) is not None:
-        return Promise(group(PureDP(pure), size), neighbours=event.neighbours)
+        return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
     if isinstance(event, Promise):
-        return Promise(group(event.measure, size), neighbours=event.neighbours)
+        return Promise(group_privacy(event.measure, size), neighbours=event.neighbours)
     amount = price_zcdp(event)
     if amount is None:
         raise no_promise(event, size)
-    return Promise(group(ZCDP(amount), size), neighbours=event.neighbours)
+    return Promise(group_privacy(ZCDP(amount), size), neighbours=event.neighbours)
 
 
 def laplace_shape(atom: LaplaceNoise | DiscreteLaplaceNoise | TruncatedGeometricNoise) -> tuple[float, int]:
