@@ -198,7 +198,7 @@ class TestText:
         asked = {"n": Count(), "median": Quantile(X, Fraction(1, 2))}
         lines = str(plan_question(question(relation(), asked), PureDP(2))).splitlines()
         assert lines[0].split("  ")[0] == "statistic"
-        assert lines[1].split() == ["n", "Geometric", "1", "50", "%", "every", "row", "±", "3", "ε", "=", "1"]
+        assert lines[1].split() == ["n", "DiscreteLaplace", "1", "50", "%", "every", "row", "±", "3", "ε", "=", "1"]
         assert lines[2].startswith("median")
         assert lines[2].endswith("rows")
         assert len(lines) == 7
