@@ -21,6 +21,7 @@ from fractions import Fraction
 from types import ModuleType
 from typing import TypeAlias
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, rational, whole
 from ..arithmetic.rounding import shown, up
 from ..errors import InvalidArgument
@@ -124,7 +125,7 @@ class PureDP(_Promise):
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", _amount(epsilon, "epsilon"))
+        fill(self, epsilon=_amount(epsilon, "epsilon"))
 
     def __repr__(self) -> str:
         return f"PureDP({_show(self.epsilon)})"
@@ -151,8 +152,7 @@ class ApproxDP(_Promise):
     delta: Fraction
 
     def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", _amount(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", _amount(delta, "delta"))
+        fill(self, epsilon=_amount(epsilon, "epsilon"), delta=_amount(delta, "delta"))
         if self.delta >= 1:
             raise InvalidArgument(f"delta must be below 1, got {delta}; it should be far below 1/n")
 
@@ -185,7 +185,7 @@ class ZCDP(_Promise):
     delta = _delta
 
     def __init__(self, rho: Number) -> None:
-        object.__setattr__(self, "rho", _amount(rho, "rho"))
+        fill(self, rho=_amount(rho, "rho"))
 
     def __repr__(self) -> str:
         return f"ZCDP({_show(self.rho)})"
@@ -216,13 +216,13 @@ class GaussianDP(_Promise):
     delta = _delta
 
     def __init__(self, mu: Number) -> None:
-        object.__setattr__(self, "squared", _amount(mu, "mu") ** 2)
+        fill(self, squared=_amount(mu, "mu") ** 2)
 
     @classmethod
     def of_square(cls, squared: Number) -> GaussianDP:
         """Make the promise whose μ² is the given amount."""
         promise = cls(0)
-        object.__setattr__(promise, "squared", _amount(squared, "squared"))
+        fill(promise, squared=_amount(squared, "squared"))
         return promise
 
     @property
@@ -272,7 +272,7 @@ class RenyiDP(_Promise):
             raise InvalidArgument("RenyiDP needs at least one order alpha, and each must be greater than 1")
         if len({a for a, _ in pairs}) < len(pairs):
             raise InvalidArgument("RenyiDP lists an order alpha twice; give every order once")
-        object.__setattr__(self, "orders", tuple(pairs))
+        fill(self, orders=tuple(pairs))
 
     @property
     def alphas(self) -> tuple[Fraction, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -71,13 +72,16 @@ class MWEM:
     ) -> None:
         if noise not in ("laplace", "gaussian"):
             raise InvalidArgument(f"noise must be 'laplace' or 'gaussian', got {noise!r}")
-        object.__setattr__(self, "domain", whole(domain, "domain", least=2))
-        object.__setattr__(self, "total", whole(total, "total", least=1, most=MOST_PEOPLE))
-        object.__setattr__(self, "rounds", whole(rounds, "rounds", least=1))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "passes", whole(passes, "passes", least=1))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            domain=whole(domain, "domain", least=2),
+            total=whole(total, "total", least=1, most=MOST_PEOPLE),
+            rounds=whole(rounds, "rounds", least=1),
+            epsilon=positive(epsilon, "epsilon"),
+            noise=noise,
+            passes=whole(passes, "passes", least=1),
+            neighbours=read_neighbours(neighbours),
+        )
 
     @classmethod
     def spending(

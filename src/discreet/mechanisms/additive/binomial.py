@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
@@ -64,8 +65,7 @@ class Binomial:
         if n % 2:
             raise InvalidArgument(f"trials must be even, so that the noise is whole and centred, got {n}; take {n + 1}")
         event = BinomialNoise(n, whole_l1(stated), neighbours=relation)
-        for name, value in zip(self.__slots__, (n, stated, relation, event), strict=True):
-            object.__setattr__(self, name, value)
+        fill(self, trials=n, sensitivity=stated, neighbours=relation, event=event)
 
     def __repr__(self) -> str:
         return f"Binomial(trials={self.trials}, sensitivity={brief(self.sensitivity)})"

@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
@@ -69,8 +70,7 @@ class DiscreteGaussian:
             raise InvalidArgument("scale must be at most 2**50, so that the noise fits in 64 bits; use Gaussian")
         most = None if dimension is None else whole(dimension, "dimension", least=1)
         event = DiscreteGaussianNoise(sigma**2, *_norms(stated, most), neighbours=relation)
-        for name, value in zip(self.__slots__, (sigma, stated, relation, most, event), strict=True):
-            object.__setattr__(self, name, value)
+        fill(self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=most, event=event)
 
     def __repr__(self) -> str:
         return f"DiscreteGaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"

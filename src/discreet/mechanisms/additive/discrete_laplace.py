@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rounding import up
 from ...noise.bits import Bits
@@ -53,8 +54,7 @@ class DiscreteLaplace:
     def __init__(self, scale: Real, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None) -> None:
         b, (stated, relation) = scale_of(scale), read_sensitivity(sensitivity, neighbours)
         event = DiscreteLaplaceNoise(b, whole_l1(stated), neighbours=relation)
-        for name, value in zip(self.__slots__, (b, stated, relation, event), strict=True):
-            object.__setattr__(self, name, value)
+        fill(self, scale=b, sensitivity=stated, neighbours=relation, event=event)
 
     def __repr__(self) -> str:
         return f"DiscreteLaplace(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"

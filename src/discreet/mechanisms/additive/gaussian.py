@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import fraction_up, up
@@ -79,8 +80,16 @@ class Gaussian:
         apart = square_apart(square, exponent, 1) if exact or moved == 1 else square
         event = GaussianNoise(sigma**2, apart, Fraction(2) ** exponent, moved, neighbours=relation)
         steps = event.variance / event.step**2
-        for name, value in zip(self.__slots__, (sigma, stated, relation, most, event, exponent, steps), strict=True):
-            object.__setattr__(self, name, value)
+        fill(
+            self,
+            scale=sigma,
+            sensitivity=stated,
+            neighbours=relation,
+            dimension=most,
+            event=event,
+            exponent=exponent,
+            steps=steps,
+        )
 
     def __repr__(self) -> str:
         return f"Gaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
@@ -75,8 +76,16 @@ class Laplace:
         step = Fraction(2) ** exponent
         event = LaplaceNoise(b, steps_apart(norm, exponent, 1) * step, step, neighbours=relation)
         most = None if dimension is None else whole(dimension, "dimension", least=1)
-        for name, value in zip(self.__slots__, (b, stated, relation, most, event, exponent, b / step), strict=True):
-            object.__setattr__(self, name, value)
+        fill(
+            self,
+            scale=b,
+            sensitivity=stated,
+            neighbours=relation,
+            dimension=most,
+            event=event,
+            exponent=exponent,
+            steps=b / step,
+        )
 
     def __repr__(self) -> str:
         return f"Laplace(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import up
@@ -62,8 +63,7 @@ class TruncatedGeometric:
         if isinstance(stated, Sensitivity) and stated.changed > 1 and stated.l1 > ends[1] - ends[0]:
             raise InvalidArgument(_TOO_WIDE)
         event = TruncatedGeometricNoise(b, whole_l1(stated), *ends, neighbours=relation)
-        for name, value in zip(self.__slots__, (b, stated, *ends, relation, event), strict=True):
-            object.__setattr__(self, name, value)
+        fill(self, scale=b, sensitivity=stated, low=ends[0], high=ends[1], neighbours=relation, event=event)
 
     def __repr__(self) -> str:
         public = f"low={self.low}, high={self.high}"

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -62,12 +63,9 @@ class ProposeTestRelease:
         share = rational(test_share, "test_share")
         if not 0 < share < 1:
             raise InvalidArgument("test_share must lie between 0 and 1: the part of epsilon spent on the test")
-        object.__setattr__(self, "epsilon", budget.epsilon)
-        object.__setattr__(self, "delta", budget.delta)
+        fill(self, epsilon=budget.epsilon, delta=budget.delta)
         per_key(self.delta, 1)  # refuses one too small
-        object.__setattr__(self, "bound", whole(bound, "bound", least=1))
-        object.__setattr__(self, "test_share", share)
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(self, bound=whole(bound, "bound", least=1), test_share=share, neighbours=read_neighbours(neighbours))
 
     @classmethod
     def spending(
@@ -156,9 +154,7 @@ class ProposedQuantile:
         exact = rational(quantile, "quantile")
         if not 0 <= exact <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
-        object.__setattr__(self, "test", ProposeTestRelease(epsilon, delta, steps, test_share=test_share))
-        object.__setattr__(self, "quantile", exact)
-        object.__setattr__(self, "range", limits)
+        fill(self, test=ProposeTestRelease(epsilon, delta, steps, test_share=test_share), quantile=exact, range=limits)
 
     @classmethod
     def spending(

@@ -10,6 +10,7 @@ from math import ceil
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
@@ -54,9 +55,12 @@ class PartitionSelection:
 
     @formerly(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", rational(delta, "delta"))
-        object.__setattr__(self, "max_groups", whole(max_groups, "max_groups", least=1))
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            delta=rational(delta, "delta"),
+            max_groups=whole(max_groups, "max_groups", least=1),
+        )
         if not 0 < self.delta < 1:
             raise InvalidArgument(f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n")
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive
 from ...noise import Bits, laplace
 from ...privacy.events import Promise
@@ -59,10 +60,9 @@ class PrivateMode:
 
     def __init__(self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE) -> None:
         budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
-        object.__setattr__(self, "epsilon", budget.epsilon)
-        object.__setattr__(self, "delta", budget.delta)
+        fill(self, epsilon=budget.epsilon, delta=budget.delta)
         per_key(self.delta, 1)  # refuses one too small
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(self, neighbours=read_neighbours(neighbours))
 
     @classmethod
     def spending(cls, spend: Measure, *, neighbours: Neighbours = ADD_REMOVE) -> PrivateMode:

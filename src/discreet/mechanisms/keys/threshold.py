@@ -11,6 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...noise import Bits, gaussian, laplace
@@ -66,9 +67,12 @@ class LaplaceThreshold:
 
     @formerly(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", rational(delta, "delta"))
-        object.__setattr__(self, "max_groups", whole(max_groups, "max_groups", least=1))
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            delta=rational(delta, "delta"),
+            max_groups=whole(max_groups, "max_groups", least=1),
+        )
         per_key(self.delta, self.max_groups)  # refuses a delta outside (0, 1), or too small
 
     @classmethod
@@ -134,9 +138,12 @@ class GaussianThreshold:
 
     @formerly(l0="max_groups")
     def __init__(self, variance: Number, delta: Number, *, max_groups: int = 1) -> None:
-        object.__setattr__(self, "variance", positive(variance, "variance"))
-        object.__setattr__(self, "delta", rational(delta, "delta"))
-        object.__setattr__(self, "max_groups", whole(max_groups, "max_groups", least=1))
+        fill(
+            self,
+            variance=positive(variance, "variance"),
+            delta=rational(delta, "delta"),
+            max_groups=whole(max_groups, "max_groups", least=1),
+        )
         per_key(self.delta, self.max_groups)  # refuses a delta outside (0, 1), or too small
 
     @classmethod

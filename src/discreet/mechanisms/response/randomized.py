@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...arithmetic.special import betaincinv
@@ -66,9 +67,12 @@ class RandomizedResponse:
             raise InvalidArgument("give either epsilon or truth, the probability of a true answer")
         k = whole(options, "options", least=2)
         exact = None if truth is None else rational(truth, "truth")
-        object.__setattr__(self, "options", k)
-        object.__setattr__(self, "truth", exact)
-        object.__setattr__(self, "epsilon", _price(exact, k) if exact is not None else positive(epsilon, "epsilon"))
+        fill(
+            self,
+            options=k,
+            truth=exact,
+            epsilon=_price(exact, k) if exact is not None else positive(epsilon, "epsilon"),
+        )
 
     @classmethod
     def spending(cls, spend: Measure, *, options: int) -> RandomizedResponse:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...errors import InvalidArgument
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -19,7 +20,6 @@ from .additive import (
     TruncatedGeometricNoise,
 )
 from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
-from .value import fill
 
 __all__ = [
     "Batch",

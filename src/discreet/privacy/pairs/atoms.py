@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rounding import down, up
 from .cells import Array, Lattice, LossCells, ceiling
 
@@ -39,8 +40,8 @@ class Atoms:
     q: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "certain", ceiling(self.top))
-        object.__setattr__(self, "q", _other(self.p, self.losses))
+        fill(self, certain=ceiling(self.top))
+        fill(self, q=_other(self.p, self.losses))
 
     def cells(self, edges: Array) -> LossCells:
         """Sum the atoms between edges; an atom on an edge belongs to the cell that ends there."""
