@@ -23,19 +23,7 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .count import holders
 
-__all__ = ["Frequencies", "RandomizedResponse", "read_answers", "truth_range"]
-
-
-def truth_range(epsilon: Number) -> tuple[float, float]:
-    """Return the closed interval of truth probabilities p that are ε-DP for a yes/no question (Warner 1965).
-
-    1/(1 + e^ε) ≤ p ≤ e^ε/(1 + e^ε): both ends are reached, the ratio of the two answers there being exactly e^ε.
-
-    >>> [round(p, 4) for p in truth_range(1)]
-    [0.2689, 0.7311]
-    """
-    least = 1 / (1 + math.exp(positive(epsilon, "epsilon")))
-    return least, 1 - least
+__all__ = ["Frequencies", "RandomizedResponse", "read_answers"]
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -35,6 +35,8 @@ ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
 OFTENEST = 2**44
 """Most pairs composed on a grid: rounding errors grow with their number, and would reach a part in 30 there."""
+FARTHEST = 1e18
+"""Largest sum of losses that is followed on a grid."""
 LONGEST = 2**22
 """Most points of a grid; refinements stop at a quarter of that."""
 
@@ -99,6 +101,12 @@ class Side:
         return len(self.groups) == 1 and self.groups[0][1] == 1
 
     @property
+    def is_beyond(self) -> bool:
+        """Whether there are so many pairs, or so large losses, that a grid says nothing: the largest loss does."""
+        far = sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups)
+        return self.count > OFTENEST or not far <= FARTHEST
+
+    @property
     def top(self) -> tuple[float, float]:
         """Bounds on the P-mass at an infinite loss."""
         sure = [(pair.lower_delta(math.inf), k) for pair, k in self.groups if pair.top > 0]  # tails cut off apart
@@ -139,7 +147,7 @@ class Side:
             return self._single(delta, cap)
         if delta >= self.distance:
             return Bracket(0.0, 0.0)
-        if self.count > OFTENEST:
+        if self.is_beyond:
             return Bracket(0.0, cap)
         tilt, rough, tail = self._aim(delta, gap, cap)
 
@@ -188,7 +196,7 @@ class Side:
 
     def around(self, delta: float) -> Composed | None:
         """Compose for an upper bound near a δ; its curve is sound everywhere and tight there."""
-        if self.count > OFTENEST:
+        if self.is_beyond:
             return None
         tilt, rough, tail = self._aim(delta, 1e-3, self._capped(Fraction(delta)))
         return self._compose(_first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST)
@@ -201,7 +209,7 @@ class Side:
         if self.is_single:
             pair = self.groups[0][0]
             return Bracket(pair.lower_delta(epsilon), pair.delta(epsilon))
-        if self.count > OFTENEST:
+        if self.is_beyond:
             return Bracket(0.0, self.distance if epsilon >= 0 else 1.0)
         tail, tilt = 1e-20, 1.0
         near = min(epsilon, sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups))  # nothing is above
