@@ -115,16 +115,17 @@ class TestParallel:
 
     def test_prices(self):
         parts = [LaplaceNoise(1, 1), LaplaceNoise(4, 1)]
-        assert parallel_price(Parallel(parts), price_pure, 2) == 1
-        assert parallel_price(Parallel(parts, neighbours="replace"), price_pure, 2) == 2
+        assert price_pure(Parallel(parts)) == 1
+        assert price_pure(Parallel(parts, neighbours="replace")) == 2
 
     def test_unknown_parts(self):
-        assert parallel_price(Parallel([LAP, GAUSS]), price_pure, 2) is None
+        assert price_pure(Parallel([LAP, GAUSS])) is None
 
     def test_a_group_of_two_costs_at_most_what_its_measure_says(self):
         event = Parallel([Response("0.01", 9, neighbours="add-remove")], neighbours="replace")
-        assert parallel_price(event, price_zcdp, 4) == 4 * price_zcdp(Response("0.01", 9))
-        only_one = parallel_price(event, lambda e: Fraction(1) if isinstance(e, Response) else None, 4)
+        assert price_zcdp(event) == 4 * price_zcdp(Response("0.01", 9))
+        known = lambda e: Fraction(1) if isinstance(e, Response) else None  # noqa: E731
+        only_one = parallel_price(event, known, 4, lambda _event, _size: Promise(PureDP(1)))
         assert only_one == 4
 
 

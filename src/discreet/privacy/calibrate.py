@@ -104,7 +104,8 @@ def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Nu
     def at(scale: float) -> float:
         return excess(flatten(make(Fraction(scale))), budget)
 
-    low, high = bracket(at, float(positive(start, "start")))
+    first = float(positive(start, "start"))
+    low, high = bracket(at, first, min(first * 1e60, 1e300))  # beyond, no budget that is kept at all is kept
     if low == 0:
         raise InvalidArgument("every scale fits: the price does not grow as the noise shrinks; check `make`")
     low, high = crossing(at, low, high, relative=_TIGHT)

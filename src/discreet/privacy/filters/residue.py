@@ -62,6 +62,7 @@ from ..events import (
 )
 from ..neighbours import ADD_REMOVE
 from ..pricing.gdp import exact_square, price_gdp
+from ..pricing.limits import LEAST
 from ..pricing.parts import flatten
 from ..pricing.pure import price_pure
 from ..pricing.zcdp import laplace_shape
@@ -222,13 +223,13 @@ def _parallel(atom: Parallel, left: Fraction) -> Fraction | None:
 def _candidates(atom: Event, left: Fraction) -> Iterator[Fraction | None]:
     if not left:
         return
-    if isinstance(atom, ExponentialSelection):
+    if isinstance(atom, ExponentialSelection) and atom.epsilon >= LEAST:
         closed = _closed(atom.epsilon**2 / 4, left)
         yield closed
         yield _balanced(selection(float(atom.epsilon)), left, closed)
         return
     pure = price_pure(atom)
-    if not pure or float(pure) ** 2 > 4 * left:
+    if not pure or pure < LEAST or float(pure) ** 2 > 4 * left:
         return
     yield _closed(pure * pure, left)
     for spread in _spreads(atom, float(pure)):

@@ -45,8 +45,9 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..pricing.limits import LEAST
 from ..pricing.on_lattice import on_lattice
-from .atoms import Atoms, binary, box, response
+from .atoms import Atoms, box, response
 from .cells import Array, LossPair
 from .curve import from_points, from_renyi, from_zcdp, mirrored
 from .gauss import Gauss, lattice_gauss
@@ -147,11 +148,11 @@ def pair_of(event: Event) -> LossPair:
         case BinomialNoise():
             return binomial(event.trials, event.sensitivity)
         case ExponentialSelection():
-            return bounded_range(event.epsilon) if event.epsilon <= STEEP else _steep(event.epsilon)
+            return bounded_range(event.epsilon) if LEAST <= event.epsilon <= STEEP else _pure(event.epsilon)
         case PermuteAndFlipSelection() | SparseVector():
             return _pure(event.epsilon)
         case Response():
-            return response(event.epsilon, event.options) if event.epsilon <= STEEP else _steep(event.epsilon)
+            return response(event.epsilon, event.options) if LEAST <= event.epsilon <= STEEP else _pure(event.epsilon)
         case Promise():
             return _promised(event.measure)
         case OwnCurve():
@@ -161,13 +162,18 @@ def pair_of(event: Event) -> LossPair:
 
 
 def _laplace(ratio: Fraction, rate: Fraction) -> LossPair:
-    if ratio > STEEP:
-        return _steep(ratio)
+    if not LEAST <= ratio <= STEEP:
+        return _pure(ratio)
     return laplace(ratio) if rate == 0 else discrete_laplace(rate, int(ratio / rate))
 
 
 def _pure(epsilon: Fraction) -> LossPair:
-    return binary(epsilon) if epsilon <= STEEP else _steep(epsilon)
+    return box(_raised(epsilon), Fraction(0)) if epsilon <= STEEP else _steep(epsilon)
+
+
+def _raised(amount: Fraction) -> Fraction:
+    """Return an amount that floats can follow, no less than this one; nothing stays nothing."""
+    return max(amount, LEAST) if amount else amount
 
 
 def _steep(limit: Fraction) -> Atoms:
@@ -176,7 +182,7 @@ def _steep(limit: Fraction) -> Atoms:
 
 
 def _root(squared: Fraction) -> float:
-    return up(math.sqrt(squared), 2.0**-50)
+    return up(math.sqrt(max(squared, LEAST**2)), 2.0**-50)
 
 
 def _discrete(event: DiscreteGaussianNoise) -> LossPair:
@@ -185,7 +191,7 @@ def _discrete(event: DiscreteGaussianNoise) -> LossPair:
     squared = min(event.squared_sensitivity, event.dimension * largest_move(event) ** 2)
     rho = squared / (2 * event.variance)
     gauss = lattice_gauss(float(event.variance), squared, min(event.dimension, squared))
-    return gauss or from_zcdp(up(float(rho)))
+    return gauss or from_zcdp(up(float(_raised(rho))))
 
 
 def _promised(measure: Measure) -> LossPair:
@@ -196,11 +202,11 @@ def _promised(measure: Measure) -> LossPair:
             if measure.epsilon > STEEP:
                 at = np.array([up(float(measure.epsilon))])
                 return Atoms(at, np.ones(1), measure.delta, measure.epsilon)
-            return box(measure.epsilon, measure.delta)
+            return box(_raised(measure.epsilon), measure.delta)
         case GaussianDP():
             return Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))
         case ZCDP():
-            return from_zcdp(up(float(measure.rho))) if measure.rho else box(Fraction(0), Fraction(0))
+            return from_zcdp(up(float(_raised(measure.rho)))) if measure.rho else box(Fraction(0), Fraction(0))
         case RenyiDP():
             return _renyi(measure)
         case _:
@@ -209,7 +215,7 @@ def _promised(measure: Measure) -> LossPair:
 
 def _renyi(measure: RenyiDP) -> LossPair:
     a = np.array([float(alpha) for alpha, _ in measure.orders])
-    bound = np.array([up(float(e)) for _, e in measure.orders])
+    bound = np.array([up(float(_raised(e))) for _, e in measure.orders])
 
     def orders(_: float) -> tuple[Array, Array]:
         return a, bound

@@ -16,6 +16,7 @@ from ..measures import GaussianDP, PureDP
 from .bounded_range import range_square
 from .gaussian import mu_of_pure
 from .group import group_privacy, no_promise, parallel_price
+from .limits import is_slight
 from .parts import Flattened, total
 from .pure import price_pure
 from .zcdp import moved
@@ -40,8 +41,8 @@ def _one(atom: Event) -> Fraction | None:
     exact = exact_square(atom)
     if exact is not None:
         return exact
-    known = _known(atom)
     pure = price_pure(atom)
+    known = None if pure is not None and is_slight(atom) else _known(atom)
     if pure is None:
         return known
     through = fraction_up(mu_of_pure(float(pure)) ** 2) if pure else Fraction()

@@ -30,10 +30,12 @@ from ..events import (
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
-__all__ = ["refuse_beyond", "refuse_count", "within_floats"]
+__all__ = ["LEAST", "is_slight", "refuse_beyond", "refuse_count", "within_floats"]
 
 MOST = Fraction(10**100)
 """Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and its square is a float."""
+LEAST = 1 / MOST
+"""Least loss that is followed in floats; its square is still one."""
 FINEST = Fraction(10**140)
 """Most lattice steps in a scale or a sensitivity, or their squares: a million times more than any mechanism has."""
 OFTENEST = 2**63
@@ -64,15 +66,21 @@ def refuse_beyond(event: Event) -> None:
     discreet.errors.InvalidArgument: LaplaceNoise has a loss beyond 1e100, which is not priced; take more noise
     """
     for what, amount, most in _amounts(event):
-        if what == "a loss" and 0 < amount < 1 / most:
-            kind = type(event).__name__
-            raise InvalidArgument(
-                f"{kind} has a loss below 1e-100, which is not priced; leave it out, or use less noise"
-            )
         if amount > most:
             kind, works = type(event).__name__, _WORKS.get(what, "take more noise")
             beyond = "2**62" if what == "trials" else f"1e{len(str(most)) - 1}"
             raise InvalidArgument(f"{kind} has {what} beyond {beyond}, which is not priced; {works}")
+
+
+def is_slight(event: Event) -> bool:
+    """Return whether a loss of an event is so small that its own formulas would leave the floats.
+
+    Its exact price stands, and elsewhere it is priced by its pure ε, or as if its loss were `LEAST`: that is no less.
+
+    >>> is_slight(LaplaceNoise(10**101, 1)), is_slight(LaplaceNoise(10**99, 1))
+    (True, False)
+    """
+    return any(what == "a loss" and 0 < amount < LEAST for what, amount, _ in _amounts(event))
 
 
 def refuse_count(times: int) -> None:

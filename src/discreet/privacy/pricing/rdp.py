@@ -33,6 +33,7 @@ from ..neighbours import ADD_REMOVE
 from .divergence import discrete_gaussian_renyi, laplace_renyi, range_renyi, response_renyi, sampled_gaussian_renyi
 from .gdp import price_gdp
 from .group_event import group_event
+from .limits import is_slight
 from .parts import Flattened, flatten, total
 from .pure import price_pure
 from .zcdp import laplace_shape, moved, price_zcdp
@@ -111,11 +112,13 @@ def renyi_parts(parts: Flattened, alphas: Array) -> Array:
 
 def _one(atom: Event, alphas: Array) -> Array:
     """Take the least of what the atom's own law says, of its pure ε, and of its ρ."""
-    own = _own(atom, np.maximum(alphas, _LEAST))  # the divergence grows with the order
+    pure = price_pure(atom)
+    slight = pure is not None and is_slight(atom)
+    own = None if slight else _own(atom, np.maximum(alphas, _LEAST))  # the divergence grows with the order
     if own is not None and not isinstance(atom, Sampled | Parallel):
         return own * (1 + MARGIN)
     least = np.full_like(alphas, math.inf) if own is None else own
-    if (pure := price_pure(atom)) is not None:
+    if pure is not None:
         least = np.minimum(least, response_renyi(float(pure), 2, alphas) if pure else 0.0)
     if (rho := price_zcdp(atom)) is not None:
         least = np.minimum(least, alphas * float(rho))

@@ -33,6 +33,7 @@ from ..events import (
 from ..measures import ZCDP, GaussianDP, PureDP
 from .divergence import response_renyi
 from .group import group_privacy, no_promise, parallel_price
+from .limits import is_slight
 from .parts import Flattened, total
 from .pure import price_pure
 
@@ -125,8 +126,8 @@ def price_zcdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
 
 
 def _one(atom: Event) -> Fraction | None:
-    own = _own(atom)
     pure = price_pure(atom)
+    own = None if pure is not None and is_slight(atom) else _own(atom)
     through = None if pure is None else rho_of_pure(pure)
     return min((c for c in (own, through) if c is not None), default=None)
 
