@@ -403,10 +403,11 @@ class TestPartsOf:
         assert [times for _, times in parts] == [6, 2, 2]
 
     def test_lattice_gaussians_move_whole_steps(self):
-        assert parts_of(GaussianNoise(4, "0.3", 1)) == []
-        assert pairs_of(GaussianNoise(4, "0.3", 1)).remove.delta(0.0) < 1e-12
-        same = pairs_of(DiscreteGaussianNoise(16, 5)).remove.delta(0.3)
+        """Less than a step is a step, and √5 steps are three: an answer is rounded to the lattice."""
+        assert parts_of(GaussianNoise(4, "0.3", 1)) == [(DiscreteGaussianNoise(4, 1), 1)]
+        same = pairs_of(DiscreteGaussianNoise(16, 9)).remove.delta(0.3)
         assert pairs_of(GaussianNoise(4, "1.25", "0.5")).remove.delta(0.3) == same
+        assert pairs_of(GaussianNoise(4, "1.25", "0.5", 2)).remove.delta(0.3) < same
 
     def test_unit_moves_in_many_coordinates(self):
         one = DiscreteGaussianNoise(9, 1)
