@@ -15,7 +15,6 @@ import importlib.util
 import json
 import math
 import resource
-import statistics
 import subprocess
 import sys
 import time
@@ -151,24 +150,6 @@ def one(tool, job):
     print(json.dumps({"upper": upper, "lower": lower, "seconds": seconds, "megabytes": grown}))
 
 
-def running():
-    """Time the addition of distinct events to a running total: around the 100th and around the 10 001st."""
-    from discreet.privacy.events import GaussianNoise, LaplaceNoise
-    from discreet.privacy.measures import ApproxDP
-    from discreet.privacy.numerical.running import Running
-
-    total, times = Running(ApproxDP(1, 1e-6)), []
-    for i in range(10_101):
-        event = LaplaceNoise(2000 + Fraction(i, 7), 1) if i % 2 else GaussianNoise(10**7 + i, 1)
-        start = time.process_time()
-        total.add(event)
-        admitted = total.epsilon(DELTA)
-        times.append(time.process_time() - start)
-    first, last = (1e3 * statistics.median(part) for part in (times[:200], times[-200:]))
-    print(f"running total, add and price one more distinct event: median {first:.2f} ms among the first 200,")
-    print(f"  {last:.2f} ms from the 9 901st to the 10 101st; ε = {admitted:.4f}")
-
-
 def child(*arguments):
     done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=False)
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
@@ -203,7 +184,6 @@ def main(quick):
                 f"{found['megabytes']:7.0f} MB"
             )
     print()
-    running()
 
 
 if __name__ == "__main__":

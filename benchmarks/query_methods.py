@@ -71,7 +71,7 @@ def planned(schema: Schema):
     import discreet as dp
     from discreet.plan import plan_question
 
-    return plan_question(dp.parse(QUESTION, {"events": schema}), dp.PureDP(1))
+    return plan_question(dp.parse_sql(QUESTION, {"events": schema}), dp.PureDP(1))
 
 
 def on_postgres(dsn: str):

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import discreet as dp
+from discreet.mechanisms.sensitivity import counting_queries
 
 mpl.use("svg")
 mpl.rcParams["svg.hashsalt"] = "discreet"
@@ -30,7 +31,7 @@ def queries(axes: plt.Axes) -> None:
     k = np.unique(np.geomspace(1, 1000, 25).astype(int))
     rows = {"Laplace: grows with k": [], "Gaussian: grows with √k": []}
     for n in k.tolist():
-        stated = dp.sensitivity.counting_queries(n)
+        stated = counting_queries(n)
         rows["Laplace: grows with k"].append(dp.Laplace.spending(dp.PureDP(1), stated).error())
         rows["Gaussian: grows with √k"].append(dp.Gaussian.spending(dp.ApproxDP(1, 1e-6), stated).error())
     for label, errors in rows.items():

@@ -11,6 +11,7 @@ once for type checkers and once for the running program; a test keeps the two li
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,12 @@ from typing import TYPE_CHECKING
 # isort: off
 if TYPE_CHECKING:
     from . import audit as audit
-    from .mechanisms import bounds as bounds
     from . import data as data
     from . import engines as engines
     from .privacy import events as events
     from . import noise as noise
     from . import privacy as privacy
     from . import query as query
-    from .mechanisms import sensitivity as sensitivity
     from . import testing as testing
     from .errors import (
         BudgetExceeded as BudgetExceeded, Cancelled as Cancelled, ClaimRefuted as ClaimRefuted, DiscreetError
@@ -38,23 +37,23 @@ if TYPE_CHECKING:
     from .privacy import (
         ApproxDP as ApproxDP, Curve as Curve, GaussianDP as GaussianDP, Measure as Measure, PureDP as PureDP,
         RenyiDP as RenyiDP, ZCDP as ZCDP, advise as advise, amplify as amplify, compose as compose, dp_sgd as
-        dp_sgd, group as group, implies as implies, least_budget as least_budget, meaning as meaning,
+        dp_sgd, group_privacy as group_privacy, implies as implies, least_budget as least_budget, meaning as meaning,
         most_queries as most_queries
     )
     from .privacy.filters.filter import (
         Filter as Filter, open_filter as open_filter
     )
     from .mechanisms import (
-        Binomial as Binomial, DiscreteGaussian as DiscreteGaussian, Exponential as Exponential, Gaussian as
-        Gaussian, GaussianThreshold as GaussianThreshold, Geometric as Geometric, GridResponse as
-        GridResponse, InverseQuantile as InverseQuantile, Laplace as Laplace, LaplaceThreshold as
-        LaplaceThreshold, MWEM as MWEM, MultiplicativeWeights as MultiplicativeWeights, NoisyMax as NoisyMax,
-        PartitionSelection as PartitionSelection, PermuteAndFlip as PermuteAndFlip, PrivateMode as
-        PrivateMode, ProposeTestRelease as ProposeTestRelease, ProposedQuantile as ProposedQuantile,
-        RandomizedResponse as RandomizedResponse, Sensitivity as Sensitivity, SmoothQuantile as
-        SmoothQuantile, SmoothTrimmedMean as SmoothTrimmedMean, SparseVector as SparseVector, TopK as TopK,
-        TruncatedGeometric as TruncatedGeometric, classic_gaussian as classic_gaussian, stability_histogram as
-        stability_histogram
+        Binomial as Binomial, DiscreteGaussian as DiscreteGaussian, DiscreteLaplace as DiscreteLaplace,
+        Exponential as Exponential, Gaussian as Gaussian, GaussianThreshold as GaussianThreshold,
+        Geometric as Geometric, GridResponse as GridResponse, InverseQuantile as InverseQuantile,
+        Laplace as Laplace, LaplaceThreshold as LaplaceThreshold, MWEM as MWEM,
+        MultiplicativeWeights as MultiplicativeWeights, NoisyMax as NoisyMax,
+        PartitionSelection as PartitionSelection, PermuteAndFlip as PermuteAndFlip,
+        PrivateMode as PrivateMode, ProposeTestRelease as ProposeTestRelease,
+        ProposedQuantile as ProposedQuantile, RandomizedResponse as RandomizedResponse,
+        Sensitivity as Sensitivity, SmoothQuantile as SmoothQuantile, SmoothTrimmedMean as SmoothTrimmedMean,
+        SparseVector as SparseVector, TopK as TopK, TruncatedGeometric as TruncatedGeometric
     )
     from .data import (
         Boolean as Boolean, Category as Category, Date as Date, Integer as Integer, People as People, Real as
@@ -65,7 +64,7 @@ if TYPE_CHECKING:
         verify as verify
     )
     from .query import (
-        Question as Question, Table as Table, col as col, parse as parse
+        Question as Question, Table as Table, col as col, parse as _parse
     )
     from .engines import (
         DuckDB as DuckDB, Memory as Memory, Postgres as Postgres, Spark as Spark
@@ -74,14 +73,14 @@ if TYPE_CHECKING:
         Entry as Entry, Ledger as Ledger, Parts as Parts, open_ledger as open_ledger
     )
     from .samples import (
-        sample as sample
+        example as example
     )
     from .plan import (
-        Plan as Plan, Third as Third, Workload as Workload, find_third as find_third, plan_question as
+        Plan as Plan, Third as _Third, Workload as Workload, find_third as _find_third, plan_question as
         plan_question, plan_workload as plan_workload
     )
     from .answer import (
-        Answer as Answer, answer_question as answer_question, suggest_bounds as suggest_bounds
+        Answer as Answer
     )
     from .curator import (
         Curator as Curator, Explanation as Explanation, Receipt as Receipt, Signer as Signer, verify_receipt as
@@ -90,11 +89,11 @@ if TYPE_CHECKING:
     from .client import (
         Remote as Remote, connect as connect
     )
+    Tradeoff, parse_sql, solve_tradeoff = _Third, _parse, _find_third
 
 _ROOMS = {
-    "audit": "audit", "bounds": "mechanisms.bounds", "data": "data", "engines": "engines", "events":
-    "privacy.events", "noise": "noise", "privacy": "privacy", "query": "query", "sensitivity":
-    "mechanisms.sensitivity", "testing": "testing",
+    "audit": "audit", "data": "data", "engines": "engines", "events":
+    "privacy.events", "noise": "noise", "privacy": "privacy", "query": "query", "testing": "testing",
 }
 _HOMES = {
     "errors": """
@@ -102,18 +101,17 @@ _HOMES = {
         NoRandomness NotAllowed SchemaMismatch UnboundedSensitivity Unreachable UnsupportedQuery
     """,
     "privacy": """
-        ApproxDP Curve GaussianDP Measure PureDP RenyiDP ZCDP advise amplify compose dp_sgd group implies
+        ApproxDP Curve GaussianDP Measure PureDP RenyiDP ZCDP advise amplify compose dp_sgd group_privacy implies
         least_budget meaning most_queries
     """,
     "privacy.filters.filter": """
         Filter open_filter
     """,
     "mechanisms": """
-        Binomial DiscreteGaussian Exponential Gaussian GaussianThreshold Geometric GridResponse
+        Binomial DiscreteGaussian DiscreteLaplace Exponential Gaussian GaussianThreshold Geometric GridResponse
         InverseQuantile Laplace LaplaceThreshold MWEM MultiplicativeWeights NoisyMax PartitionSelection
         PermuteAndFlip PrivateMode ProposeTestRelease ProposedQuantile RandomizedResponse Sensitivity
-        SmoothQuantile SmoothTrimmedMean SparseVector TopK TruncatedGeometric classic_gaussian
-        stability_histogram
+        SmoothQuantile SmoothTrimmedMean SparseVector TopK TruncatedGeometric
     """,
     "data": """
         Boolean Category Date Integer People Real Rows Schema Text Timestamp read_schemas write_schemas
@@ -122,7 +120,7 @@ _HOMES = {
         verify
     """,
     "query": """
-        Question Table col parse
+        Question Table col parse_sql=parse
     """,
     "engines": """
         DuckDB Memory Postgres Spark
@@ -131,13 +129,13 @@ _HOMES = {
         Entry Ledger Parts open_ledger
     """,
     "samples": """
-        sample
+        example
     """,
     "plan": """
-        Plan Third Workload find_third plan_question plan_workload
+        Plan Tradeoff=Third Workload solve_tradeoff=find_third plan_question plan_workload
     """,
     "answer": """
-        Answer answer_question suggest_bounds
+        Answer
     """,
     "curator": """
         Curator Explanation Receipt Signer verify_receipt
@@ -149,21 +147,55 @@ _HOMES = {
 # isort: on
 # fmt: on
 
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+# A word "new=old" is a name whose home calls it otherwise.
+_HOME_OF = {
+    word.partition("=")[0]: (home, word.rpartition("=")[2]) for home, words in _HOMES.items() for word in words.split()
+}
+
+_FORMERLY = {
+    "Third": "Tradeoff",
+    "answer_question": "answer.answer_question",
+    "bounds": "mechanisms.bounds",
+    "classic_gaussian": "mechanisms.classic_gaussian",
+    "find_third": "solve_tradeoff",
+    "group": "group_privacy",
+    "parse": "parse_sql",
+    "sample": "example",
+    "sensitivity": "mechanisms.sensitivity",
+    "stability_histogram": "mechanisms.stability_histogram",
+    "suggest_bounds": "answer.suggest_bounds",
+}
+"""Names of version 0.1 and what they are called now: here, or in their room. They go with version 0.3."""
+
+__version__ = "0.1.0"
 
 __all__ = [*_ROOMS, *_HOME_OF]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first touched."""
+    if name in _FORMERLY:
+        return _former(name)
     if name in _ROOMS:
         found: object = import_module(f".{_ROOMS[name]}", __name__)
     elif name in _HOME_OF:
-        found = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
+        home, own = _HOME_OF[name]
+        found = getattr(import_module(f".{home}", __name__), own)
     else:
         raise AttributeError(f"discreet has no {name!r}; see dir(discreet)")
     globals()[name] = found
     return found
+
+
+def _former(name: str) -> object:
+    """Return what a name of version 0.1 stands for, with a warning."""
+    now = _FORMERLY[name]
+    warnings.warn(f"discreet.{name} is now discreet.{now}; version 0.3 drops it", DeprecationWarning, stacklevel=3)
+    room, _, own = now.rpartition(".")
+    if not room:
+        return __getattr__(now)
+    module = import_module(f".{room}", __name__)
+    return getattr(module, own, None) or import_module(f".{now}", __name__)
 
 
 def __dir__() -> list[str]:

@@ -62,7 +62,7 @@ def recorded_selection(recorder, universe, units):
     plain = Selection.release
 
     def release(self, counts, *, bits=None):
-        l0 = units * self.rule.l0
+        l0 = units * self.rule.max_groups
         step = Step("selection", Norms(l0, l0, 1), lambda: plain(self, counts, bits=bits))
         return recorder.release(step, [counts.get(key, 0) for key in universe])
 

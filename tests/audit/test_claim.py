@@ -8,14 +8,13 @@ import pytest
 
 from discreet.audit.evidence.claim import (
     bisect,
-    claimed_delta,
     claimed_epsilon,
     gaussian_delta,
     gaussian_epsilon,
     read_claim,
 )
 from discreet.errors import InvalidArgument
-from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, RenyiDP
 
 VECTORS = {
     v["id"]: v
@@ -41,13 +40,11 @@ def test_zcdp_vectors(name):
     inputs = VECTORS[name]["inputs"]
     found = claimed_epsilon(ZCDP(inputs["rho"]), float(inputs["delta"]))
     assert found == pytest.approx(float(VECTORS[name]["value"]), rel=1e-12)
-    assert claimed_delta(ZCDP(inputs["rho"]), found) == pytest.approx(float(inputs["delta"]), rel=1e-6)
 
 
 def test_renyi_orders_are_a_weaker_zcdp():
     some = RenyiDP({2: 1, 4: 2, 6: 3})
     assert claimed_epsilon(some, 1e-6) >= claimed_epsilon(ZCDP(0.5), 1e-6)
-    assert claimed_delta(some, 5.0) >= claimed_delta(ZCDP(0.5), 5.0)
 
 
 def test_the_ends_of_the_curves():
@@ -59,9 +56,6 @@ def test_the_ends_of_the_curves():
     assert claimed_epsilon(GaussianDP(0), 0) == 0
     assert gaussian_epsilon(1, 0.9) == 0
     assert gaussian_delta(0, 1) == 0
-    assert claimed_delta(ApproxDP(1, 1e-3), 2) == 1e-3
-    assert claimed_delta(PureDP(1), 0) == pytest.approx((math.e - 1) / (math.e + 1))
-    assert claimed_delta(GaussianDP(1), 1) == gaussian_delta(1, 1)
 
 
 def test_bisect_gives_the_end_that_fails():

@@ -9,7 +9,7 @@ import pytest
 from discreet.audit import audit
 from discreet.audit.events.outputs import tabulate
 from discreet.audit.events.sketch import draw
-from discreet.audit.events.views import View
+from discreet.audit.events.views import OutputView
 from discreet.audit.reports.page import _short
 from discreet.audit.reports.report import _down
 from discreet.errors import InvalidArgument
@@ -100,6 +100,6 @@ def test_bounds_are_printed_downward(value):
 
 def test_sketch_of_nothing():
     left, right = tabulate(np.full(3, np.nan), np.full(3, np.nan))
-    assert draw(View("value", lambda o: o.columns["value"].values), 0.0, left, right).first == (0.0,)
+    assert draw(OutputView("value", lambda o: o.columns["value"].values), 0.0, left, right).first == (0.0,)
     same, other = tabulate(np.ones(3), np.ones(3))
-    assert sum(draw(View("value", lambda o: o.columns["value"].values), 1.0, same, other).first) == 1
+    assert sum(draw(OutputView("value", lambda o: o.columns["value"].values), 1.0, same, other).first) == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from discreet.audit.events.likelihood import logistic, naive, ratio
 from discreet.audit.events.outputs import tabulate
-from discreet.audit.events.views import View, lowest_bit, views
+from discreet.audit.events.views import OutputView, lowest_bit, views
 
 
 class TestLowestBit:
@@ -78,20 +78,20 @@ class TestLikelihood:
 
     def test_by_value(self):
         first, second = tabulate([0] * 30 + [1] * 10, [0] * 10 + [1] * 30)
-        learned = ratio(View("value", lambda o: o.columns["value"].values), first, second)
+        learned = ratio(OutputView("value", lambda o: o.columns["value"].values), first, second)
         assert learned.of(first)[0] == pytest.approx(math.log(30.5 / 10.5))
         assert learned.of(tabulate([7], [8])[0]).tolist() == [0.0]
         assert learned.word(0.0) == "0"
 
     def test_many_values_are_not_all_listed(self):
         first, second = tabulate(list(range(20)) * 2, [30] * 40)
-        learned = ratio(View("value", lambda o: o.columns["value"].values), first, second)
+        learned = ratio(OutputView("value", lambda o: o.columns["value"].values), first, second)
         assert learned.word(0.0).endswith("… (20 in all)")
 
     def test_by_bins_and_what_is_missing(self):
         rng = np.random.default_rng(1)
         first, second = tabulate(rng.normal(1, 1, 4000), rng.normal(0, 1, 4000))
-        learned = ratio(View("value", lambda o: o.columns["value"].values), first, second)
+        learned = ratio(OutputView("value", lambda o: o.columns["value"].values), first, second)
         assert learned.word is None
         scores = learned.of(tabulate(np.array([3.0, -2.0, math.nan]), np.zeros(1))[0])
         assert scores[0] > 0.5
@@ -100,7 +100,7 @@ class TestLikelihood:
 
     def test_nothing_to_learn(self):
         first, second = tabulate(np.full(3, math.nan), np.full(3, math.nan))
-        learned = ratio(View("value", lambda o: o.columns["value"].values), first, second)
+        learned = ratio(OutputView("value", lambda o: o.columns["value"].values), first, second)
         assert learned.of(first).tolist() == [0.0] * 3
 
     def test_joint_scores(self):

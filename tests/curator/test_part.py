@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from discreet.answer import answer_question
 from discreet.curator.part import part_of
 from discreet.query import col, count
 from discreet.query.algebra.expression import Call, Constant, Field, Function
@@ -29,7 +30,7 @@ DAYS = dp.Parts("people", "day", ["2024-01-02", "2024-01-03"])
 
 def asked(where, parts=MONTHS, schemas=None, source="people"):
     tables = {**(schemas or ROWS), "wards": WARDS}
-    return part_of(dp.parse(f"SELECT COUNT(*) AS n FROM {source} {where}", tables), parts)
+    return part_of(dp.parse_sql(f"SELECT COUNT(*) AS n FROM {source} {where}", tables), parts)
 
 
 class TestRows:
@@ -129,7 +130,6 @@ def test_a_row_in_memory_is_in_one_part_at_most():
             for v in parts.values
         ]
         counts = [
-            dp.answer_question(table.aggregate(n=count()), store, dp.PureDP(10**4)).column("n")[0]
-            for table in questions
+            answer_question(table.aggregate(n=count()), store, dp.PureDP(10**4)).column("n")[0] for table in questions
         ]
         assert all(part_of(t.aggregate(n=count()), parts) is not None for t in questions) and sum(counts) <= 8

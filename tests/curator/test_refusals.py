@@ -231,7 +231,7 @@ class TestAnExplanation:
         assert (
             "SELECT region" in str(told) and "ε = 6 would be left" in str(told) and "Nothing was touched" in str(told)
         )
-        assert "Geometric" in str(told) and "<details>" in told._repr_html_() and told.texts
+        assert "DiscreteLaplace" in str(told) and "<details>" in told._repr_html_() and told.texts
         assert len(asked.ledger.history()) == 1
 
     def test_says_what_does_not_fit(self):

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
+from discreet.answer import answer_question
 from discreet.answer.answer import Answer
 from discreet.answer.stored import (
     answer_from_json,
@@ -40,7 +41,8 @@ VISITS = dp.Schema(
     {"x": dp.Integer(-20, 100), "region": dp.Category(["N", "S", "E"]), "town": dp.Text(20)},
 )
 PLAN = plan_question(
-    dp.parse("SELECT region, COUNT(*) AS a, AVG(x) AS b FROM visits GROUP BY region", {"visits": VISITS}), dp.PureDP(1)
+    dp.parse_sql("SELECT region, COUNT(*) AS a, AVG(x) AS b FROM visits GROUP BY region", {"visits": VISITS}),
+    dp.PureDP(1),
 )
 
 amounts = st.fractions(max_denominator=10**6)
@@ -105,9 +107,9 @@ class TestAWrittenAnswer:
             SELECT region, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, STDDEV(x) AS d, MEDIAN(x) AS q
             FROM visits GROUP BY region HAVING COUNT(*) > 10 ORDER BY n DESC LIMIT 2
         """
-        question = dp.parse(sql, {"visits": VISITS})
+        question = dp.parse_sql(sql, {"visits": VISITS})
         plan = plan_question(question, dp.PureDP(20))
-        answer = dp.answer_question(question, store, dp.PureDP(20))
+        answer = answer_question(question, store, dp.PureDP(20))
         found = answer_from_json(json.loads(json.dumps(answer_to_json(answer))), plan)
         assert found == answer and str(found) == str(answer) and found.interval(0.8) == answer.interval(0.8)
 

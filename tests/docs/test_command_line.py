@@ -17,7 +17,7 @@ EXIT = re.compile(r"\s+# exit ([0-9])$")
 
 
 def test_the_page_runs(tmp_path, monkeypatch):
-    (tmp_path / "people.csv").write_bytes(Path(dp.sample("pums.csv")).read_bytes())
+    (tmp_path / "people.csv").write_bytes(Path(dp.example("pums.csv")).read_bytes())
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DISCREET_WHO", raising=False)
     count = 0

@@ -11,7 +11,7 @@ import pytest
 from discreet.data import Category, Integer, People, Real, Rows, Schema, Text
 from discreet.engines import DuckDB
 from discreet.privacy.measures import ApproxDP, PureDP
-from discreet.samples import sample
+from discreet.samples import example as sample
 from end_to_end.compare import EXACT_KEYS, Case, ask, check, inside, rows_of
 from end_to_end.stores import Beside
 

@@ -32,8 +32,8 @@ from discreet.privacy import (
     amplify,
     compose,
     fits,
-    group,
     group_event,
+    group_privacy,
     implies,
     least_budget,
     least_scale,
@@ -42,8 +42,8 @@ from discreet.privacy import (
     to_renyi,
     to_zcdp,
 )
+from discreet.privacy.advise import passed
 from discreet.privacy.convert import epsilon
-from discreet.privacy.explain.advise import passed
 from discreet.privacy.pricing.gdp import price_gdp
 from discreet.privacy.pricing.pure import price_pure
 from discreet.privacy.pricing.rdp import renyi
@@ -221,13 +221,13 @@ class TestGroupPrivacy:
     @LAWS
     @given(measures)
     def test_one_is_identity(self, measure):
-        assert group(measure, 1) == measure
+        assert group_privacy(measure, 1) == measure
 
     @LAWS
     @given(st.one_of(st.builds(PureDP, amounts), st.builds(ZCDP, amounts), st.builds(GaussianDP, amounts)))
     def test_twice_two_is_four(self, measure):
-        assert group(group(measure, 2), 2) == group(measure, 4)
-        assert measure <= group(measure, 2)
+        assert group_privacy(group_privacy(measure, 2), 2) == group_privacy(measure, 4)
+        assert measure <= group_privacy(measure, 2)
 
     @LAWS
     @given(concentrated, st.integers(1, 4))

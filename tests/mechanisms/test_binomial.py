@@ -26,7 +26,7 @@ class TestCalibration:
     @pytest.mark.parametrize("budget", [ApproxDP(1, "1e-6"), ApproxDP("1/10", "1e-3"), ApproxDP(8, "1e-9")])
     @pytest.mark.parametrize("sensitivity", [1, 3])
     def test_the_fewest_coins_that_keep_the_promise(self, budget, sensitivity):
-        made = Binomial.spending(budget, sensitivity)
+        made = Binomial.spending(budget, sensitivity=sensitivity)
         assert fits(made.event, budget)
         assert made.trials == 2 or not fits(BinomialNoise(made.trials - 2, sensitivity), budget)
 
@@ -129,20 +129,20 @@ class TestError:
     @pytest.mark.parametrize("error", [1, 6, 1000])
     @pytest.mark.parametrize("cells", [1, 50])
     def test_for_error_takes_the_most_coins_that_fit(self, error, cells):
-        made = Binomial.for_error(error, 0.05, sensitivity=1, cells=cells)
+        made = Binomial.for_error(error, beta=0.05, sensitivity=1, cells=cells)
         assert made.error(0.05, cells=cells) <= error < Binomial(made.trials + 2, 1).error(0.05, cells=cells)
 
     def test_for_error_stops_at_the_most_coins_that_can_be_drawn(self):
-        assert Binomial.for_error(10**18, 0.05, sensitivity=1).trials == 2**62
-        assert Binomial.for_error(10**400, 0.05, sensitivity=1).trials == 2**62
+        assert Binomial.for_error(10**18, beta=0.05, sensitivity=1).trials == 2**62
+        assert Binomial.for_error(10**400, beta=0.05, sensitivity=1).trials == 2**62
 
     def test_for_error_keeps_large_errors_too(self):
-        made = Binomial.for_error(10**9 + 7, 0.05, sensitivity=1)
+        made = Binomial.for_error(10**9 + 7, beta=0.05, sensitivity=1)
         assert 10**9 < made.error(0.05) <= 10**9 + 7
 
     def test_an_error_below_that_of_two_coins_is_refused(self):
         with pytest.raises(InvalidArgument, match="even two coins miss"):
-            Binomial.for_error(0.5, 0.05, sensitivity=1)
+            Binomial.for_error(0.5, beta=0.05, sensitivity=1)
 
     @pytest.mark.statistical
     def test_a_million_releases(self):

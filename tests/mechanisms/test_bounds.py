@@ -51,13 +51,13 @@ class TestLaplace:
             assert exact < bound
 
     def test_expected_sum(self):
-        made = Laplace.spending(PureDP("1/2"), counting_queries(4))
+        made = Laplace.spending(PureDP("1/2"), sensitivity=counting_queries(4))
         assert 4 * made.expected_error() == pytest.approx(laplace_expected_l1(4, "1/2", 4), rel=1e-9)
 
     def test_shares_of_people(self):
         """m counts as shares of n people have Δ1 = m/n: (m/(nε)) ln(m/β), not n/(mε) as lecture 001 prints."""
         share = mean_of_known_size(0, 1, n=1000).l1
-        made = Laplace.spending(PureDP(1), 10 * share)
+        made = Laplace.spending(PureDP(1), sensitivity=10 * share)
         assert made.error(0.05, cells=10) < laplace_counting(10, 1000, epsilon=1, beta=0.05)
         assert laplace_counting(10, 1000, 1, 0.05) == pytest.approx(10 / 1000 * math.log(10 / 0.05), rel=1e-9)
 

@@ -34,7 +34,7 @@ class TestCalibration:
     @pytest.mark.parametrize("budget", [ApproxDP(1, "1e-6"), ApproxDP(5, "1e-3"), GaussianDP(1)])
     @pytest.mark.parametrize("sensitivity", [1, 3, histogram("replace")])
     def test_other_promises_are_kept_with_the_least_noise(self, budget, sensitivity):
-        made = DiscreteGaussian.spending(budget, sensitivity)
+        made = DiscreteGaussian.spending(budget, sensitivity=sensitivity)
         assert fits(made.event, budget)
         assert not fits(DiscreteGaussian(made.scale * Fraction(99, 100), sensitivity).event, budget)
 
@@ -169,8 +169,10 @@ class TestError:
     @pytest.mark.parametrize("error", [0.5, 6, 1000])
     @pytest.mark.parametrize("cells", [1, 50])
     def test_for_error_takes_the_most_noise_that_fits(self, error, cells):
-        assert DiscreteGaussian.for_error(10**15, 0.05, sensitivity=1, cells=cells).error(0.05, cells=cells) <= 10**15
-        made = DiscreteGaussian.for_error(error, 0.05, sensitivity=1, cells=cells)
+        assert (
+            DiscreteGaussian.for_error(10**15, beta=0.05, sensitivity=1, cells=cells).error(0.05, cells=cells) <= 10**15
+        )
+        made = DiscreteGaussian.for_error(error, beta=0.05, sensitivity=1, cells=cells)
         assert made.error(0.05, cells=cells) == math.floor(error)
         more = DiscreteGaussian(made.scale * (1 + Fraction(1, 10**8)), 1)
         assert more.error(0.05, cells=cells) == math.floor(error) + 1

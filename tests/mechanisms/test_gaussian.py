@@ -36,14 +36,14 @@ class TestCalibration:
     )
     @pytest.mark.parametrize("sensitivity", [1, "0.1", histogram("replace")])
     def test_promises_are_kept_with_the_least_noise(self, budget, sensitivity):
-        made = Gaussian.spending(budget, sensitivity)
+        made = Gaussian.spending(budget, sensitivity=sensitivity)
         assert fits(made.event, budget)
         assert not fits(Gaussian(made.scale * (1 - Fraction(1, 10**6)), sensitivity).event, budget)
 
     @settings(deadline=None)
     @given(st.fractions(Fraction(1, 1000), 1000), st.fractions(Fraction(1, 1000), 1000))
     def test_concentrated_promises_are_kept_exactly(self, rho, sensitivity):
-        made = Gaussian.spending(ZCDP(rho), sensitivity)
+        made = Gaussian.spending(ZCDP(rho), sensitivity=sensitivity)
         assert rho * (1 - Fraction(1, 2**30)) < price_zcdp(made.event) <= rho
 
     def test_a_root_that_is_no_rational_is_rounded_up(self):
@@ -60,7 +60,7 @@ class TestCalibration:
     @pytest.mark.parametrize(("whole", "cells"), [(False, 1), (True, 1), (False, 1000), (True, 20)])
     @pytest.mark.parametrize("error", [0.3, 1, 10, 12345])
     def test_for_error_takes_the_most_noise_that_fits(self, error, whole, cells):
-        made = Gaussian.for_error(error, 0.05, sensitivity=1, cells=cells, whole=whole)
+        made = Gaussian.for_error(error, beta=0.05, sensitivity=1, cells=cells, whole=whole)
         assert made.error(0.05, cells=cells, whole=whole) <= error
         more = Gaussian(made.scale * (1 + Fraction(1, 10**9)), 1)
         assert more.error(0.05, cells=cells, whole=whole) > error * (1 - 1e-9)
@@ -83,7 +83,10 @@ class TestClassic:
     """σ = Δ√(2 ln(1.25/δ))/ε is proved for ε ≤ 1 only (theory, section 9)."""
 
     def test_it_is_wider_than_it_must_be(self):
-        classic, exact = classic_gaussian(1, "1e-5", sensitivity=1), Gaussian.spending(ApproxDP(1, "1e-5"), 1)
+        classic, exact = (
+            classic_gaussian(1, "1e-5", sensitivity=1),
+            Gaussian.spending(ApproxDP(1, "1e-5"), sensitivity=1),
+        )
         assert 1.2 < classic.scale / exact.scale < 1.4
         assert fits(classic.event, ApproxDP(1, "1e-5"))
 
@@ -325,7 +328,10 @@ class TestComparison:
 
     def test_for_small_epsilon_the_gaussian_has_less_variance(self):
         def wins(epsilon):
-            gauss, laplace = Gaussian.spending(ApproxDP(epsilon, "1e-2"), 1), Laplace.spending(PureDP(epsilon), 1)
+            gauss, laplace = (
+                Gaussian.spending(ApproxDP(epsilon, "1e-2"), sensitivity=1),
+                Laplace.spending(PureDP(epsilon), sensitivity=1),
+            )
             return gauss.variance < laplace.variance
 
         assert wins(Fraction(33, 100))
@@ -334,6 +340,6 @@ class TestComparison:
         assert not wins(Fraction(1, 2))
 
     def test_for_k_counting_queries_the_error_grows_as_the_root_of_k(self):
-        errors = [Gaussian.spending(ApproxDP(1, "1e-6"), counting_queries(k)).error() for k in (1, 4, 100)]
+        errors = [Gaussian.spending(ApproxDP(1, "1e-6"), sensitivity=counting_queries(k)).error() for k in (1, 4, 100)]
         assert errors[1] / errors[0] == pytest.approx(2, rel=1e-9)
         assert errors[2] / errors[0] == pytest.approx(10, rel=1e-9)

@@ -28,7 +28,7 @@ class TestGeometric:
     @settings(deadline=None)
     @given(st.fractions(Fraction(1, 1000), 50), st.integers(1, 1000))
     def test_pure_promises_are_kept_exactly(self, epsilon, sensitivity):
-        made = Geometric.spending(PureDP(epsilon), sensitivity)
+        made = Geometric.spending(PureDP(epsilon), sensitivity=sensitivity)
         assert made.scale == sensitivity / epsilon
         assert price_pure(made.event) == epsilon
 
@@ -39,9 +39,9 @@ class TestGeometric:
         assert not fits(Geometric(made.scale * Fraction(999, 1000), 2).event, budget)
 
     def test_it_reads_stated_sensitivities(self):
-        made = Geometric.spending(PureDP(1), histogram("replace"))
+        made = Geometric.spending(PureDP(1), sensitivity=histogram("replace"))
         assert (made.scale, made.event.neighbours) == (2, "replace")
-        assert repr(made).startswith("Geometric(scale=2, sensitivity=Sensitivity(")
+        assert repr(made).startswith("DiscreteLaplace(scale=2, sensitivity=Sensitivity(")
 
     @pytest.mark.parametrize("value", [0, -3, 2**70, np.int16(4)])
     def test_whole_numbers_come_back_whole(self, value):
@@ -95,7 +95,7 @@ class TestGeometric:
     @pytest.mark.parametrize("error", [0.5, 1, 6, 1000])
     @pytest.mark.parametrize("cells", [1, 50])
     def test_for_error_takes_the_most_noise_that_fits(self, error, cells):
-        made = Geometric.for_error(error, 0.05, sensitivity=1, cells=cells)
+        made = Geometric.for_error(error, beta=0.05, sensitivity=1, cells=cells)
         assert made.error(0.05, cells=cells) == math.floor(error)
         assert Geometric(made.scale * (1 + Fraction(1, 10**9)), 1).error(0.05, cells=cells) == math.floor(error) + 1
 
@@ -131,15 +131,15 @@ class TestTruncatedGeometric:
     """Clamping to a public range is post-processing: the price is that of the noise, or less in a narrow range."""
 
     def test_pure_promises_are_kept_exactly(self):
-        made = TruncatedGeometric.spending(PureDP("1/3"), 2, low=0, high=100)
+        made = TruncatedGeometric.spending(PureDP("1/3"), sensitivity=2, low=0, high=100)
         assert made.scale == 6
-        narrow = TruncatedGeometric.spending(PureDP(1), 10, low=-1, high=2)
+        narrow = TruncatedGeometric.spending(PureDP(1), sensitivity=10, low=-1, high=2)
         assert narrow.scale == 3
         assert price_pure(narrow.event) == 1
         assert repr(narrow) == "TruncatedGeometric(scale=3, sensitivity=10, low=-1, high=2)"
 
     def test_other_promises_are_kept(self):
-        made = TruncatedGeometric.spending(ApproxDP(1, "1e-3"), 2, low=0, high=100)
+        made = TruncatedGeometric.spending(ApproxDP(1, "1e-3"), sensitivity=2, low=0, high=100)
         assert fits(made.event, ApproxDP(1, "1e-3"))
 
     @pytest.mark.parametrize("value", [-5, 0, 3, 10, 99])
@@ -180,10 +180,10 @@ class TestTruncatedGeometric:
         assert bound == 0 or worst(bound - 1) > beta * (1 - 1e-9)
 
     def test_for_error(self):
-        made = TruncatedGeometric.for_error(4, 0.05, sensitivity=1, low=0, high=20)
+        made = TruncatedGeometric.for_error(4, beta=0.05, sensitivity=1, low=0, high=20)
         assert made.error(0.05) == 4
         assert TruncatedGeometric(made.scale * (1 + Fraction(1, 10**9)), 1, 0, 20).error(0.05) == 5
-        free = TruncatedGeometric.for_error(20, 0.05, sensitivity=1, low=0, high=20)
+        free = TruncatedGeometric.for_error(20, beta=0.05, sensitivity=1, low=0, high=20)
         assert free.scale == 2**50
 
     def test_moments_are_those_of_the_worst_value(self):

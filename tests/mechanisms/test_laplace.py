@@ -79,7 +79,7 @@ class TestCalibration:
     @pytest.mark.parametrize(("whole", "cells"), [(False, 1), (True, 1), (False, 1000), (True, 20)])
     @pytest.mark.parametrize("error", [0.3, 1, 10, 12345])
     def test_for_error_takes_the_most_noise_that_fits(self, error, whole, cells):
-        made = Laplace.for_error(error, 0.05, sensitivity=1, cells=cells, whole=whole)
+        made = Laplace.for_error(error, beta=0.05, sensitivity=1, cells=cells, whole=whole)
         assert made.error(0.05, cells=cells, whole=whole) <= error
         more = Laplace(made.scale * (1 + Fraction(1, 10**9)), 1)
         assert more.error(0.05, cells=cells, whole=whole) > error * (1 - 1e-9)
@@ -446,7 +446,7 @@ class TestError:
 
 def test_k_counting_queries_cost_k():
     """Laplace error grows with the number of queries k (theory, section 4)."""
-    errors = [Laplace.spending(PureDP(1), counting_queries(k)).error() for k in (1, 10, 100)]
+    errors = [Laplace.spending(PureDP(1), sensitivity=counting_queries(k)).error() for k in (1, 10, 100)]
     assert errors[1] / errors[0] == pytest.approx(10, rel=1e-9)
     assert errors[2] / errors[0] == pytest.approx(100, rel=1e-9)
 

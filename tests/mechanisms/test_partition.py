@@ -56,7 +56,7 @@ class TestOptimality:
 
     @pytest.mark.parametrize("l0", [1, 3])
     def test_beats_thresholding(self, l0):
-        rule, laplace = PartitionSelection(1, 1e-6, l0=l0), LaplaceThreshold(1, 1e-6, l0=l0)
+        rule, laplace = PartitionSelection(1, 1e-6, max_groups=l0), LaplaceThreshold(1, 1e-6, max_groups=l0)
         chances = [(rule.shown(n), laplace.shown(n)) for n in range(1, 80)]
         assert all(a >= b * (1 - 1e-6) for a, b in chances)
         assert max(a - b for a, b in chances) > 0.1
@@ -107,7 +107,7 @@ def test_error_and_events():
     count = rule.error(0.05)
     assert rule.shown(count) >= 0.95 > rule.shown(count - 1)
     assert rule.event == Promise(ApproxDP(1, 1e-5))
-    assert np.isclose(PartitionSelection(1, 1e-5, l0=2).shown(1), 5e-6)
+    assert np.isclose(PartitionSelection(1, 1e-5, max_groups=2).shown(1), 5e-6)
 
 
 def test_refusals():
@@ -115,7 +115,7 @@ def test_refusals():
         lambda: PartitionSelection(0, 1e-5),
         lambda: PartitionSelection(1, 0),
         lambda: PartitionSelection(1, 1),
-        lambda: PartitionSelection(1, 1e-5, l0=0),
+        lambda: PartitionSelection(1, 1e-5, max_groups=0),
         lambda: PartitionSelection.spending(PureDP(1)),
         lambda: PartitionSelection(Fraction(1, 10**7), 1e-12).shown(1),
         lambda: PartitionSelection(1, Fraction(1, 2**200)).shown(1),

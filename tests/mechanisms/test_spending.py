@@ -38,9 +38,9 @@ ANY = {
     "mwem": lambda b: MWEM.spending(b, domain=9, total=99, rounds=7),
 }
 APPROXIMATE = {
-    "laplace keys": lambda b: LaplaceThreshold.spending(b, l0=3),
-    "gaussian keys": lambda b: GaussianThreshold.spending(b, l0=3),
-    "partition": lambda b: PartitionSelection.spending(b, l0=3),
+    "laplace keys": lambda b: LaplaceThreshold.spending(b, max_groups=3),
+    "gaussian keys": lambda b: GaussianThreshold.spending(b, max_groups=3),
+    "partition": lambda b: PartitionSelection.spending(b, max_groups=3),
     "histogram": stability_histogram,
     "mode": PrivateMode.spending,
     "smooth quantile": lambda b: SmoothQuantile.spending(b, low=0, high=1),

@@ -16,7 +16,7 @@ from discreet.testing.bits import HashedBits, UntouchedBits
 
 
 def test_histogram_is_thresholding_with_one_key_a_person():
-    assert stability_histogram(ApproxDP(1, 1e-6)) == LaplaceThreshold(1, 1e-6, l0=1)
+    assert stability_histogram(ApproxDP(1, 1e-6)) == LaplaceThreshold(1, 1e-6, max_groups=1)
 
 
 class TestPrice:

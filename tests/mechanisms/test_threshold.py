@@ -23,9 +23,9 @@ from support.profile import examples
 
 BOTH = [
     LaplaceThreshold(1, 1e-6),
-    LaplaceThreshold(0.5, 1e-4, l0=3),
+    LaplaceThreshold(0.5, 1e-4, max_groups=3),
     GaussianThreshold(30, 1e-6),
-    GaussianThreshold(9, 1e-3, l0=2),
+    GaussianThreshold(9, 1e-3, max_groups=2),
 ]
 
 
@@ -49,16 +49,16 @@ class TestThreshold:
     @pytest.mark.parametrize("keys", BOTH, ids=repr)
     def test_exact(self, keys):
         appears = exact_tail(keys, keys.threshold - 1)
-        assert 1 - (1 - appears) ** keys.l0 <= keys.delta
+        assert 1 - (1 - appears) ** keys.max_groups <= keys.delta
         lower = exact_tail(keys, keys.threshold - 2)
-        assert 1 - (1 - lower) ** keys.l0 > keys.delta
+        assert 1 - (1 - lower) ** keys.max_groups > keys.delta
 
     @pytest.mark.parametrize("keys", BOTH, ids=repr)
     def test_shown(self, keys):
         for count in (1, 5, 20):
             assert keys.shown(count) == pytest.approx(float(exact_tail(keys, keys.threshold - count)), rel=1e-9)
         assert keys.shown(0) == 0
-        assert 1 - (1 - keys.shown(1)) ** keys.l0 <= float(keys.delta)
+        assert 1 - (1 - keys.shown(1)) ** keys.max_groups <= float(keys.delta)
 
     @given(st.floats(0.1, 5), st.floats(1e-12, 0.1), st.integers(1, 5))
     def test_continuous_formula(self, epsilon, delta, l0):
@@ -105,7 +105,7 @@ class TestRelease:
     """The noise is exact, what is below the threshold is gone, and the order tells nothing."""
 
     def test_laplace(self):
-        keys = LaplaceThreshold(1, 1e-6, l0=2)
+        keys = LaplaceThreshold(1, 1e-6, max_groups=2)
         counts = {"d": 40, "b": 17, "c": 1, "a": 60, "zero": 0}
         noisy = np.array([40, 17, 1, 60]) + laplace(2, 4, bits=HashedBits(b"x"))
         expected = {k: int(n) for k, n in zip("dbca", noisy, strict=True) if n >= keys.threshold}
@@ -144,7 +144,7 @@ class TestPrice:
     """The event's curve is the noise's, with δ added; all within what was asked."""
 
     def test_laplace(self):
-        keys = LaplaceThreshold.spending(ApproxDP(1, 1e-6), l0=3)
+        keys = LaplaceThreshold.spending(ApproxDP(1, 1e-6), max_groups=3)
         assert keys.scale == 3
         assert compose(keys.event).delta(epsilon=1) == pytest.approx(1e-6, rel=1e-9)
         assert fits(keys.event, ApproxDP(1, 1e-6))
@@ -158,7 +158,7 @@ class TestPrice:
             assert worst <= compose(keys.event).delta(epsilon=1)
 
     def test_gaussian(self):
-        keys = GaussianThreshold.spending(ApproxDP(1, 1e-5), l0=4)
+        keys = GaussianThreshold.spending(ApproxDP(1, 1e-5), max_groups=4)
         assert fits(keys.event, ApproxDP(1, 1e-5))
         assert 0.5e-5 < compose(keys.event).delta(epsilon=1) <= 1e-5 * (1 + 1e-9)
         assert keys.delta == Fraction(1, 200_000)
@@ -167,7 +167,10 @@ class TestPrice:
     def test_gaussian_beats_laplace_for_many_keys_a_person(self):
         budget = ApproxDP(1, 1e-6)
         few = LaplaceThreshold.spending(budget).threshold, GaussianThreshold.spending(budget).threshold
-        many = LaplaceThreshold.spending(budget, l0=100).threshold, GaussianThreshold.spending(budget, l0=100).threshold
+        many = (
+            LaplaceThreshold.spending(budget, max_groups=100).threshold,
+            GaussianThreshold.spending(budget, max_groups=100).threshold,
+        )
         assert few[0] < few[1]
         assert many[0] > many[1]
 
@@ -209,10 +212,10 @@ def test_bad_parameters_are_refused():
         lambda: LaplaceThreshold(0, 1e-6),
         lambda: LaplaceThreshold(1, 0),
         lambda: LaplaceThreshold(1, 1),
-        lambda: LaplaceThreshold(1, 1e-6, l0=0),
+        lambda: LaplaceThreshold(1, 1e-6, max_groups=0),
         lambda: GaussianThreshold(0, 1e-6),
         lambda: GaussianThreshold(1, 0),
-        lambda: GaussianThreshold(1, 1e-6, l0=0),
+        lambda: GaussianThreshold(1, 1e-6, max_groups=0),
         lambda: LaplaceThreshold.spending(PureDP(1)),
         lambda: GaussianThreshold.spending(ApproxDP(1, 1e-6), key_share=1),
         lambda: LaplaceThreshold(1, 1e-6).error(2),

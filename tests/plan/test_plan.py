@@ -120,7 +120,7 @@ class TestReplay:
         after = Store({"visits": owned(0, others) + owned(1, mine)}).tally(chosen.tally)
         change = [after[key][0] - before.get(key, (0,))[0] for key in after]
         assert set(change) <= {0, 1}
-        assert sum(change) <= chosen.rule.l0
+        assert sum(change) <= chosen.rule.max_groups
 
 
 class TestPrice:
@@ -199,7 +199,7 @@ class TestText:
         asked = {"n": Count(), "median": Quantile(X, Fraction(1, 2))}
         lines = str(plan_question(question(relation(), asked), PureDP(2))).splitlines()
         assert lines[0].split("  ")[0] == "statistic"
-        assert lines[1].split() == ["n", "Geometric", "1", "50", "%", "every", "row", "±", "3", "ε", "=", "1"]
+        assert lines[1].split() == ["n", "DiscreteLaplace", "1", "50", "%", "every", "row", "±", "3", "ε", "=", "1"]
         assert lines[2].startswith("median")
         assert lines[2].endswith("rows")
         assert len(lines) == 7

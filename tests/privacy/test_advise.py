@@ -3,9 +3,9 @@ import math
 import pytest
 
 from discreet.errors import InvalidArgument
+from discreet.privacy.advise import NOT_PROMISED, advise, meaning
 from discreet.privacy.compose import compose
 from discreet.privacy.events import Promise
-from discreet.privacy.explain.advise import NOT_PROMISED, advise, meaning
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 

@@ -8,7 +8,7 @@ from discreet.privacy.amplify import amplify, amplify_delta, dp_sgd
 from discreet.privacy.compose import compose
 from discreet.privacy.events import GaussianNoise, Promise, Repeated, Sampled
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pricing.gdp import delta as gaussian
+from discreet.privacy.pricing.gaussian import delta as gaussian
 
 
 def hockey_stick(mu, rate, epsilon, direction):

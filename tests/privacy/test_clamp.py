@@ -16,7 +16,7 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.pricing.clamp import unclamped
-from discreet.privacy.pricing.group import group_event
+from discreet.privacy.pricing.group_event import group_event
 from discreet.privacy.pricing.pure import price_pure
 
 BIT = TruncatedGeometricNoise(scale=1, sensitivity=1, low=0, high=1)

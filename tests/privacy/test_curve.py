@@ -31,7 +31,7 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pricing.gdp import tradeoff
+from discreet.privacy.pricing.gaussian import tradeoff
 from discreet.privacy.pricing.parts import flatten
 from oracles.prices import gaussian_delta, responses_delta
 

@@ -18,17 +18,8 @@ from discreet.privacy.events import (
     Sampled,
 )
 from discreet.privacy.measures import GaussianDP, PureDP
-from discreet.privacy.pricing.gdp import (
-    delta,
-    epsilon,
-    exact_square,
-    log_delta,
-    mu,
-    mu_of_pure,
-    nearly_exact,
-    price_gdp,
-    tradeoff,
-)
+from discreet.privacy.pricing.gaussian import delta, epsilon, log_delta, mu, mu_of_pure, tradeoff
+from discreet.privacy.pricing.gdp import exact_square, nearly_exact, price_gdp
 from oracles.prices import gaussian_delta
 
 MUS = [1e-6, 1e-3, 0.05, 0.2, 0.249, 0.25, 0.26, 0.7, 1.0, 3.0, 10.0, 40.0]

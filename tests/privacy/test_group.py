@@ -21,7 +21,8 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pricing.group import delta_factor, group, group_event, parallel_price
+from discreet.privacy.pricing.group import delta_factor, group_privacy, parallel_price
+from discreet.privacy.pricing.group_event import group_event
 from discreet.privacy.pricing.pure import price_pure
 from discreet.privacy.pricing.zcdp import price_zcdp
 
@@ -44,11 +45,11 @@ class TestMeasures:
         ],
     )
     def test_three(self, one, three):
-        assert group(one, 3) == three
-        assert group(one, 1) is one
+        assert group_privacy(one, 3) == three
+        assert group_privacy(one, 1) is one
 
     def test_delta_grows_by_a_geometric_series(self):
-        two = group(ApproxDP(1, "1e-6"), 3)
+        two = group_privacy(ApproxDP(1, "1e-6"), 3)
         assert two.epsilon == 3
         assert float(two.delta) == pytest.approx(11.107337927389695e-6, rel=1e-11)
         assert two.delta > Fraction("11.107337927389695e-6")
@@ -59,11 +60,11 @@ class TestMeasures:
 
     def test_refusals(self):
         with pytest.raises(InvalidArgument, match="δ reaches 1"):
-            group(ApproxDP(10, "1e-3"), 2)
+            group_privacy(ApproxDP(10, "1e-3"), 2)
         with pytest.raises(InvalidArgument, match="order of at least 4"):
-            group(RenyiDP({2: 1}), 2)
+            group_privacy(RenyiDP({2: 1}), 2)
         with pytest.raises(InvalidArgument, match="size"):
-            group(PureDP(1), 0)
+            group_privacy(PureDP(1), 0)
 
 
 class TestEvents:
@@ -114,20 +115,21 @@ class TestParallel:
 
     def test_prices(self):
         parts = [LaplaceNoise(1, 1), LaplaceNoise(4, 1)]
-        assert parallel_price(Parallel(parts), price_pure, 2) == 1
-        assert parallel_price(Parallel(parts, neighbours="replace"), price_pure, 2) == 2
+        assert price_pure(Parallel(parts)) == 1
+        assert price_pure(Parallel(parts, neighbours="replace")) == 2
 
     def test_unknown_parts(self):
-        assert parallel_price(Parallel([LAP, GAUSS]), price_pure, 2) is None
+        assert price_pure(Parallel([LAP, GAUSS])) is None
 
     def test_a_group_of_two_costs_at_most_what_its_measure_says(self):
         event = Parallel([Response("0.01", 9, neighbours="add-remove")], neighbours="replace")
-        assert parallel_price(event, price_zcdp, 4) == 4 * price_zcdp(Response("0.01", 9))
-        only_one = parallel_price(event, lambda e: Fraction(1) if isinstance(e, Response) else None, 4)
+        assert price_zcdp(event) == 4 * price_zcdp(Response("0.01", 9))
+        known = lambda e: Fraction(1) if isinstance(e, Response) else None  # noqa: E731
+        only_one = parallel_price(event, known, 4, lambda _event, _size: Promise(PureDP(1)))
         assert only_one == 4
 
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_refuses_what_is_no_measure(size):
     with pytest.raises(InvalidArgument, match="a measure is expected"):
-        group("x", size)
+        group_privacy("x", size)

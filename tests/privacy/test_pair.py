@@ -33,13 +33,14 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.numerical.pair import pairs_of
 from discreet.privacy.pairs.atoms import Atoms, binary, box, response
 from discreet.privacy.pairs.cells import Lattice, narrowest
 from discreet.privacy.pairs.curve import envelope, from_points, from_zcdp, mirrored
-from discreet.privacy.pairs.dominating import merged_parts, pairs_of, parts_of
+from discreet.privacy.pairs.dominating import merged_parts, parts_of
 from discreet.privacy.pairs.gauss import Gauss, lattice_gauss
-from discreet.privacy.pairs.hyperbola import bounded_range, geometric, laplace
-from discreet.privacy.pairs.lattice import FEW, binomial, discrete_gauss, two_sided
+from discreet.privacy.pairs.hyperbola import bounded_range, discrete_laplace_hull, laplace
+from discreet.privacy.pairs.lattice import FEW, binomial, discrete_gauss, discrete_laplace
 from discreet.privacy.pairs.mixture import Mixture
 from discreet.privacy.pairs.parallel import doubled
 from oracles import privacy_curves as oracle
@@ -141,14 +142,16 @@ class TestHyperbola:
     @pytest.mark.parametrize("steps", [1, 2, 3, 7])
     def test_hyperbola_lies_above_the_geometric(self, steps):
         law = oracle.geometric_law(mpf(1) / 3, steps)
-        pair = geometric(Fraction(1, 3), steps)
+        pair = discrete_laplace_hull(Fraction(1, 3), steps)
         for epsilon in EPSILONS:
             exact = oracle.delta_of(law, mpf(epsilon))
             assert exact <= pair.delta(epsilon) <= float(exact) + 0.02
         if steps == 1:
             close(pair, 0.1, oracle.delta_of(law, mpf("0.1")), 1e-9)
 
-    @pytest.mark.parametrize("pair", [laplace(Fraction(2)), geometric(Fraction(1, 4), 6), bounded_range(Fraction(2))])
+    @pytest.mark.parametrize(
+        "pair", [laplace(Fraction(2)), discrete_laplace_hull(Fraction(1, 4), 6), bounded_range(Fraction(2))]
+    )
     def test_cells(self, pair):
         consistent(pair, np.linspace(-2.55, 2.55, 52))
 
@@ -203,10 +206,10 @@ class TestLatticeNoise:
     def test_two_sided(self, steps):
         law = oracle.geometric_law(mpf(1) / 4, steps)
         for epsilon in EPSILONS:
-            close(two_sided(Fraction(1, 4), steps), epsilon, oracle.delta_of(law, mpf(epsilon)), 3e-12)
+            close(discrete_laplace(Fraction(1, 4), steps), epsilon, oracle.delta_of(law, mpf(epsilon)), 3e-12)
 
     def test_long_shift_is_a_hyperbola(self):
-        pair = two_sided(Fraction(1, FEW), FEW + 1)
+        pair = discrete_laplace(Fraction(1, FEW), FEW + 1)
         assert pair.delta(0.5) >= laplace(Fraction(FEW + 1, FEW)).delta(0.5)
         assert pair.delta(0.5) <= laplace(Fraction(FEW + 1, FEW)).delta(0.5) * (1 + 1e-3)
 
@@ -265,7 +268,7 @@ class TestMixture:
     @pytest.mark.parametrize("removes", [True, False])
     def test_atoms(self, rate, removes):
         law = oracle.sampled_law(oracle.geometric_law(mpf(1) / 2, 3), mpf(rate), removes=removes)
-        pair = Mixture(two_sided(Fraction(1, 2), 3), rate, removes=removes)
+        pair = Mixture(discrete_laplace(Fraction(1, 2), 3), rate, removes=removes)
         for epsilon in EPSILONS:
             close(pair, epsilon, oracle.delta_of(law, mpf(epsilon)), 1e-11)
         consistent(pair, np.linspace(-1.23, 1.29, 37))
@@ -401,10 +404,11 @@ class TestPartsOf:
         assert [times for _, times in parts] == [6, 2, 2]
 
     def test_lattice_gaussians_move_whole_steps(self):
-        assert parts_of(GaussianNoise(4, "0.3", 1)) == []
-        assert pairs_of(GaussianNoise(4, "0.3", 1)).remove.delta(0.0) < 1e-12
-        same = pairs_of(DiscreteGaussianNoise(16, 5)).remove.delta(0.3)
+        """Less than a step is a step, and √5 steps are three: an answer is rounded to the lattice."""
+        assert parts_of(GaussianNoise(4, "0.3", 1)) == [(DiscreteGaussianNoise(4, 1), 1)]
+        same = pairs_of(DiscreteGaussianNoise(16, 9)).remove.delta(0.3)
         assert pairs_of(GaussianNoise(4, "1.25", "0.5")).remove.delta(0.3) == same
+        assert pairs_of(GaussianNoise(4, "1.25", "0.5", 2)).remove.delta(0.3) < same
 
     def test_unit_moves_in_many_coordinates(self):
         one = DiscreteGaussianNoise(9, 1)

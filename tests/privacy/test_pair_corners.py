@@ -22,8 +22,8 @@ from discreet.privacy.events import (
 )
 from discreet.privacy.measures import ApproxDP
 from discreet.privacy.numerical.engine import numerical
+from discreet.privacy.numerical.pair import pairs_of
 from discreet.privacy.pairs.atoms import Atoms
-from discreet.privacy.pairs.dominating import pairs_of
 from discreet.privacy.pairs.gauss import Gauss
 from discreet.privacy.pairs.mixture import RAREST, Mixture
 from discreet.privacy.pairs.parallel import alternatives, doubled

@@ -4,6 +4,7 @@ from fractions import Fraction
 import pytest
 from mpmath import mp, mpf
 
+from discreet.privacy.compose import compose
 from discreet.privacy.events import (
     BinomialNoise,
     DiscreteLaplaceNoise,
@@ -23,11 +24,8 @@ from discreet.privacy.events import (
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pricing.pure import (
     amplified,
-    laplace_delta,
     price_pure,
     pure_promise,
-    response_delta,
-    response_epsilon,
 )
 
 HALF = Fraction(1, 2)
@@ -83,32 +81,26 @@ def test_promises(measure, price):
 @pytest.mark.parametrize("e", ["0.001", "1", "30", "699", "701", "5000"])
 @pytest.mark.parametrize("q", ["1e-9", "0.01", "0.7", "1"])
 def test_sampling_amplifies_and_rounds_up(e, q):
-    exact = mp.log(1 + mpf(q) * (mp.exp(mpf(e)) - 1))
     price = amplified(Fraction(e), Fraction(q))
-    assert mpf(price.numerator) / price.denominator >= exact * (1 - mpf(10) ** -50)
+    with mp.workdps(60):
+        exact = mp.log(1 + mpf(q) * (mp.exp(mpf(e)) - 1))
+        assert mpf(price.numerator) / price.denominator >= exact * (1 - mpf(10) ** -50)
     assert price <= Fraction(e)
     assert float(price) == pytest.approx(float(exact), rel=1e-11)
     assert price_pure(Sampled(Promise(PureDP(e)), q)) == price
 
 
-@pytest.mark.parametrize("e", [-3.0, -1.0, -0.2, 0.0, 0.4, 0.999, 1.0, 2.0])
+@pytest.mark.parametrize("e", [0.0, 0.4, 0.999, 1.0, 2.0])
 def test_curves_are_hockey_sticks(e):
     grown, top = math.exp(e), math.exp(1.0)
     p, q = top / (1 + top), 1 / (1 + top)
     exact = max(0.0, p - grown * q) + max(0.0, q - grown * p)
-    assert response_delta(1.0, e) == pytest.approx(exact, abs=1e-15)
+    assert compose(Promise(PureDP(1))).delta(e) == pytest.approx(exact, rel=1e-9, abs=1e-15)
     # Laplace: the likelihood ratio of [0, x] is above e^ε on (−∞, z], z where p = e^ε q, clipped to [0, 1]
     z = min(1.0, max(0.0, (1 - e) / 2))
     below, shifted = 1 - math.exp(-z) / 2, math.exp(z - 1) / 2
-    exact = -math.expm1(e) if e <= -1 else 0.0 if e >= 1 else below - grown * shifted
-    assert laplace_delta(1.0, e) == pytest.approx(exact, abs=1e-15)
-
-
-@pytest.mark.parametrize("d", [0.0, 1e-9, 0.1, 0.45, 0.6, 0.999])
-def test_response_epsilon_undoes_delta(d):
-    e = response_epsilon(1.0, d)
-    assert response_delta(1.0, e) <= d + 1e-15
-    assert e == 0 or response_delta(1.0, e - 1e-9) > d
+    exact = 0.0 if e >= 1 else below - grown * shifted
+    assert compose(LaplaceNoise(1, 1)).delta(e) == pytest.approx(exact, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 10), Fraction(1, 10**300), Fraction(1, 10**400)])

@@ -1,5 +1,6 @@
 import pytest
 
+from discreet.privacy.accountants.witness import witness, witnesses
 from discreet.privacy.compose import compose
 from discreet.privacy.events import (
     DiscreteGaussianNoise,
@@ -16,7 +17,6 @@ from discreet.privacy.events import (
 )
 from discreet.privacy.measures import ZCDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pricing.parts import flatten
-from discreet.privacy.pricing.witness import witness, witnesses
 
 LAP = LaplaceNoise(2, 1)
 EXP = ExponentialSelection(1)

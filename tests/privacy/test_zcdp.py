@@ -21,7 +21,7 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ZCDP, GaussianDP, PureDP
-from discreet.privacy.pricing import gdp
+from discreet.privacy.pricing import gaussian as gdp
 from discreet.privacy.pricing.divergence import laplace_renyi, range_renyi, response_renyi
 from discreet.privacy.pricing.zcdp import (
     delta,

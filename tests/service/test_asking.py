@@ -67,7 +67,7 @@ class TestFree:
 
     def test_plan_one(self, as_who):
         found = as_who("ana", "POST", "/datasets/people/plan", {"sql": COUNT, "spend": ONE}).json()
-        assert "Geometric" in found["text"]
+        assert "DiscreteLaplace" in found["text"]
 
     def test_rehearse_is_marked_and_free(self, as_who):
         before = as_who("ana", "GET", "/datasets/people/left").json()

@@ -27,7 +27,7 @@ from discreet.privacy.amplify import amplify_delta
 from discreet.privacy.events import DiscreteLaplaceNoise
 from discreet.privacy.pricing.advanced import advanced_epsilon
 from discreet.privacy.pricing.divergence import sampled_gaussian_renyi
-from discreet.privacy.pricing.gdp import delta as gaussian_delta
+from discreet.privacy.pricing.gaussian import delta as gaussian_delta
 from discreet.privacy.pricing.moments import tail
 from discreet.privacy.pricing.pure import price_pure
 

@@ -59,7 +59,7 @@ def _guess(left: tuple[float, float], right: tuple[float, float], radius: float,
     return point if abs(point - half) <= radius else half - side * max(radius, 0.0)
 
 
-def bracket(excess: Callable[[float], float], start: float) -> tuple[float, float]:
+def bracket(excess: Callable[[float], float], start: float, most: float = 1e300) -> tuple[float, float]:
     """Find low < high with excess(low) > 0 ≥ excess(high), searching from a positive guess by growing factors.
 
     If the function is at or below zero however small the argument, `low` is 0.
@@ -67,7 +67,7 @@ def bracket(excess: Callable[[float], float], start: float) -> tuple[float, floa
     >>> bracket(lambda x: 100 - x, 1.0)
     (8.0, 128.0)
 
-    Refuses a function that stays above zero however large the argument.
+    Refuses a function that stays above zero up to `most`.
     """
     factor, low, high = 2.0, start, start
     if excess(start) <= 0:
@@ -79,7 +79,7 @@ def bracket(excess: Callable[[float], float], start: float) -> tuple[float, floa
                 return low, high
     while True:
         low, high, factor = high, high * factor, factor * factor
-        if not high < 1e300:
+        if not high < most:
             raise InvalidArgument("no amount of noise brings the price within this budget; ask for a larger budget")
         if excess(high) <= 0:
             return low, high

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.special import logsumexp, ndtri
 from ..errors import InvalidArgument
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from .evidence.bounds import Floats
@@ -143,8 +144,6 @@ def _own(p: Floats, q: Floats, claim: Measure, epsilon: float, missing: float) -
 
 def _mu(p: Floats, q: Floats, missing: float) -> float:
     """Find the least μ whose ceiling is above every corner: between them the curve is straight, the ceiling concave."""
-    from scipy.special import ndtri
-
     order = np.argsort(-_loss(p, q))
     top_p = np.clip(np.cumsum(p[order]) - missing - _MARGIN, 0.0, 1.0)
     top_q = np.clip(np.cumsum(q[order]) + missing, 0.0, 1 - 1e-16)
@@ -159,8 +158,6 @@ def _divergence(p: Floats, q: Floats, alpha: float) -> float:
 
 
 def _one_way(p: Floats, q: Floats, alpha: float) -> float:
-    from scipy.special import logsumexp
-
     seen: NDArray[np.bool_] = p > 0
     if np.any(q[seen] == 0):
         return math.inf

@@ -55,7 +55,8 @@ def judge_for(
 ) -> Judge:
     """Read the arguments of an audit; `mode` says whether many runs can be asked for at once."""
     sure = level(confidence, "confidence")
-    chosen = (10_000 if mode == "no" else 200_000) if samples is None else whole(samples, "samples", least=100)
+    usual = 10_000 if mode == "no" else 200_000
+    chosen = usual if samples is None else whole(samples, "samples", least=100)
     _check_assumption(read_claim(claim), assume)
     if isinstance(claim, PureDP | ApproxDP):
         if delta is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .events.outputs import Outputs, tabulate
-from .events.search import Event, search
+from .events.search import OutputEvent, search
 from .events.sketch import Sketch, draw
 from .evidence.ceiling import at_delta, at_epsilon
 from .judge import Judge
@@ -59,7 +59,7 @@ def trial(
     )
 
 
-def _sketch(events: list[Event], findings: tuple[Finding, ...], rest: tuple[Outputs, Outputs]) -> Sketch | None:
+def _sketch(events: list[OutputEvent], findings: tuple[Finding, ...], rest: tuple[Outputs, Outputs]) -> Sketch | None:
     """Draw the view of the event that says most."""
     if not events:
         return None
@@ -76,7 +76,7 @@ def _training(left: Outputs, right: Outputs) -> int:
     return look if len(seen) <= _FEW else n // 2
 
 
-def _finding(event: Event, rest: tuple[Outputs, Outputs], judge: Judge, alpha: float) -> Finding:
+def _finding(event: OutputEvent, rest: tuple[Outputs, Outputs], judge: Judge, alpha: float) -> Finding:
     seen = event.evidence(*rest)
     epsilon = seen.least(at_delta(judge.delta, assume=judge.assume), alpha)
     return Finding(

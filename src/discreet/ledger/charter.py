@@ -16,7 +16,8 @@ from ..arithmetic.canonical import canonical_json
 from ..arithmetic.rational import Number
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
 from ..privacy.events.json import Json
-from ..privacy.filters.filter import Filter, Kind, open_filter
+from ..privacy.filters.filter import Filter, open_filter
+from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import ApproxDP, Measure
 from ..privacy.neighbours import REPLACE, Neighbours
 from .names import read_who

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from ..arithmetic.rational import Number, positive, rational
 from ..errors import InvalidArgument
-from ..privacy.filters.filter import Kind
+from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
 from .books import open_books, vouch

@@ -1,6 +1,6 @@
 """What it does, what it costs, how far off it is: one family per file, each checkable on its own.
 
-    additive      Laplace  Gaussian  Geometric  TruncatedGeometric  DiscreteGaussian  Binomial
+    additive      Laplace  Gaussian  DiscreteLaplace (Geometric)  TruncatedGeometric  DiscreteGaussian  Binomial
     selection     Exponential  PermuteAndFlip  NoisyMax  TopK
     response      RandomizedResponse  GridResponse
     streams       SparseVector
@@ -18,7 +18,7 @@ from .adaptive.sparse_vector import SparseVector
 from .adaptive.weights import MultiplicativeWeights
 from .additive.binomial import Binomial
 from .additive.discrete_gaussian import DiscreteGaussian
-from .additive.discrete_laplace import Geometric, TruncatedGeometric
+from .additive.discrete_laplace import DiscreteLaplace, Geometric, TruncatedGeometric
 from .additive.gaussian import Gaussian, classic_gaussian
 from .additive.laplace import Laplace
 from .beyond.inverse import InverseQuantile
@@ -40,6 +40,7 @@ __all__ = [
     "MWEM",
     "Binomial",
     "DiscreteGaussian",
+    "DiscreteLaplace",
     "Exponential",
     "Gaussian",
     "GaussianThreshold",

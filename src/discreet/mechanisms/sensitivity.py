@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -66,11 +67,7 @@ class Sensitivity:
         if not (most <= one <= moved * most and most**2 <= two <= one * most and one**2 <= moved * two):
             hint = "check l1 ≤ changed·linf and the like"
             raise InvalidArgument(f"no change of {moved} coordinates has these norms; {hint}")
-        object.__setattr__(self, "l1", one)
-        object.__setattr__(self, "squared_l2", two)
-        object.__setattr__(self, "linf", most)
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
-        object.__setattr__(self, "changed", moved)
+        fill(self, l1=one, squared_l2=two, linf=most, neighbours=read_neighbours(neighbours), changed=moved)
 
 
 def read_sensitivity(

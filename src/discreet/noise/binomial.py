@@ -22,7 +22,7 @@ from .law import SPARE, Integers, closed, first
 from .sample import sample
 from .serve import cached, integers
 from .stirling import stirling
-from .words import Words
+from .words import RandomWords
 
 __all__ = ["MOST_TRIALS", "BinomialLaw", "binomial"]
 
@@ -100,7 +100,7 @@ class BinomialLaw:
             total = (total + 1 / (k * (2 * k - 1))) * square
         return half * total - 1 / (12 * half * (1 - square))
 
-    def sample(self, count: int, draw: Words, /) -> Integers:
+    def sample(self, count: int, draw: RandomWords, /) -> Integers:
         """Draw `count` independent integers from 0 to N."""
         drawn = sample(self, count, draw)
         drawn += self.trials // 2

@@ -16,7 +16,7 @@ from .bits import Bits, readable
 from .law import Integers
 from .serve import count_of
 from .uniform import Uniform, wide
-from .words import ByteWords, Words
+from .words import ByteWords, RandomWords
 
 __all__ = ["choice"]
 
@@ -47,12 +47,12 @@ def choice(
     return int(found[0]) if size is None else found
 
 
-def _few(cumulated: Integers, count: int, draw: Words) -> Integers:
+def _few(cumulated: Integers, count: int, draw: RandomWords) -> Integers:
     places = Uniform(int(cumulated[-1])).sample(count, draw)
     return cumulated.searchsorted(places, side="right").astype(np.int64)
 
 
-def _vast(cumulated: list[int], count: int, draw: Words) -> Integers:
+def _vast(cumulated: list[int], count: int, draw: RandomWords) -> Integers:
     """Place integers too wide for NumPy; every comparison is made, whichever index is found."""
     places = (wide(cumulated[-1], draw) for _ in range(count))
     return np.array([sum(end <= place for end in cumulated) for place in places], dtype=np.int64)

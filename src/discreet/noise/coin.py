@@ -16,7 +16,7 @@ from .exp import Bounds, exp_neg
 from .sample import CHUNK
 from .serve import cached, serve
 from .settle import GUARD, STEP, below
-from .words import Words
+from .words import RandomWords
 
 __all__ = ["Coin", "ExponentialCoin", "coin", "exponential_coin"]
 
@@ -34,7 +34,7 @@ class Coin:
         num, den = self.bias.numerator << precision, self.bias.denominator
         return num // den, -(-num // den)
 
-    def sample(self, count: int, draw: Words, /) -> NDArray[np.bool_]:
+    def sample(self, count: int, draw: RandomWords, /) -> NDArray[np.bool_]:
         """Compare each word with the bounds of the bias; settle exactly the few that touch it."""
         out = np.empty(count, dtype=np.bool_)
         low, high = self.bounds(self.width + GUARD)

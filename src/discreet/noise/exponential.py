@@ -14,7 +14,7 @@ from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .serve import count_of
 from .settle import STEP, settle
 from .uniform import Uniform
-from .words import ByteWords, Words
+from .words import ByteWords, RandomWords
 
 __all__ = ["Envelope", "envelope", "exponential_choice"]
 
@@ -32,7 +32,7 @@ class Envelope:
     width: int = 64
     step: int = STEP
 
-    def sample(self, count: int, draw: Words) -> Integers:
+    def sample(self, count: int, draw: RandomWords) -> Integers:
         """Draw by rejection from the envelope: a place below `certain` accepts, one above it is settled exactly."""
         found = np.empty(count, dtype=np.int64)
         todo = np.arange(count)
@@ -47,7 +47,7 @@ class Envelope:
             todo = todo[~kept]
         return found
 
-    def _exact(self, index: int, offset: int, draw: Words) -> bool:
+    def _exact(self, index: int, offset: int, draw: RandomWords) -> bool:
         """Decide whether the real place offset + U, U uniform in [0, 1), is below 2^unit·exp(−e)."""
 
         def ends(precision: int) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from .exp import Bounds, exp_neg
 from .law import SPARE, Integers, closed, first
 from .sample import sample
 from .serve import cached, integers
-from .words import Words
+from .words import RandomWords
 
 __all__ = ["MOST_VARIANCE", "GaussianLaw", "gaussian"]
 
@@ -54,7 +54,7 @@ class GaussianLaw:
             low, high = (low * low_ratio) >> work, -((-high * high_ratio) >> work)
             low_ratio, high_ratio = (low_ratio * low_fall) >> work, -((-high_ratio * high_fall) >> work)
 
-    def sample(self, count: int, draw: Words, /) -> Integers:
+    def sample(self, count: int, draw: RandomWords, /) -> Integers:
         """Draw `count` independent integers."""
         return sample(self, count, draw)
 

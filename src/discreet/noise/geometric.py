@@ -17,7 +17,7 @@ from .exp import Bounds, exp_neg
 from .law import Integers
 from .sample import sample
 from .serve import cached, integers
-from .words import Words
+from .words import RandomWords
 
 __all__ = ["MOST_SCALE", "GeometricLaw", "decreasing", "geometric", "scale_of", "shift_of"]
 
@@ -68,7 +68,7 @@ class GeometricLaw:
         total = (one << precision) // (one - low), -((-one << precision) // (one - high))
         return decreasing(self.scale, self.shift, precision, one=(one, one)), total
 
-    def sample(self, count: int, draw: Words, /) -> Integers:
+    def sample(self, count: int, draw: RandomWords, /) -> Integers:
         """Draw `count` independent integers."""
         return sample(self, count, draw)
 

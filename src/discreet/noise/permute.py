@@ -12,14 +12,14 @@ from .bits import Bits, readable
 from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .settle import STEP, below
 from .uniform import Uniform
-from .words import ByteWords, Words
+from .words import ByteWords, RandomWords
 
 __all__ = ["flip", "heads", "permute_and_flip"]
 
 _WIDTH = 64
 
 
-def heads(scores: Scores, draw: Words, *, width: int = _WIDTH, step: int = STEP) -> NDArray[np.intp]:
+def heads(scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP) -> NDArray[np.intp]:
     """Flip one coin of bias exp(−e) for every candidate; return those that fell heads (the best ones always do)."""
     words = draw.words(scores.values.size, width)
     one = 0.5**width
@@ -31,7 +31,7 @@ def heads(scores: Scores, draw: Words, *, width: int = _WIDTH, step: int = STEP)
     return np.flatnonzero(fell)
 
 
-def flip(scores: Scores, draw: Words, *, width: int = _WIDTH, step: int = STEP) -> int:
+def flip(scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP) -> int:
     """Draw one of the heads uniformly."""
     found = heads(scores, draw, width=width, step=step)
     return int(found[Uniform(found.size, width).sample(1, draw)[0]])

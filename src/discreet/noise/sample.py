@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from .exp import DECAY_ERROR, decay
 from .law import EXPONENT_ERROR, Integers, Law
 from .settle import below
-from .table import CUT, Table, table
-from .words import Unsigned, Words
+from .table import CUT, LawTable, table
+from .words import RandomWords, Unsigned
 
 __all__ = ["CHUNK", "MARGIN", "fill", "sample"]
 
@@ -25,14 +25,14 @@ MARGIN = 2 * (EXPONENT_ERROR + DECAY_ERROR)  # more than both and the rounding o
 _NONE = np.empty(0, dtype=np.intp)
 
 
-def sample(law: Law, count: int, draw: Words) -> Integers:
+def sample(law: Law, count: int, draw: RandomWords) -> Integers:
     """Draw `count` independent integers from a law; its table is kept."""
     out = np.empty(count, dtype=np.int64)
     fill(table(law), out, draw)
     return out
 
 
-def fill(made: Table, out: Integers, draw: Words) -> None:
+def fill(made: LawTable, out: Integers, draw: RandomWords) -> None:
     """Fill `out` with independent draws from the table's law."""
     rejected = _propose_all(made, out, draw)
     while rejected.size:
@@ -42,7 +42,7 @@ def fill(made: Table, out: Integers, draw: Words) -> None:
         rejected = rejected[failed]
 
 
-def _propose_all(made: Table, out: Integers, draw: Words) -> NDArray[np.intp]:
+def _propose_all(made: LawTable, out: Integers, draw: RandomWords) -> NDArray[np.intp]:
     """Propose every slot once, chunk by chunk; return the slots that were rejected."""
     rejected = [_NONE]
     for start in range(0, out.size, CHUNK):
@@ -52,7 +52,7 @@ def _propose_all(made: Table, out: Integers, draw: Words) -> NDArray[np.intp]:
     return np.concatenate(rejected)
 
 
-def _propose(made: Table, out: Integers, draw: Words) -> NDArray[np.intp]:
+def _propose(made: LawTable, out: Integers, draw: RandomWords) -> NDArray[np.intp]:
     """Propose every slot of one chunk; return the slots that were rejected."""
     tops = draw.words(out.size, made.widths.top)
     near = made.lookup.take(tops)
@@ -76,7 +76,7 @@ def _propose(made: Table, out: Integers, draw: Words) -> NDArray[np.intp]:
     return slow[~_accept(made, out[slow], tops, draw)]
 
 
-def _accept(made: Table, x: Integers, tops: Unsigned, draw: Words) -> NDArray[np.bool_]:
+def _accept(made: LawTable, x: Integers, tops: Unsigned, draw: RandomWords) -> NDArray[np.bool_]:
     """Accept each x with its chance: U, which begins with the bits of `tops`, below the chance of x.
 
     The float estimate of the chance is off by less than `MARGIN`; whatever is nearer than that, or has no estimate, is

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from .bits import Bits, generation, readable, secure_bits
-from .words import ByteWords, Words
+from .words import ByteWords, RandomWords
 
 __all__ = ["BLOCK", "FEW", "MOST", "Sampler", "blocks", "cached", "count_of", "integers", "serve"]
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 class Sampler(Protocol):
     """A law with its parameters: equal samplers draw from the same law."""
 
-    def sample(self, count: int, draw: Words, /) -> NDArray[np.generic]:
+    def sample(self, count: int, draw: RandomWords, /) -> NDArray[np.generic]:
         """Draw `count` independent values."""
         ...
 

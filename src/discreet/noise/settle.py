@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from .exp import Bounds
-from .words import Words
+from .words import RandomWords
 
 __all__ = ["GUARD", "Thresholds", "below", "settle"]
 
@@ -22,7 +22,7 @@ GUARD = 40
 STEP = 64
 
 
-def settle(word: int, width: int, thresholds: Thresholds, draw: Words, *, step: int = STEP) -> int:
+def settle(word: int, width: int, thresholds: Thresholds, draw: RandomWords, *, step: int = STEP) -> int:
     """Count the thresholds at or below U, whose first `width` bits are `word`.
 
     `thresholds(precision)` gives the bounds of t_0 ≤ t_1 ≤ … in units of 2^-precision, as many as can be told from 1.
@@ -48,7 +48,7 @@ def _place(start: int, end: int, thresholds: Iterable[Bounds]) -> int:
     return -1
 
 
-def below(word: int, width: int, bounds: Callable[[int], Bounds], draw: Words, *, step: int = STEP) -> bool:
+def below(word: int, width: int, bounds: Callable[[int], Bounds], draw: RandomWords, *, step: int = STEP) -> bool:
     """Decide U < t, where U begins with `word` and `bounds(precision)` encloses t.
 
     >>> below(0, 1, lambda p: (1 << p - 1, 1 << p - 1), None), below(1, 1, lambda p: (1 << p - 1, 1 << p - 1), None)

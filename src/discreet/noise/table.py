@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from .law import Integers, Law, cell, thresholds
 from .settle import GUARD, STEP, settle
-from .words import Unsigned, Words
+from .words import RandomWords, Unsigned
 
-__all__ = ["CUT", "WIDE", "Table", "Widths", "build", "table"]
+__all__ = ["CUT", "WIDE", "LawTable", "Widths", "build", "table"]
 
 CUT = -32768
 _NEAR_TAIL = 10  # cells beyond all but 2^-10 of the mass take the careful path: the quick bound need not hold there
@@ -38,14 +38,16 @@ class Widths:
     def tail(self, shift: int) -> int:
         """Find the width of the word that holds the low bits and the first bits of the acceptance."""
         need = self.accept + shift
-        return need if self.accept < 16 else 32 if need <= 32 else 64
+        if self.accept < 16:
+            return need
+        return 32 if need <= 32 else 64
 
 
 WIDE = Widths()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class LawTable:
     """All that is needed to draw from a law, certified once."""
 
     law: Law
@@ -56,7 +58,7 @@ class Table:
     cells: Integers  # cell by index
     quick: int  # an acceptance word below this accepts at once, in every cell of `lookup` (shift > 0 only)
 
-    def refine(self, tops: Unsigned, draw: Words) -> Integers:
+    def refine(self, tops: Unsigned, draw: RandomWords) -> Integers:
         """Find the cells of words that the look-up left open, reading the rest of each word."""
         rest = self.widths.word - self.widths.top
         words = (tops.astype(np.uint64) << np.uint64(rest)) | draw.words(tops.size, rest).astype(np.uint64)
@@ -66,7 +68,7 @@ class Table:
             found[at] = self._exact(int(words[at]), draw)
         return found
 
-    def _exact(self, word: int, draw: Words) -> int:
+    def _exact(self, word: int, draw: RandomWords) -> int:
         law, widths = self.law, self.widths
         found = cell(settle(word, widths.word, partial(thresholds, law), draw, step=widths.step), law.sides)
         return held(found, law.shift)
@@ -90,7 +92,7 @@ def held(h: int, shift: int) -> int:
     return h
 
 
-def build(law: Law, widths: Widths = WIDE) -> Table:
+def build(law: Law, widths: Widths = WIDE) -> LawTable:
     """Certify the table of a law."""
     low, high = _floors(law, widths.word)
     cells = np.array([cell(j, law.sides) for j in range(len(low) + 1)], dtype=np.int64)
@@ -99,7 +101,7 @@ def build(law: Law, widths: Widths = WIDE) -> Table:
     if law.shift:
         quick, near = _quick(law, widths, low)
         lookup[low[near - 1] >> (widths.word - widths.top) :] = CUT
-    return Table(law, widths, lookup, np.array(low, np.uint64), np.array(high, np.uint64), cells, quick)
+    return LawTable(law, widths, lookup, np.array(low, np.uint64), np.array(high, np.uint64), cells, quick)
 
 
 def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:

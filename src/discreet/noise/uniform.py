@@ -13,7 +13,7 @@ from ..errors import InvalidArgument
 from .bits import Bits, readable
 from .law import Integers
 from .serve import cached, integers
-from .words import ByteWords, Words
+from .words import ByteWords, RandomWords
 
 __all__ = ["Uniform", "uniform", "wide"]
 
@@ -27,7 +27,7 @@ class Uniform:
     bound: int
     width: int = 64
 
-    def sample(self, count: int, draw: Words, /) -> Integers:
+    def sample(self, count: int, draw: RandomWords, /) -> Integers:
         """Take words modulo the bound; draw again those at or above the last whole multiple of the bound."""
         limit = (1 << self.width) // self.bound * self.bound
         words = np.array(draw.words(count, self.width), dtype=np.uint64)
@@ -37,7 +37,7 @@ class Uniform:
         return words.view(np.int64)
 
 
-def wide(bound: int, draw: Words) -> int:
+def wide(bound: int, draw: RandomWords) -> int:
     """Draw one uniform Python integer below any bound, by rejection from as many bits as the bound has.
 
     >>> class Zeros:

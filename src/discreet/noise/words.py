@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ..errors import NoRandomness
 from .bits import Bits
 
-__all__ = ["ByteWords", "Unsigned", "Words"]
+__all__ = ["ByteWords", "RandomWords", "Unsigned"]
 
 Unsigned: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64]
 
 
-class Words(Protocol):
+class RandomWords(Protocol):
     """Give independent uniform words. The samplers see nothing else, so a test may script every word."""
 
     def words(self, count: int, width: int, /) -> Unsigned:

@@ -89,9 +89,9 @@ def _rule(budget: ApproxDP, groups: int) -> KeyRule:
     The optimal rule has a table whose length grows as groups/ε; where that is long, noise and a threshold do nearly as
     well. Gaussian noise is for people in many keys.
     """
-    rules: list[KeyRule] = [LaplaceThreshold.spending(budget, l0=groups)]
+    rules: list[KeyRule] = [LaplaceThreshold.spending(budget, max_groups=groups)]
     if groups <= 500 * budget.epsilon:
-        rules.append(PartitionSelection.spending(budget, l0=groups))
+        rules.append(PartitionSelection.spending(budget, max_groups=groups))
     if groups > 3:
         rules.append(_gaussian(budget, groups))
     return min(rules, key=_fewest)
@@ -101,8 +101,8 @@ def _gaussian(budget: ApproxDP, groups: int) -> GaussianThreshold:
     """Spend half of δ on the noise, as the largest μ that it allows, and half on the keys of one person."""
     half = budget.delta / 2
     way = routes(ApproxDP(budget.epsilon, half))[-1]
-    noise = DiscreteGaussian.spending(way, Sensitivity(groups, groups, 1, changed=groups))
-    return GaussianThreshold(noise.scale**2, half, l0=groups)
+    noise = DiscreteGaussian.spending(way, sensitivity=Sensitivity(groups, groups, 1, changed=groups))
+    return GaussianThreshold(noise.scale**2, half, max_groups=groups)
 
 
 def _fewest(rule: KeyRule) -> int:

@@ -12,7 +12,7 @@ from ..arithmetic.rounding import down, fraction_down
 from ..errors import InvalidArgument
 from ..mechanisms.reading.budget import read_budget
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ..privacy.pricing.gdp import mu
+from ..privacy.pricing.gaussian import mu
 
 __all__ = ["Divisible", "routes", "split"]
 

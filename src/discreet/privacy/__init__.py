@@ -5,11 +5,12 @@ events       LaplaceNoise  GaussianNoise  …  Parallel             what was don
 compose      events → Curve                                       what it costs together
 calibrate    fits  least_scale  largest  most_queries  least_budget
 convert      to_pure  to_approx  to_zcdp  to_gaussian  to_renyi  implies
-group, amplify, advise                                            for several people, for samples, in words
+group_privacy, amplify, advise                                          for several people, for samples, in words
 """
 
 from __future__ import annotations
 
+from .advise import NOT_PROMISED, Advice, Meaning, advise, meaning
 from .amplify import amplify, dp_sgd
 from .calibrate import fits, largest, least_budget, least_scale, most_queries
 from .compose import compose
@@ -37,12 +38,12 @@ from .events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
-from .explain.advise import NOT_PROMISED, Advice, Meaning, advise, meaning
 from .explain.attack import Attack
 from .explain.why import Why
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .neighbours import ADD_REMOVE, REPLACE, Neighbours
-from .pricing.group import group, group_event
+from .pricing.group import group_privacy
+from .pricing.group_event import group_event
 from .pricing.moments import moments
 
 __all__ = [
@@ -86,8 +87,8 @@ __all__ = [
     "compose",
     "dp_sgd",
     "fits",
-    "group",
     "group_event",
+    "group_privacy",
     "implies",
     "largest",
     "least_budget",

@@ -57,7 +57,7 @@ def amplify_delta(
     γ(1−q) ≥ 1, where δ' is the curve of (Q, P) (Zhu, Dong, Wang 2022, Proposition 30). Pass the curve that belongs to
     the direction; both are the same for symmetric noise. Nothing is rounded.
 
-    >>> from .pricing.gdp import delta
+    >>> from discreet.privacy.pricing.gaussian import delta
     >>> removed = amplify_delta(lambda e: delta(1.0, e), "0.01", "remove")
     >>> round(removed(0.1), 15)
     7.2900376958e-05

@@ -23,7 +23,7 @@ from .events import Event, Repeated
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
 from .pricing.boxes import price_approx
 from .pricing.gdp import price_gdp
-from .pricing.parts import Parts, flatten
+from .pricing.parts import Flattened, flatten
 from .pricing.pure import price_pure
 from .pricing.rdp import price_order
 from .pricing.zcdp import price_zcdp
@@ -46,7 +46,7 @@ def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
     return excess(flatten(events), read_measure(budget)) <= 0
 
 
-def excess(parts: Parts, budget: Measure) -> float:
+def excess(parts: Flattened, budget: Measure) -> float:
     """Give ln(price/budget): above 0 exactly when the events do not fit."""
     match budget:
         case PureDP():
@@ -63,7 +63,7 @@ def excess(parts: Parts, budget: Measure) -> float:
             assert_never(budget)
 
 
-def _approximate(parts: Parts, budget: ApproxDP) -> float:
+def _approximate(parts: Flattened, budget: ApproxDP) -> float:
     if budget.delta == 0:
         return _ratio(price_pure(parts), budget.epsilon)
     box = price_approx(parts)
@@ -104,7 +104,8 @@ def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Nu
     def at(scale: float) -> float:
         return excess(flatten(make(Fraction(scale))), budget)
 
-    low, high = bracket(at, float(positive(start, "start")))
+    first = float(positive(start, "start"))
+    low, high = bracket(at, first, min(first * 1e60, 1e300))  # beyond, no budget that is kept at all is kept
     if low == 0:
         raise InvalidArgument("every scale fits: the price does not grow as the noise shrinks; check `make`")
     low, high = crossing(at, low, high, relative=_TIGHT)

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
+from .calibrate import fits
 from .curve import Curve
 from .events import Promise
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
@@ -57,8 +58,6 @@ def implies(measure: Measure, promise: Measure) -> bool:
 
     Refuses what is no measure.
     """
-    from .calibrate import fits
-
     return fits(Promise(measure), promise)
 
 

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 from ..arithmetic.rational import Number, rational
 from ..arithmetic.rounding import down, up
 from ..errors import InvalidArgument
+from .accountants.methods import Method, ceiling, exact_methods, methods, numerical_method
+from .accountants.witness import witnesses
 from .events import ExponentialSelection
 from .explain.attack import Attack, attack, read_rate
-from .explain.why import Row, Why
+from .explain.picture import draw, plot
+from .explain.why import MethodPrice, Why
 from .neighbours import Neighbours
+from .pairs.dominating import STEEP
 from .pricing import gdp, rdp
 from .pricing.limits import within_floats
-from .pricing.methods import Method, ceiling, exact_methods, methods, numerical_method
-from .pricing.parts import Parts
+from .pricing.parts import Flattened
 from .pricing.pure import price_pure
-from .pricing.witness import witnesses
 from .pricing.zcdp import price_zcdp
 
 if TYPE_CHECKING:
@@ -89,7 +91,7 @@ class Curve:
     (19.423656, 0.03378)
     """
 
-    parts: Parts
+    parts: Flattened
     accuracy: float = 1e-3
 
     def __repr__(self) -> str:
@@ -118,8 +120,6 @@ class Curve:
     @cached_property
     def from_below(self) -> tuple[Method, ...]:
         """The methods that bound the price from below: exact for these events, or for mechanisms that fit them."""
-        from .pairs.dominating import STEEP
-
         first = self.parts.atoms[0][0] if self.parts.count == 1 else None
         alone = isinstance(first, ExponentialSelection) and first.epsilon <= STEEP
         seen = None if alone else witnesses(self.parts)  # alone, every point is reached by some selection
@@ -157,12 +157,16 @@ class Curve:
         True
         """
         high, low = self.epsilon(delta), self.lower.epsilon(delta)
-        return 0.0 if high == low else high / low - 1 if low else math.inf
+        if high == low:
+            return 0.0
+        return high / low - 1 if low else math.inf
 
     def mu(self) -> float:
         """Give a μ for which the events are μ-Gaussian DP, rounded up; infinite if we know none."""
         square = gdp.price_gdp(self.parts)
-        return math.inf if square is None else up(math.sqrt(square)) if square else 0.0
+        if square is None:
+            return math.inf
+        return up(math.sqrt(square)) if square else 0.0
 
     def rho(self) -> float:
         """Give a ρ for which the events are ρ-zCDP, rounded up; infinite if we know none."""
@@ -203,16 +207,12 @@ class Curve:
         'optimal'
         """
         exact = read_delta(delta)
-        return Why(exact, tuple(Row(m.name, m.epsilon(exact), m.because) for m in self._all))
+        return Why(exact, tuple(MethodPrice(m.name, m.epsilon(exact), m.because) for m in self._all))
 
     def draw(self, width: int = 64, height: int = 16) -> str:
         """Draw δ over ε in plain text, for a terminal."""
-        from .explain.picture import draw
-
         return draw(self, width, height)
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Plot δ over ε, upper and lower bound, with matplotlib; says how to install it when it is missing."""
-        from .explain.picture import plot
-
         return plot(self, axes)

@@ -18,13 +18,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import ModuleType
 from typing import TypeAlias
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, rational, whole
+from ..arithmetic.rounding import shown, up
 from ..errors import InvalidArgument
 
 __all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
-
 
 _BRIEF = 12  # characters of an amount that people read at a glance
 
@@ -61,10 +63,15 @@ def _show(amount: Fraction) -> str:
 
 def _brief(amount: Fraction) -> str:
     """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
-    from ..arithmetic.rounding import shown
-
     exact = _show(amount)
     return exact if len(exact) <= _BRIEF else shown(amount, 6)
+
+
+def _conversions() -> ModuleType:
+    """Return what compares promises. It prices, so it stands above: the one import of this room that looks upward."""
+    from . import convert
+
+    return convert
 
 
 class _Promise:
@@ -80,9 +87,8 @@ class _Promise:
 
         Refuses what is no measure.
         """
-        from .convert import implies
-
-        return implies(read_measure(self), promise)
+        kept: bool = _conversions().implies(read_measure(self), promise)
+        return kept
 
     def __le__(self, other: object) -> bool:
         return self.implies(other) if isinstance(other, Measure) else NotImplemented
@@ -94,9 +100,8 @@ def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
     >>> round(GaussianDP(1).epsilon(delta=1e-10), 9)
     6.547924067
     """
-    from .convert import epsilon
-
-    return epsilon(self, delta)
+    price: float = _conversions().epsilon(self, delta)
+    return price
 
 
 def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
@@ -105,9 +110,8 @@ def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
     >>> round(GaussianDP(1).delta(epsilon=1), 9)
     0.126936738
     """
-    from .convert import delta
-
-    return delta(self, epsilon)
+    price: float = _conversions().delta(self, epsilon)
+    return price
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -121,7 +125,7 @@ class PureDP(_Promise):
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", _amount(epsilon, "epsilon"))
+        fill(self, epsilon=_amount(epsilon, "epsilon"))
 
     def __repr__(self) -> str:
         return f"PureDP({_show(self.epsilon)})"
@@ -148,8 +152,7 @@ class ApproxDP(_Promise):
     delta: Fraction
 
     def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", _amount(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", _amount(delta, "delta"))
+        fill(self, epsilon=_amount(epsilon, "epsilon"), delta=_amount(delta, "delta"))
         if self.delta >= 1:
             raise InvalidArgument(f"delta must be below 1, got {delta}; it should be far below 1/n")
 
@@ -182,7 +185,7 @@ class ZCDP(_Promise):
     delta = _delta
 
     def __init__(self, rho: Number) -> None:
-        object.__setattr__(self, "rho", _amount(rho, "rho"))
+        fill(self, rho=_amount(rho, "rho"))
 
     def __repr__(self) -> str:
         return f"ZCDP({_show(self.rho)})"
@@ -213,20 +216,18 @@ class GaussianDP(_Promise):
     delta = _delta
 
     def __init__(self, mu: Number) -> None:
-        object.__setattr__(self, "squared", _amount(mu, "mu") ** 2)
+        fill(self, squared=_amount(mu, "mu") ** 2)
 
     @classmethod
     def of_square(cls, squared: Number) -> GaussianDP:
         """Make the promise whose μ² is the given amount."""
         promise = cls(0)
-        object.__setattr__(promise, "squared", _amount(squared, "squared"))
+        fill(promise, squared=_amount(squared, "squared"))
         return promise
 
     @property
     def mu(self) -> float:
         """μ, rounded up; exact if it is a short decimal, as a float stands for its shortest one; ∞ from 1e150 on."""
-        from ..arithmetic.rounding import up
-
         if self.squared > 10**300:
             return math.inf
         root = float(self.squared) ** 0.5
@@ -271,7 +272,7 @@ class RenyiDP(_Promise):
             raise InvalidArgument("RenyiDP needs at least one order alpha, and each must be greater than 1")
         if len({a for a, _ in pairs}) < len(pairs):
             raise InvalidArgument("RenyiDP lists an order alpha twice; give every order once")
-        object.__setattr__(self, "orders", tuple(pairs))
+        fill(self, orders=tuple(pairs))
 
     @property
     def alphas(self) -> tuple[Fraction, ...]:

@@ -7,23 +7,23 @@ from pathlib import Path
 
 from ..errors import InvalidArgument
 
-__all__ = ["sample"]
+__all__ = ["example"]
 
 
-def sample(name: str) -> str:
-    """Give the path of a bundled file.
+def example(name: str) -> str:
+    """Return the path of a bundled file.
 
-    >>> sample("pums.csv").endswith("pums.csv")
+    >>> example("pums.csv").endswith("pums.csv")
     True
 
     Refuses a name that is not bundled.
 
-    >>> sample("secrets.csv")
+    >>> example("secrets.csv")
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: there is no sample 'secrets.csv'; there are pums.csv, restaurant_week.csv
+    discreet.errors.InvalidArgument: there is no example 'secrets.csv'; there are pums.csv, restaurant_week.csv
     """
     bundled = {Path(str(file)).name: str(file) for file in files(__name__).iterdir() if file.name.endswith(".csv")}
     if name not in bundled:
-        raise InvalidArgument(f"there is no sample {name!r}; there are {', '.join(sorted(bundled))}")
+        raise InvalidArgument(f"there is no example {name!r}; there are {', '.join(sorted(bundled))}")
     return bundled[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..samples import sample
+from ..samples import example as sample
 from .config import read_config
 from .stores.people import Members
 from .stores.store import open_store

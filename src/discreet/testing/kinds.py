@@ -66,7 +66,9 @@ def _selection(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, .
     bad = ([math.nan, *made[0][1:]], [math.inf, *made[0][1:]], [], *refuses)
     single = k == 1 and hasattr(mechanism, "probabilities")
     listed = single or math.perm(max(map(len, made)), k) <= _MOST_LISTED
-    law = _told(mechanism) if single else (_orders(mechanism, k) if listed else None)
+    law = _told(mechanism) if single else None
+    if listed and not single:
+        law = _orders(mechanism, k)
 
     def allowed(scores: Any, output: Any) -> bool:  # noqa: ANN401
         places = np.atleast_1d(output)

@@ -112,7 +112,7 @@ class TestForm:
             for _, sql in ask_form.examples_of(schemas):
                 assert "FROM" in sql
         for _, sql in ask_form.examples_of((full,)):
-            dp.parse(sql, {"t": full})
+            dp.parse_sql(sql, {"t": full})
 
 
 class TestAmounts:
@@ -188,7 +188,7 @@ class TestExplained:
 
     def test_unknown_keys_and_rows(self):
         sql = "SELECT street, COUNT(*) AS n, MEDIAN(age) AS m FROM people GROUP BY street"
-        plan = dp.plan.plan_question(dp.parse(sql, {"people": PEOPLE}), dp.ApproxDP(1, 1e-6))
+        plan = dp.plan.plan_question(dp.parse_sql(sql, {"people": PEOPLE}), dp.ApproxDP(1, 1e-6))
         rows = explained.plan_rows(plan)
         assert [row.name for row in rows] == ["groups", "n", "m"]
         assert rows[0].error == "only common ones" and rows[2].error.endswith("rows")

@@ -13,16 +13,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...arithmetic.special import expit
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
-from .views import View
+from .views import OutputView
 
 __all__ = ["logistic", "naive", "ratio"]
 
 _BINS, _ROWS = 64, 40_000
 
 
-def ratio(view: View, left: Outputs, right: Outputs) -> View:
+def ratio(view: OutputView, left: Outputs, right: Outputs) -> OutputView:
     """Learn the log-likelihood ratio of one view; values never seen in learning count as 0."""
     score, known = _log_ratio(view.of(left), view.of(right), nominal=view.nominal)
 
@@ -30,7 +31,7 @@ def ratio(view: View, left: Outputs, right: Outputs) -> View:
         listed = [view.word(v) if view.word else f"{v:g}" for v, s in known if s >= threshold]
         return ", ".join(listed[:6]) + (f" … ({len(listed)} in all)" if len(listed) > 6 else "")
 
-    return View(f"likelihood ratio of {view.name}", lambda o: score(view.of(o)), word=describe if known else None)
+    return OutputView(f"likelihood ratio of {view.name}", lambda o: score(view.of(o)), word=describe if known else None)
 
 
 def _log_ratio(
@@ -69,7 +70,7 @@ def _weights(left: Values, right: Values, cells: int) -> Floats:
     return np.where(x + y > 1, np.log((x + 0.5) / (len(left) + 1)) - np.log((y + 0.5) / (len(right) + 1)), 0.0)
 
 
-def naive(left: Outputs, right: Outputs, most: int = 256) -> View:
+def naive(left: Outputs, right: Outputs, most: int = 256) -> OutputView:
     """Learn the sum of the log ratios of all columns."""
     names = list(left.columns)[:most]
     pairs = [(left.columns[name], right.columns[name]) for name in names]
@@ -79,10 +80,10 @@ def naive(left: Outputs, right: Outputs, most: int = 256) -> View:
         parts = [score(outputs.columns[n].values) for n, score in zip(names, scores, strict=True)]
         return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
-    return View("likelihood ratio of all columns, as if independent", total)
+    return OutputView("likelihood ratio of all columns, as if independent", total)
 
 
-def logistic(left: Outputs, right: Outputs, most: int = 64) -> View:
+def logistic(left: Outputs, right: Outputs, most: int = 64) -> OutputView:
     """Learn a logistic classifier with linear and quadratic terms of the first columns of numbers."""
     names = list(left.numbers)[:most]
 
@@ -104,13 +105,11 @@ def logistic(left: Outputs, right: Outputs, most: int = 64) -> View:
     design = np.concatenate([features(left)[:_ROWS], features(right)[:_ROWS]])
     labels = np.repeat([1.0, 0.0], [min(left.size, _ROWS), min(right.size, _ROWS)])
     beta = _newton(design, labels)
-    return View("logistic score of all numbers", lambda o: features(o) @ beta)
+    return OutputView("logistic score of all numbers", lambda o: features(o) @ beta)
 
 
 def _newton(design: Floats, labels: Floats, steps: int = 8, ridge: float = 1.0) -> Floats:
     """Fit by Newton steps; a ridge keeps separable classes finite."""
-    from scipy.special import expit
-
     beta = np.zeros(design.shape[1])
     for _ in range(steps):
         fitted = expit(np.clip(design @ beta, -30, 30))

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from ..targets.runs import Raised, Raw
 from .cells import flatten
 
-__all__ = ["Column", "Outputs", "tabulate"]
+__all__ = ["OutputColumn", "Outputs", "tabulate"]
 
 Values: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class OutputColumn:
     """One feature of every output: a number (NaN where there is none), or the index of a word."""
 
     values: Values
@@ -31,12 +31,12 @@ class Column:
 class Outputs:
     """What many runs on one input returned, as named columns of one length."""
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, OutputColumn]
     size: int
 
     def part(self, start: int, stop: int) -> Outputs:
         """Take the runs from start to stop."""
-        kept = {name: Column(c.values[start:stop], c.words) for name, c in self.columns.items()}
+        kept = {name: OutputColumn(c.values[start:stop], c.words) for name, c in self.columns.items()}
         return Outputs(kept, stop - start)
 
     @property
@@ -80,35 +80,35 @@ def _plainest(output: object) -> object:
     return type(output) if isinstance(output, int | float | np.integer | np.floating) else None
 
 
-def _array_columns(left: NDArray[Any], right: NDArray[Any]) -> dict[str, Column]:
+def _array_columns(left: NDArray[Any], right: NDArray[Any]) -> dict[str, OutputColumn]:
     whole = left.dtype.kind in "bi" and right.dtype.kind in "bi"
     table: Values = np.concatenate([left, right]).astype(np.float64)
     if whole:
         table = np.concatenate([left, right]).astype(np.int64)
-    columns: dict[str, Column] = {}
+    columns: dict[str, OutputColumn] = {}
     values: Values
     for i in range(table.shape[1] if table.ndim == 2 else 1):
         values = table if table.ndim == 1 else table[:, i].copy()
-        columns[f"[{i}]" if table.ndim == 2 else "value"] = Column(values)
+        columns[f"[{i}]" if table.ndim == 2 else "value"] = OutputColumn(values)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             columns[f"[{i}] kind" if table.ndim == 2 else "kind"] = _kinds_of_floats(values)
     if left.dtype != right.dtype:
         kinds = np.repeat([0, 1], [len(left), len(right)])
-        columns["type"] = Column(kinds.astype(np.int64), (str(left.dtype), str(right.dtype)))
+        columns["type"] = OutputColumn(kinds.astype(np.int64), (str(left.dtype), str(right.dtype)))
     return columns
 
 
-def _kinds_of_floats(values: Values) -> Column:
+def _kinds_of_floats(values: Values) -> OutputColumn:
     code = np.where(np.isnan(values), 1, np.where(values == np.inf, 2, np.where(values == -np.inf, 3, 0)))
-    return Column(code.astype(np.int64), ("a number", "nan", "inf", "-inf"))
+    return OutputColumn(code.astype(np.int64), ("a number", "nan", "inf", "-inf"))
 
 
-def _object_columns(outputs: list[object]) -> dict[str, Column]:
+def _object_columns(outputs: list[object]) -> dict[str, OutputColumn]:
     cells: dict[str, dict[int, object]] = {}
     for row, output in enumerate(outputs):
         for name, cell in flatten(output):
             cells.setdefault(name, {})[row] = cell
-    columns: dict[str, Column] = {}
+    columns: dict[str, OutputColumn] = {}
     for name, filled in cells.items():
         columns.update(_cell_columns(name, [filled.get(row, _MISSING) for row in range(len(outputs))]))
     return columns
@@ -117,16 +117,17 @@ def _object_columns(outputs: list[object]) -> dict[str, Column]:
 _MISSING = object()
 
 
-def _cell_columns(name: str, cells: list[object]) -> dict[str, Column]:
+def _cell_columns(name: str, cells: list[object]) -> dict[str, OutputColumn]:
     kinds = [_kind(cell) for cell in cells]
-    found: dict[str, Column] = {}
+    found: dict[str, OutputColumn] = {}
     if any(isinstance(cell, Real) for cell in cells):
-        found[name] = Column(_numbers(cells))
+        found[name] = OutputColumn(_numbers(cells))
     if len(set(kinds)) > 1 or name not in found:
         words = tuple(sorted(set(kinds)))
         index = {word: i for i, word in enumerate(words)}
-        label = name if name not in found else "kind" if name == "value" else f"{name} kind"
-        found[label] = Column(np.array([index[kind] for kind in kinds], dtype=np.int64), words)
+        beside = "kind" if name == "value" else f"{name} kind"
+        label = beside if name in found else name
+        found[label] = OutputColumn(np.array([index[kind] for kind in kinds], dtype=np.int64), words)
     return found
 
 

@@ -14,15 +14,16 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...arithmetic.special import ndtri
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ..evidence.bounds import Floats
 from ..evidence.ceiling import Ceiling, Family, ceiling, family, gaussian
 from ..evidence.counts import Evidence, slope_for
 from .likelihood import logistic, naive, ratio
-from .outputs import Column, Outputs
-from .views import View, views
+from .outputs import OutputColumn, Outputs
+from .views import OutputView, views
 
-__all__ = ["Event", "search"]
+__all__ = ["OutputEvent", "search"]
 
 Score: TypeAlias = Callable[[Floats, int, Floats, int], Floats]
 
@@ -33,10 +34,10 @@ _Z = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class OutputEvent:
     """A set of outputs, fixed before it is judged: a view at least (or below) a threshold, likelier on one input."""
 
-    view: View
+    view: OutputView
     threshold: float
     below: bool
     """The event is the complement: the view is below the threshold, or does not apply."""
@@ -66,7 +67,7 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class _Found:
     score: float
-    view: View
+    view: OutputView
     threshold: float
     below: bool
     second: bool
@@ -81,7 +82,7 @@ def search(
     runs: int,
     alpha: float = 0.001,
     assume: str | None = None,
-) -> list[Event]:
+) -> list[OutputEvent]:
     """Choose one or two events: the best for the claim's own number, and the one that exceeds the claim by most.
 
     `first` teaches the views, `second` chooses the thresholds; `runs` others will judge at level α.
@@ -99,12 +100,12 @@ def search(
     return [_fixed(f, kind, runs, trained=second[0].size, alpha=alpha / len(chosen)) for f in chosen.values()]
 
 
-def _fixed(found: _Found, kind: Family, runs: int, *, trained: int, alpha: float) -> Event:
+def _fixed(found: _Found, kind: Family, runs: int, *, trained: int, alpha: float) -> OutputEvent:
     slope = slope_for(*found.rates, runs, kind, trained=trained, alpha=alpha)
-    return Event(found.view, found.threshold, found.below, found.second, slope)
+    return OutputEvent(found.view, found.threshold, found.below, found.second, slope)
 
 
-def _all_views(first: tuple[Outputs, Outputs], left: Outputs, right: Outputs) -> Iterable[View]:
+def _all_views(first: tuple[Outputs, Outputs], left: Outputs, right: Outputs) -> Iterable[OutputView]:
     """Give plain views, then learned ones, leaving out what never varies."""
     plain = [v for v in views(_joined(*first)) if not (_constant(v, left, right) and _constant(v, *first))]
     yield from (v for v in plain if not v.nominal)
@@ -116,16 +117,18 @@ def _all_views(first: tuple[Outputs, Outputs], left: Outputs, right: Outputs) ->
 
 
 def _joined(left: Outputs, right: Outputs) -> Outputs:
-    both = {n: Column(np.concatenate([c.values, right.columns[n].values]), c.words) for n, c in left.columns.items()}
+    both = {
+        n: OutputColumn(np.concatenate([c.values, right.columns[n].values]), c.words) for n, c in left.columns.items()
+    }
     return Outputs(both, left.size + right.size)
 
 
-def _constant(view: View, left: Outputs, right: Outputs) -> bool:
+def _constant(view: OutputView, left: Outputs, right: Outputs) -> bool:
     values = np.concatenate([view.of(left), view.of(right)])
     return bool(np.all(values == values[0])) or bool(np.all(np.isnan(values)))
 
 
-def _best_threshold(view: View, left: Outputs, right: Outputs, scores: tuple[Score, ...]) -> Iterable[_Found]:
+def _best_threshold(view: OutputView, left: Outputs, right: Outputs, scores: tuple[Score, ...]) -> Iterable[_Found]:
     """Score every threshold of one view in four forms, once for each of the scores."""
     xs, ys = (np.sort(_known(view.of(o).astype(np.float64))) for o in (left, right))
     cuts = _cuts(np.concatenate([xs, ys]))
@@ -166,8 +169,6 @@ def _wilson(hits: Floats, runs: int, z: float) -> Floats:
 
 def _own_score(claim: Measure, assume: str | None) -> Score:
     """Rate counts by the bound they give on ε at the claim's δ, or on μ for the other measures."""
-    from scipy.special import ndtri
-
     pure = assume is None and isinstance(claim, PureDP | ApproxDP)
     delta = float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
-from .views import View
+from .views import OutputView
 
 __all__ = ["Sketch", "draw"]
 
@@ -30,7 +30,7 @@ class Sketch:
     """The event is what lies below the threshold."""
 
 
-def draw(view: View, threshold: float, left: Outputs, right: Outputs, *, below: bool = False) -> Sketch:
+def draw(view: OutputView, threshold: float, left: Outputs, right: Outputs, *, below: bool = False) -> Sketch:
     """Count both inputs in common bars over the middle 99 % and the threshold."""
     xs, ys = (_finite(view.of, o) for o in (left, right))
     pooled = np.concatenate([xs, ys])

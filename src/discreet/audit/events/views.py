@@ -11,14 +11,14 @@ import numpy as np
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 
-__all__ = ["View", "lowest_bit", "views"]
+__all__ = ["OutputView", "lowest_bit", "views"]
 
 _WIDEST = 48
 """At most this many coordinates are looked at one by one; the rest are seen by sums and classifiers."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class OutputView:
     """A name and a function from outputs to one number each (NaN: this view does not apply)."""
 
     name: str
@@ -46,7 +46,7 @@ def lowest_bit(values: Values) -> Floats:
     return np.where(np.isfinite(values), np.where(finite == 0, 1100.0, exponent - 53 + bit), np.nan)
 
 
-def views(train: Outputs) -> list[View]:
+def views(train: Outputs) -> list[OutputView]:
     """List the views that these outputs allow, plain ones first."""
     numbers = list(train.numbers)[:_WIDEST]
     found = [view for name in numbers for view in _number_views(name, train)]
@@ -59,14 +59,14 @@ def views(train: Outputs) -> list[View]:
     return found
 
 
-def _number_views(name: str, train: Outputs) -> list[View]:
+def _number_views(name: str, train: Outputs) -> list[OutputView]:
     def column(outputs: Outputs) -> Values:
         return outputs.columns[name].values
 
-    found = [View(name, column), View(f"lowest set bit of {name}", lambda o: lowest_bit(column(o)))]
+    found = [OutputView(name, column), OutputView(f"lowest set bit of {name}", lambda o: lowest_bit(column(o)))]
     values = train.columns[name].values
     if values.dtype.kind == "f" and np.any(_fraction(values) > 0):
-        found.append(View(f"fractional part of {name}", lambda o: _fraction(column(o))))
+        found.append(OutputView(f"fractional part of {name}", lambda o: _fraction(column(o))))
     return found
 
 
@@ -75,27 +75,27 @@ def _fraction(values: Values) -> Floats:
     return finite - np.floor(finite)
 
 
-def _word_view(name: str, train: Outputs) -> View:
+def _word_view(name: str, train: Outputs) -> OutputView:
     words = train.columns[name].words or ()
-    return View(name, lambda o: o.columns[name].values, nominal=True, word=lambda code: repr(words[int(code)]))
+    return OutputView(name, lambda o: o.columns[name].values, nominal=True, word=lambda code: repr(words[int(code)]))
 
 
-def _joint_views(names: list[str]) -> list[View]:
+def _joint_views(names: list[str]) -> list[OutputView]:
     def matrix(outputs: Outputs) -> Floats:
         return np.stack([outputs.columns[name].values.astype(np.float64) for name in names], axis=1)
 
     pairs = list(combinations(names, 2)) if len(names) <= 6 else list(pairwise(names))[:_WIDEST]
     found = [_difference(a, b) for a, b in pairs]
-    found.append(View("the sum", lambda o: matrix(o).sum(axis=1)))
-    found.append(View("the largest", lambda o: matrix(o).max(axis=1)))
-    found.append(View("the smallest", lambda o: matrix(o).min(axis=1)))
-    found.append(View("which is largest", lambda o: matrix(o).argmax(axis=1).astype(np.int64), nominal=True))
-    found.append(View("how many are repeated", lambda o: _repeated(matrix(o))))
+    found.append(OutputView("the sum", lambda o: matrix(o).sum(axis=1)))
+    found.append(OutputView("the largest", lambda o: matrix(o).max(axis=1)))
+    found.append(OutputView("the smallest", lambda o: matrix(o).min(axis=1)))
+    found.append(OutputView("which is largest", lambda o: matrix(o).argmax(axis=1).astype(np.int64), nominal=True))
+    found.append(OutputView("how many are repeated", lambda o: _repeated(matrix(o))))
     return found
 
 
-def _difference(a: str, b: str) -> View:
-    return View(f"{a} − {b}", lambda o: o.columns[a].values.astype(float) - o.columns[b].values.astype(float))
+def _difference(a: str, b: str) -> OutputView:
+    return OutputView(f"{a} − {b}", lambda o: o.columns[a].values.astype(float) - o.columns[b].values.astype(float))
 
 
 def _repeated(table: Floats) -> Floats:
@@ -117,10 +117,10 @@ def _whole(outputs: Outputs) -> Values:
     return _mixed([c.values for c in outputs.columns.values()])
 
 
-def _whole_view(train: Outputs) -> View:
+def _whole_view(train: Outputs) -> OutputView:
     codes, first = np.unique(_whole(train), return_index=True)
     row = dict(zip(codes.tolist(), first.tolist(), strict=True))
-    return View("the whole output", _whole, nominal=True, word=lambda code: _row(train, row[int(code)]))
+    return OutputView("the whole output", _whole, nominal=True, word=lambda code: _row(train, row[int(code)]))
 
 
 def _row(train: Outputs, row: int) -> str:
@@ -136,7 +136,7 @@ def _pattern(outputs: Outputs) -> Values:
     return _mixed([c.values for c in outputs.columns.values() if c.words is not None])
 
 
-def _within_patterns(train: Outputs, most: int = 8) -> list[View]:
+def _within_patterns(train: Outputs, most: int = 8) -> list[OutputView]:
     """Look at each number within each frequent pattern of words and kinds: "these keys, and a count above 7"."""
     worded = [name for name, c in train.columns.items() if c.words is not None]
     if not worded or not train.numbers:
@@ -146,9 +146,9 @@ def _within_patterns(train: Outputs, most: int = 8) -> list[View]:
     return [_within(code, rank, name) for rank, code in enumerate(frequent) for name in list(train.numbers)[:8]]
 
 
-def _within(code: np.int64, rank: int, name: str) -> View:
+def _within(code: np.int64, rank: int, name: str) -> OutputView:
     def restricted(outputs: Outputs) -> Values:
         values = outputs.columns[name].values.astype(np.float64)
         return np.where(_pattern(outputs) == code, values, np.nan)
 
-    return View(f"{name} when the kinds are pattern {rank + 1}", restricted)
+    return OutputView(f"{name} when the kinds are pattern {rank + 1}", restricted)

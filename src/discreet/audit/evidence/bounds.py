@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arithmetic.rational import whole
+from ...arithmetic.special import betaincc, betainccinv, betaincinv, ndtr, xlog1py, xlogy
 from ...errors import InvalidArgument
 
 __all__ = ["Floats", "at_least", "at_most", "clopper_pearson_lower", "clopper_pearson_upper", "dkw_margin", "level"]
@@ -49,8 +50,6 @@ def clopper_pearson_lower(hits: int, runs: int, alpha: float) -> float:
 
     Refuses hits outside 0..runs, and α outside (0, 1).
     """
-    from scipy.special import betaincinv
-
     k, n, a = _counts(hits, runs, alpha)
     return float(betaincinv(k, n - k + 1, a)) * (1 - _MARGIN) if k else 0.0
 
@@ -63,8 +62,6 @@ def clopper_pearson_upper(hits: int, runs: int, alpha: float) -> float:
     >>> round(clopper_pearson_upper(0, 1000, 0.05), 9)
     0.00299125
     """
-    from scipy.special import betainccinv
-
     k, n, a = _counts(hits, runs, alpha)
     return min(1.0, float(betainccinv(k + 1, n - k, a)) * (1 + _MARGIN)) if k < n else 1.0
 
@@ -123,8 +120,6 @@ def _summed_tail(k: NDArray[np.int64], runs: int, probability: Floats) -> Floats
 
     All terms are positive, and their logarithms are sums of fewer than 2000 terms, so the error is far below 1e-9.
     """
-    from scipy.special import xlog1py, xlogy
-
     counts = np.arange(int(k.max(initial=0)) + 1, dtype=np.float64)
     ways = np.concatenate(([0.0], np.cumsum(np.log((runs - counts[1:] + 1) / counts[1:]))))
     law = np.exp(ways + xlogy(counts, probability) + xlog1py(runs - counts, -probability))
@@ -132,14 +127,10 @@ def _summed_tail(k: NDArray[np.int64], runs: int, probability: Floats) -> Floats
 
 
 def _beta_tail(k: Floats, runs: int, probability: Floats) -> Floats:
-    from scipy.special import betaincc
-
     return np.asarray(betaincc(k + 1, runs - k, probability), dtype=np.float64)
 
 
 def _entropy_tail(k: Floats, runs: int, probability: Floats) -> Floats:
-    from scipy.special import ndtr, xlogy
-
     seen = (k + 1) / runs
     p = np.clip(probability, 1e-300, 1 - 1e-16)
     entropy = xlogy(seen, seen / p) + xlogy(1 - seen, (1 - seen) / (1 - p))

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.special import expit, log_expit, logit, ndtr, ndtri
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .bounds import Floats
 from .claim import bisect, gaussian_delta
@@ -66,7 +67,6 @@ def gaussian(mu: float) -> Ceiling:
     >>> gaussian(1.0)(np.array([0.5])).round(6).tolist()
     [0.841345]
     """
-    from scipy.special import ndtr, ndtri
 
     def most(q: Floats) -> Floats:
         return np.asarray(ndtr(ndtri(q) + mu), dtype=np.float64)
@@ -83,7 +83,6 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
     >>> renyi(np.array([2.0]), np.array([0.0]))(np.array([0.5])).round(6).tolist()
     [0.5]
     """
-    from scipy.special import expit, logit
 
     def most(q: Floats) -> Floats:
         low = logit(np.clip(np.asarray(q, dtype=float), 1e-300, 1 - 1e-16))
@@ -99,8 +98,6 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
 
 def _coins_close(t: Floats, u: Floats, alphas: Floats, divergences: Floats) -> NDArray[np.bool_]:
     """Say where coins with log-odds t and u keep all divergences, in both orders (a hair generous)."""
-    from scipy.special import log_expit
-
     a = alphas[:, None]
     logs = log_expit(t), log_expit(-t), log_expit(u), log_expit(-u)
     there = np.logaddexp(a * logs[0] + (1 - a) * logs[2], a * logs[1] + (1 - a) * logs[3])

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...arithmetic.special import log_ndtr
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
-__all__ = ["bisect", "claimed_delta", "claimed_epsilon", "gaussian_delta", "gaussian_epsilon", "read_claim"]
+__all__ = ["bisect", "claimed_epsilon", "gaussian_delta", "gaussian_epsilon", "read_claim"]
 
 
 def read_claim(claim: object) -> Measure:
@@ -34,8 +35,6 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     >>> round(gaussian_delta(1, 1), 16)
     0.1269367375066439
     """
-    from scipy.special import log_ndtr
-
     if mu == 0:
         return 0.0
     first = float(log_ndtr(mu / 2 - epsilon / mu))
@@ -74,11 +73,6 @@ def _renyi_epsilon(alpha: float, divergence: float, delta: float) -> float:
     return divergence + (math.log(1 / delta) + (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha)) / (alpha - 1)
 
 
-def _renyi_delta(alpha: float, divergence: float, epsilon: float) -> float:
-    exponent = (alpha - 1) * (divergence - epsilon) - math.log(alpha - 1) + alpha * math.log1p(-1 / alpha)
-    return math.exp(min(exponent, 0.0))
-
-
 def _least(claim: ZCDP | RenyiDP, of: Callable[[float, float], float]) -> float:
     """Minimise over the orders of a claim; for zCDP over all of them, by looking ever closer around the best."""
     if isinstance(claim, RenyiDP):
@@ -109,29 +103,3 @@ def claimed_epsilon(claim: Measure, delta: float) -> float:
             return max(0.0, _least(claim, lambda alpha, e: _renyi_epsilon(alpha, e, delta)))
         case _:
             return 0.0 if _least(claim, lambda _, divergence: divergence) == 0 else math.inf
-
-
-def claimed_delta(claim: Measure, epsilon: float) -> float:
-    """Give the δ that the claim promises at ε.
-
-    >>> claimed_delta(PureDP(1), 1), round(claimed_delta(PureDP(1), 0.5), 6), round(claimed_delta(GaussianDP(1), 1), 6)
-    (0.0, 0.287649, 0.126937)
-
-    Below its own ε a pure or approximate claim still promises something: no test beats randomized response.
-    """
-    match claim:
-        case PureDP():
-            return _response_delta(float(claim.epsilon), 0.0, epsilon)
-        case ApproxDP():
-            return _response_delta(float(claim.epsilon), float(claim.delta), epsilon)
-        case GaussianDP():
-            return gaussian_delta(math.sqrt(claim.squared), epsilon)
-        case _:
-            return _least(claim, lambda alpha, e: _renyi_delta(alpha, e, epsilon))
-
-
-def _response_delta(own: float, delta: float, epsilon: float) -> float:
-    """Give δ at ε of the worst (own, delta)-private mechanism (Kairouz, Oh, Viswanath 2015)."""
-    if epsilon >= own:
-        return delta
-    return delta + (1 - delta) * (math.exp(own) - math.exp(epsilon)) / (math.exp(own) + 1)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arithmetic.special import ndtri
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, Family
 
@@ -95,8 +96,6 @@ def slope_for(p: float, q: float, runs: int, family: Family, *, trained: int, al
     `trained` runs gave p and q, `runs` will judge at level α. The margin is taken in the normal approximation and at
     the worst of the truths that lie one standard error around (p, q); a poor choice costs power, never soundness.
     """
-    from scipy.special import ndtri
-
     z, reach = float(-ndtri(alpha)) / 2**0.5, float(-ndtri(alpha / 100))
     (p_low, p_high), (q_low, q_high) = (_around(v, trained, 1.0) for v in (p, q))
     worst_p, worst_q = _around(p, trained, 2.0)[0], _around(q, trained, 2.0)[1]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...arithmetic.special import expit, ndtri
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
 from .bounds import Floats, level
@@ -68,8 +69,6 @@ def _clearest(p: Floats, q: Floats, top: Floats, most: int = 3) -> tuple[Floats,
 
 def _runs_for(p: float, q: float, claim: Measure, alpha: float, beta: float) -> int:
     """Find the least runs at which even an unlucky outcome (a β-quantile of the statistic) refutes."""
-    from scipy.special import ndtri
-
     z, allowed = float(-ndtri(beta)), ceiling(claim)
     slope = slope_for(p, q, 10_000, family(claim), trained=10_000, alpha=alpha)
 
@@ -96,8 +95,6 @@ def least_runs(allowed: Ceiling, alpha: float) -> int:
 
     Refuses a ceiling that no number of runs can reach.
     """
-    from scipy.special import expit
-
     odds = np.linspace(-34, 34, 6801)
     likeliest = float(np.max(np.log(allowed(expit(odds))) + np.log(expit(-odds))))
     if likeliest > -math.log(1 / alpha) / _MOST:

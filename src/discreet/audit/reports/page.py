@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from .picture import histogram, trade_off
-from .report import Report
+
+if TYPE_CHECKING:
+    from .report import Report
 
 __all__ = ["body", "page"]
 

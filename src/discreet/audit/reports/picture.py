@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..events.sketch import Sketch
-from .report import Report
+
+if TYPE_CHECKING:
+    from .report import Report
 
 __all__ = ["histogram", "trade_off"]
 

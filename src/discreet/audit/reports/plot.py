@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidArgument
-from .report import Report
+
+if TYPE_CHECKING:
+    from .report import Report
 
 __all__ = ["figure"]
 

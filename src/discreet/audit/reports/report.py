@@ -12,6 +12,8 @@ from ...privacy.measures import Measure
 from ..events.sketch import Sketch
 from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 from ..evidence.counts import Evidence
+from .page import body, page
+from .plot import figure
 
 __all__ = ["Finding", "Report"]
 
@@ -71,7 +73,9 @@ class Report:
     @property
     def verdict(self) -> str:
         """One of "refuted", "not refuted", "not tested"."""
-        return "refuted" if self.refuted else "not refuted" if self.tested else "not tested"
+        if self.refuted:
+            return "refuted"
+        return "not refuted" if self.tested else "not tested"
 
     @property
     def best(self) -> Finding | None:
@@ -172,21 +176,15 @@ class Report:
 
     def html(self, path: str | Path) -> Path:
         """Write the report as one page with its pictures inside; needs nothing but a browser."""
-        from .page import page
-
         target = Path(path)
         target.write_text(page(self), encoding="utf-8")
         return target
 
     def _repr_html_(self) -> str:
-        from .page import body
-
         return body(self)
 
     def plot(self) -> Any:  # noqa: ANN401 - matplotlib is optional
         """Draw both pictures with matplotlib (install discreet[plot]); returns the figure."""
-        from .plot import figure
-
         return figure(self)
 
 

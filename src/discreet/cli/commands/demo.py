@@ -23,7 +23,7 @@ from ...engines.duckdb.engine import DuckDB
 from ...errors import BudgetExceeded
 from ...ledger import open_ledger
 from ...privacy.measures import PureDP
-from ...samples import sample
+from ...samples import example
 from ..refusal import refusals
 from ..write import can_draw, write_picture
 
@@ -66,7 +66,7 @@ def show(epsilon: str, console: Console | None = None, folder: Path | None = Non
     budget = PureDP(positive(epsilon, "epsilon"))
     screen = console or Console()
     with tempfile.TemporaryDirectory() as home, open_ledger(Path(home) / "people.ledger", budget) as ledger:
-        store = DuckDB({"people": sample("pums.csv")})
+        store = DuckDB({"people": example("pums.csv")})
         try:
             _day(Curator(store, [PEOPLE], ledger, who="ana"), budget, screen, folder or Path.cwd())
         finally:

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from ...errors import InvalidArgument
 from ...ledger import Ledger, Parts, open_ledger, verify_export
 from ...privacy.budget_words import budget_from_words, budget_to_words
-from ...privacy.filters.filter import Kind
+from ...privacy.filters.options import FilterKind
 from ...privacy.neighbours import Neighbours
 from ...wire.reply import entry_to_json
 from ..budget import budget_of_flags, pairs
@@ -63,7 +63,7 @@ def create(
         with open_ledger(
             where,
             budget,
-            kind=cast("Kind | None", kind),
+            kind=cast("FilterKind | None", kind),
             delta=keep_delta,
             neighbours=cast("Neighbours | None", neighbours),
             allowances=shares or None,

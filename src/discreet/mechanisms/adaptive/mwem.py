@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -36,7 +37,7 @@ class MWEM:
 
     Hardt, Ligett, McSherry (2012). A round is one exponential mechanism at `epsilon` over all queries (score: the gap
     between the true and the rounded believed answer, a whole number that one person moves by at most 1) and one
-    measurement with noise: two-sided geometric of scale 1/ε, or discrete Gaussian of deviation 2/ε, which costs as much
+    measurement with noise: discrete Laplace of scale 1/ε, or discrete Gaussian of deviation 2/ε, which costs as much
     zCDP as the selection (ε²/8). Learning is free; `passes` over all measurements so far make better use of them.
 
     >>> mwem = MWEM(domain=4, total=100, rounds=9, epsilon=1000, noise="laplace", passes=50)
@@ -71,18 +72,21 @@ class MWEM:
     ) -> None:
         if noise not in ("laplace", "gaussian"):
             raise InvalidArgument(f"noise must be 'laplace' or 'gaussian', got {noise!r}")
-        object.__setattr__(self, "domain", whole(domain, "domain", least=2))
-        object.__setattr__(self, "total", whole(total, "total", least=1, most=MOST_PEOPLE))
-        object.__setattr__(self, "rounds", whole(rounds, "rounds", least=1))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "passes", whole(passes, "passes", least=1))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            domain=whole(domain, "domain", least=2),
+            total=whole(total, "total", least=1, most=MOST_PEOPLE),
+            rounds=whole(rounds, "rounds", least=1),
+            epsilon=positive(epsilon, "epsilon"),
+            noise=noise,
+            passes=whole(passes, "passes", least=1),
+            neighbours=read_neighbours(neighbours),
+        )
 
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         domain: int,
         total: int,
@@ -90,9 +94,9 @@ class MWEM:
         passes: int = 1,
         neighbours: Neighbours = REPLACE,
     ) -> MWEM:
-        """Spend a budget over the rounds: geometric noise and ε/2·rounds under PureDP, Gaussian noise otherwise."""
+        """Spend a budget over the rounds: discrete Laplace noise, ε/2·rounds, under PureDP; else Gaussian noise."""
         times = whole(rounds, "rounds", least=1)
-        spent = read_budget(budget)
+        spent = read_budget(spend)
         noise: Noise = "laplace" if isinstance(spent, PureDP) else "gaussian"
         epsilon = largest_epsilon(lambda e: _event(e, noise, times, neighbours), spent, slots=2 * times)
         return cls(domain, total, times, epsilon, noise=noise, passes=passes, neighbours=neighbours)

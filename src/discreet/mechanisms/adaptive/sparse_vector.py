@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import BudgetExceeded, InvalidArgument
@@ -72,12 +73,15 @@ class SparseVector:
             raise InvalidArgument(
                 "threshold_share must lie between 0 and 1: the part of epsilon spent on the threshold"
             )
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "answers", c)
-        object.__setattr__(self, "threshold_share", share)
-        object.__setattr__(self, "monotone", bool(monotone))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            sensitivity=positive(sensitivity, "sensitivity"),
+            answers=c,
+            threshold_share=share,
+            monotone=bool(monotone),
+            neighbours=read_neighbours(neighbours),
+        )
         if max(self.steps) > MOST_SCALE:
             raise InvalidArgument(
                 "the noise would not fit in 64 bits: take a larger epsilon, or a threshold_share nearer to the default"
@@ -86,7 +90,7 @@ class SparseVector:
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         sensitivity: Number,
         answers: int = 1,
@@ -95,7 +99,7 @@ class SparseVector:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SparseVector:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: SparseVectorEvent(e, answers, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: SparseVectorEvent(e, answers, neighbours=neighbours), spend)
         return cls(
             epsilon,
             sensitivity,

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import BudgetExceeded, InvalidArgument
@@ -70,17 +71,20 @@ class MultiplicativeWeights:
         *,
         neighbours: Neighbours = REPLACE,
     ) -> None:
-        object.__setattr__(self, "domain", whole(domain, "domain", least=2))
-        object.__setattr__(self, "total", whole(total, "total", least=1, most=MOST_PEOPLE))
-        object.__setattr__(self, "updates", whole(updates, "updates", least=1))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "threshold", whole(threshold, "threshold", least=1))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            domain=whole(domain, "domain", least=2),
+            total=whole(total, "total", least=1, most=MOST_PEOPLE),
+            updates=whole(updates, "updates", least=1),
+            epsilon=positive(epsilon, "epsilon"),
+            threshold=whole(threshold, "threshold", least=1),
+            neighbours=read_neighbours(neighbours),
+        )
 
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         domain: int,
         total: int,
@@ -96,7 +100,7 @@ class MultiplicativeWeights:
         chance β. In practice far smaller thresholds do, at the risk of running out.
         """
         rounds = whole(updates, "updates", least=1)
-        epsilon = largest_epsilon(lambda e: _event(e, rounds, neighbours), budget, slots=2 * rounds)
+        epsilon = largest_epsilon(lambda e: _event(e, rounds, neighbours), spend, slots=2 * rounds)
         made = cls(domain, total, rounds, epsilon, 1 if threshold is None else threshold, neighbours=neighbours)
         if threshold is not None:
             return made

@@ -12,12 +12,14 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...noise.binomial import MOST_TRIALS
 from ...noise.bits import Bits
+from ...privacy.calibrate import fits
 from ...privacy.events import BinomialNoise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
@@ -25,6 +27,7 @@ from ..laws import binomial as coins
 from ..laws.normal import quantile
 from ..laws.quantile import around, at, brief, first_true, least_whole, level
 from ..reading.budget import refuse_pure
+from ..reading.formerly import formerly
 from ..reading.value import Whole, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian
@@ -62,8 +65,7 @@ class Binomial:
         if n % 2:
             raise InvalidArgument(f"trials must be even, so that the noise is whole and centred, got {n}; take {n + 1}")
         event = BinomialNoise(n, whole_l1(stated), neighbours=relation)
-        for name, value in zip(self.__slots__, (n, stated, relation, event), strict=True):
-            object.__setattr__(self, name, value)
+        fill(self, trials=n, sensitivity=stated, neighbours=relation, event=event)
 
     def __repr__(self) -> str:
         return f"Binomial(trials={self.trials}, sensitivity={brief(self.sensitivity)})"
@@ -74,17 +76,16 @@ class Binomial:
         return math.sqrt(self.trials) / 2
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
-        cls, measure: Measure, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
+        cls, spend: Measure, *, sensitivity: Real | Sensitivity, neighbours: Neighbours | None = None
     ) -> Binomial:
         """Choose the fewest coins that keep (ε, δ); two coins more only ever help, being noise added to noise.
 
         >>> Binomial.spending(ApproxDP(1, 1e-6), sensitivity=1)
         Binomial(trials=80, sensitivity=1)
         """
-        from ...privacy.calibrate import fits
-
-        budget = refuse_pure(measure, "binomial", "ApproxDP or Geometric")
+        budget = refuse_pure(spend, "binomial", "ApproxDP or Geometric")
         if not isinstance(budget, ApproxDP):
             raise InvalidArgument(f"binomial noise is bounded, so it keeps no {type(budget).__name__}; use ApproxDP")
         stated = read_sensitivity(sensitivity, neighbours)[0]
@@ -93,15 +94,16 @@ class Binomial:
         def holds(half: int) -> bool:
             return half > 0 and fits(BinomialNoise(2 * half, norm), budget)
 
-        guess = 2 * float(Gaussian.spending(budget, norm).scale) ** 2
+        guess = 2 * float(Gaussian.spending(budget, sensitivity=norm).scale) ** 2
         return cls(2 * first_true(holds, guess), sensitivity, neighbours=neighbours)
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         cells: int = 1,
         neighbours: Neighbours | None = None,

@@ -13,12 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...noise.bits import Bits
 from ...noise.geometric import MOST_SCALE
+from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise
 from ...privacy.measures import ZCDP, GaussianDP, Measure
 from ...privacy.neighbours import Neighbours
@@ -26,6 +28,7 @@ from ..laws import discrete_gaussian as theta
 from ..laws.normal import quantile
 from ..laws.quantile import around, at, brief, least_whole, level
 from ..reading.budget import refuse_pure
+from ..reading.formerly import formerly
 from ..reading.value import Floats, Whole, count_of, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import add_drawn, most_noise, whole_norm
@@ -67,18 +70,18 @@ class DiscreteGaussian:
             raise InvalidArgument("scale must be at most 2**50, so that the noise fits in 64 bits; use Gaussian")
         most = None if dimension is None else whole(dimension, "dimension", least=1)
         event = DiscreteGaussianNoise(sigma**2, *_norms(stated, most), neighbours=relation)
-        for name, value in zip(self.__slots__, (sigma, stated, relation, most, event), strict=True):
-            object.__setattr__(self, name, value)
+        fill(self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=most, event=event)
 
     def __repr__(self) -> str:
         return f"DiscreteGaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
         cls,
-        measure: Measure,
-        sensitivity: Real | Sensitivity,
+        spend: Measure,
         *,
+        sensitivity: Real | Sensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> DiscreteGaussian:
@@ -87,12 +90,11 @@ class DiscreteGaussian:
         >>> DiscreteGaussian.spending(ZCDP("1/8"), sensitivity=1)
         DiscreteGaussian(scale=2, sensitivity=1)
         """
-        from ...privacy.calibrate import least_scale
 
         def make(scale: Fraction) -> DiscreteGaussian:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
 
-        budget = refuse_pure(measure, "discrete Gaussian", "ApproxDP, ZCDP, GaussianDP or Geometric")
+        budget = refuse_pure(spend, "discrete Gaussian", "ApproxDP, ZCDP, GaussianDP or Geometric")
         square = Fraction(make(Fraction(1)).event.squared_sensitivity)
         if isinstance(budget, ZCDP):
             return make(root_up(square / (2 * budget.rho)))
@@ -100,11 +102,12 @@ class DiscreteGaussian:
         return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(near)))
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         cells: int = 1,
         neighbours: Neighbours | None = None,

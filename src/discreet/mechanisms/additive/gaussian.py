@@ -12,18 +12,21 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...noise.bits import Bits
 from ...noise.grid import from_grid, to_grid
+from ...privacy.calibrate import least_scale
 from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import normal
 from ..laws.quantile import around, at, brief, level, most_scale, target
 from ..reading.budget import refuse_pure
+from ..reading.formerly import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import ROUNDS, add_noise, exponent_for, root_up, square_apart, too_small, widening
@@ -77,18 +80,27 @@ class Gaussian:
         apart = square_apart(square, exponent, 1) if exact or moved == 1 else square
         event = GaussianNoise(sigma**2, apart, Fraction(2) ** exponent, moved, neighbours=relation)
         steps = event.variance / event.step**2
-        for name, value in zip(self.__slots__, (sigma, stated, relation, most, event, exponent, steps), strict=True):
-            object.__setattr__(self, name, value)
+        fill(
+            self,
+            scale=sigma,
+            sensitivity=stated,
+            neighbours=relation,
+            dimension=most,
+            event=event,
+            exponent=exponent,
+            steps=steps,
+        )
 
     def __repr__(self) -> str:
         return f"Gaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
         cls,
-        measure: Measure,
-        sensitivity: Real | Sensitivity,
+        spend: Measure,
         *,
+        sensitivity: Real | Sensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Gaussian:
@@ -99,12 +111,11 @@ class Gaussian:
 
         Refuses pure ε, which no Gaussian keeps, and a promise so small that a scale has too few lattice steps for it.
         """
-        from ...privacy.calibrate import least_scale
 
         def make(scale: Fraction) -> Gaussian:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
 
-        budget = refuse_pure(measure, "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
+        budget = refuse_pure(spend, "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
         square = make(Fraction(1)).event.squared_sensitivity
         if not isinstance(budget, ZCDP):
             return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(square)))
@@ -116,11 +127,12 @@ class Gaussian:
         raise too_small(budget, "DiscreteGaussian")
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         cells: int = 1,
         whole: bool = False,

@@ -12,6 +12,7 @@ from ...arithmetic.rational import Number, positive
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...noise.geometric import MOST_SCALE
+from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import Measure, PureDP
 from ..laws.quantile import level, most_scale
@@ -53,8 +54,6 @@ def add_drawn(value: int | Integers, draw: Draw) -> int | Integers:
 
 def least_laplace(budget: Measure, make: Callable[[Fraction], Event], norm: int) -> Fraction:
     """Choose the least scale that keeps a promise: Δ1/ε, exactly, for pure ε."""
-    from ...privacy.calibrate import least_scale
-
     if isinstance(budget, PureDP):
         return norm / budget.epsilon
     return least_scale(make, budget, start=Fraction(norm))

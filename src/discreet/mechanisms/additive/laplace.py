@@ -11,17 +11,20 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...noise.bits import Bits
 from ...noise.grid import from_grid, to_grid
+from ...privacy.calibrate import least_scale
 from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
-from ..laws import discrete_laplace as two_sided
+from ..laws import discrete_laplace as law
 from ..laws.quantile import around, at, brief, level, most_scale, target
 from ..reading.budget import read_budget
+from ..reading.formerly import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import ROUNDS, add_noise, exponent_for, steps_apart, too_small, widening
@@ -73,18 +76,27 @@ class Laplace:
         step = Fraction(2) ** exponent
         event = LaplaceNoise(b, steps_apart(norm, exponent, 1) * step, step, neighbours=relation)
         most = None if dimension is None else whole(dimension, "dimension", least=1)
-        for name, value in zip(self.__slots__, (b, stated, relation, most, event, exponent, b / step), strict=True):
-            object.__setattr__(self, name, value)
+        fill(
+            self,
+            scale=b,
+            sensitivity=stated,
+            neighbours=relation,
+            dimension=most,
+            event=event,
+            exponent=exponent,
+            steps=b / step,
+        )
 
     def __repr__(self) -> str:
         return f"Laplace(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
         cls,
-        measure: Measure,
-        sensitivity: Real | Sensitivity,
+        spend: Measure,
         *,
+        sensitivity: Real | Sensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Laplace:
@@ -95,12 +107,11 @@ class Laplace:
 
         Refuses an ε below about 1e-12: a scale has too few lattice steps for it.
         """
-        from ...privacy.calibrate import least_scale
 
         def make(scale: Fraction) -> Laplace:
             return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
 
-        budget, norm = read_budget(measure), _l1(read_sensitivity(sensitivity, neighbours)[0])
+        budget, norm = read_budget(spend), _l1(read_sensitivity(sensitivity, neighbours)[0])
         if not isinstance(budget, PureDP):
             return make(least_scale(lambda scale: make(scale).event, budget, start=norm))
         made = make(norm / budget.epsilon)
@@ -111,11 +122,12 @@ class Laplace:
         raise too_small(budget, "DiscreteLaplace")
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         cells: int = 1,
         whole: bool = False,
@@ -195,8 +207,8 @@ class Laplace:
         """
         step, b = float(self.event.step), float(self.scale)
         if whole and self.exponent < 0:
-            return at(lambda y: two_sided.rounded_pmf(y - value, b, step / b), x)
-        return at(lambda y: two_sided.pmf((y - self._placed(value)) / step, step / b), x)
+            return at(lambda y: law.rounded_pmf(y - value, b, step / b), x)
+        return at(lambda y: law.pmf((y - self._placed(value)) / step, step / b), x)
 
     def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
         """Give P(release(value) ≤ x), for float releases or whole ones.
@@ -206,8 +218,8 @@ class Laplace:
         """
         step, b = float(self.event.step), float(self.scale)
         if whole and self.exponent < 0:
-            return at(lambda y: two_sided.rounded_cdf(y - value, b, step / b), x)
-        return at(lambda y: two_sided.cdf((y - self._placed(value)) / step, step / b), x)
+            return at(lambda y: law.rounded_cdf(y - value, b, step / b), x)
+        return at(lambda y: law.cdf((y - self._placed(value)) / step, step / b), x)
 
     def _placed(self, value: float) -> float:
         """Round a value to the lattice, as a release does."""
@@ -217,7 +229,7 @@ class Laplace:
     def variance(self) -> float:
         """The variance of the noise, 2b² but for the lattice; a whole release adds less than 1/12."""
         step = float(self.event.step)
-        return up(step * (step * two_sided.squared(step / self._float(self.dimension or 1))))  # ∞ beyond floats
+        return up(step * (step * law.squared(step / self._float(self.dimension or 1))))  # ∞ beyond floats
 
     def expected_error(self) -> float:
         """Bound E|release − value|: b but for the lattice; less for a whole release.
@@ -226,4 +238,4 @@ class Laplace:
         2.0
         """
         step = float(self.event.step)
-        return up(step * two_sided.mean_size(step / self._float(self.dimension or 1)) + step / 2)
+        return up(step * law.mean_size(step / self._float(self.dimension or 1)) + step / 2)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import up
@@ -19,9 +20,10 @@ from ...noise.truncated import truncated_geometric
 from ...privacy.events import TruncatedGeometricNoise
 from ...privacy.measures import Measure
 from ...privacy.neighbours import Neighbours
-from ..laws import discrete_laplace as two_sided
+from ..laws import discrete_laplace as law
 from ..laws.quantile import around, at, brief, least_whole, level
 from ..reading.budget import read_budget
+from ..reading.formerly import formerly
 from ..reading.value import Floats, Integers, Whole, count_of, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import least_laplace, most_noise, whole_l1
@@ -31,7 +33,7 @@ __all__ = ["TruncatedGeometric"]
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TruncatedGeometric:
-    """Add two-sided geometric noise and clamp to a *public* range low..high: ε = Δ1/scale, exactly.
+    """Add discrete Laplace noise and clamp to a *public* range low..high: ε = Δ1/scale, exactly.
 
     Clamping is free because the range is public; clamping to the true size of the data would not be. A true value
     outside the range is clamped first, which brings neighbours no further apart. One value moves by no more than the
@@ -61,19 +63,19 @@ class TruncatedGeometric:
         if isinstance(stated, Sensitivity) and stated.changed > 1 and stated.l1 > ends[1] - ends[0]:
             raise InvalidArgument(_TOO_WIDE)
         event = TruncatedGeometricNoise(b, whole_l1(stated), *ends, neighbours=relation)
-        for name, value in zip(self.__slots__, (b, stated, *ends, relation, event), strict=True):
-            object.__setattr__(self, name, value)
+        fill(self, scale=b, sensitivity=stated, low=ends[0], high=ends[1], neighbours=relation, event=event)
 
     def __repr__(self) -> str:
         public = f"low={self.low}, high={self.high}"
         return f"TruncatedGeometric(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)}, {public})"
 
     @classmethod
+    @formerly("sensitivity")
     def spending(
         cls,
-        measure: Measure,
-        sensitivity: Real | Sensitivity,
+        spend: Measure,
         *,
+        sensitivity: Real | Sensitivity,
         low: int,
         high: int,
         neighbours: Neighbours | None = None,
@@ -84,17 +86,18 @@ class TruncatedGeometric:
         >>> TruncatedGeometric.spending(PureDP(1), sensitivity=5, low=0, high=3).scale
         Fraction(3, 1)
         """
-        budget, (bottom, top) = read_budget(measure), _range(low, high)
+        budget, (bottom, top) = read_budget(spend), _range(low, high)
         norm = min(whole_l1(read_sensitivity(sensitivity, neighbours)[0]), top - bottom)
         scale = least_laplace(budget, lambda b: TruncatedGeometricNoise(b, norm, bottom, top), norm)
         return cls(scale, sensitivity, low, high, neighbours=neighbours)
 
     @classmethod
+    @formerly("beta")
     def for_error(
         cls,
         error: Real,
-        beta: Real = 0.05,
         *,
+        beta: Real = 0.05,
         sensitivity: Real | Sensitivity,
         low: int,
         high: int,
@@ -152,8 +155,8 @@ class TruncatedGeometric:
     def _mass(self, x: Floats, value: int) -> Floats:
         h = 1 / float(self.scale)
         end = np.where(x == self.low, x - value, value - x)
-        inside = np.where((x > self.low) & (x < self.high), two_sided.pmf(x - value, h), 0.0)
-        return np.where((x == self.low) | (x == self.high), two_sided.cdf(end, h), inside)
+        inside = np.where((x > self.low) & (x < self.high), law.pmf(x - value, h), 0.0)
+        return np.where((x == self.low) | (x == self.high), law.cdf(end, h), inside)
 
     def cdf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
         """Give P(release(value) ≤ x)."""
@@ -161,12 +164,12 @@ class TruncatedGeometric:
         return at(lambda y: np.where(y < self.low, 0.0, np.where(y >= self.high, 1.0, self._cdf(y - near))), x)
 
     def _cdf(self, x: Floats) -> Floats:
-        return two_sided.cdf(x, 1 / float(self.scale))
+        return law.cdf(x, 1 / float(self.scale))
 
     @property
     def variance(self) -> float:
         """The variance before clamping, which brings the answer no further from a value in the range."""
-        return up(two_sided.squared(1 / float(self.scale)))
+        return up(law.squared(1 / float(self.scale)))
 
     def expected_error(self) -> float:
         """Give E|release − value| for the worst value, the middle of the range: Σ P(|miss| > t).
@@ -176,7 +179,7 @@ class TruncatedGeometric:
         """
         h, width = 1 / float(self.scale), self.high - self.low
         sides = [-math.expm1(-room * h) for room in (width // 2, width - width // 2)]
-        return up(two_sided.mean_size(h) / 2 * sum(sides))
+        return up(law.mean_size(h) / 2 * sum(sides))
 
 
 _ROOM = 1 << 62
@@ -190,5 +193,5 @@ def _range(low: object, high: object) -> tuple[int, int]:
 
 def _tail(t: int, h: float, width: int) -> float:
     """Give the largest chance, over all values in a range, of a miss above t."""
-    sides = 2 if width >= 2 * t + 2 else 1 if width >= t + 1 else 0
-    return sides * two_sided.tail(t, h) / 2
+    sides = (width >= t + 1) + (width >= 2 * t + 2)
+    return sides * law.tail(t, h) / 2

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
@@ -69,17 +70,20 @@ class InverseQuantile:
         quantile: Number = Fraction(1, 2),
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "quantile", rational(quantile, "quantile"))
-        object.__setattr__(self, "range", Range(low, high))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            quantile=rational(quantile, "quantile"),
+            range=Range(low, high),
+            neighbours=read_neighbours(neighbours),
+        )
         if not 0 <= self.quantile <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
 
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         low: Number,
         high: Number,
@@ -87,7 +91,7 @@ class InverseQuantile:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> InverseQuantile:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), spend)
         return cls(epsilon, low, high, quantile=quantile, neighbours=neighbours)
 
     @property

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ..laws.quantile import named
@@ -37,8 +38,7 @@ class Range:
     __repr__ = named
 
     def __init__(self, low: Number, high: Number) -> None:
-        object.__setattr__(self, "low", rational(low, "low"))
-        object.__setattr__(self, "high", rational(high, "high"))
+        fill(self, low=rational(low, "low"), high=rational(high, "high"))
         if not 0 < float(self.high) - float(self.low) < math.inf:
             raise InvalidArgument("low must be below high, both as floats: they are public bounds on every value")
 

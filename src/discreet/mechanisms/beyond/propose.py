@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -62,24 +63,21 @@ class ProposeTestRelease:
         share = rational(test_share, "test_share")
         if not 0 < share < 1:
             raise InvalidArgument("test_share must lie between 0 and 1: the part of epsilon spent on the test")
-        object.__setattr__(self, "epsilon", budget.epsilon)
-        object.__setattr__(self, "delta", budget.delta)
+        fill(self, epsilon=budget.epsilon, delta=budget.delta)
         per_key(self.delta, 1)  # refuses one too small
-        object.__setattr__(self, "bound", whole(bound, "bound", least=1))
-        object.__setattr__(self, "test_share", share)
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(self, bound=whole(bound, "bound", least=1), test_share=share, neighbours=read_neighbours(neighbours))
 
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         bound: int,
         test_share: Number = Fraction(1, 2),
         neighbours: Neighbours = REPLACE,
     ) -> ProposeTestRelease:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "propose-test-release")
+        epsilon, delta = approximate(spend, "propose-test-release")
         return cls(epsilon, delta, bound, test_share=test_share, neighbours=neighbours)
 
     @property
@@ -156,14 +154,12 @@ class ProposedQuantile:
         exact = rational(quantile, "quantile")
         if not 0 <= exact <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
-        object.__setattr__(self, "test", ProposeTestRelease(epsilon, delta, steps, test_share=test_share))
-        object.__setattr__(self, "quantile", exact)
-        object.__setattr__(self, "range", limits)
+        fill(self, test=ProposeTestRelease(epsilon, delta, steps, test_share=test_share), quantile=exact, range=limits)
 
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         low: Number,
         high: Number,
@@ -176,7 +172,7 @@ class ProposedQuantile:
         >>> ProposedQuantile.spending(ApproxDP(1, 1e-6), low=0, high=100, bound=1).event.measure
         ApproxDP(1, 1e-06)
         """
-        epsilon, delta = approximate(budget, "propose-test-release")
+        epsilon, delta = approximate(spend, "propose-test-release")
         return cls(epsilon, delta, low, high, bound, quantile=quantile, test_share=test_share)
 
     @property

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...arithmetic.rounding import fraction_down, up
 from ...errors import InvalidArgument
@@ -58,17 +59,17 @@ class SmoothQuantile:
     def __init__(
         self, epsilon: Number, delta: Number, low: Number, high: Number, *, quantile: Number = Fraction(1, 2)
     ) -> None:
-        _fill(self, epsilon, delta, low, high)
-        object.__setattr__(self, "quantile", rational(quantile, "quantile"))
+        _fill_range(self, epsilon, delta, low, high)
+        fill(self, quantile=rational(quantile, "quantile"))
         if not 0 <= self.quantile <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
 
     @classmethod
     def spending(
-        cls, budget: Measure, *, low: Number, high: Number, quantile: Number = Fraction(1, 2)
+        cls, spend: Measure, *, low: Number, high: Number, quantile: Number = Fraction(1, 2)
     ) -> SmoothQuantile:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "smooth sensitivity with Laplace noise")
+        epsilon, delta = approximate(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, quantile=quantile)
 
     @property
@@ -111,15 +112,15 @@ class SmoothTrimmedMean:
     __repr__ = named
 
     def __init__(self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number) -> None:
-        _fill(self, epsilon, delta, low, high)
-        object.__setattr__(self, "trim", rational(trim, "trim"))
+        _fill_range(self, epsilon, delta, low, high)
+        fill(self, trim=rational(trim, "trim"))
         if not 0 <= self.trim < Fraction(1, 2):
             raise InvalidArgument("trim must be at least 0 and below 1/2: the share cut off at each end")
 
     @classmethod
-    def spending(cls, budget: Measure, *, low: Number, high: Number, trim: Number) -> SmoothTrimmedMean:
+    def spending(cls, spend: Measure, *, low: Number, high: Number, trim: Number) -> SmoothTrimmedMean:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "smooth sensitivity with Laplace noise")
+        epsilon, delta = approximate(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, trim=trim)
 
     @property
@@ -204,13 +205,11 @@ def _error(scale: Fraction, bounds: Range, beta: Number) -> float:
     return up(steps * float((bounds.high - bounds.low) / PLACES))
 
 
-def _fill(made: object, epsilon: Number, delta: Number, low: Number, high: Number) -> None:
+def _fill_range(made: object, epsilon: Number, delta: Number, low: Number, high: Number) -> None:
     budget = ApproxDP(epsilon, delta)
     if budget.epsilon < _LEAST or budget.delta == 0:
         raise InvalidArgument("smooth sensitivity needs epsilon of at least 2**-16 and delta above 0")
-    object.__setattr__(made, "epsilon", budget.epsilon)
-    object.__setattr__(made, "delta", budget.delta)
-    object.__setattr__(made, "range", Range(low, high))
+    fill(made, epsilon=budget.epsilon, delta=budget.delta, range=Range(low, high))
 
 
 def _some(bounds: Range, values: object) -> NDArray[np.int64]:

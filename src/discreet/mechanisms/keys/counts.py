@@ -77,8 +77,8 @@ def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], NDArray
     return [key for key, _ in held], np.array([count for _, count in held], dtype=np.int64)
 
 
-def per_key(delta: Fraction, l0: int) -> float:
-    """Return 1 − (1 − δ)^(1/l0), rounded down: the chance of each of l0 keys, that makes δ for at least one of them.
+def per_key(delta: Fraction, max_groups: int) -> float:
+    """Return 1 − (1 − δ)^(1/K), rounded down: the chance of each of K keys, that makes δ for at least one of them.
 
     >>> 4.99e-7 < per_key(Fraction(1, 10**6), 2) < 5.01e-7
     True
@@ -87,7 +87,7 @@ def per_key(delta: Fraction, l0: int) -> float:
     """
     if not 0 < delta < 1:
         raise InvalidArgument(f"delta must lie between 0 and 1, got {brief(delta)}; it should be far below 1/n")
-    chance = down(-math.expm1(math.log1p(-float(delta)) / l0))
+    chance = down(-math.expm1(math.log1p(-float(delta)) / max_groups))
     if chance < _LEAST:
         raise InvalidArgument("delta must be at least 1e-300 for each key; a smaller one protects no better")
     return chance

@@ -10,6 +10,7 @@ from math import ceil
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
@@ -18,6 +19,7 @@ from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import approximate
+from ..reading.formerly import formerly
 from .counts import public_order, read_counts
 
 __all__ = ["PartitionSelection", "optimal_rule"]
@@ -33,7 +35,7 @@ class PartitionSelection:
 
     π(0) = 0, π(n) = min(e^ε π(n−1) + δ, 1 − e^(−ε)(1 − δ − π(n−1)), 1) (Desfontaines, Voss, Gipson, Mandayam 2022).
     The probabilities are rationals of 124 bits, rounded down step by step, so the two inequalities that make the rule
-    private hold exactly; the coin is an exact one. A person holds at most `l0` keys: each is shown at (ε/l0, δ/l0).
+    private hold exactly; the coin is an exact one. A person holds at most K = `max_groups` keys, each at (ε/K, δ/K).
 
     >>> rule = PartitionSelection(epsilon=1, delta=1e-5)
     >>> [round(rule.shown(n), 6) for n in (0, 1, 2, 10, 11, 25)]
@@ -41,28 +43,33 @@ class PartitionSelection:
     >>> rule.release({"ada": 100, "bob": 100})
     ('ada', 'bob')
 
-    Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), l0 below 1, counts that are not whole,
+    Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), K below 1, counts that are not whole,
     and ε so small that the table of π would have more than 2^18 rows.
     """
 
     epsilon: Fraction
     delta: Fraction
-    l0: int
+    max_groups: int
 
     __repr__ = named
 
-    def __init__(self, epsilon: Number, delta: Number, *, l0: int = 1) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", rational(delta, "delta"))
-        object.__setattr__(self, "l0", whole(l0, "l0", least=1))
+    @formerly(l0="max_groups")
+    def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            delta=rational(delta, "delta"),
+            max_groups=whole(max_groups, "max_groups", least=1),
+        )
         if not 0 < self.delta < 1:
             raise InvalidArgument(f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n")
 
     @classmethod
-    def spending(cls, budget: Measure, *, l0: int = 1) -> PartitionSelection:
-        """Spend an (ε, δ), split evenly over the l0 keys of a person."""
-        epsilon, delta = approximate(budget, "selecting unknown keys")
-        return cls(epsilon, delta, l0=l0)
+    @formerly(l0="max_groups")
+    def spending(cls, spend: Measure, *, max_groups: int = 1) -> PartitionSelection:
+        """Spend an (ε, δ), split evenly over the K keys of a person."""
+        epsilon, delta = approximate(spend, "selecting unknown keys")
+        return cls(epsilon, delta, max_groups=max_groups)
 
     @property
     def event(self) -> Promise:
@@ -71,7 +78,7 @@ class PartitionSelection:
 
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> tuple[Hashable, ...]:
         """Toss an exact coin for every key; return those shown, in an order that tells nothing of the data."""
-        rule = optimal_rule(self.epsilon / self.l0, self.delta / self.l0)
+        rule = optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
         keys, exact = read_counts(counts)
         chances = [rule[min(int(count), len(rule) - 1)] for count in exact]
         high = np.array([chance >> _WORD for chance in chances], dtype=np.int64)
@@ -82,12 +89,12 @@ class PartitionSelection:
 
     def shown(self, count: int) -> float:
         """Return the probability that a key held by so many people is shown."""
-        rule = optimal_rule(self.epsilon / self.l0, self.delta / self.l0)
+        rule = optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
         return rule[min(whole(count, "count"), len(rule) - 1)] / (1 << _FINE)
 
     def error(self, beta: Number = 0.05) -> int:
         """Return the least count from which a key is missed with probability at most β."""
-        rule = optimal_rule(self.epsilon / self.l0, self.delta / self.l0)
+        rule = optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
         sure = ceil((1 - Fraction(read_beta(beta))) * (1 << _FINE))
         return next(count for count, chance in enumerate(rule) if chance >= sure)
 

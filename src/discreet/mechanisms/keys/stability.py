@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive
 from ...noise import Bits, laplace
 from ...privacy.events import Promise
@@ -26,12 +27,12 @@ def stability_histogram(budget: Measure) -> LaplaceThreshold:
     """Make the stability-based histogram: noise on the non-empty cells only, those below a threshold dropped.
 
     Its error does not grow with the number of possible cells, which may be infinite (Korolova et al. 2009; Bun, Nissim,
-    Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with l0 = 1.
+    Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with K = 1.
 
     >>> stability_histogram(ApproxDP(1, "1e-12")).release({"ada": 10**6, "eve": 1}).keys
     ('ada',)
     """
-    return LaplaceThreshold.spending(budget, l0=1)
+    return LaplaceThreshold.spending(budget, max_groups=1)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -59,15 +60,14 @@ class PrivateMode:
 
     def __init__(self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE) -> None:
         budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
-        object.__setattr__(self, "epsilon", budget.epsilon)
-        object.__setattr__(self, "delta", budget.delta)
+        fill(self, epsilon=budget.epsilon, delta=budget.delta)
         per_key(self.delta, 1)  # refuses one too small
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(self, neighbours=read_neighbours(neighbours))
 
     @classmethod
-    def spending(cls, budget: Measure, *, neighbours: Neighbours = ADD_REMOVE) -> PrivateMode:
+    def spending(cls, spend: Measure, *, neighbours: Neighbours = ADD_REMOVE) -> PrivateMode:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(budget, "releasing a mode of unknown keys")
+        epsilon, delta = approximate(spend, "releasing a mode of unknown keys")
         return cls(epsilon, delta, neighbours=neighbours)
 
     @property

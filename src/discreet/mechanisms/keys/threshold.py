@@ -11,41 +11,44 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...noise import Bits, gaussian, laplace
+from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySelection
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.quantile import named, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, least_above
 from ..reading.allowance import approximate
+from ..reading.formerly import formerly
 from ..reading.steps import add
 from .counts import KeyCounts, per_key, read_counts
 
 __all__ = ["GaussianThreshold", "LaplaceThreshold", "laplace_threshold"]
 
 
-def laplace_threshold(epsilon: Number, delta: Number, l0: int = 1) -> float:
-    """Return the threshold for continuous Laplace noise of scale l0/ε on counts: 1 + (l0/ε) ln(1/2δ').
+def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> float:
+    """Return the threshold for continuous Laplace noise of scale K/ε on counts: 1 + (K/ε) ln(1/2δ').
 
-    It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/l0), so that none of a person's l0 keys appears with
+    It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K), so that none of a person's K keys appears with
     probability 1 − δ (Korolova et al. 2009; Wilson et al. 2020).
 
     >>> round(laplace_threshold(1, 1e-6), 9)
     14.122363377
     """
-    scale = whole(l0, "l0", least=1) / positive(epsilon, "epsilon")
-    chance = per_key(rational(delta, "delta"), l0)
+    scale = whole(max_groups, "max_groups", least=1) / positive(epsilon, "epsilon")
+    chance = per_key(rational(delta, "delta"), max_groups)
     return 1 + max(0.0, -math.log(2 * chance)) * float(scale)
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class LaplaceThreshold:
-    """Add two-sided geometric noise of scale l0/ε to the count of every key present; show those that reach t.
+    """Add discrete Laplace noise of scale K/ε to the count of every key present; show those that reach t.
 
-    Each person holds at most `l0` keys (cut down beforehand) and counts once in each. Price: (ε, δ) (Korolova et al.
-    2009; Wilson et al. 2020): keys held by others too have noise of Δ1 = l0; a person's own keys appear with
-    probability at most δ together, t being the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/l0).
+    Each person holds at most K = `max_groups` keys (cut down beforehand) and counts once in each. Price: (ε, δ)
+    (Korolova et al. 2009; Wilson et al. 2020): keys held by others too have noise of Δ1 = K; a person's own keys appear
+    with probability at most δ together, t being the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K).
 
     >>> keys = LaplaceThreshold(epsilon=1, delta=1e-6)
     >>> keys.threshold
@@ -53,42 +56,47 @@ class LaplaceThreshold:
     >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
     (('ada',), True)
 
-    Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), l0 below 1, counts that are not whole.
+    Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), K below 1, counts that are not whole.
     """
 
     epsilon: Fraction
     delta: Fraction
-    l0: int
+    max_groups: int
 
     __repr__ = named
 
-    def __init__(self, epsilon: Number, delta: Number, *, l0: int = 1) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", rational(delta, "delta"))
-        object.__setattr__(self, "l0", whole(l0, "l0", least=1))
-        per_key(self.delta, self.l0)  # refuses a delta outside (0, 1), or too small
+    @formerly(l0="max_groups")
+    def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            delta=rational(delta, "delta"),
+            max_groups=whole(max_groups, "max_groups", least=1),
+        )
+        per_key(self.delta, self.max_groups)  # refuses a delta outside (0, 1), or too small
 
     @classmethod
-    def spending(cls, budget: Measure, *, l0: int = 1) -> LaplaceThreshold:
+    @formerly(l0="max_groups")
+    def spending(cls, spend: Measure, *, max_groups: int = 1) -> LaplaceThreshold:
         """Spend an (ε, δ): all of ε on the counts, all of δ on the keys of one person."""
-        epsilon, delta = approximate(budget, "selecting unknown keys")
-        return cls(epsilon, delta, l0=l0)
+        epsilon, delta = approximate(spend, "selecting unknown keys")
+        return cls(epsilon, delta, max_groups=max_groups)
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise, l0/ε."""
-        return self.l0 / self.epsilon
+        """The scale of the noise, K/ε."""
+        return self.max_groups / self.epsilon
 
     @property
     def threshold(self) -> int:
         """The least noisy count that is shown."""
-        chance = per_key(self.delta, self.l0)
+        chance = per_key(self.delta, self.max_groups)
         return 1 + least_above(lambda z: laplace_tail(self.scale, z), chance)
 
     @property
     def event(self) -> KeySelection:
-        """What was done: geometric noise of Δ1 = l0, and δ for the keys of one person."""
-        return KeySelection(DiscreteLaplaceNoise(self.scale, self.l0), self.delta)
+        """What was done: discrete Laplace noise of Δ1 = K, and δ for the keys of one person."""
+        return KeySelection(DiscreteLaplaceNoise(self.scale, self.max_groups), self.delta)
 
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
         """Add noise to every count, keep what reaches the threshold."""
@@ -109,56 +117,61 @@ class LaplaceThreshold:
 class GaussianThreshold:
     """Add discrete Gaussian noise to the count of every key present; show those that reach t.
 
-    One person's l0 keys move the counts by √l0 in Euclidean length, not by l0: better than Laplace noise for many keys
-    a person. Price: the noise's curve (variance σ², Δ2² = l0), and δ for a person's own keys (Wilson et al. 2020).
+    One person's K = `max_groups` keys move the counts by √K in Euclidean length, not by K: better than Laplace noise
+    for many keys a person. Price: the noise's curve (variance σ², Δ2² = K), and δ for a person's own keys (Wilson et
+    al. 2020).
 
-    >>> keys = GaussianThreshold(variance=100, delta=1e-6, l0=1)
+    >>> keys = GaussianThreshold(variance=100, delta=1e-6, max_groups=1)
     >>> keys.threshold
     50
     >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
     (('ada',), True)
 
-    Neighbours: add/remove one person. Refuses a variance not above 0, δ outside (0, 1), l0 below 1.
+    Neighbours: add/remove one person. Refuses a variance not above 0, δ outside (0, 1), K below 1.
     """
 
     variance: Fraction
     delta: Fraction
-    l0: int
+    max_groups: int
 
     __repr__ = named
 
-    def __init__(self, variance: Number, delta: Number, *, l0: int = 1) -> None:
-        object.__setattr__(self, "variance", positive(variance, "variance"))
-        object.__setattr__(self, "delta", rational(delta, "delta"))
-        object.__setattr__(self, "l0", whole(l0, "l0", least=1))
-        per_key(self.delta, self.l0)  # refuses a delta outside (0, 1), or too small
+    @formerly(l0="max_groups")
+    def __init__(self, variance: Number, delta: Number, *, max_groups: int = 1) -> None:
+        fill(
+            self,
+            variance=positive(variance, "variance"),
+            delta=rational(delta, "delta"),
+            max_groups=whole(max_groups, "max_groups", least=1),
+        )
+        per_key(self.delta, self.max_groups)  # refuses a delta outside (0, 1), or too small
 
     @classmethod
-    def spending(cls, budget: Measure, *, l0: int = 1, key_share: Number = Fraction(1, 2)) -> GaussianThreshold:
+    @formerly(l0="max_groups")
+    def spending(cls, spend: Measure, *, max_groups: int = 1, key_share: Number = Fraction(1, 2)) -> GaussianThreshold:
         """Spend an (ε, δ): `key_share` of δ on the keys of one person, the rest with ε on the noise."""
-        epsilon, delta = approximate(budget, "selecting unknown keys")
-        share, persons = rational(key_share, "key_share"), whole(l0, "l0", least=1)
+        epsilon, delta = approximate(spend, "selecting unknown keys")
+        share, persons = rational(key_share, "key_share"), whole(max_groups, "max_groups", least=1)
         if not 0 < share < 1:
             raise InvalidArgument(
                 "key_share must lie between 0 and 1: the part of delta spent on the keys of one person"
             )
-        from ...privacy.calibrate import least_scale
 
         def noise(sigma: Fraction) -> DiscreteGaussianNoise:
             return DiscreteGaussianNoise(sigma**2, persons, dimension=persons, linf=1)
 
         sigma = least_scale(noise, ApproxDP(epsilon, delta * (1 - share)), start=Fraction(math.isqrt(persons) + 1))
-        return cls(sigma**2, delta * share, l0=persons)
+        return cls(sigma**2, delta * share, max_groups=persons)
 
     @property
     def threshold(self) -> int:
         """The least noisy count that is shown."""
-        chance = per_key(self.delta, self.l0)
+        chance = per_key(self.delta, self.max_groups)
         return 1 + least_above(lambda z: gaussian_tail(self.variance, z), chance)
 
     @property
     def event(self) -> KeySelection:
-        """What was done: discrete Gaussian noise of Δ2² = l0, and δ for the keys of one person."""
+        """What was done: discrete Gaussian noise of Δ2² = K, and δ for the keys of one person."""
         return KeySelection(self._noise(self.variance), self.delta)
 
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
@@ -177,4 +190,4 @@ class GaussianThreshold:
         return float(least_above(lambda z: 2 * gaussian_tail(self.variance, z + 1), chance))
 
     def _noise(self, variance: Fraction) -> DiscreteGaussianNoise:
-        return DiscreteGaussianNoise(variance, self.l0, dimension=self.l0, linf=1)
+        return DiscreteGaussianNoise(variance, self.max_groups, dimension=self.max_groups, linf=1)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ...arithmetic.special import betainc
 from ..reading.value import Floats
 
 __all__ = ["cdf", "mean_size", "pmf", "tail"]
@@ -63,8 +64,6 @@ def tail(t: int, trials: int) -> float:
     >>> tail(0, 2), tail(1, 2)
     (0.5, 0.0)
     """
-    from scipy.special import betainc
-
     half = trials // 2
     return 2 * float(betainc(half + t + 1, half - t, 0.5)) if t < half else 0.0
 

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from ...arithmetic.special import ndtr
+
 __all__ = ["log_total", "mean_size", "squared", "tail"]
 
 _SMALL = 2048.0  # up to here a tail is summed term by term: at most 9σ terms
@@ -77,8 +79,6 @@ def _weight(x: float, variance: float) -> float:
 
 def _far(edge: float, variance: float) -> float:
     """Sum P(x) over x > edge, edge half-way between integers: ∫ + f'/24 − 7f'''/5760 at the edge (midpoint rule)."""
-    from scipy.special import ndtr
-
     slope = edge / variance
     bend = slope / 24 + 7 * (3 * slope / variance - slope**3) / 5760
     return float(ndtr(-edge / math.sqrt(variance))) - bend * _weight(edge, variance)

@@ -1,4 +1,4 @@
-"""The two-sided geometric law in numbers: P(j) = (1 − a)/(1 + a)·a^|j| with a = e^(−h), on steps or rounded to wholes.
+"""The discrete Laplace law in numbers: P(j) = (1 − a)/(1 + a)·a^|j| with a = e^(−h), on steps or rounded to wholes.
 
 Everything is written with tanh, sinh and expm1, so that it holds to the last bits for h = 2^-49 as for h = 50.
 """

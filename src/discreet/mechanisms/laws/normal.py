@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ...arithmetic.special import ndtr, ndtri
 from ..reading.value import Floats
 
 __all__ = ["cdf", "pmf", "quantile", "rounded_cdf", "rounded_pmf"]
@@ -61,13 +62,9 @@ def quantile(chance: float) -> float:
     >>> round(quantile(0.05), 6)
     1.959964
     """
-    from scipy.special import ndtri
-
     return -float(ndtri(chance / 2))
 
 
 def _phi(z: Floats) -> Floats:
-    from scipy.special import ndtr
-
     found: Floats = np.asarray(ndtr(z), dtype=np.float64)
     return found

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import up
+from ...arithmetic.special import ndtr
 
 __all__ = ["gaussian_tail", "laplace_tail", "least_above"]
 
@@ -44,8 +45,6 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
         beyond = np.arange(max(z, -reach), max(z, -reach) + 2 * reach)  # far enough also where z lies beyond 40 σ
         tail = math.fsum(np.exp(-(beyond.astype(np.float64) ** 2) / (2 * sigma**2)))
         return min(1.0, up(tail / math.fsum(weights)))
-    from scipy.special import ndtr
-
     peak = math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
     return min(1.0, up(float(ndtr(-z / sigma)) + peak))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ...errors import InvalidArgument
+from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from .budget import read_budget
@@ -28,8 +29,6 @@ def largest_epsilon(make: Callable[[Fraction], Event], budget: Measure, *, slots
     spent = read_budget(budget)
     if isinstance(spent, PureDP):
         return spent.epsilon / slots
-    from ...privacy.calibrate import least_scale
-
     return 1 / least_scale(lambda scale: make(1 / scale), spent, start=Fraction(slots))
 
 

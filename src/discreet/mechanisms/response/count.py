@@ -10,6 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.special import bdtr, gammaln
+
 __all__ = ["at_least", "at_most", "holders"]
 
 _MARGIN = 1e-7  # above the relative error of the log-gamma function in the pmf for n up to 10^8
@@ -22,8 +24,6 @@ def at_most(count: int, n: int, t: int, p: float, q: float) -> float:
     >>> round(at_most(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
-    from scipy.special import bdtr
-
     hits, chances = _pmf(t, p)
     room = np.minimum(count - hits, n - t)
     tails = np.where(room < 0, 0.0, bdtr(np.maximum(room, 0), n - t, q) if n > t else 1.0)
@@ -67,8 +67,6 @@ def _pmf(t: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """
     if p in (0.0, 1.0):
         return np.array([t * int(p)]), np.ones(1)
-    from scipy.special import gammaln
-
     reach = 9 * math.sqrt(t * p * (1 - p)) + 40
     hits = np.arange(max(0, math.floor(t * p - reach)), min(t, math.ceil(t * p + reach)) + 1)
     logs = gammaln(t + 1) - gammaln(hits + 1) - gammaln(t - hits + 1) + hits * math.log(p) + (t - hits) * math.log1p(-p)

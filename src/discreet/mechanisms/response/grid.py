@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -54,14 +55,12 @@ class GridResponse:
     def __init__(self, side: int, epsilon: Number, score: Score = "uniform") -> None:
         if score not in ("uniform", "distance"):
             raise InvalidArgument(f"score must be 'uniform' or 'distance', got {score!r}")
-        object.__setattr__(self, "side", whole(side, "side", least=2, most=1000))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "score", score)
+        fill(self, side=whole(side, "side", least=2, most=1000), epsilon=positive(epsilon, "epsilon"), score=score)
 
     @classmethod
-    def spending(cls, budget: Measure, *, side: int, score: Score = "uniform") -> GridResponse:
+    def spending(cls, spend: Measure, *, side: int, score: Score = "uniform") -> GridResponse:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        return cls(side, largest_epsilon(lambda e: cls(side, e, score).event, budget), score)
+        return cls(side, largest_epsilon(lambda e: cls(side, e, score).event, spend), score)
 
     @property
     def rate(self) -> Fraction:

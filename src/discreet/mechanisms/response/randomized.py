@@ -10,8 +10,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.special import betaincinv
 from ...errors import InvalidArgument
 from ...noise import Bits, coin, exponential_choice, uniform
 from ...privacy.events import Response
@@ -21,19 +23,7 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .count import holders
 
-__all__ = ["Frequencies", "RandomizedResponse", "read_answers", "truth_range"]
-
-
-def truth_range(epsilon: Number) -> tuple[float, float]:
-    """Return the closed interval of truth probabilities p that are ε-DP for a yes/no question (Warner 1965).
-
-    1/(1 + e^ε) ≤ p ≤ e^ε/(1 + e^ε): both ends are reached, the ratio of the two answers there being exactly e^ε.
-
-    >>> [round(p, 4) for p in truth_range(1)]
-    [0.2689, 0.7311]
-    """
-    least = 1 / (1 + math.exp(positive(epsilon, "epsilon")))
-    return least, 1 - least
+__all__ = ["Frequencies", "RandomizedResponse", "read_answers"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -65,15 +55,18 @@ class RandomizedResponse:
             raise InvalidArgument("give either epsilon or truth, the probability of a true answer")
         k = whole(options, "options", least=2)
         exact = None if truth is None else rational(truth, "truth")
-        object.__setattr__(self, "options", k)
-        object.__setattr__(self, "truth", exact)
-        object.__setattr__(self, "epsilon", _price(exact, k) if exact is not None else positive(epsilon, "epsilon"))
+        fill(
+            self,
+            options=k,
+            truth=exact,
+            epsilon=_price(exact, k) if exact is not None else positive(epsilon, "epsilon"),
+        )
 
     @classmethod
-    def spending(cls, budget: Measure, *, options: int) -> RandomizedResponse:
+    def spending(cls, spend: Measure, *, options: int) -> RandomizedResponse:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
         k = whole(options, "options", least=2)
-        return cls(k, epsilon=largest_epsilon(lambda e: Response(e, k), budget))
+        return cls(k, epsilon=largest_epsilon(lambda e: Response(e, k), spend))
 
     @classmethod
     def for_error(cls, error: Number, *, n: int, options: int = 2, beta: Number = 0.05) -> RandomizedResponse:
@@ -206,8 +199,6 @@ class Frequencies:
         return self._clopper_pearson(share)
 
     def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:
-        from scipy.special import betaincinv
-
         yes, no = self.counts.astype(np.float64), (self.n - self.counts).astype(np.float64)
         low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
         high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, 1), 1 - beta / 2), 1.0)

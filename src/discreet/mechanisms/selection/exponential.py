@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
@@ -52,21 +53,24 @@ class Exponential:
     def __init__(
         self, epsilon: Number, sensitivity: Number, *, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "monotone", bool(monotone))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            sensitivity=positive(sensitivity, "sensitivity"),
+            monotone=bool(monotone),
+            neighbours=read_neighbours(neighbours),
+        )
         rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
 
     @classmethod
     def spending(
-        cls, budget: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
+        cls, spend: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> Exponential:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure.
 
         Under ZCDP that is √(8ρ), and a little more where ρ is not small.
         """
-        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), spend)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @classmethod

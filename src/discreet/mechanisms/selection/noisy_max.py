@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
@@ -69,17 +70,20 @@ class NoisyMax:
     ) -> None:
         if noise not in ("exponential", "laplace"):
             raise InvalidArgument(f"noise must be 'exponential' or 'laplace', got {noise!r}")
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "monotone", bool(monotone))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            sensitivity=positive(sensitivity, "sensitivity"),
+            noise=noise,
+            monotone=bool(monotone),
+            neighbours=read_neighbours(neighbours),
+        )
         rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
 
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         sensitivity: Number,
         noise: Noise = "exponential",
@@ -87,7 +91,7 @@ class NoisyMax:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> NoisyMax:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), budget)
+        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend)
         return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
     @classmethod

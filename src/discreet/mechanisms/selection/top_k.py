@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
@@ -55,17 +56,20 @@ class TopK:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        object.__setattr__(self, "k", whole(k, "k", least=1))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "monotone", bool(monotone))
-        object.__setattr__(self, "neighbours", read_neighbours(neighbours))
+        fill(
+            self,
+            k=whole(k, "k", least=1),
+            epsilon=positive(epsilon, "epsilon"),
+            sensitivity=positive(sensitivity, "sensitivity"),
+            monotone=bool(monotone),
+            neighbours=read_neighbours(neighbours),
+        )
         rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
 
     @classmethod
     def spending(
         cls,
-        budget: Measure,
+        spend: Measure,
         *,
         k: int,
         sensitivity: Number,
@@ -80,7 +84,7 @@ class TopK:
         """
         times = whole(k, "k", least=1)
         epsilon = largest_epsilon(
-            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times), budget, slots=times
+            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times), spend, slots=times
         )
         return cls(times, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 

@@ -76,7 +76,7 @@ def find_third(
 
     >>> import discreet as dp
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
-    >>> count = dp.parse("SELECT COUNT(*) AS n FROM votes", votes)
+    >>> count = dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes)
     >>> find_third(count, spend=PureDP(1), queries=10).errors
     {'n': 30.0}
     >>> find_third(count, spend=PureDP(1), error=30).queries, find_third(count, error=30, queries=10).spend <= PureDP(1)

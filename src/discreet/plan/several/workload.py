@@ -88,8 +88,8 @@ def plan_workload(
 
     >>> import discreet as dp
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean(), "age": dp.Integer(18, 120)})}
-    >>> asked = {"n": dp.parse("SELECT COUNT(*) AS n FROM votes", votes),
-    ...          "age": dp.parse("SELECT SUM(age) AS age FROM votes", votes)}
+    >>> asked = {"n": dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes),
+    ...          "age": dp.parse_sql("SELECT SUM(age) AS age FROM votes", votes)}
     >>> both = plan_workload(asked, PureDP(1), weights={"n": 3})
     >>> [str(plan.spend) for _, plan in both.plans], len(both.events)
     (['ε = 0.75', 'ε = 0.25'], 2)

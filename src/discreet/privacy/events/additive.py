@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from .value import fill
 
 __all__ = [
     "BinomialNoise",
@@ -51,7 +51,7 @@ def _step(step: Number, sensitivity: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True, init=False)
 class DiscreteLaplaceNoise:
-    """Two-sided geometric noise on the integers, P(x) ∝ exp(−|x|/scale); `sensitivity` is Δ1 in whole steps."""
+    """Discrete Laplace noise on the integers, P(x) ∝ exp(−|x|/scale); `sensitivity` is Δ1 in whole steps."""
 
     scale: Fraction
     sensitivity: int
@@ -64,7 +64,7 @@ class DiscreteLaplaceNoise:
 
 @dataclass(frozen=True, slots=True, init=False)
 class TruncatedGeometricNoise:
-    """Two-sided geometric noise on one value, clamped to the public range low..high; the true value lies there too.
+    """Discrete Laplace noise on one value, clamped to the public range low..high; the true value lies there too.
 
     For one value only: it is priced as moving by at most high − low, whatever the sensitivity, and that is wrong for a
     vector, where each coordinate may move so far. Several values are several events.

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ..measures import Measure
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from .value import fill
 
 __all__ = [
     "ExponentialSelection",

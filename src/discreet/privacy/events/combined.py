@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...errors import InvalidArgument
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -20,7 +21,6 @@ from .additive import (
 )
 from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
 from .shuffled import Shuffled
-from .value import fill
 
 __all__ = [
     "Batch",

@@ -32,16 +32,16 @@ __all__ = [
 ]
 
 Json: TypeAlias = dict[str, object]
-Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_read`
+_Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_read`
 
 VERSION = 1
 DEEPEST = 64  # nesting of events; far above any use, far below the interpreter's own limit
 LONGEST = 4000  # digits of one number; the interpreter refuses to read more than 4300
 
-_NEAR: Fields = {"neighbours": "relation"}
-_LATTICE: Fields = {"scale": "amount", "sensitivity": "count"}
+_NEAR: _Fields = {"neighbours": "relation"}
+_LATTICE: _Fields = {"scale": "amount", "sensitivity": "count"}
 
-_EVENTS: dict[str, tuple[type[Event], Fields]] = {
+_EVENTS: dict[str, tuple[type[Event], _Fields]] = {
     "laplace-noise": (
         e.LaplaceNoise,
         {"scale": "amount", "sensitivity": "amount", "step": "amount"} | _NEAR,
@@ -75,7 +75,7 @@ _EVENTS: dict[str, tuple[type[Event], Fields]] = {
     "parallel": (e.Parallel, {"parts": "events"} | _NEAR),
 }
 
-_MEASURES: dict[str, tuple[type[Measure], Callable[..., Measure], Fields]] = {
+_MEASURES: dict[str, tuple[type[Measure], Callable[..., Measure], _Fields]] = {
     "pure-dp": (m.PureDP, m.PureDP, {"epsilon": "amount"}),
     "approx-dp": (m.ApproxDP, m.ApproxDP, {"epsilon": "amount", "delta": "amount"}),
     "zcdp": (m.ZCDP, m.ZCDP, {"rho": "amount"}),
@@ -184,7 +184,7 @@ def _opened(data: object, tag: str, known: Mapping[str, object]) -> tuple[str, J
     return name, {key: value for key, value in data.items() if key not in (tag, "version")}
 
 
-def _fields(given: Json, fields: Fields, name: str, depth: int) -> dict[str, Any]:
+def _fields(given: Json, fields: _Fields, name: str, depth: int) -> dict[str, Any]:
     expected = {_key(field) for field in fields}
     if given.keys() != expected:
         missing, extra = sorted(expected - given.keys()), sorted(map(str, given.keys() - expected))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...errors import InvalidArgument
 from ..neighbours import REPLACE, Neighbours
-from .value import fill
 
 __all__ = ["Shuffled"]
 

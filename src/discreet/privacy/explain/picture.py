@@ -58,7 +58,9 @@ def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
 
 def _tick(line: int, lines: int) -> str:
     power = 12 * line / lines
-    return "1" if power == 0 else f"1e-{power:.0f}" if power == int(power) else ""
+    if power == 0:
+        return "1"
+    return f"1e-{power:.0f}" if power == int(power) else ""
 
 
 def _axis(far: float, columns: int) -> str:

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from ...arithmetic.rounding import shown
 
-__all__ = ["Row", "Why"]
+__all__ = ["MethodPrice", "Why"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MethodPrice:
     """One method, its price, and the reason for it."""
 
     method: str
@@ -24,17 +24,17 @@ class Row:
 class Why:
     """Every method that applies, its ε at one δ, and which won; prints as a small table.
 
-    >>> Why(Fraction(1, 10**6), (Row("basic", 10.0, "they add up"), Row("zCDP", 5.7, "so do the ρ")))
+    >>> Why(Fraction(1, 10**6), (MethodPrice("basic", 10.0, "they add up"), MethodPrice("zCDP", 5.7, "so do the ρ")))
     ε at δ = 1e-06
       basic             10   they add up
     → zCDP             5.7   so do the ρ
     """
 
     delta: Fraction
-    rows: tuple[Row, ...]
+    rows: tuple[MethodPrice, ...]
 
     @property
-    def winner(self) -> Row:
+    def winner(self) -> MethodPrice:
         """The method with the least ε; of equals, the simplest."""
         return min(self.rows, key=lambda row: row.epsilon)
 

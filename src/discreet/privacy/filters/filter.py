@@ -23,27 +23,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias, assert_never, get_args
+from typing import get_args
 
-from ...arithmetic.rational import Number, rational
+from ...arithmetic.rational import Number
 from ...arithmetic.rounding import shown
 from ...errors import BudgetExceeded, InvalidArgument
 from ..events import Event
-from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
+from ..events.json import Json, measure_from_json, measure_to_json, read_amount, read_list
+from ..measures import ApproxDP, Measure, read_measure
 from ..neighbours import Neighbours, read_neighbours
 from ..pricing.parts import flatten
-from .rule import Amounts, Orders, Rule, Terms
+from .options import FilterKind, read_delta, read_kind, read_orders, rule_of
+from .rule import Amounts, FilterTerms
 
-__all__ = ["Filter", "Kind", "open_filter"]
+__all__ = ["Filter", "FilterKind", "open_filter"]
 
-Kind: TypeAlias = Literal["pure", "approximate", "zcdp", "advanced", "renyi", "gdp", "residue"]
-
+VERSION = 1
+_SLACK = 1 + Fraction(1, 2**41)  # half of the margin by which a converted budget is rounded down
+_FIELDS = {"filter", "version", "budget", "delta", "orders", "capacity", "used", "leaked", "neighbours"}
 _FINEST = 2**512  # what was spent is rounded up to this grid once its denominator is longer: the state stays short
 
 
 def open_filter(
     budget: Measure,
-    kind: Kind | None = None,
+    kind: FilterKind | None = None,
     *,
     delta: Number | None = None,
     orders: Number | Iterable[Number] | None = None,
@@ -65,9 +68,9 @@ def open_filter(
 
     Refuses a kind that cannot promise the budget, a δ to keep that leaves nothing for the tail, and budgets of nothing.
     """
-    kept = _read_kind(read_measure(budget), kind)
-    leak = _read_delta(budget, kept, delta)
-    terms = Terms(budget, leak, _read_orders(budget, kept, orders, leak))
+    kept = read_kind(read_measure(budget), kind)
+    leak = read_delta(budget, kept, delta)
+    terms = FilterTerms(budget, leak, read_orders(budget, kept, orders, leak))
     relation = None if neighbours is None else read_neighbours(neighbours)
     capacity = rule_of(kept).capacity(terms)
     if not any(capacity):
@@ -82,8 +85,8 @@ class Filter:
     Its size does not grow with the number of events. A refusal changes nothing: a smaller request may still fit.
     """
 
-    kind: Kind
-    terms: Terms
+    kind: FilterKind
+    terms: FilterTerms
     capacity: Amounts
     used: Amounts
     leaked: Fraction
@@ -156,17 +159,52 @@ class Filter:
         return self._shown(self.used, self.leaked)
 
     def to_json(self) -> dict[str, object]:
-        """Write the state as plain JSON types, exactly; see `filter_json`."""
-        from .json import filter_to_json
+        """Write the state as plain JSON types, exactly: a ledger stores it beside its events, for any later release.
 
-        return filter_to_json(self)
+        The amounts derived from the budget at creation are stored too, so that a later release with a tighter
+        conversion does not move a budget that people were already promised.
+
+        >>> open_filter(PureDP(1)).to_json()["capacity"]
+        ['1']
+        """
+        return {
+            "filter": self.kind,
+            "version": VERSION,
+            "budget": measure_to_json(self.terms.budget),
+            "delta": str(self.terms.delta),
+            "orders": [str(a) for a in self.terms.orders],
+            "capacity": [str(c) for c in self.capacity],
+            "used": [str(u) for u in self.used],
+            "leaked": str(self.leaked),
+            "neighbours": self.neighbours,
+        }
 
     @staticmethod
     def from_json(data: object) -> Filter:
-        """Read a state written by `to_json`."""
-        from .json import filter_from_json
+        """Read a state written by `to_json`, exactly.
 
-        return filter_from_json(data)
+        >>> fresh = open_filter(ApproxDP(1, 1e-6), "zcdp", delta=1e-7)
+        >>> Filter.from_json(fresh.to_json()) == fresh
+        True
+
+        Refuses unknown kinds and versions, missing or unknown fields, and a state that its budget does not allow: more
+        capacity than the budget converts to, or more spent than the capacity.
+        """
+        if not isinstance(data, dict) or data.get("filter") not in get_args(FilterKind) or data.keys() != _FIELDS:
+            raise InvalidArgument(
+                f"a filter's state is a JSON object with exactly the fields {', '.join(sorted(_FIELDS))}"
+            )
+        if data["version"] != VERSION or type(data["version"]) is not int:
+            raise InvalidArgument(f"a filter's state is not known in this version; this release reads {VERSION}")
+        kind: FilterKind = data["filter"]
+        fresh = _opened(data, kind)
+        capacity, used = _amounts(data, "capacity", fresh), _amounts(data, "used", fresh)
+        leaked = read_amount(data["leaked"], "leaked")
+        if any(not 0 <= u <= c <= a * _SLACK for u, c, a in zip(used, capacity, fresh.capacity, strict=True)):
+            raise InvalidArgument("the state has more capacity than its budget, or more used than its capacity")
+        if not 0 <= leaked <= fresh.terms.delta:
+            raise InvalidArgument("the state has leaked more than the δ it keeps for leaks")
+        return Filter(kind, fresh.terms, capacity, used, leaked, fresh.neighbours)
 
     def _price(self, event: Event) -> tuple[Amounts, Fraction]:
         parts = flatten(_read_event(event))
@@ -190,29 +228,6 @@ class Filter:
         return BudgetExceeded(f"asked for {asked}, {left} is left of {self.terms.budget}", asked=asked, left=left)
 
 
-def rule_of(kind: Kind) -> Rule:
-    """Give the rule of a kind; each stands in its own file, with its proof."""
-    match kind:
-        case "pure" | "approximate":
-            from . import pure as filter_pure
-
-            return filter_pure.PURE if kind == "pure" else filter_pure.APPROXIMATE
-        case "zcdp" | "advanced":
-            from . import zcdp as filter_zcdp
-
-            return filter_zcdp.CONCENTRATED if kind == "zcdp" else filter_zcdp.ADVANCED
-        case "renyi":
-            from . import renyi as filter_renyi
-
-            return filter_renyi.RENYI
-        case "gdp" | "residue":
-            from . import gdp as filter_gdp
-
-            return filter_gdp.GAUSSIAN if kind == "gdp" else filter_gdp.RESIDUE
-        case _:
-            assert_never(kind)
-
-
 def _short(amount: Fraction, most: Fraction) -> Fraction:
     """Round an amount that fits up to the grid if it is finer, never beyond what it fits in."""
     if amount.denominator <= _FINEST:
@@ -232,61 +247,27 @@ def _below_one(leak: Fraction) -> Fraction:
     return min(leak, Fraction(999_999, 1_000_000))
 
 
-def _read_kind(budget: Measure, kind: Kind | None) -> Kind:
-    if kind is None:
-        return _default(budget)
-    if kind not in get_args(Kind):
-        raise InvalidArgument(f"kind must be one of {', '.join(get_args(Kind))}; got {kind!r}")
-    if not isinstance(budget, rule_of(kind).budgets):
-        takes = " or ".join(b.__name__ for b in rule_of(kind).budgets)
-        raise InvalidArgument(
-            f"a filter of kind {kind!r} promises {takes}, not {type(budget).__name__}; open such a one"
-        )
-    return kind
+def _opened(data: Json, kind: FilterKind) -> Filter:
+    """Open the filter anew from the terms in the state, which checks them."""
+    budget = measure_from_json(data["budget"])
+    orders = tuple(read_amount(a, "orders") for a in read_list(data["orders"], "orders"))
+    delta = read_amount(data["delta"], "delta")
+    near = data["neighbours"]
+    fixed = kind == "renyi" and isinstance(budget, ApproxDP)  # a RenyiDP budget lists its own orders
+    fresh = open_filter(
+        budget,
+        kind,
+        delta=None if kind == "approximate" else delta,
+        orders=orders if fixed else None,
+        neighbours=near,  # type: ignore[arg-type]
+    )
+    if fresh.terms != FilterTerms(budget, delta, orders):
+        raise InvalidArgument("the state's delta or orders do not belong to its budget and kind")
+    return fresh
 
 
-def _default(budget: Measure) -> Kind:
-    match budget:
-        case PureDP():
-            return "pure"
-        case ZCDP():
-            return "zcdp"
-        case RenyiDP():
-            return "renyi"
-        case ApproxDP(delta=0):
-            return "approximate"
-        case ApproxDP() | GaussianDP():
-            return "residue"
-        case _:
-            assert_never(budget)
-
-
-def _read_delta(budget: Measure, kind: Kind, delta: Number | None) -> Fraction:
-    if kind == "approximate" and isinstance(budget, ApproxDP) and delta is None:
-        return budget.delta
-    leak = Fraction() if delta is None else rational(delta, "delta")
-    if leak and (kind == "approximate" or not isinstance(budget, ApproxDP)):
-        raise InvalidArgument(f"delta is kept from an ApproxDP budget, by a kind with a tail; {kind!r} takes none")
-    if isinstance(budget, ApproxDP) and kind != "approximate" and not 0 <= leak < budget.delta:
-        raise InvalidArgument(f"delta must be at least 0 and below the budget's {shown(budget.delta)}, got {delta}")
-    return leak
-
-
-def _read_orders(budget: Measure, kind: Kind, orders: Number | Iterable[Number] | None, leak: Fraction) -> Orders:
-    if isinstance(budget, RenyiDP) and orders is None:
-        return budget.alphas
-    if kind != "renyi" or isinstance(budget, RenyiDP):
-        if orders is not None:
-            raise InvalidArgument("orders are for kind='renyi' over an ApproxDP budget; a RenyiDP budget lists its own")
-        return ()
-    if orders is None:
-        from .renyi import best_order
-
-        terms = Terms(budget, leak, ())
-        return (best_order(float(terms.epsilon), max(float(terms.tail), 5e-324)),)
-    listed = (orders,) if isinstance(orders, Number) else tuple(orders)
-    alphas = tuple(rational(a, "orders") for a in listed)
-    if len(alphas) != 1 or alphas[0] <= 1:
-        why = "which of several orders passes would depend on the answers"
-        raise InvalidArgument(f"a renyi filter over ApproxDP fixes one order greater than 1 ({why}); give one")
-    return alphas
+def _amounts(data: Json, field: str, fresh: Filter) -> Amounts:
+    amounts = tuple(read_amount(a, field) for a in read_list(data[field], field))
+    if len(amounts) != len(fresh.capacity):
+        raise InvalidArgument(f"{field} must list {len(fresh.capacity)} amounts, got {len(amounts)}")
+    return amounts

@@ -18,22 +18,23 @@ from fractions import Fraction
 
 from ...arithmetic.rounding import fraction_down
 from ..measures import ApproxDP, GaussianDP
-from ..pricing import gdp
-from ..pricing.parts import Parts
-from .rule import Amounts, Orders, Rule, Terms, unpriced
+from ..pricing import gaussian, gdp
+from ..pricing.parts import Flattened
+from .residue import charge
+from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
 __all__ = ["GAUSSIAN", "RESIDUE"]
 
 _WORKS = "open the filter with kind='zcdp', or state its (ε, δ) as a Promise"
 
 
-def _capacity(terms: Terms) -> Amounts:
+def _capacity(terms: FilterTerms) -> Amounts:
     if isinstance(terms.budget, GaussianDP):
         return (terms.budget.squared,)
-    return (fraction_down(gdp.mu(float(terms.epsilon), float(terms.tail)) ** 2),)
+    return (fraction_down(gaussian.mu(float(terms.epsilon), float(terms.tail)) ** 2),)
 
 
-def _plain(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+def _plain(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
         each = gdp.price_gdp(atom)
@@ -43,9 +44,7 @@ def _plain(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Frac
     return (total,), parts.leak_sum
 
 
-def _residue(parts: Parts, left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
-    from .residue import charge
-
+def _residue(parts: Flattened, left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
         cost = charge(atom, times, left[0] - total)

@@ -12,18 +12,18 @@ from fractions import Fraction
 
 from ..measures import ApproxDP, PureDP
 from ..pricing.boxes import atom_box
-from ..pricing.parts import Parts
+from ..pricing.parts import Flattened
 from ..pricing.pure import price_pure
-from .rule import Amounts, Orders, Rule, Terms, unpriced
+from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
 __all__ = ["APPROXIMATE", "PURE"]
 
 
-def _capacity(terms: Terms) -> Amounts:
+def _capacity(terms: FilterTerms) -> Amounts:
     return (terms.epsilon,)
 
 
-def _pure(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+def _pure(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
         each = price_pure(atom)
@@ -34,7 +34,7 @@ def _pure(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fract
     return (total,), parts.leak_sum
 
 
-def _approximate(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+def _approximate(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total, leak = Fraction(), parts.leak_sum
     for atom, times in parts.atoms:
         box = atom_box(atom)

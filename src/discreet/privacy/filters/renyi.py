@@ -20,10 +20,10 @@ import numpy as np
 
 from ...arithmetic.rounding import fraction_down
 from ..measures import ApproxDP, RenyiDP
-from ..pricing.parts import Parts
+from ..pricing.parts import Flattened
 from ..pricing.rdp import renyi_parts
 from ..pricing.zcdp import price_zcdp
-from .rule import Amounts, Orders, Rule, Terms, unpriced
+from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
 __all__ = ["RENYI", "best_order"]
 
@@ -45,7 +45,7 @@ def _allowed(epsilon: float, delta: float, alphas: np.ndarray) -> np.ndarray:
     return np.asarray(epsilon + np.log1p(1 / lam) + (math.log(delta) + np.log(alphas)) / lam)
 
 
-def _capacity(terms: Terms) -> Amounts:
+def _capacity(terms: FilterTerms) -> Amounts:
     if isinstance(terms.budget, RenyiDP):
         return tuple(e for _, e in terms.budget.orders)
     e, d = float(terms.epsilon), float(terms.tail)
@@ -55,11 +55,11 @@ def _capacity(terms: Terms) -> Amounts:
     return (fraction_down(max(0.0, allowed)),)
 
 
-def _price(parts: Parts, _left: Amounts, orders: Orders) -> tuple[Amounts, Fraction]:
+def _price(parts: Flattened, _left: Amounts, orders: Orders) -> tuple[Amounts, Fraction]:
     totals = [Fraction()] * len(orders)
     alphas = np.array([float(a) for a in orders])
     for atom, times in parts.atoms:
-        one = Parts(((atom, 1),), (), parts.neighbours)
+        one = Flattened(((atom, 1),), (), parts.neighbours)
         prices = [Fraction(p) if math.isfinite(p) else None for p in renyi_parts(one, alphas).tolist()]
         rho = price_zcdp(atom)
         for i, price in enumerate(prices):

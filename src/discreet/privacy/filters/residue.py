@@ -50,6 +50,7 @@ import numpy as np
 from ...arithmetic.root import crossing
 from ...arithmetic.rounding import MARGIN, fraction_up
 from ...arithmetic.series import Array
+from ...arithmetic.special import ndtr
 from ..events import (
     DiscreteLaplaceNoise,
     Event,
@@ -61,6 +62,7 @@ from ..events import (
 )
 from ..neighbours import ADD_REMOVE
 from ..pricing.gdp import exact_square, price_gdp
+from ..pricing.limits import LEAST
 from ..pricing.parts import flatten
 from ..pricing.pure import price_pure
 from ..pricing.zcdp import laplace_shape
@@ -73,7 +75,7 @@ _NOISE = 2.0**-46  # above the rounding error of a distance, a sum of at most 13
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SymmetricLoss:
     """A symmetric loss: its law under D (or one no better at e = 0), its r_1, and where the crossings are proved."""
 
     losses: Array
@@ -84,8 +86,6 @@ class Spread:
 
     def distance(self, t: float) -> float:
         """Give the total variation of this followed by G(√t): Σ P(ℓ)·δ_{G(√t)}(−ℓ)."""
-        from scipy.special import ndtr
-
         root = math.sqrt(t)
         losses = np.maximum(self.losses, -600.0)  # δ falls, so this is no less, and weighs less than e^−600
         z = losses / root
@@ -97,7 +97,7 @@ class Spread:
         return self.largest**2 * (1 + MARGIN) <= 2 * t * (self.limit - abs(self.limit) * MARGIN)
 
 
-def response(epsilon: float, options: int = 2) -> Spread:
+def response(epsilon: float, options: int = 2) -> SymmetricLoss:
     """Spread of randomized response among `options`; with two it dominates every ε-DP mechanism.
 
     >>> round(response(1.0).distance(1e-9) - math.tanh(0.5), 9)
@@ -109,10 +109,10 @@ def response(epsilon: float, options: int = 2) -> Spread:
     side = 2 * math.exp(-epsilon / 2)  # both ends under √(pq), where the middle weighs (k − 2)e^−ε
     square = fraction_up(epsilon**2 * side / (side + middle) if side else epsilon**2)
     limit = epsilon / 2 - math.log((options - 2) / 4) if options > 2 else 1e300  # with two options it is always proved
-    return Spread(losses, weights, square, epsilon, limit)
+    return SymmetricLoss(losses, weights, square, epsilon, limit)
 
 
-def laplace(ratio: float, steps: int) -> Spread:
+def laplace(ratio: float, steps: int) -> SymmetricLoss:
     """Spread of Laplace noise with Δ1/b = ratio and `steps` lattice steps in Δ1 (0: continuous).
 
     Beyond 128 steps the interior atoms are bounded by an integral and that by a trapezoid sum: e^(ℓ/2)δ(−ℓ) is convex.
@@ -133,10 +133,10 @@ def laplace(ratio: float, steps: int) -> Spread:
     losses = np.array([ratio, -ratio, *inner])
     weights = np.array([end, end * math.exp(-ratio), *(flat * np.exp((inner - ratio) / 2))])
     limit = math.log(2 / ratio) if ratio < 2 else -1.0
-    return Spread(losses, weights, fraction_up(_second(ratio, steps)), ratio, limit)
+    return SymmetricLoss(losses, weights, fraction_up(_second(ratio, steps)), ratio, limit)
 
 
-def selection(epsilon: float) -> Spread:
+def selection(epsilon: float) -> SymmetricLoss:
     """Spread of the worst mechanism of bounded range ε, at e = 0: randomized response ε/2; proved for t ≥ 2ε².
 
     >>> selection(1.0).proved(2.1), selection(1.0).proved(1.9), selection(1.8).proved(100.0)
@@ -150,7 +150,7 @@ def _second(x: float, steps: int) -> float:
     """Give the mean square of the loss of Laplace noise under √(pq); the factor e^(−ℓ²/2t) only makes r_1 smaller."""
     if not steps:
         return x * x * (1 + x / 6) / (1 + x / 2)
-    ends, n = -2 / math.expm1(-max(x / steps, 1e-300)), float(steps)
+    ends, n = -2 / math.expm1(-x / steps), float(steps)
     return x * x * (ends + (n - 1) * (n - 2) / (3 * n)) / (ends + n - 1)
 
 
@@ -223,13 +223,13 @@ def _parallel(atom: Parallel, left: Fraction) -> Fraction | None:
 def _candidates(atom: Event, left: Fraction) -> Iterator[Fraction | None]:
     if not left:
         return
-    if isinstance(atom, ExponentialSelection):
+    if isinstance(atom, ExponentialSelection) and atom.epsilon >= LEAST:
         closed = _closed(atom.epsilon**2 / 4, left)
         yield closed
         yield _balanced(selection(float(atom.epsilon)), left, closed)
         return
     pure = price_pure(atom)
-    if not pure or float(pure) ** 2 > 4 * left:
+    if not pure or pure < LEAST or float(pure) ** 2 > 4 * left:
         return
     yield _closed(pure * pure, left)
     for spread in _spreads(atom, float(pure)):
@@ -242,7 +242,7 @@ def _candidates(atom: Event, left: Fraction) -> Iterator[Fraction | None]:
             return
 
 
-def _spreads(atom: Event, pure: float) -> Iterator[Spread]:
+def _spreads(atom: Event, pure: float) -> Iterator[SymmetricLoss]:
     match atom:
         case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise():
             yield laplace(*laplace_shape(atom))
@@ -259,7 +259,7 @@ def _closed(square: Fraction, left: Fraction) -> Fraction | None:
     return c if c * (left - c) >= left * square and 2 * c <= left else None
 
 
-def _balanced(spread: Spread, left: Fraction, closed: Fraction | None) -> Fraction | None:
+def _balanced(spread: SymmetricLoss, left: Fraction, closed: Fraction | None) -> Fraction | None:
     """Give the least c at which the total variations balance, from the safe side of the root, if it is proved."""
     s = float(left)
     target = math.erf(math.sqrt(s / 8))

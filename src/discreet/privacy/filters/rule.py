@@ -23,16 +23,16 @@ from typing import TypeAlias
 from ...errors import InvalidArgument
 from ..events import Event
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..pricing.parts import Parts
+from ..pricing.parts import Flattened
 
-__all__ = ["Amounts", "Orders", "Rule", "Terms", "unpriced"]
+__all__ = ["Amounts", "FilterTerms", "Orders", "Rule", "unpriced"]
 
 Amounts: TypeAlias = tuple[Fraction, ...]
 Orders: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class FilterTerms:
     """What a filter is opened with: the budget, the part of its δ kept for leaks, and the Rényi orders."""
 
     budget: Measure
@@ -55,8 +55,8 @@ class Rule:
     """One kind of filter: which budgets it takes, and three plain functions."""
 
     budgets: tuple[type[PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP], ...]
-    capacity: Callable[[Terms], Amounts]
-    price: Callable[[Parts, Amounts, Orders], tuple[Amounts, Fraction]]
+    capacity: Callable[[FilterTerms], Amounts]
+    price: Callable[[Flattened, Amounts, Orders], tuple[Amounts, Fraction]]
     measure: Callable[[Amounts, Fraction, Orders], Measure]
 
 

@@ -21,19 +21,19 @@ from ...arithmetic.rounding import fraction_down
 from ..measures import ZCDP, ApproxDP
 from ..pricing import zcdp
 from ..pricing.boxes import atom_box
-from ..pricing.parts import Parts
-from .rule import Amounts, Orders, Rule, Terms, unpriced
+from ..pricing.parts import Flattened
+from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
 __all__ = ["ADVANCED", "CONCENTRATED"]
 
 
-def _capacity(terms: Terms) -> Amounts:
+def _capacity(terms: FilterTerms) -> Amounts:
     if isinstance(terms.budget, ZCDP):
         return (terms.budget.rho,)
     return (fraction_down(zcdp.rho(float(terms.epsilon), float(terms.tail))),)
 
 
-def _price(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+def _price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
         each = zcdp.price_zcdp(atom)
@@ -44,7 +44,7 @@ def _price(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Frac
     return (total,), parts.leak_sum
 
 
-def _squares(terms: Terms) -> Amounts:
+def _squares(terms: FilterTerms) -> Amounts:
     """Solve S/2 + √(2 ln(1/δ') S) = ε for S, without cancellation, rounded down."""
     if not float(terms.tail):
         return (Fraction(),)
@@ -53,7 +53,7 @@ def _squares(terms: Terms) -> Amounts:
     return (fraction_down(root * root),)
 
 
-def _advanced(parts: Parts, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+def _advanced(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total, leak = Fraction(), parts.leak_sum
     for atom, times in parts.atoms:
         box = atom_box(atom)

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from ..pairs.atoms import Atoms
-from ..pairs.cells import Array, Cells, Pair
+from ..pairs.cells import Array, LossCells, LossPair
 
-__all__ = ["Comb", "aligned", "dots"]
+__all__ = ["Comb", "aligned", "common_pitch", "dots", "fits_pitch"]
 
 EPS = 2.0**-52
 
@@ -53,7 +53,7 @@ def aligned(pair: Atoms, step: Fraction) -> Comb:
     return Comb(h, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
 
 
-def dots(pair: Pair, step: float, tail: float) -> Comb:
+def dots(pair: LossPair, step: float, tail: float) -> Comb:
     """Connect the dots of a pair's curve at the grid points, in mass space.
 
     Each cell's (P, Q) mass is split between its two ends so that both are kept; a law on an interval of likelihood
@@ -83,7 +83,7 @@ def dots(pair: Pair, step: float, tail: float) -> Comb:
     return Comb(step, start, mass, 0.0, top, error, leak, float(cells.p[0]), spread=True)
 
 
-def _upper_share(cells: Cells, edges: Array, step: float, leak: float) -> Array:
+def _upper_share(cells: LossCells, edges: Array, step: float, leak: float) -> Array:
     """Give the part of each cell's P-mass that goes to its upper end: (1 − e^low q/p)/(1 − e^−step), a little more."""
     p, q = cells.p[1:-1], cells.q[1:-1]
     some = (p > 0) & (q > 0)
@@ -92,3 +92,24 @@ def _upper_share(cells: Cells, edges: Array, step: float, leak: float) -> Array:
     lowered = np.exp(np.minimum(0.0, np.log(ratio, where=some, out=np.zeros(len(p))) + edges[:-1]))
     share: Array = (1 - np.where(some, lowered, 0.0)) / -math.expm1(-step)
     return np.clip(share + leak, 0.0, 1.0)
+
+
+def fits_pitch(pair: LossPair, pitch: Fraction | None) -> bool:
+    """Return whether the losses of a pair lie on a lattice of this pitch."""
+    return pitch is not None and pair.lattice is not None and (pair.lattice.pitch / pitch).denominator == 1
+
+
+def common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fraction | None:
+    """Give the coarsest lattice that serves as many pairs as it can without being much finer than is needed."""
+    with_lattice = [(k, pair.lattice.pitch) for pair, k in groups if pair.lattice is not None]
+    common: Fraction | None = None
+    for _, pitch in sorted(with_lattice, reverse=True)[:64]:
+        both = pitch if common is None else _gcd(common, pitch)
+        if both >= step / 2:
+            common = both
+    return common
+
+
+def _gcd(a: Fraction, b: Fraction) -> Fraction:
+    d = a.denominator * b.denominator
+    return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), d)

@@ -15,9 +15,10 @@ from fractions import Fraction
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ..events import Event
-from ..pairs.cells import Pair, ceiling
-from ..pairs.dominating import merged_parts, pairs_of, parts_of
+from ..pairs.cells import LossPair, ceiling
+from ..pairs.dominating import merged_parts, parts_of
 from ..pricing.limits import within_floats
+from .pair import pairs_of
 from .side import Bracket, Side
 
 __all__ = ["Numerical", "numerical"]
@@ -104,7 +105,7 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
 def sides_of(parts: Iterable[tuple[Event, int]]) -> tuple[Side, ...]:
     """Give the two directions of a composition, or one if both are the same."""
     groups = [(pairs_of(event), times) for event, times in merged_parts(parts)]
-    remove: list[tuple[Pair, int]] = [(pair.remove, times) for pair, times in groups]
+    remove: list[tuple[LossPair, int]] = [(pair.remove, times) for pair, times in groups]
     if all(pair.remove is pair.add for pair, _ in groups):
         return (Side(tuple(remove)),)
     return Side(tuple(remove)), Side(tuple((pair.add, times) for pair, times in groups))

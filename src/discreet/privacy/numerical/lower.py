@@ -26,7 +26,7 @@ from .comb import dots
 from .ring import Profile, power
 from .tilt import log_share
 
-__all__ = ["Evidence", "Spread", "exceeds", "interpolate", "spread_law"]
+__all__ = ["Proof", "Spread", "exceeds", "interpolate", "spread_law"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +75,7 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class Proof:
     """What a composition of combs says about the true curve: its profile, and bounds on all that was changed.
 
     `top` bounds the mass at infinity from both sides, `low` is the P-mass lifted onto the grid. `blur` bounds ln of the
@@ -90,7 +90,7 @@ class Evidence:
     spread: Spread | None
 
 
-def exceeds(given: Evidence, epsilon: float, delta: float) -> bool:
+def exceeds(given: Proof, epsilon: float, delta: float) -> bool:
     """Tell whether the true curve at ε is certainly above δ."""
     tilt, blur, losses = given.profile.tilt, given.blur, given.profile.losses
     renyi = math.exp(min(700.0, given.profile.log_moment + log_share(tilt) - tilt * epsilon))
@@ -100,7 +100,9 @@ def exceeds(given: Evidence, epsilon: float, delta: float) -> bool:
         return have > delta
     reach = given.spread.reach
     at = epsilon - 2 * blur - given.spread.half * np.arange(-reach, reach + 1, dtype=np.float64)
-    curve = np.minimum(1.0, given.top[1] + math.exp(blur) * interpolate(losses, given.profile.upper, at, below=1.0))
+    curve = np.minimum(
+        1.0, given.top[1] + math.exp(min(blur, 700.0)) * interpolate(losses, given.profile.upper, at, below=1.0)
+    )
     hull, law = _hull(curve, delta, given.spread.half), given.spread.weights
     wrong = given.spread.noise * float(hull.sum()) + given.spread.tail * (renyi + given.top[1] + delta)
     return have > float(law @ hull) * (1 + 1e-12) + wrong

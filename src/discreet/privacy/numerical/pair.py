@@ -1,22 +1,75 @@
-"""One pair for a whole composition, where a composition stands inside another event."""
+"""The dominating pairs of any event, and one pair for a whole composition where it stands inside another event."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
+from ..events import (
+    Batch,
+    DiscreteGaussianNoise,
+    Event,
+    GaussianNoise,
+    KeySelection,
+    Parallel,
+    Repeated,
+    Sampled,
+    Sequence,
+)
 from ..pairs.atoms import Atoms
-from ..pairs.cells import Directions, Pair
+from ..pairs.cells import Directions, LossPair
 from ..pairs.curve import from_points
+from ..pairs.dominating import largest_move, merged_parts, pair_of, parts_of
+from ..pairs.mixture import RAREST, Mixture
+from ..pairs.parallel import alternatives, worst_of
+from ..pricing.limits import refuse_beyond
 from .side import Side
 
-__all__ = ["composed_pairs"]
+__all__ = ["composed_pairs", "pairs_of"]
 
 POINTS = 1201
 """Points of the curve that are joined."""
 STOPS = [10.0**-e for e in (1, 2, 4, 6, 9, 12, 16, 20, 25, 30, 38, 48, 60, 75, 95, 120)]
 """Values of δ around which the curve is computed, each with its own tilt."""
+
+
+@lru_cache(maxsize=256)
+def pairs_of(event: Event) -> Directions:
+    """Give the dominating pairs of one event: `remove` (the unit is in D) and `add` (it is in D').
+
+    Nested and composed events are composed first, on a fine grid, into one pair that dominates.
+
+    >>> from discreet.privacy.events import LaplaceNoise
+    >>> pairs_of(LaplaceNoise(2, 1)).remove.delta(0.25) == pairs_of(LaplaceNoise(2, 1)).add.delta(0.25)
+    True
+
+    Refuses what is no event, and losses beyond the floats.
+    """
+    refuse_beyond(event)
+    match event:
+        case Sampled():
+            inner = pairs_of(event.event)
+            g = max(float(event.rate), RAREST)
+            if g == 1:  # also if no float is between
+                return inner
+            return Directions(Mixture(inner.remove, g, removes=True), Mixture(inner.add, g, removes=False))
+        case Parallel():
+            return worst_of([pairs_of(case) for case in alternatives(event)])
+        case Repeated() | Sequence() | Batch() | KeySelection():
+            return _composed(event)
+        case GaussianNoise() if event.step > 0:
+            return _composed(event)
+        case DiscreteGaussianNoise() if event.dimension > 1 and largest_move(event) == 1:
+            return _composed(event)
+        case _:
+            pair = pair_of(event)
+            return Directions(pair, pair)
+
+
+def _composed(event: Event) -> Directions:
+    return composed_pairs([(pairs_of(part), times) for part, times in merged_parts(parts_of(event))])
 
 
 def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
@@ -37,7 +90,7 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
     return Directions(remove, _one(Side(tuple((pair.add, k) for pair, k in groups))))
 
 
-def _one(side: Side) -> Pair:
+def _one(side: Side) -> LossPair:
     if len(side.groups) == 1 and side.groups[0][1] == 1:
         return side.groups[0][0]
     points: list[tuple[Fraction | float, Fraction | float]] = [(0, 1), *_upper(side)]

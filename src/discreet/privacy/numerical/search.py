@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 
 from ...arithmetic.rounding import down
-from .lower import Evidence, exceeds
+from .lower import Proof, exceeds
 
 __all__ = ["last_above", "most_below", "solve"]
 
 
-def last_above(evidence: Evidence, delta: float, upper: float, gap: float) -> float:
+def last_above(evidence: Proof, delta: float, upper: float, gap: float) -> float:
     """Give the largest ε found at which the true curve is certainly above δ, 0 if there is none."""
     if not math.isfinite(upper) or upper <= 0:
         return 0.0
@@ -27,7 +27,7 @@ def last_above(evidence: Evidence, delta: float, upper: float, gap: float) -> fl
     return max(0.0, down(low))
 
 
-def most_below(evidence: Evidence, epsilon: float, upper: float) -> float:
+def most_below(evidence: Proof, epsilon: float, upper: float) -> float:
     """Give the largest δ found that the true curve at ε certainly exceeds, 0 if there is none."""
     high, part = upper, 1e-4
     while not exceeds(evidence, epsilon, high * (1 - part)):

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...arithmetic.rounding import fraction_up, up
 from ..pairs.atoms import Atoms
-from ..pairs.cells import Array, Pair, ceiling
-from .comb import Comb, aligned, dots
-from .lower import Evidence, interpolate, spread_law
+from ..pairs.cells import Array, LossPair, ceiling
+from .comb import Comb, aligned, common_pitch, dots, fits_pitch
+from .lower import Proof, interpolate, spread_law
 from .ring import Profile, compose
 from .search import last_above, most_below, solve
 from .tilt import Cumulants
@@ -35,6 +35,8 @@ ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
 OFTENEST = 2**44
 """Most pairs composed on a grid: rounding errors grow with their number, and would reach a part in 30 there."""
+FARTHEST = 1e18
+"""Largest sum of losses that is followed on a grid."""
 LONGEST = 2**22
 """Most points of a grid; refinements stop at a quarter of that."""
 
@@ -51,14 +53,14 @@ class Bracket:
 class Composed:
     """The composed combs and what they prove: δ(ε) ≤ top + e^a · upper(ε − 2a), and lower bounds by evidence."""
 
-    evidence: Evidence
+    evidence: Proof
     slack: float
 
     def deltas(self, epsilon: Array) -> Array:
         """Bound δ from above at each ε."""
         profile, a = self.evidence.profile, self.slack
         raw = interpolate(profile.losses, profile.upper, epsilon - 2 * a, below=1.0)
-        return np.minimum(1.0, self.evidence.top[1] + math.exp(a) * raw)
+        return np.minimum(1.0, self.evidence.top[1] + math.exp(min(a, 700.0)) * raw)
 
     def epsilon(self, delta: float) -> float:
         """Give the least ε whose bound is at most δ: chords in e^ε are solved exactly."""
@@ -78,7 +80,7 @@ class Composed:
         return up(start + grown) + 2 * self.slack
 
 
-Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracket], float], float]
+_Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracket], float], float]
 """How a composition narrows a bracket, how wide a bracket counts, and how wide it may stay."""
 
 
@@ -86,7 +88,7 @@ Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracke
 class Side:
     """The pairs of one direction, each with how often it happens."""
 
-    groups: tuple[tuple[Pair, int], ...]
+    groups: tuple[tuple[LossPair, int], ...]
 
     @property
     def count(self) -> int:
@@ -97,6 +99,12 @@ class Side:
     def is_single(self) -> bool:
         """Whether there is one pair, once: closed forms do."""
         return len(self.groups) == 1 and self.groups[0][1] == 1
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether there are so many pairs, or so large losses, that a grid says nothing: the largest loss does."""
+        far = sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups)
+        return self.count > OFTENEST or not far <= FARTHEST
 
     @property
     def top(self) -> tuple[float, float]:
@@ -139,7 +147,7 @@ class Side:
             return self._single(delta, cap)
         if delta >= self.distance:
             return Bracket(0.0, 0.0)
-        if self.count > OFTENEST:
+        if self.is_beyond:
             return Bracket(0.0, cap)
         tilt, rough, tail = self._aim(delta, gap, cap)
 
@@ -168,7 +176,7 @@ class Side:
             return min(tilt, cumulants.for_epsilon(near)[0], STEEPEST / near), near, tail
         return tilt, rough, tail
 
-    def _refine(self, best: Bracket, step: float, tilt: float, tail: float, goal: Goal) -> Bracket:
+    def _refine(self, best: Bracket, step: float, tilt: float, tail: float, goal: _Goal) -> Bracket:
         """Compose on finer and finer grids until the bracket is as narrow as the goal says, or the work too much."""
         look, width, gap = goal
         rounds = 0
@@ -188,7 +196,7 @@ class Side:
 
     def around(self, delta: float) -> Composed | None:
         """Compose for an upper bound near a δ; its curve is sound everywhere and tight there."""
-        if self.count > OFTENEST:
+        if self.is_beyond:
             return None
         tilt, rough, tail = self._aim(delta, 1e-3, self._capped(Fraction(delta)))
         return self._compose(_first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST)
@@ -201,7 +209,7 @@ class Side:
         if self.is_single:
             pair = self.groups[0][0]
             return Bracket(pair.lower_delta(epsilon), pair.delta(epsilon))
-        if self.count > OFTENEST:
+        if self.is_beyond:
             return Bracket(0.0, self.distance if epsilon >= 0 else 1.0)
         tail, tilt = 1e-20, 1.0
         near = min(epsilon, sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups))  # nothing is above
@@ -245,8 +253,8 @@ class Side:
 
     def combs(self, step: float, tail: float, longest: int) -> list[Comb] | None:
         """Place every pair on one grid, on its own lattice if the grid can refine it without much cost."""
-        pitch = _common_pitch(self.groups, step)
-        if pitch is not None and any(not _fits(pair, pitch) for pair, _ in self.groups):
+        pitch = common_pitch(self.groups, step)
+        if pitch is not None and any(not fits_pitch(pair, pitch) for pair, _ in self.groups):
             pitch /= math.ceil(float(pitch) / step)
         h = step if pitch is None else float(pitch)
         combs: list[Comb] = []
@@ -254,7 +262,7 @@ class Side:
             low, high = pair.span(tail)
             if high - low > longest * h:
                 return None
-            if pitch is not None and isinstance(pair, Atoms) and _fits(pair, pitch):
+            if pitch is not None and isinstance(pair, Atoms) and fits_pitch(pair, pitch):
                 combs.append(aligned(pair, pitch))
             else:
                 combs.append(dots(pair, h, tail))
@@ -273,7 +281,7 @@ class Side:
         if split and combs[0].step > COARSEST:
             low, split = math.inf, 0
         spread = spread_law(combs[0].step, split, profile.tilt) if split else None
-        evidence = Evidence(profile, (self.top[0], top), blur + raised, low, spread)
+        evidence = Proof(profile, (self.top[0], top), blur + raised, low, spread)
         return Composed(evidence, blur + sum(k * pair.slack for pair, k in self.groups))
 
 
@@ -284,23 +292,3 @@ def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
     moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).
     """
     return math.sqrt(4 * gap * epsilon / (2.2 * (1 + tilt) * count))
-
-
-def _fits(pair: Pair, pitch: Fraction | None) -> bool:
-    return pitch is not None and pair.lattice is not None and (pair.lattice.pitch / pitch).denominator == 1
-
-
-def _common_pitch(groups: tuple[tuple[Pair, int], ...], step: float) -> Fraction | None:
-    """Give the coarsest lattice that serves as many pairs as it can without being much finer than is needed."""
-    with_lattice = [(k, pair.lattice.pitch) for pair, k in groups if pair.lattice is not None]
-    common: Fraction | None = None
-    for _, pitch in sorted(with_lattice, reverse=True)[:64]:
-        both = pitch if common is None else _gcd(common, pitch)
-        if both >= step / 2:
-            common = both
-    return common
-
-
-def _gcd(a: Fraction, b: Fraction) -> Fraction:
-    d = a.denominator * b.denominator
-    return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), d)

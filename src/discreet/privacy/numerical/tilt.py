@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..pairs.atoms import Atoms
-from ..pairs.cells import Array, Pair
+from ..pairs.cells import Array, LossPair
 
 __all__ = ["Cumulants", "log_share"]
 
@@ -36,7 +36,7 @@ class Cumulants:
     True
     """
 
-    def __init__(self, groups: Sequence[tuple[Pair, int]], tail: float) -> None:
+    def __init__(self, groups: Sequence[tuple[LossPair, int]], tail: float) -> None:
         copies = [_rough(pair, tail) for pair, _ in groups]
         width = max(len(losses) for losses, _ in copies)
         self.counts = np.array([float(k) for _, k in groups])
@@ -104,7 +104,7 @@ def _golden(bound: Callable[[float], float], low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def _rough(pair: Pair, tail: float) -> tuple[Array, Array]:
+def _rough(pair: LossPair, tail: float) -> tuple[Array, Array]:
     if isinstance(pair, Atoms) and len(pair.p) <= COARSE:
         return pair.losses, pair.p
     low, high = pair.span(tail)

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rounding import down, up
-from .cells import Array, Cells, Lattice, ceiling
+from .cells import Array, Lattice, LossCells, ceiling
 
 __all__ = ["Atoms", "binary", "box", "response"]
 
@@ -39,15 +40,15 @@ class Atoms:
     q: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "certain", ceiling(self.top))
-        object.__setattr__(self, "q", _other(self.p, self.losses))
+        fill(self, certain=ceiling(self.top))
+        fill(self, q=_other(self.p, self.losses))
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         """Sum the atoms between edges; an atom on an edge belongs to the cell that ends there."""
         ends = np.searchsorted(self.losses, edges, side="right")
         q = _between(self.q, ends)
         q[0] += max(0.0, 1 - float(self.q.sum()))
-        return Cells(_between(self.p, ends), q, self.certain, self.error + 4 * EPS * len(self.p))
+        return LossCells(_between(self.p, ends), q, self.certain, self.error + 4 * EPS * len(self.p))
 
     def delta(self, epsilon: float) -> float:
         """Give H(ε) = top + Σ_{l > ε} p (1 − e^{ε−l}), rounded up."""

@@ -10,18 +10,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Array", "Cells", "Directions", "Lattice", "Pair", "ceiling", "narrowest"]
+from ...arithmetic.series import Array
 
-Array: TypeAlias = NDArray[np.float64]
+__all__ = ["Array", "Directions", "Lattice", "LossCells", "LossPair", "ceiling", "narrowest"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class LossCells:
     """The P-mass and the Q-mass of the loss L = ln(p/q) between edges.
 
     Entry 0 is everything up to the first edge, entry i the interval (edge i−1, edge i], the last entry what lies above
@@ -41,7 +40,7 @@ class Lattice(NamedTuple):
     offset: Fraction
 
 
-class Pair(Protocol):
+class LossPair(Protocol):
     """Two laws that are at least as easy to tell apart as the event's, in one direction.
 
     `limit` is the largest finite loss (None: there is none), `top` the P-mass where q = 0, `lattice` where the losses
@@ -64,7 +63,7 @@ class Pair(Protocol):
     def slack(self) -> float:
         """How far the event may stand above the pair."""
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         """Give the masses of the loss between increasing edges."""
 
     def delta(self, epsilon: float) -> float:
@@ -80,8 +79,8 @@ class Pair(Protocol):
 class Directions(NamedTuple):
     """The two directions of a neighbour relation; one shared object if the event treats them alike."""
 
-    remove: Pair
-    add: Pair
+    remove: LossPair
+    add: LossPair
 
 
 def ceiling(value: Fraction) -> float:

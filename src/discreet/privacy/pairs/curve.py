@@ -12,7 +12,7 @@ import numpy as np
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from .atoms import Atoms
-from .cells import Array, Pair
+from .cells import Array, LossPair
 
 __all__ = ["envelope", "from_points", "from_renyi", "from_zcdp", "mirrored"]
 
@@ -114,7 +114,7 @@ def from_zcdp(rho: float) -> Atoms:
     return from_renyi(orders, rho + 2 * math.sqrt(rho * 350))
 
 
-def envelope(pairs: list[Pair]) -> Atoms:
+def envelope(pairs: list[LossPair]) -> Atoms:
     """Make a pair that dominates each of several: the hull of the largest of their curves at many points."""
     ends = [pair.span(1e-150) for pair in pairs]
     low, high = min(e[0] for e in ends), max(e[1] for e in ends)

@@ -1,4 +1,4 @@
-"""The dominating pair of every event, one per direction of the neighbour relation.
+"""The dominating pair of every event that has one of its own; `numerical.pair` mixes and composes them.
 
 LaplaceNoise             a hyperbola (continuous) or atoms (on a lattice); DiscreteLaplaceNoise,
                          TruncatedGeometricNoise: atoms
@@ -18,7 +18,7 @@ import math
 import operator
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import assert_never
 
 import numpy as np
@@ -41,35 +41,29 @@ from ..events import (
     Promise,
     Repeated,
     Response,
-    Sampled,
     Sequence,
     Shuffled,
     SparseVector,
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..pricing.limits import refuse_beyond
+from ..pricing.limits import LEAST
 from ..pricing.on_lattice import on_lattice
-from .atoms import Atoms, binary, box, response
-from .cells import Array, Directions, Pair
+from .atoms import Atoms, box, response
+from .cells import Array, LossPair
 from .curve import from_points, from_renyi, from_zcdp, mirrored
 from .gauss import Gauss, lattice_gauss
 from .hyperbola import bounded_range, laplace
-from .lattice import binomial, discrete_gauss, two_sided
-from .mixture import RAREST, Mixture
-from .parallel import alternatives, worst_of
+from .lattice import binomial, discrete_gauss, discrete_laplace
+from .parallel import alternatives
 from .shuffled import shuffled_pair
 
-__all__ = ["merged_parts", "pairs_of", "parts_of"]
+__all__ = ["STEEP", "largest_move", "merged_parts", "pair_of", "parts_of"]
 
 STEEP = 600
 """Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
 UNHIDDEN = 30
 """Largest ε of a local report that a shuffler may hide; a larger one is priced as it is."""
-
-
-SLIGHT = Fraction(1, 10**100)
-"""Least loss that is told from this one, which is worse: its square is still a float."""
 
 
 def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
@@ -88,7 +82,7 @@ def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
         case KeySelection():
             key = Promise(ApproxDP(0, event.delta), neighbours=event.neighbours)
             return [*parts_of(event.noise, times), (key, times)]
-        case DiscreteGaussianNoise() if event.dimension > 1 and _largest_move(event) == 1:
+        case DiscreteGaussianNoise() if event.dimension > 1 and largest_move(event) == 1:
             # the worst move changes as many coordinates as it may, by 1 each; fewer are a post-processing of more
             one = DiscreteGaussianNoise(event.variance, 1, neighbours=event.neighbours)
             return [(one, times * min(event.squared_sensitivity, event.dimension))]
@@ -137,51 +131,14 @@ def _total(measures: list[Measure]) -> Measure:
     return reduce(operator.add, measures)
 
 
-def _largest_move(event: DiscreteGaussianNoise) -> int:
+def largest_move(event: DiscreteGaussianNoise) -> int:
+    """Return the most whole steps that one coordinate may move."""
     move = math.isqrt(event.squared_sensitivity)
     return move if event.linf is None else min(move, event.linf)
 
 
-@lru_cache(maxsize=256)
-def pairs_of(event: Event) -> Directions:
-    """Give the dominating pairs of one event: `remove` (the unit is in D) and `add` (it is in D').
-
-    Nested and composed events are composed first, on a fine grid, into one pair that dominates.
-
-    >>> pairs_of(LaplaceNoise(2, 1)).remove.delta(0.25) == pairs_of(LaplaceNoise(2, 1)).add.delta(0.25)
-    True
-
-    Refuses what is no event, and losses beyond the floats.
-    """
-    refuse_beyond(event)
-    match event:
-        case Sampled():
-            inner = pairs_of(event.event)
-            g = max(float(event.rate), RAREST)
-            if g == 1:  # also if no float is between
-                return inner
-            return Directions(Mixture(inner.remove, g, removes=True), Mixture(inner.add, g, removes=False))
-        case Parallel():
-            return worst_of([pairs_of(case) for case in alternatives(event)])
-        case Repeated() | Sequence() | Batch() | KeySelection():
-            return _composed(event)
-        case GaussianNoise() if event.step > 0:
-            return _composed(event)
-        case DiscreteGaussianNoise() if event.dimension > 1 and _largest_move(event) == 1:
-            return _composed(event)
-        case _:
-            pair = _symmetric(event)
-            return Directions(pair, pair)
-
-
-def _composed(event: Event) -> Directions:
-    from ..numerical.pair import composed_pairs
-
-    return composed_pairs([(pairs_of(part), times) for part, times in merged_parts(parts_of(event))])
-
-
-def _symmetric(event: Event) -> Pair:
-    """Give the pair of an event that treats both directions alike."""
+def pair_of(event: Event) -> LossPair:
+    """Return the dominating pair of an event that treats both directions alike; others are made of such."""
     match event:
         case LaplaceNoise():
             return _laplace(event.sensitivity / event.scale, event.step / event.scale)
@@ -196,11 +153,11 @@ def _symmetric(event: Event) -> Pair:
         case BinomialNoise():
             return binomial(event.trials, event.sensitivity)
         case ExponentialSelection():
-            return bounded_range(event.epsilon) if SLIGHT <= event.epsilon <= STEEP else _pure(event.epsilon)
+            return bounded_range(event.epsilon) if LEAST <= event.epsilon <= STEEP else _pure(event.epsilon)
         case PermuteAndFlipSelection() | SparseVector():
             return _pure(event.epsilon)
         case Response():
-            return response(event.epsilon, event.options) if SLIGHT <= event.epsilon <= STEEP else _pure(event.epsilon)
+            return response(event.epsilon, event.options) if LEAST <= event.epsilon <= STEEP else _pure(event.epsilon)
         case Promise():
             return _promised(event.measure)
         case Shuffled():
@@ -211,14 +168,19 @@ def _symmetric(event: Event) -> Pair:
             raise InvalidArgument(f"an event is expected, such as mechanism.event; got {type(event).__name__}")
 
 
-def _laplace(ratio: Fraction, rate: Fraction) -> Pair:
-    if not SLIGHT <= ratio <= STEEP:
+def _laplace(ratio: Fraction, rate: Fraction) -> LossPair:
+    if not LEAST <= ratio <= STEEP:
         return _pure(ratio)
-    return laplace(ratio) if rate == 0 else two_sided(rate, int(ratio / rate))
+    return laplace(ratio) if rate == 0 else discrete_laplace(rate, int(ratio / rate))
 
 
-def _pure(epsilon: Fraction) -> Pair:
-    return binary(max(epsilon, SLIGHT) if epsilon else epsilon) if epsilon <= STEEP else _steep(epsilon)
+def _pure(epsilon: Fraction) -> LossPair:
+    return box(_raised(epsilon), Fraction(0)) if epsilon <= STEEP else _steep(epsilon)
+
+
+def _raised(amount: Fraction) -> Fraction:
+    """Return an amount that floats can follow, no less than this one; nothing stays nothing."""
+    return max(amount, LEAST) if amount else amount
 
 
 def _steep(limit: Fraction) -> Atoms:
@@ -227,20 +189,19 @@ def _steep(limit: Fraction) -> Atoms:
 
 
 def _root(squared: Fraction) -> float:
-    return up(math.sqrt(max(squared, SLIGHT**2)), 2.0**-50)
+    return up(math.sqrt(max(squared, LEAST**2)), 2.0**-50)
 
 
-def _discrete(event: DiscreteGaussianNoise) -> Pair:
+def _discrete(event: DiscreteGaussianNoise) -> LossPair:
     if event.dimension == 1:
-        return discrete_gauss(event.variance, _largest_move(event))
-    squared = min(event.squared_sensitivity, event.dimension * _largest_move(event) ** 2)
+        return discrete_gauss(event.variance, largest_move(event))
+    squared = min(event.squared_sensitivity, event.dimension * largest_move(event) ** 2)
     rho = squared / (2 * event.variance)
-    return lattice_gauss(float(event.variance), squared, min(event.dimension, squared)) or from_zcdp(
-        up(float(max(rho, SLIGHT)))
-    )
+    gauss = lattice_gauss(float(event.variance), squared, min(event.dimension, squared))
+    return gauss or from_zcdp(up(float(_raised(rho))))
 
 
-def _promised(measure: Measure) -> Pair:
+def _promised(measure: Measure) -> LossPair:
     match measure:
         case PureDP():
             return _pure(measure.epsilon)
@@ -248,20 +209,20 @@ def _promised(measure: Measure) -> Pair:
             if measure.epsilon > STEEP:
                 at = np.array([up(float(measure.epsilon))])
                 return Atoms(at, np.ones(1), measure.delta, measure.epsilon)
-            return box(max(measure.epsilon, SLIGHT) if measure.epsilon else measure.epsilon, measure.delta)
+            return box(_raised(measure.epsilon), measure.delta)
         case GaussianDP():
             return Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))
         case ZCDP():
-            return from_zcdp(up(float(max(measure.rho, SLIGHT)))) if measure.rho else box(Fraction(0), Fraction(0))
+            return from_zcdp(up(float(_raised(measure.rho)))) if measure.rho else box(Fraction(0), Fraction(0))
         case RenyiDP():
             return _renyi(measure)
         case _:
             assert_never(measure)
 
 
-def _renyi(measure: RenyiDP) -> Pair:
+def _renyi(measure: RenyiDP) -> LossPair:
     a = np.array([float(alpha) for alpha, _ in measure.orders])
-    bound = np.array([up(float(max(e, SLIGHT))) for _, e in measure.orders])
+    bound = np.array([up(float(_raised(e))) for _, e in measure.orders])
 
     def orders(_: float) -> tuple[Array, Array]:
         return a, bound

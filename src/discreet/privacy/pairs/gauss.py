@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import down, up
-from .cells import Array, Cells, Lattice, narrowest
+from ...arithmetic.special import erfcx, log_ndtr, ndtr, ndtri
+from .cells import Array, Lattice, LossCells, narrowest
 
 __all__ = ["Gauss", "lattice_gauss"]
 
@@ -32,12 +33,12 @@ class Gauss:
     top: Fraction = Fraction(0)
     lattice: Lattice | None = None
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         """Give differences of Φ, each taken on the side where Φ is small, so that they are relatively exact."""
         z = np.clip(edges / self.mu, -40 - self.mu, 40 + self.mu)  # beyond that no mass is left in doubles
         far = float(np.abs(z).max()) + self.mu
         error = 16 * EPS * (4 + (1 + far) / narrowest(z) + far * far)
-        return Cells(_normal(z - self.mu / 2), _normal(z + self.mu / 2), 0.0, error)
+        return LossCells(_normal(z - self.mu / 2), _normal(z + self.mu / 2), 0.0, error)
 
     def delta(self, epsilon: float) -> float:
         """Give Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), rounded up, to 1e-12 relative also where it is 1e-300."""
@@ -50,15 +51,11 @@ class Gauss:
 
     def span(self, tail: float) -> tuple[float, float]:
         """Give the loss at the two quantiles, a little outside."""
-        from scipy.special import ndtri
-
         z = 1.001 * abs(float(ndtri(max(tail, 1e-300)))) + 1e-9
         return self.mu * (self.mu / 2 - z), self.mu * (self.mu / 2 + z)
 
 
 def _normal(z: Array) -> Array:
-    from scipy.special import ndtr
-
     below = np.concatenate(([0.0], ndtr(z), [1.0]))
     above = np.concatenate(([1.0], ndtr(-z), [0.0]))
     right = np.concatenate(([False], z >= 0))
@@ -70,8 +67,6 @@ def _curve(mu: float, epsilon: float) -> float:
 
     erfcx' = 2s·erfcx(s) − 2/√π, so for short μ the difference is an integral of a positive smooth function.
     """
-    from scipy.special import erfcx, log_ndtr, ndtr
-
     t = epsilon / mu - mu / 2
     if t < -6 and epsilon <= 0:
         return -math.expm1(epsilon) - float(ndtr(t)) + math.exp(epsilon) * float(ndtr(t + mu))
@@ -104,7 +99,6 @@ def lattice_gauss(variance: float, squared: float, dimension: int) -> Gauss | No
     s2 = math.log(4e12 * dimension) / (2 * math.pi**2)
     s2 = min(s2, variance / 4)
     first = math.exp(-2 * math.pi**2 * s2)
-    eta = 2 * first / (1 - first)
-    if eta > 0.01 / dimension:
+    if first > 0.25 / dimension or (eta := 2 * first / (1 - first)) > 0.01 / dimension:
         return None
     return Gauss(up(math.sqrt(squared / (variance - s2))), up(dimension * math.atanh(eta)))

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import down, up
-from .cells import Array, Cells, Lattice, narrowest
+from .cells import Array, Lattice, LossCells, narrowest
 
-__all__ = ["Hyperbola", "bounded_range", "geometric", "laplace"]
+__all__ = ["Hyperbola", "bounded_range", "discrete_laplace_hull", "laplace"]
 
 EPS = 2.0**-52
 
@@ -32,7 +32,7 @@ class Hyperbola:
     lattice: Lattice | None = None
     slack: float = 0.0
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         """Integrate the density in closed form between edges and add the two atoms."""
         cuts = np.clip(np.concatenate(([-self.wide], edges, [self.wide])), -self.wide, self.wide)
         grown = np.expm1(np.diff(cuts) / 2)
@@ -43,7 +43,7 @@ class Hyperbola:
                 cell = int(np.searchsorted(edges, loss, side="left"))
                 p[cell] += mass
                 q[cell] += mass * math.exp(-loss)
-        return Cells(p, q, 0.0, 32 * EPS * (1 + self.wide / narrowest(cuts)))
+        return LossCells(p, q, 0.0, 32 * EPS * (1 + self.wide / narrowest(cuts)))
 
     def _curve(self, e: float) -> float:
         if e >= self.high:
@@ -87,15 +87,15 @@ def laplace(ratio: Fraction) -> Hyperbola:
     return Hyperbola(x, x, 0.5, math.exp(-x / 2) / 2, ratio)
 
 
-def geometric(rate: Fraction, steps: int) -> Hyperbola:
-    """Make a pair that dominates two-sided geometric noise a^|x|, a = e^−rate, shifted by whole steps n.
+def discrete_laplace_hull(rate: Fraction, steps: int) -> Hyperbola:
+    """Make a pair that dominates discrete Laplace noise a^|x|, a = e^−rate, shifted by whole steps n.
 
     The trade-off function of the shift joins the points α = a^t/(1+a), f = a^{n+1}/((1+a)² α), t = 1 … n, by chords
     (thresholds are optimal: the loss is monotone). These points lie on the hyperbola αf = a^{n+1}/(1+a)², whose chords
     lie above it, so the hyperbola between t = 1 and t = n, with the two end atoms of mass 1/(1+a), dominates. For n = 1
     nothing is left between and it is randomized response, exactly.
 
-    >>> geometric(Fraction(1), 1).delta(0.0) - laplace(Fraction(1)).delta(0.0) > 0
+    >>> discrete_laplace_hull(Fraction(1), 1).delta(0.0) - laplace(Fraction(1)).delta(0.0) > 0
     True
     """
     a, ratio = float(rate), rate * steps

@@ -10,11 +10,12 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.special import gammaln, ndtr, xlogy
 from .atoms import Atoms, binary
 from .cells import Array, Lattice
-from .hyperbola import Hyperbola, geometric
+from .hyperbola import Hyperbola, discrete_laplace_hull
 
-__all__ = ["binomial", "discrete_gauss", "two_sided"]
+__all__ = ["binomial", "discrete_gauss", "discrete_laplace"]
 
 ERROR = 2.0**-40
 """Relative error of the masses below, stated generously."""
@@ -34,20 +35,20 @@ class _Law:
     high: int
 
 
-def two_sided(rate: Fraction, steps: int) -> Atoms | Hyperbola:
-    """Make the pair of two-sided geometric noise a^|x|, a = e^−rate, shifted by whole steps n: losses rate·(n − 2j).
+def discrete_laplace(rate: Fraction, steps: int) -> Atoms | Hyperbola:
+    """Make the pair of discrete Laplace noise a^|x|, a = e^−rate, shifted by whole steps n: losses rate·(n − 2j).
 
     P-masses: 1/(1+a) at +n·rate, a^n/(1+a) at −n·rate, (1−a)a^j/(1+a) between. Vector shifts reduce to their L1 norm as
     for `laplace` (on the integers the trade-off functions of whole shifts have matching knots). Very long shifts take
     the hyperbola through the same points, which dominates.
 
-    >>> two_sided(Fraction(1, 2), 1).losses.tolist(), len(two_sided(Fraction(1, 2), 3).losses)
+    >>> discrete_laplace(Fraction(1, 2), 1).losses.tolist(), len(discrete_laplace(Fraction(1, 2), 3).losses)
     ([-0.5, 0.5], 4)
     """
     if steps == 1:
         return binary(rate)
     if steps > FEW:
-        return geometric(rate, steps)
+        return discrete_laplace_hull(rate, steps)
     a, j = float(rate), np.arange(steps, -1, -1.0)
     share = np.exp(-a * j) / (1 + math.exp(-a))
     share[1:-1] *= -math.expm1(-a)
@@ -64,8 +65,6 @@ def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
     >>> round(discrete_gauss(Fraction(1), 1).delta(1.0), 9)
     0.141351339
     """
-    from scipy.special import ndtr
-
     v = float(variance)
     reach = math.ceil(REACH * math.sqrt(v)) + 2
     few = np.arange(-min(reach, 100), min(reach, 100) + 1.0)  # above σ = 3 the sum is σ√2π to 1e-70
@@ -121,8 +120,6 @@ def _log_binomial(trials: int, y: Array) -> Array:
 
 def _rest(z: Array) -> Array:
     """Give ln Γ(z+1) − z ln z + z: what Stirling's formula leaves."""
-    from scipy.special import gammaln, xlogy
-
     w = np.maximum(z, 16.0)
     series = (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / w**2) / w**2) / w**2) / w**2) / w
     large = np.log(2 * math.pi * w) / 2 + series

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import down, up
-from .cells import Array, Cells, Lattice, Pair
+from .cells import Array, Lattice, LossCells, LossPair
 
 __all__ = ["RAREST", "Mixture"]
 
@@ -35,7 +35,7 @@ class Mixture:
     0.0
     """
 
-    inner: Pair
+    inner: LossPair
     rate: float
     removes: bool
 
@@ -63,17 +63,17 @@ class Mixture:
         """The inner slack: both laws are mixtures of laws within the same factors."""
         return self.inner.slack
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         """Map the edges back to the inner loss and mix the masses."""
         g = self.rate
         c = self.inner.cells(_back(edges, g) if self.removes else -_back(-edges, g))
         if self.removes:
-            return Cells((1 - g) * c.q + g * c.p, c.q, g * c.top, c.error + 2.0**-50)
+            return LossCells((1 - g) * c.q + g * c.p, c.q, g * c.top, c.error + 2.0**-50)
         q = (1 - g) * c.p + g * c.q
         p = c.p.copy()
         p[-1] += c.top  # where the unit surely was absent the loss is −ln(1 − γ), finite
         q[-1] += (1 - g) * c.top
-        return Cells(p, q, 0.0, c.error + 2.0**-50)
+        return LossCells(p, q, 0.0, c.error + 2.0**-50)
 
     def _curve(self, epsilon: float, inner: Callable[[float], float]) -> float:
         g = self.rate

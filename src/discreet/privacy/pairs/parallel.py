@@ -33,7 +33,7 @@ from ..events import (
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..neighbours import ADD_REMOVE
 from ..pricing.clamp import unclamped
-from .cells import Directions, Pair
+from .cells import Directions, LossPair
 from .curve import envelope
 
 __all__ = ["alternatives", "doubled", "worst_of"]
@@ -90,7 +90,7 @@ def _rank(part: Event) -> tuple[object, Fraction] | None:
         case LaplaceNoise() if part.step == 0:
             return "Laplace", part.sensitivity / part.scale
         case DiscreteLaplaceNoise():
-            return ("geometric", part.scale), Fraction(part.sensitivity)
+            return ("discrete Laplace", part.scale), Fraction(part.sensitivity)
         case GaussianNoise() if part.step == 0:
             return "Gaussian", part.squared_sensitivity / part.variance
         case PermuteAndFlipSelection() | SparseVector():
@@ -220,7 +220,7 @@ def worst_of(cases: list[Directions]) -> Directions:
     """Give pairs that dominate each of several cases: the case itself if it is alone, else the envelope."""
     if len(cases) == 1:
         return cases[0]
-    remove: Pair = envelope([case.remove for case in cases])
+    remove: LossPair = envelope([case.remove for case in cases])
     if all(case.remove is case.add for case in cases):
         return Directions(remove, remove)
     return Directions(remove, envelope([case.add for case in cases]))

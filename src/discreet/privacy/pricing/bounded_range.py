@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...arithmetic.rounding import fraction_up
-from .gdp import mu_of_pure
+from .gaussian import mu_of_pure
 
 __all__ = ["range_square"]
 

@@ -14,9 +14,11 @@ import numpy as np
 
 from ...arithmetic.root import crossing
 from ...arithmetic.rounding import fraction_up
+from ...arithmetic.special import gammaln
 from ..events import Event, OwnCurve, Parallel, Sampled
 from ..neighbours import ADD_REMOVE
-from .parts import Parts, flatten
+from .group import delta_factor
+from .parts import Flattened, flatten
 from .pure import amplified, price_pure
 
 __all__ = ["Box", "optimal_delta", "optimal_epsilon", "price_approx"]
@@ -27,7 +29,7 @@ MOST = 2**22
 """The largest number of identical boxes whose binomial sum is taken; beyond, the numerical engine is the tool."""
 
 
-def price_approx(events: Parts | Event | Iterable[Event]) -> Box | None:
+def price_approx(events: Flattened | Event | Iterable[Event]) -> Box | None:
     """Add up (ε, δ) by basic composition, exactly; None if some event is no box at any one (ε, δ) we know of.
 
     Noise such as the Gaussian has a whole curve and no box of its own: None. A curve of points counts as its point of
@@ -65,8 +67,6 @@ def atom_box(atom: Event) -> Box | None:
 
 def _parallel(atom: Parallel) -> Box | None:
     """Take the largest ε and the largest δ of the parts; under replace, of a group of two in the worst part."""
-    from .group import delta_factor
-
     boxes = [box for box in map(price_approx, set(atom.parts)) if box is not None]
     if len(boxes) < len(set(atom.parts)):
         return None
@@ -86,8 +86,6 @@ def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:
     >>> round(optimal_delta(0.1, 10, 0.5), 12)
     0.009929626917
     """
-    from scipy.special import gammaln
-
     first = max(0, math.floor((min(epsilon / epsilon0, times + 2) + times) / 2)) if epsilon0 else times + 1
     j = np.arange(first, times + 1)
     gain = (2 * j - times) * epsilon0 - epsilon

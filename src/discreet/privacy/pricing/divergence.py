@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ...arithmetic.series import Array, convex_power, sinhc, xcoth
+from ...arithmetic.special import gammaln, logsumexp
 
 __all__ = [
     "discrete_gaussian_renyi",
@@ -42,13 +43,13 @@ def range_renyi(epsilon: float, alphas: Array) -> Array:
     >>> bool(range_renyi(1.0, np.array([2.0]))[0] < 2 / 8)
     True
     """
-    lam, epsilon = alphas - 1, max(epsilon, 1e-300)  # as above
+    lam = alphas - 1
     up = epsilon + np.log(-np.expm1(-alphas * epsilon)) - np.log(-np.expm1(-lam * epsilon)) + np.log(lam / alphas)
     up = np.clip(up, 0.0, epsilon)  # t: the larger loss
     log_mean = lam * up + np.log(-np.expm1(-alphas * epsilon)) - np.log(alphas) - math.log(-math.expm1(-epsilon))
     down = epsilon - up
     high = -np.expm1(-down) / -math.expm1(-epsilon)  # P[L = t]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # where it is not taken
         exact = np.log1p(np.maximum(high * np.expm1(lam * up) + (1 - high) * np.expm1(-lam * down), 0.0))
     eighth = alphas * epsilon * epsilon / 8
     value = np.minimum(np.where(lam * up > 1, log_mean, exact) / lam, eighth)
@@ -125,8 +126,6 @@ def _sampled(mu: float, rate: float, alpha: float) -> float:
 
 def _whole_order(mu: float, rate: float, alpha: int) -> float:
     """Sum ln(1 + Σ_{k≥2} C(α,k)(1−q)^(α−k) q^k (e^(k(k−1)μ²/2) − 1)): no cancellation."""
-    from scipy.special import gammaln, logsumexp
-
     if rate == 1:
         return alpha * (alpha - 1) * mu * mu / 2
     k = np.arange(2, alpha + 1)

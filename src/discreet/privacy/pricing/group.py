@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import fraction_up
@@ -24,7 +24,6 @@ from ..events import (
     GaussianNoise,
     LaplaceNoise,
     Parallel,
-    Promise,
     Repeated,
     Sequence,
     TruncatedGeometricNoise,
@@ -33,17 +32,22 @@ from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, rea
 from ..neighbours import ADD_REMOVE
 from .clamp import unclamped
 
-__all__ = ["additive", "group", "group_event", "parallel_price"]
+__all__ = ["Promised", "additive", "group_privacy", "no_promise", "parallel_price", "regrouped"]
+
+Promised: TypeAlias = Callable[[Event, int], Event]
+"""An event that states what an event promises to a group of some size."""
 
 
-def group(measure: Measure, size: int) -> Measure:
+def group_privacy(measure: Measure, size: int) -> Measure:
     """Restate a promise for groups of `size` units.
 
     Pure and approximate: chain the definition over K steps, a geometric series (Vadhan 2017, Lemma 2.2). zCDP:
     Bun, Steinke 2016, Proposition 1.9. Gaussian: Dong, Roth, Su 2022, Theorem 2.14. Rényi: Mironov 2017, Proposition 2.
 
-    >>> group(PureDP(0.5), 3), group(ZCDP(0.5), 3), group(GaussianDP(1), 3), group(RenyiDP({8: 1}), 2)
-    (PureDP(1.5), ZCDP(4.5), GaussianDP(3), RenyiDP({4: 3}))
+    >>> [group_privacy(one, 3) for one in (PureDP(0.5), ZCDP(0.5), GaussianDP(1))]
+    [PureDP(1.5), ZCDP(4.5), GaussianDP(3)]
+    >>> group_privacy(RenyiDP({8: 1}), 2)
+    RenyiDP({4: 3})
 
     Refuses what is no measure, sizes below 1, an (ε, δ) whose group δ reaches 1, and Rényi orders too low for it.
     """
@@ -98,32 +102,19 @@ def _renyi(measure: RenyiDP, k: int) -> RenyiDP:
     return RenyiDP(lowered)
 
 
-def group_event(event: Event, size: int) -> Event:
-    """Restate an event for groups of `size` units: an event at least as bad as what the group is exposed to.
-
-    Additive noise meets K times the sensitivity (exactly: the answer moves K times); the log-odds of an exponential
-    selection move K times; a composition is the composition of the grouped events. Anything else is known to the
-    group only by its promise.
-
-    >>> group_event(LaplaceNoise(2, 1), 3).sensitivity
-    Fraction(3, 1)
-
-    Refuses an event of which neither a pure, zCDP nor Gaussian promise is known.
-    """
-    k = whole(size, "size", least=1)
-    if k == 1:
-        return event
+def regrouped(event: Event, size: int, promised: Promised) -> Event:
+    """Restate an event for groups of `size` units, part by part; what is no noise by the promise that is handed in."""
     match event:
         case Repeated():
-            return Repeated(group_event(event.event, k), event.times)
+            return Repeated(regrouped(event.event, size, promised), event.times)
         case Sequence():
-            return Sequence(group_event(e, k) for e in event.events)
+            return Sequence(regrouped(e, size, promised) for e in event.events)
         case Batch():
-            return Batch(group_event(e, k) for e in event.events)
+            return Batch(regrouped(e, size, promised) for e in event.events)
         case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
             part = event.parts[0]
-            return group_event(part if len(event.parts) == 1 else unclamped(part), k)
-    return additive(event, k) or _promised(event, k)
+            return regrouped(part if len(event.parts) == 1 else unclamped(part), size, promised)
+    return additive(event, size) or promised(event, size)
 
 
 def additive(event: Event, k: int) -> Event | None:
@@ -151,39 +142,25 @@ def additive(event: Event, k: int) -> Event | None:
     return grown
 
 
-def _promised(event: Event, k: int) -> Event:
-    from .boxes import price_approx
-    from .gdp import price_gdp
-    from .pure import price_pure
-    from .zcdp import price_zcdp
-
-    near, measure = event.neighbours, None
-    if (pure := price_pure(event)) is not None:
-        measure = group(PureDP(pure), k)
-    elif isinstance(event, Promise):
-        measure = group(event.measure, k)
-    elif (square := price_gdp(event)) is not None:
-        measure = group(GaussianDP.of_square(square), k)
-    elif (rho := price_zcdp(event)) is not None:
-        measure = group(ZCDP(rho), k)
-    elif (box := price_approx(event)) is not None:
-        measure = group(ApproxDP(*box), k)
-    if measure is None:
-        kind = type(event).__name__
-        raise InvalidArgument(f"no promise of {kind} to a group of {k} is known; state its group promise as a Promise")
-    return Promise(measure, neighbours=near)
+def no_promise(event: Event, size: int) -> InvalidArgument:
+    """Make the refusal of an event of which no promise to a group is known."""
+    kind = type(event).__name__
+    return InvalidArgument(f"no promise of {kind} to a group of {size} is known; state its group promise as a Promise")
 
 
-def parallel_price(event: Parallel, price: Callable[[Event], Fraction | None], twice: int) -> Fraction | None:
+def parallel_price(
+    event: Parallel, price: Callable[[Event], Fraction | None], twice: int, promised: Promised
+) -> Fraction | None:
     """Give the worst price one changed unit may meet in disjoint public parts, for prices that add.
 
     Under add/remove the unit is in one part: the worst part. Under replace it may change within a part, a group of two
     there, or leave one part and enter another, both at once: the worst two parts. The maximum over the parts, as often
-    printed, is wrong under replace. `twice` is what a group of two costs at most: 2 for ε, 4 for ρ and μ².
+    printed, is wrong under replace. `twice` is what a group of two costs at most: 2 for ε, 4 for ρ and μ²;
+    `promised` states what it is promised where the event is no noise.
 
-    >>> from .pure import price_pure
+    >>> from discreet.privacy.pricing.pure import price_pure
     >>> parts = [LaplaceNoise(1, 1), LaplaceNoise(2, 1)]
-    >>> [parallel_price(Parallel(parts, neighbours=near), price_pure, 2) for near in ("add-remove", "replace")]
+    >>> [price_pure(Parallel(parts, neighbours=near)) for near in ("add-remove", "replace")]
     [Fraction(1, 1), Fraction(2, 1)]
     """
     prices = [(part, price(part)) for part in set(event.parts)]
@@ -193,7 +170,7 @@ def parallel_price(event: Parallel, price: Callable[[Event], Fraction | None], t
     single = sorted(amount for _, amount in known)
     if event.neighbours == ADD_REMOVE:
         return single[-1]
-    double = [min(twice * amount, _or_infinite(price(group_event(part, 2)))) for part, amount in known]
+    double = [min(twice * amount, _or_infinite(price(regrouped(part, 2, promised)))) for part, amount in known]
     return Fraction(max(*double, sum(single[-2:], Fraction())))
 
 

@@ -31,10 +31,12 @@ from ..events import (
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
-__all__ = ["refuse_beyond", "refuse_count", "within_floats"]
+__all__ = ["LEAST", "is_slight", "refuse_beyond", "refuse_count", "within_floats"]
 
 MOST = Fraction(10**100)
 """Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and its square is a float."""
+LEAST = 1 / MOST
+"""Least loss that is followed in floats; its square is still one."""
 FINEST = Fraction(10**140)
 """Most lattice steps in a scale or a sensitivity, or their squares: a million times more than any mechanism has."""
 OFTENEST = 2**63
@@ -67,7 +69,19 @@ def refuse_beyond(event: Event) -> None:
     for what, amount, most in _amounts(event):
         if amount > most:
             kind, works = type(event).__name__, _WORKS.get(what, "take more noise")
-            raise InvalidArgument(f"{kind} has {what} beyond {float(most):.6g}, which is not priced; {works}")
+            beyond = "2**62" if what == "trials" else f"1e{len(str(most)) - 1}"
+            raise InvalidArgument(f"{kind} has {what} beyond {beyond}, which is not priced; {works}")
+
+
+def is_slight(event: Event) -> bool:
+    """Return whether a loss of an event is so small that its own formulas would leave the floats.
+
+    Its exact price stands, and elsewhere it is priced by its pure ε, or as if its loss were `LEAST`: that is no less.
+
+    >>> is_slight(LaplaceNoise(10**101, 1)), is_slight(LaplaceNoise(10**99, 1))
+    (True, False)
+    """
+    return any(what == "a loss" and 0 < amount < LEAST for what, amount, _ in _amounts(event))
 
 
 def refuse_count(times: int) -> None:
@@ -99,14 +113,15 @@ def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
                 yield "a lattice", max(event.sensitivity, event.scale) / event.step, FINEST
         case DiscreteLaplaceNoise() | TruncatedGeometricNoise():
             yield "a loss", event.sensitivity / event.scale, MOST
-            yield "a lattice", max(event.sensitivity, event.scale), FINEST
+            yield "a lattice", max(Fraction(event.sensitivity), event.scale), FINEST
         case GaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             if event.step:
+                yield "a loss", max(event.squared_sensitivity, event.step**2) / event.variance, MOST
                 yield "a lattice", max(event.squared_sensitivity, event.variance) / event.step**2, FINEST
         case DiscreteGaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
-            yield "a lattice", max(event.squared_sensitivity, event.variance), FINEST
+            yield "a lattice", max(Fraction(event.squared_sensitivity), event.variance), FINEST
         case BinomialNoise():
             yield "trials", Fraction(event.trials), Fraction(2**62)
         case _:
@@ -123,7 +138,8 @@ def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
         case Promise():
             yield from _promised(event)
         case OwnCurve():
-            yield "a loss", max(epsilon for epsilon, _ in event.points), MOST
+            for epsilon, _ in event.points:
+                yield "a loss", epsilon, MOST
         case Sampled() | Repeated():
             yield from _amounts(event.event)
         case KeySelection():
@@ -141,7 +157,8 @@ def _promised(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
         case PureDP(epsilon=amount) | ApproxDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
             yield "a loss", amount, MOST
         case RenyiDP(orders=orders):
-            yield "a loss", max(amount for _, amount in orders), MOST
+            for _, amount in orders:
+                yield "a loss", amount, MOST
             yield "an order", orders[-1][0], MOST
             yield "an order near 1, 1/(alpha − 1)", 1 / (orders[0][0] - 1), Fraction(10**9)
         case _:

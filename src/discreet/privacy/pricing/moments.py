@@ -134,5 +134,7 @@ def tail(event: Event, epsilon: float) -> float:
     losses, weights = loss_law(atoms[0][0])
     if isinstance(atoms[0][0], LaplaceNoise) and losses.size == 66:
         x = losses[0]
-        return 0.0 if epsilon >= x else 1 - math.exp((max(epsilon, -x) - x) / 2) / 2 if epsilon >= -x else 1.0
+        if epsilon < -x:
+            return 1.0
+        return 0.0 if epsilon >= x else 1 - math.exp((epsilon - x) / 2) / 2
     return float(np.sum(weights[losses > epsilon]))

@@ -22,11 +22,11 @@ from .clamp import unclamped
 from .limits import refuse_beyond, refuse_count
 from .on_lattice import on_lattice
 
-__all__ = ["Parts", "flatten", "total"]
+__all__ = ["Flattened", "flatten", "total"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Flattened:
     """Distinct atoms with their counts, and leaks δ with theirs; the order of events does not matter to the price."""
 
     atoms: tuple[tuple[Event, int], ...]
@@ -47,9 +47,9 @@ class Parts:
         return sum((k * d for d, k in self.leaks), Fraction())
 
     @property
-    def kept(self) -> Parts:
+    def kept(self) -> Flattened:
         """The same atoms without the leaks: what is left to be priced once the leaks are paid for."""
-        return Parts(self.atoms, (), self.neighbours)
+        return Flattened(self.atoms, (), self.neighbours)
 
     @property
     def count(self) -> int:
@@ -57,7 +57,7 @@ class Parts:
         return sum(k for _, k in self.atoms)
 
 
-def flatten(events: Parts | Event | Iterable[Event]) -> Parts:
+def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     """List the atoms of one event or of several, nested in any way.
 
     >>> from ..events import LaplaceNoise
@@ -67,7 +67,7 @@ def flatten(events: Parts | Event | Iterable[Event]) -> Parts:
 
     Refuses what is no event, an empty list, lists that mix neighbour relations, and losses beyond the floats.
     """
-    if isinstance(events, Parts):
+    if isinstance(events, Flattened):
         return events
     listed = _listed(events)
     relations = {e.neighbours for e in listed}
@@ -84,7 +84,7 @@ def flatten(events: Parts | Event | Iterable[Event]) -> Parts:
     for atom, times in atoms.items():
         refuse_beyond(atom)
         refuse_count(times)
-    return Parts(tuple(atoms.items()), tuple(leaks.items()), relations.pop())
+    return Flattened(tuple(atoms.items()), tuple(leaks.items()), relations.pop())
 
 
 def _listed(events: object) -> tuple[Event, ...]:
@@ -134,7 +134,7 @@ def _twins_apart(event: Parallel) -> Parallel:
     return event if tuple(parts) == event.parts else Parallel(parts, neighbours=event.neighbours)
 
 
-def total(events: Parts | Event | Iterable[Event], one: Callable[[Event], Fraction | None]) -> Fraction | None:
+def total(events: Flattened | Event | Iterable[Event], one: Callable[[Event], Fraction | None]) -> Fraction | None:
     """Add up an amount over all atoms; None if some atom has none, or if anything may leak outright."""
     parts = flatten(events)
     if parts.leaks:

@@ -1,4 +1,4 @@
-"""Pure prices: the ε of every event that has one, exactly, and the curves of what is only known to be pure.
+"""Pure prices: the ε of every event that has one, exactly.
 
 Amounts add as exact rationals, so twenty spends of 1/20 are 1.
 """
@@ -26,12 +26,13 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from .parts import Parts, total
+from .group import group_privacy, no_promise, parallel_price
+from .parts import Flattened, total
 
-__all__ = ["amplified", "laplace_delta", "price_pure", "pure_promise", "response_delta", "response_epsilon"]
+__all__ = ["amplified", "price_pure", "pure_promise"]
 
 
-def price_pure(events: Parts | Event | Iterable[Event]) -> Fraction | None:
+def price_pure(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
     """Give the sum of the pure ε of the events, exactly; None if some event is not ε-DP for any ε.
 
     Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are chosen adaptively.
@@ -61,10 +62,16 @@ def _one(atom: Event) -> Fraction | None:
             inner = price_pure(atom.event)
             price = None if inner is None else amplified(inner, atom.rate)
         case Parallel():
-            from .group import parallel_price
-
-            price = parallel_price(atom, price_pure, 2)
+            price = parallel_price(atom, price_pure, 2, _promised)
     return price
+
+
+def _promised(event: Event, size: int) -> Event:
+    """State what a group is promised by the pure ε."""
+    pure = price_pure(event)
+    if pure is None:
+        raise no_promise(event, size)
+    return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
 
 
 def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fraction | None:
@@ -97,38 +104,3 @@ def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
         return min(epsilon, fraction_up(math.log1p(q * math.expm1(e))))
     high = e + math.log(rate.numerator) - math.log(rate.denominator)  # ln(q e^ε); what −q takes off is lost in rounding
     return min(epsilon, fraction_up(max(high, 0.0) + math.log1p(math.exp(-abs(high)))))
-
-
-def response_delta(pure: float, epsilon: float) -> float:
-    """Give δ(ε) of randomized response, the worst ε0-DP mechanism: (e^ε0 − e^ε)₊/(1 + e^ε0). Not rounded.
-
-    >>> round(response_delta(1.0, 0.5), 12)
-    0.287649136645
-    """
-    if epsilon >= pure:
-        return 0.0
-    # at negative ε both likelihood ratios e^ε0 and e^−ε0 count: δ = 1 − e^ε once ε ≤ −ε0
-    if epsilon <= -pure:
-        return -math.expm1(epsilon)
-    return -math.expm1(epsilon - pure) / (1 + math.exp(-pure))
-
-
-def response_epsilon(pure: float, delta: float) -> float:
-    """Give ε(δ) of randomized response: ln(e^ε0 − δ(1 + e^ε0)), at least 0. Not rounded.
-
-    >>> round(response_epsilon(1.0, 0.01), 12)
-    0.986226788887
-    """
-    inside = -delta * (1 + math.exp(-pure))
-    return max(0.0, pure + math.log1p(inside)) if inside > -1 else 0.0
-
-
-def laplace_delta(ratio: float, epsilon: float) -> float:
-    """Give the exact δ(ε) of continuous Laplace noise with Δ1/b = ratio: 1 − e^((ε−Δ/b)/2) for |ε| ≤ Δ/b. Not rounded.
-
-    >>> round(laplace_delta(1.0, 0.5), 12)
-    0.221199216929
-    """
-    if epsilon >= ratio:
-        return 0.0
-    return -math.expm1(min((epsilon - ratio) / 2, epsilon))

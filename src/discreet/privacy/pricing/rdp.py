@@ -32,7 +32,9 @@ from ..measures import ZCDP, GaussianDP, RenyiDP
 from ..neighbours import ADD_REMOVE
 from .divergence import discrete_gaussian_renyi, laplace_renyi, range_renyi, response_renyi, sampled_gaussian_renyi
 from .gdp import price_gdp
-from .parts import Parts, flatten, total
+from .group_event import group_event
+from .limits import is_slight
+from .parts import Flattened, flatten, total
 from .pure import price_pure
 from .zcdp import laplace_shape, moved, price_zcdp
 
@@ -40,10 +42,11 @@ __all__ = ["delta", "epsilon", "price_order", "price_rdp", "promised_renyi", "re
 
 _LEAST = 1 + 1e-4  # below, differences of order α − 1 would lose digits
 _RAREST = 1e-300  # a sample rarer than floats can tell is priced as this one, which is worse
+_STEEP = 10**4  # above this μ² a sample is priced by its ρ alone: the integral would be as long as μ²
 _COARSE = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
 
 
-def renyi(events: Parts | Event | Iterable[Event], alpha: float) -> float:
+def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
     """Give the Rényi divergence of order α of the events together, rounded up; infinite if we know none.
 
     >>> round(renyi(LaplaceNoise(scale=1, sensitivity=1), 2), 9)
@@ -56,7 +59,7 @@ def renyi(events: Parts | Event | Iterable[Event], alpha: float) -> float:
     return float(price_rdp(events, np.array([float(alpha)]))[0])
 
 
-def price_rdp(events: Parts | Event | Iterable[Event], alphas: Array) -> Array:
+def price_rdp(events: Flattened | Event | Iterable[Event], alphas: Array) -> Array:
     """Give the divergences of several orders at once, rounded up, infinite where we know none."""
     parts = flatten(events)
     if parts.leaks:
@@ -64,7 +67,7 @@ def price_rdp(events: Parts | Event | Iterable[Event], alphas: Array) -> Array:
     return renyi_parts(parts, alphas)
 
 
-def price_order(events: Parts | Event | Iterable[Event], alpha: Fraction) -> Fraction | None:
+def price_order(events: Flattened | Event | Iterable[Event], alpha: Fraction) -> Fraction | None:
     """Give the divergence of one order as an amount to be added and compared exactly; None if we know none.
 
     Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises up to their largest order.
@@ -99,7 +102,7 @@ def _chord(measure: RenyiDP, alpha: Fraction) -> Fraction | None:
     return None
 
 
-def renyi_parts(parts: Parts, alphas: Array) -> Array:
+def renyi_parts(parts: Flattened, alphas: Array) -> Array:
     """Add up the divergences of the atoms, leaving out what may leak outright."""
     amount = np.zeros_like(alphas)
     for atom, times in parts.atoms:
@@ -109,11 +112,13 @@ def renyi_parts(parts: Parts, alphas: Array) -> Array:
 
 def _one(atom: Event, alphas: Array) -> Array:
     """Take the least of what the atom's own law says, of its pure ε, and of its ρ."""
-    own = _own(atom, np.maximum(alphas, _LEAST))  # the divergence grows with the order
+    pure = price_pure(atom)
+    slight = pure is not None and is_slight(atom)
+    own = None if slight else _own(atom, np.maximum(alphas, _LEAST))  # the divergence grows with the order
     if own is not None and not isinstance(atom, Sampled | Parallel):
         return own * (1 + MARGIN)
     least = np.full_like(alphas, math.inf) if own is None else own
-    if (pure := price_pure(atom)) is not None:
+    if pure is not None:
         least = np.minimum(least, response_renyi(float(pure), 2, alphas) if pure else 0.0)
     if (rho := price_zcdp(atom)) is not None:
         least = np.minimum(least, alphas * float(rho))
@@ -135,7 +140,8 @@ def _own(atom: Event, alphas: Array) -> Array | None:
             amount = promised_renyi(promise, alphas)
         case Sampled():
             square = price_gdp(atom.event)
-            amount = None if square is None else _sampled(math.sqrt(square), max(float(atom.rate), _RAREST), alphas)
+            if square is not None and square <= _STEEP:
+                amount = _sampled(math.sqrt(square), max(float(atom.rate), _RAREST), alphas)
         case Parallel():
             amount = _parallel(atom, alphas)
     return amount
@@ -156,8 +162,6 @@ def _discrete_gaussian(atom: DiscreteGaussianNoise, alphas: Array) -> Array:
 
 
 def _parallel(atom: Parallel, alphas: Array) -> Array:
-    from .group import group_event
-
     parts = tuple(dict.fromkeys(atom.parts))
     single = np.array([price_rdp(part, alphas) for part in parts])
     if atom.neighbours == ADD_REMOVE:
@@ -199,17 +203,17 @@ def delta(amounts: Array, alphas: Array, epsilon: float) -> Array:
     return np.exp(np.minimum(0.0, log))
 
 
-def best_epsilon(parts: Parts, delta_left: float) -> float:
+def best_epsilon(parts: Flattened, delta_left: float) -> float:
     """Optimise the order of the Rényi price for ε at a given δ."""
     return _best(parts, lambda amounts, alphas: epsilon(amounts, alphas, delta_left))
 
 
-def best_delta(parts: Parts, at: float) -> float:
+def best_delta(parts: Flattened, at: float) -> float:
     """Optimise the order of the Rényi price for δ at a given ε."""
     return _best(parts, lambda amounts, alphas: delta(amounts, alphas, at))
 
 
-def _best(parts: Parts, price: Callable[[Array, Array], Array]) -> float:
+def _best(parts: Flattened, price: Callable[[Array, Array], Array]) -> float:
     """Look over the orders coarsely, then twice more closely around the best; any order is sound."""
     alphas, best = _start(parts), math.inf
     for _ in range(4):
@@ -221,7 +225,7 @@ def _best(parts: Parts, price: Callable[[Array, Array], Array]) -> float:
     return best
 
 
-def _start(parts: Parts) -> Array:
+def _start(parts: Flattened) -> Array:
     """Begin with a wide grid of orders and with those that are promised: between them a chord is all we know."""
     promises = (atom.measure for atom, _ in parts.atoms if isinstance(atom, Promise))
     listed = {float(a) for promise in promises if isinstance(promise, RenyiDP) for a in promise.alphas}

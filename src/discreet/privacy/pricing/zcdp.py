@@ -30,9 +30,11 @@ from ..events import (
     Sampled,
     TruncatedGeometricNoise,
 )
-from ..measures import ZCDP, GaussianDP
+from ..measures import ZCDP, GaussianDP, PureDP
 from .divergence import response_renyi
-from .parts import Parts, total
+from .group import group_privacy, no_promise, parallel_price
+from .limits import is_slight
+from .parts import Flattened, total
 from .pure import price_pure
 
 __all__ = ["delta", "epsilon", "laplace_rho", "moved", "price_zcdp", "range_rho", "response_rho", "rho", "rho_of_pure"]
@@ -111,7 +113,7 @@ def moved(event: DiscreteGaussianNoise) -> int:
     return d2 if linf is None else min(d2, event.dimension * linf * linf)
 
 
-def price_zcdp(events: Parts | Event | Iterable[Event]) -> Fraction | None:
+def price_zcdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
     """Give the sum of the least known ρ of the events; None if some event has none.
 
     Exact rationals for Gaussian noise, Δ2²/2σ², continuous or discrete (Canonne, Kamath, Steinke 2020, Theorem 4);
@@ -124,8 +126,8 @@ def price_zcdp(events: Parts | Event | Iterable[Event]) -> Fraction | None:
 
 
 def _one(atom: Event) -> Fraction | None:
-    own = _own(atom)
     pure = price_pure(atom)
+    own = None if pure is not None and is_slight(atom) else _own(atom)
     through = None if pure is None else rho_of_pure(pure)
     return min((c for c in (own, through) if c is not None), default=None)
 
@@ -150,10 +152,20 @@ def _own(atom: Event) -> Fraction | None:
         case Sampled():  # the Rényi divergence is quasi-convex: a mixture with the neighbour's law has no more
             price = price_zcdp(atom.event)
         case Parallel():
-            from .group import parallel_price
-
-            price = parallel_price(atom, price_zcdp, 4)
+            price = parallel_price(atom, price_zcdp, 4, _promised)
     return price
+
+
+def _promised(event: Event, size: int) -> Event:
+    """State what a group is promised: by the pure ε, by the promise itself, or by ρ."""
+    if (pure := price_pure(event)) is not None:
+        return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
+    if isinstance(event, Promise):
+        return Promise(group_privacy(event.measure, size), neighbours=event.neighbours)
+    amount = price_zcdp(event)
+    if amount is None:
+        raise no_promise(event, size)
+    return Promise(group_privacy(ZCDP(amount), size), neighbours=event.neighbours)
 
 
 def laplace_shape(atom: LaplaceNoise | DiscreteLaplaceNoise | TruncatedGeometricNoise) -> tuple[float, int]:

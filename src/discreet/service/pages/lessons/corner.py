@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ....privacy.explain.advise import NOT_PROMISED
+from ....privacy.advise import NOT_PROMISED
 from ...state import State
 from ..visit import Visit, for_all
 from .curve import curve_lesson

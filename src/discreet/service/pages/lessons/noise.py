@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ....arithmetic.rounding import shown
 from ....mechanisms.additive.discrete_laplace import Geometric
-from ....privacy.explain.advise import meaning
+from ....privacy.advise import meaning
 from ....privacy.measures import PureDP
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture, segment, steps
 from ..charts.scale import ChartScale, linear

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ...arithmetic.root import bracket, crossing
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ..events import Event
-
-if TYPE_CHECKING:
-    from ..pairs.cells import Directions, Pair
+from ..numerical.pair import pairs_of
+from ..pairs.cells import Directions, LossPair
+from ..pairs.dominating import parts_of
 
 __all__ = ["Price", "single_prices"]
 
@@ -29,8 +29,6 @@ def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]
     >>> round(delta(0.5), 9), round(epsilon(delta(0.5)), 9)
     (0.287649137, 0.5)
     """
-    from ..pairs.dominating import pairs_of, parts_of
-
     try:
         inner = parts_of(atom)
         pairs = pairs_of(inner[0][0]) if [times for _, times in inner] == [1] else None
@@ -50,7 +48,7 @@ def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]
     return above, ((lambda delta: _invert(lower, delta, limit)[0]), lower)
 
 
-def _within(pair: Pair, epsilon: float) -> float:
+def _within(pair: LossPair, epsilon: float) -> float:
     """Give ε, or the largest loss where that is less: beyond it the curve is flat, and its formulas may overflow."""
     return epsilon if pair.limit is None else min(epsilon, up(float(pair.limit)))
 

@@ -17,14 +17,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from ...arithmetic.rounding import MARGIN, down, up
 from ...errors import InvalidArgument
 from ..events import Event, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
 from ..measures import ZCDP, ApproxDP, PureDP, RenyiDP
-from . import gdp, rdp, zcdp
-from .advanced import advanced_delta, advanced_epsilon
-from .boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
-from .parts import Parts
+from ..numerical.engine import numerical
+from ..pricing import gaussian, gdp, rdp, zcdp
+from ..pricing.advanced import advanced_delta, advanced_epsilon
+from ..pricing.boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
+from ..pricing.parts import Flattened
 from .single import Price, single_prices
 
 __all__ = ["Method", "ceiling", "exact_methods", "methods", "numerical_method"]
@@ -60,13 +63,13 @@ def ceiling(amount: Fraction) -> float:
     return near if Fraction(repr(near)) >= amount else math.nextafter(near, math.inf)
 
 
-def methods(parts: Parts) -> tuple[Method, ...]:
+def methods(parts: Flattened) -> tuple[Method, ...]:
     """List the closed-form ways that apply to these atoms, simplest first; the numerical one is added by the curve."""
     made = (_basic(parts), _advanced(parts), _optimal(parts), _zcdp(parts), _rdp(parts), _gdp(parts), _single(parts))
     return tuple(m for m in made if m is not None)
 
 
-def exact_methods(parts: Parts) -> tuple[Method, ...]:
+def exact_methods(parts: Flattened) -> tuple[Method, ...]:
     """Give the few methods that decide where one of them is exact, or nearly so; nothing if none is."""
     atoms = [atom for atom, _ in parts.atoms]
     made: tuple[Method | None, ...]
@@ -82,7 +85,7 @@ def exact_methods(parts: Parts) -> tuple[Method, ...]:
     return tuple(m for m in made if m is not None) if made[-1] else ()
 
 
-def _basic(parts: Parts) -> Method | None:
+def _basic(parts: Flattened) -> Method | None:
     box = price_approx(parts)
     if box is None:
         return None
@@ -95,7 +98,7 @@ def _basic(parts: Parts) -> Method | None:
     )
 
 
-def _advanced(parts: Parts) -> Method | None:
+def _advanced(parts: Flattened) -> Method | None:
     boxes = _boxes(parts)
     if boxes is None or not boxes[0]:
         return None
@@ -112,7 +115,7 @@ def _advanced(parts: Parts) -> Method | None:
     return Method("advanced", "Dwork, Rothblum, Vadhan: a tail bound on the sum of the losses", epsilon, delta)
 
 
-def _boxes(parts: Parts) -> tuple[dict[Fraction, int], Fraction] | None:
+def _boxes(parts: Flattened) -> tuple[dict[Fraction, int], Fraction] | None:
     """Count the atoms by their ε, and add up their δ and the leaks."""
     epsilons: dict[Fraction, int] = {}
     leak = parts.leak_sum
@@ -126,7 +129,7 @@ def _boxes(parts: Parts) -> tuple[dict[Fraction, int], Fraction] | None:
     return epsilons, leak
 
 
-def _optimal(parts: Parts) -> Method | None:
+def _optimal(parts: Flattened) -> Method | None:
     boxes = _boxes(parts)
     if boxes is None or len(boxes[0]) != 1:
         return None
@@ -155,7 +158,7 @@ def _is_response(atom: Event) -> bool:
     return False
 
 
-def _zcdp(parts: Parts) -> Method | None:
+def _zcdp(parts: Flattened) -> Method | None:
     rho = zcdp.price_zcdp(parts.kept)
     if rho is None:
         return None
@@ -164,27 +167,25 @@ def _zcdp(parts: Parts) -> Method | None:
     return _leaky("zCDP", "the ρ add up; converted once by Canonne, Kamath, Steinke", parts.leak, pair)
 
 
-def _rdp(parts: Parts) -> Method | None:
-    import numpy as np
-
+def _rdp(parts: Flattened) -> Method | None:
     if not np.isfinite(rdp.renyi_parts(parts, np.array([1.0625]))).all():
         return None
     pair = (lambda d: rdp.best_epsilon(parts, d)), (lambda e: rdp.best_delta(parts, e))
     return _leaky("Rényi", "the divergences add up order by order; the best order wins", parts.leak, pair)
 
 
-def _gdp(parts: Parts) -> Method | None:
+def _gdp(parts: Flattened) -> Method | None:
     square = gdp.price_gdp(parts.kept)
     if square is None:
         return None
     exact = all(gdp.exact_square(a) is not None for a, _ in parts.atoms)
     mu = math.sqrt(square)
-    pair = (lambda d: gdp.epsilon(mu, d)), (lambda e: gdp.delta(mu, e))
+    pair = (lambda d: gaussian.epsilon(mu, d)), (lambda e: gaussian.delta(mu, e))
     because = "the μ² add up; the curve is exact" if exact else "every event is no worse than Gaussian noise of its μ"
     return _leaky("Gaussian", because, parts.leak, pair, lower=pair if exact else None)
 
 
-def _single(parts: Parts) -> Method | None:
+def _single(parts: Flattened) -> Method | None:
     if parts.count != 1 or (pair := single_prices(parts.atoms[0][0])) is None:
         return None
     upper, lower = pair
@@ -230,10 +231,8 @@ def _above(value: float, margin: float = MARGIN) -> float:
     return up(value, margin) if value else 0.0
 
 
-def numerical_method(parts: Parts, accuracy: float) -> Method | None:
+def numerical_method(parts: Flattened, accuracy: float) -> Method | None:
     """Price by the distribution of the summed loss, certified from both sides; None if some event has no such law."""
-    from ..numerical.engine import numerical
-
     events = [Repeated(atom, k) for atom, k in parts.atoms]
     events += [Repeated(Promise(ApproxDP(0, d), neighbours=parts.neighbours), k) for d, k in parts.leaks]
     try:

@@ -26,9 +26,10 @@ from ..events import (
 )
 from ..measures import ZCDP, GaussianDP, PureDP, RenyiDP
 from ..neighbours import ADD_REMOVE
-from .group import additive
-from .parts import Parts, flatten
-from .zcdp import laplace_shape, price_zcdp
+from ..pairs.dominating import STEEP
+from ..pricing.group import additive
+from ..pricing.parts import Flattened, flatten
+from ..pricing.zcdp import laplace_shape, price_zcdp
 
 __all__ = ["witness", "witnesses"]
 
@@ -44,8 +45,6 @@ def witness(event: Event) -> Event:
     >>> witness(ExponentialSelection(1)), witness(Promise(ZCDP("1/2"))).measure
     (Promise(measure=PureDP(0.5), neighbours='add-remove'), GaussianDP(1))
     """
-    from ..pairs.dominating import STEEP
-
     near, found = event.neighbours, event
     match event:
         case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise() if laplace_shape(event)[0] > STEEP:
@@ -73,7 +72,7 @@ def witness(event: Event) -> Event:
     return found
 
 
-def _together(parts: Parts) -> Event:
+def _together(parts: Flattened) -> Event:
     """Put the atoms into one event; a leak may stay shut."""
     return Sequence(Repeated(atom, times) for atom, times in parts.atoms)
 
@@ -92,7 +91,7 @@ def _whole(part: Event) -> Event:
     return _together(witnesses(flat) or flat)
 
 
-def witnesses(parts: Parts) -> Parts | None:
+def witnesses(parts: Flattened) -> Flattened | None:
     """Replace the atoms by their witnesses; None if they are their own."""
     found = [(witness(atom), times) for atom, times in parts.atoms]
     if all(w == atom for (w, _), (atom, _) in zip(found, parts.atoms, strict=True)):
@@ -101,4 +100,4 @@ def witnesses(parts: Parts) -> Parts | None:
     for w, times in found:
         for inner, each in flatten(w).atoms:
             atoms[inner] = atoms.get(inner, 0) + times * each
-    return Parts(tuple(atoms.items()), parts.leaks, parts.neighbours)
+    return Flattened(tuple(atoms.items()), parts.leaks, parts.neighbours)

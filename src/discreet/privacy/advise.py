@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.rational import Number, whole
-from ...arithmetic.rounding import shown, up
-from ...errors import InvalidArgument
-from ..compose import compose
-from ..convert import delta as delta_of
-from ..convert import epsilon as epsilon_of
-from ..curve import Curve, read_delta
-from ..events import Promise
-from ..measures import ApproxDP, Measure, PureDP, read_measure
-from .attack import Attack, attack, read_rate
+from ..arithmetic.rational import Number, whole
+from ..arithmetic.rounding import shown, up
+from ..errors import InvalidArgument
+from .compose import compose
+from .convert import delta as delta_of
+from .convert import epsilon as epsilon_of
+from .curve import Curve, read_delta
+from .events import Promise
+from .explain.attack import Attack, attack, read_rate
+from .measures import ApproxDP, Measure, PureDP, read_measure
 
 __all__ = ["NOT_PROMISED", "Advice", "Meaning", "advise", "meaning"]
 
@@ -158,7 +158,7 @@ def passed(curve: Curve, loss: float) -> float:
     P(B) ≤ δ(ε)/(1 − e^(ε−loss)) for both neighbours; and what D makes e^loss times less likely than D' has, under D, at
     most e^−loss times that probability. Every ε gives a bound; the least of a grid is returned.
 
-    >>> from ..measures import GaussianDP
+    >>> from .measures import GaussianDP
     >>> curve = compose(Promise(GaussianDP(1)))
     >>> 5.33e-5 < passed(curve, curve.epsilon(1e-5)) < 1.3e-4
     True

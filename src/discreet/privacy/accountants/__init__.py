@@ -1,0 +1,1 @@
+"""The ways to price a composition, from above and from below, and who wins."""
