@@ -186,3 +186,18 @@ def test_every_schedule_of_two_askers_has_one_charge_and_one_answer(ledgers):
 def test_so_it_is_if_one_of_them_dies_before_any_touch_of_the_store(ledgers):
     played = sum(_play_all(ledgers, dies) for dies in range(5))
     assert played > 100, played
+
+
+def test_a_slow_run_of_an_older_plan_gives_what_was_stored_first(monkeypatch):
+    """Both charges were paid, but one question has one answer."""
+    monkeypatch.setattr(paying, "PATIENCE", 0.0)
+    ledger, key = dp.open_ledger(":memory:", dp.PureDP(5)), "2:" + "a" * 64
+    old, new = (Order("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event) for n in (1, 2))
+    told = []
+
+    def overtaken():
+        told.append(pay(ledger, new, lambda: "quick", Locks()))
+        return "slow"
+
+    assert pay(ledger, old, overtaken, Locks()) == told[0] == pay(ledger, new, lambda: "never", Locks())
+    assert told[0][1] == "quick" and ledger.spent() == dp.PureDP("3/2")

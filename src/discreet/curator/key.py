@@ -51,11 +51,12 @@ from .part import part_of
 __all__ = [
     "COUNTS",
     "event_of",
+    "key_name",
     "key_of",
     "old_key_of",
     "part_of_all",
+    "prints_of",
     "question_name",
-    "question_of",
     "shares_of",
     "terms_of",
 ]
@@ -79,8 +80,17 @@ def event_of(plans: Mapping[str, Plan]) -> Event:
 
 def key_of(plans: Mapping[str, Plan], terms: Terms) -> str:
     """Return the name of what will come out: equal questions about equal versions on equal terms have equal keys."""
-    asked = {name: fingerprint(plan.question) for name, plan in plans.items()}
-    return SECOND + hash_json({"key": FORMAT, "asked": asked, "terms": terms_of(plans, terms)})
+    return key_name(prints_of(plans), terms_of(plans, terms))
+
+
+def key_name(prints: Mapping[str, str], said: Json) -> str:
+    """Return the key of questions with these fingerprints on these terms, as `terms_of` writes them."""
+    return SECOND + hash_json({"key": FORMAT, "asked": dict(prints), "terms": said})
+
+
+def prints_of(plans: Mapping[str, Plan]) -> dict[str, str]:
+    """Return the fingerprints of the questions, by name."""
+    return {name: fingerprint(plan.question) for name, plan in plans.items()}
 
 
 def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:
@@ -132,13 +142,8 @@ def shares_of(plan: Plan) -> list[str]:
     return [share_text(release.need.tally.share) for release in plan.releases]
 
 
-def question_of(plans: Mapping[str, Plan]) -> str:
-    """Return the name of what was asked, as the ledger notes it: a fingerprint, or one for several by name."""
-    return question_name({name: fingerprint(plan.question) for name, plan in plans.items()})
-
-
 def question_name(prints: Mapping[str, str]) -> str:
-    """Return the name of questions with these fingerprints.
+    """Return the name of what was asked, as the ledger notes it: a fingerprint, or one for several by name.
 
     >>> from discreet.curator.key import question_name
     >>> question_name({"": "c0ffee"}), len(question_name({"a": "c0ffee"}))

@@ -10,7 +10,7 @@ from ..ledger.order import Order
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..privacy.measures import Measure
-from .key import event_of, key_of, part_of_all, question_of
+from .key import event_of, key_name, part_of_all, prints_of, question_name, terms_of
 from .old import fits_terms
 
 __all__ = ["Priced", "order_of"]
@@ -31,5 +31,6 @@ def order_of(plans: Mapping[str, Plan], terms: Terms, ledger: Ledger, *, who: st
     """
     event, part = event_of(plans), part_of_all(plans, ledger.terms.parts)
     price = ledger.price(event, part=part)
-    fits = fits_terms(plans, terms, price)
-    return Priced(Order(who, why, question_of(plans), key_of(plans, terms), event, part, fits), price)
+    prints, fits = prints_of(plans), fits_terms(plans, terms, price)
+    key = key_name(prints, terms_of(plans, terms))
+    return Priced(Order(who, why, question_name(prints), key, event, part, fits), price)
