@@ -20,10 +20,7 @@ from discreet.mechanisms.sensitivity import counting_queries, histogram
 from discreet.privacy.events import BinomialNoise, DiscreteLaplaceNoise, Event, LaplaceNoise
 from discreet.testing.mechanism import check_mechanism
 
-pytestmark = [
-    pytest.mark.statistical,
-    pytest.mark.untraced,
-]  # false alarm below 1e-9 in each check, as its docstring says
+pytestmark = pytest.mark.statistical  # false alarm below 1e-9 in each check, as its docstring says
 
 SOUND = [
     Laplace(2, 1),

@@ -23,10 +23,7 @@ from discreet.privacy.events import DiscreteLaplaceNoise, Event, ExponentialSele
 from discreet.privacy.measures import PureDP
 from discreet.testing import check_mechanism
 
-pytestmark = [
-    pytest.mark.statistical,
-    pytest.mark.untraced,
-]  # false alarm below 1e-9 in each check, as its docstring says
+pytestmark = pytest.mark.statistical  # false alarm below 1e-9 in each check, as its docstring says
 
 EVERY = ("price", "JSON", "refusal", "range", "loss", "law", "error", "randomness", "pickling")
 SELECTIONS = [
