@@ -73,11 +73,11 @@ Need: TypeAlias = Sums | Cells
 def needs(
     statistic: Statistic, rows: Relation, *, most_cells: int = 1024, public_values: PublicValues | None = None
 ) -> Need:
-    """Say what a statistic of some rows needs.
+    """Return what a statistic of some rows needs.
 
-    >>> from ...data import Integer, Rows, Schema
-    >>> from ..algebra.expression import Field
-    >>> from ..algebra.tree import Scan
+    >>> from discreet.data import Integer, Rows, Schema
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.query.algebra.tree import Scan
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
     >>> [(part.low, part.high) for part in needs(Mean(Field("age")), people).parts]
     [(-60, 60), (0, 1)]
@@ -115,7 +115,7 @@ def needs(
 
 
 def range_of(domain: Domain) -> tuple[Fraction, Fraction]:
-    """Give the public range of a number.
+    """Return the public range of a number.
 
     >>> range_of(Whole(Fraction(1, 2), 0, 9))
     (Fraction(0, 1), Fraction(9, 2))
@@ -124,7 +124,7 @@ def range_of(domain: Domain) -> tuple[Fraction, Fraction]:
 
 
 def middle_of(domain: Domain) -> Fraction:
-    """Give the public number that totals are centred at: the grid point nearest below the middle of the range.
+    """Return the public number that totals are centred at: the grid point nearest below the middle of the range.
 
     >>> middle_of(Whole(Fraction(1, 2), 0, 9))
     Fraction(2, 1)
@@ -133,7 +133,7 @@ def middle_of(domain: Domain) -> Fraction:
 
 
 def coarse_of(domain: Domain) -> Fraction | None:
-    """Give the grid that products of a number are taken on: None if its own is coarse enough.
+    """Return the grid that products of a number are taken on: None if its own is coarse enough.
 
     >>> coarse_of(Whole(Fraction(1), 0, 120)), coarse_of(Whole(Fraction(1, 2), 0, 1 << 21))
     (None, Fraction(2, 1))
@@ -145,7 +145,7 @@ def coarse_of(domain: Domain) -> Fraction | None:
 
 
 def blur_of(domain: Domain) -> Fraction:
-    """Say how far a value may be moved by rounding it for products: half a step of their grid."""
+    """Return how far a value may be moved by rounding it for products: half a step of their grid."""
     return (coarse_of(domain) or Fraction(0)) / 2
 
 
@@ -156,7 +156,7 @@ def _whole(domain: Domain) -> Whole:
 
 
 def _present(x: Expression, rows: Relation) -> Expression:
-    """Say where a value counts: everywhere, if it cannot be NULL, so that COUNT(*) serves too."""
+    """Return where a value counts: everywhere, if it cannot be NULL, so that COUNT(*) serves too."""
     if always_present(x, rows):
         return Constant(True)
     return Call(Function.NOT, (Call(Function.IS_NULL, (x,)),))
@@ -211,6 +211,6 @@ def _moments(x: Expression, y: Expression, rows: Relation) -> tuple[Part, ...]:
 
 
 def _where(other: Expression, value: _Factor) -> _Factor:
-    """Give the value where the other is not NULL."""
+    """Return the value where the other is not NULL."""
     chosen = Call(Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value.expression))
     return _Factor(chosen, value.worth)
