@@ -10,7 +10,7 @@ from discreet.data import Boolean, Category, Integer, People, Real, Rows, Schema
 from discreet.engines import Memory
 from discreet.engines.base import cancelled, failure
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.sql.frame import Writer
+from discreet.engines.sql.rows.frame import Writer
 from discreet.engines.sql.tally import tally_sql
 from discreet.engines.understand import understand
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch, UnboundedSensitivity, UnsupportedQuery

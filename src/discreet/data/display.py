@@ -19,7 +19,7 @@ SHOWN_KEYS = 8
 
 
 def facts(schema: Schema) -> list[tuple[str, str, str, str]]:
-    """Give one line per column: its name, its kind, its values, its rule for NULL (and whether it needs a word)."""
+    """Return one line per column: its name, its kind, its values, its rule for NULL (and whether it needs a word)."""
     lines = []
     for name, column in schema.declared:
         rule = _null_rule(column)
@@ -30,7 +30,7 @@ def facts(schema: Schema) -> list[tuple[str, str, str, str]]:
 
 
 def heading(schema: Schema) -> str:
-    """Say in one line who is protected and from what."""
+    """Return in one line who is protected and from what."""
     if schema.public:
         unique = f", unique by {', '.join(schema.key)}" if schema.key else ""
         unique += "".join(f", at most {most} rows with one {name}" for name, most in schema.max_rows)
@@ -44,7 +44,7 @@ def heading(schema: Schema) -> str:
 
 
 def values(column: Column) -> str:
-    """Say in words which values a column may have.
+    """Return in words which values a column may have.
 
     >>> values(Real(0, 1, step=0.01)), values(Category(["N", "S"], other=True)), values(Text(max_length=20))
     ('0 to 1, step 1/100', "'N', 'S'; others are 'other'", 'at most 20 characters')

@@ -12,6 +12,8 @@ from ..errors import InvalidArgument, SchemaMismatch
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .columns.column import Column, Date, Timestamp
 from .columns.nulls import flag
+from .display import schema_html, schema_text
+from .files.plain import schema_from_dict, schema_to_dict
 from .unit import LONGEST_NAME, People, Unit, read_name
 
 __all__ = ["Schema", "read_table_name", "read_version"]
@@ -135,7 +137,7 @@ class Schema:
         raise SchemaMismatch(f"{self.name} has no column {name!r}; it has {', '.join(names)}{meant}")
 
     def ready(self) -> Schema:
-        """Give the schema back if every fact in it is the steward's word, refuse it if it is still a draft.
+        """Return the schema if every fact in it is the steward's word, refuse it if it is still a draft.
 
         A bound that was read from the data tells about one person; whoever answers questions calls this first.
         """
@@ -147,9 +149,7 @@ class Schema:
         return self
 
     def to_dict(self) -> dict[str, object]:
-        """Give the schema as plain values for JSON; `from_dict` reads exactly the same schema back."""
-        from .files.plain import schema_to_dict
-
+        """Return the schema as plain values for JSON; `from_dict` reads exactly the same schema back."""
         return schema_to_dict(self)
 
     @classmethod
@@ -161,21 +161,15 @@ class Schema:
         >>> Schema.from_dict(votes.to_dict()) == votes
         True
         """
-        from .files.plain import schema_from_dict
-
-        return schema_from_dict(facts)
+        return schema_from_dict(facts, cls)
 
     def __repr__(self) -> str:
         return f"<Schema {self.name}: {len(self.declared)} columns, {self.unit or 'public'}>"
 
     def __str__(self) -> str:
-        from .display import schema_text
-
         return schema_text(self)
 
     def _repr_html_(self) -> str:
-        from .display import schema_html
-
         return schema_html(self)
 
 
@@ -232,7 +226,7 @@ def _check_window(label: str, per: str, columns: dict[str, Column]) -> None:
 
 
 def _key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ...]:
-    names = (key,) if isinstance(key, str) else tuple(key) if isinstance(key, Iterable) else (key,)
+    names = tuple(key) if isinstance(key, Iterable) and not isinstance(key, str) else (key,)
     if names and not public:
         raise InvalidArgument(
             "only a public table may state a key; of a private table the unit says all that is public"

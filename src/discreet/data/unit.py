@@ -117,7 +117,7 @@ def _window(window: object) -> tuple[str, Period] | None:
 
 
 def window_start(time: datetime, per: Period) -> datetime:
-    """Give the first second of the calendar window a time falls in; weeks begin on Monday, all is UTC.
+    """Return the first second of the calendar window a time falls in; weeks begin on Monday, all is UTC.
 
     >>> window_start(datetime(2024, 5, 15, 9, 30), "week"), window_start(datetime(2024, 5, 15), "quarter")
     (datetime.datetime(2024, 5, 13, 0, 0), datetime.datetime(2024, 4, 1, 0, 0))

@@ -22,7 +22,7 @@ class Engine(Protocol):
     """A store that answers tallies."""
 
     def tally(self, tally: Tally) -> Totals:
-        """Give the exact totals of every key that occurs."""
+        """Return the exact totals of every key that occurs."""
         ...
 
     def explain(self, tally: Tally) -> str:
@@ -39,7 +39,7 @@ class Engine(Protocol):
 
 
 def failure() -> EngineFailure:
-    """Give the one message for whatever goes wrong inside a store.
+    """Return the one message for whatever goes wrong inside a store.
 
     >>> failure()
     EngineFailure('the store could not answer; what it said is not shown, since it may tell about the data')

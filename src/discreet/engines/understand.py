@@ -106,7 +106,7 @@ def _part(term: Term, domain: Domain, tally: Tally) -> TermFacts:
 
 
 def _personal(relation: Relation) -> bool:
-    """Tell whether a relation joins or groups by the person."""
+    """Return whether a relation joins or groups by the person."""
     match relation:
         case Scan():
             return False
@@ -155,7 +155,7 @@ def _storable(expression: Expression) -> None:
 
 
 def times_of(total: Total, columns: dict[str, Domain]) -> int:
-    """Say how many of a total's steps one step of its expression is.
+    """Return how many of a total's steps one step of its expression is.
 
     Refuses a total of text or truths, and a step that does not divide that of the expression.
     """

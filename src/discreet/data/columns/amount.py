@@ -11,7 +11,7 @@ INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 
 
 def plain(amount: Fraction | int) -> int | float | str:
-    """Give the number, JSON's or TOML's, that `rational` reads back as exactly this amount; text where none does.
+    """Return the number, JSON's or TOML's, that `rational` reads back as exactly this amount; text where none does.
 
     >>> plain(Fraction(3)), plain(Fraction(1, 20)), plain(Fraction(1, 3))
     (3, 0.05, '1/3')

@@ -69,7 +69,7 @@ class Category:
         return nulls(self.default, self.null_key)
 
     def read(self, value: object) -> KeyValue | None:
-        """Say which key a stored value counts as; None is NULL."""
+        """Return which key a stored value counts as; None is NULL."""
         if absent(value):
             return self.default
         key = _READERS[self.of](value)
@@ -111,7 +111,7 @@ class Boolean:
         return nulls(self.default, self.null_key)
 
     def read(self, value: object) -> bool | None:
-        """Say what a stored value counts as; None is NULL."""
+        """Return what a stored value counts as; None is NULL."""
         found = truth(value)
         return self.default if found is None else found
 
@@ -153,7 +153,7 @@ class Text:
         return nulls(self.default, self.null_key)
 
     def read(self, value: object) -> str | None:
-        """Say what a stored value counts as; None is NULL."""
+        """Return what a stored value counts as; None is NULL."""
         found = text(value)
         return self.default if found is None else found[: self.max_length]
 

@@ -24,7 +24,7 @@ TRUE, FALSE = frozenset({"true", "t", "yes", "y", "1"}), frozenset({"false", "f"
 
 
 def absent(value: object) -> bool:
-    """Tell whether a stored value is NULL before any reading: None, NaN, not-a-time, a type no column can hold.
+    """Return whether a stored value is NULL before any reading: None, NaN, not-a-time, a type no column can hold.
 
     >>> absent(None), absent(float("nan")), absent([1]), absent("")
     (True, True, True, False)
@@ -101,7 +101,7 @@ def truth(value: object) -> bool | None:
     plain = native(value)
     if isinstance(plain, str):
         word = plain.strip(" ").lower()
-        return True if word in TRUE else False if word in FALSE else None
+        return word in TRUE if word in TRUE | FALSE else None
     x = number(plain)
     return bool(x) if x in (0, 1) else None
 

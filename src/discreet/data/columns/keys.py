@@ -36,7 +36,9 @@ def key_kind(key: KeyValue) -> KeyKind:
     >>> key_kind(True), key_kind(1), key_kind("1")
     ('boolean', 'integer', 'text')
     """
-    return "boolean" if isinstance(key, bool) else "integer" if isinstance(key, int) else "text"
+    if isinstance(key, bool):
+        return "boolean"
+    return "integer" if isinstance(key, int) else "text"
 
 
 def read_key(value: object, name: str) -> KeyValue:

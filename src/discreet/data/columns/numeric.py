@@ -79,7 +79,7 @@ class Integer:
         return _clamp(x, self.ends)
 
     def read(self, value: object) -> int | None:
-        """Say what a stored value counts as; None is NULL."""
+        """Return what a stored value counts as; None is NULL."""
         return self.steps(value)
 
     def at(self, steps: int) -> int:
@@ -171,7 +171,7 @@ class Real:
         return _clamp(scaled, self.ends)
 
     def read(self, value: object) -> Fraction | None:
-        """Say what a stored value counts as, exactly; None is NULL."""
+        """Return what a stored value counts as, exactly; None is NULL."""
         steps = self.steps(value)
         return None if steps is None else self.at(steps)
 
@@ -199,7 +199,7 @@ def default_step(low: Fraction, high: Fraction) -> Fraction:
 
 
 def _power_of_two(bound: Fraction) -> Fraction:
-    """Give the greatest power of two that is at most the bound."""
+    """Return the greatest power of two that is at most the bound."""
     power = Fraction(2) ** (bound.numerator.bit_length() - bound.denominator.bit_length())
     return power if power <= bound else power / 2
 
@@ -229,8 +229,8 @@ def _step(value: Number) -> Fraction:
     step = rational(value, "step")
     if isinstance(value, float) and abs(math.frexp(value)[0]) == 0.5:
         step = Fraction(value)  # 2**-30 as a float means 2^-30, not the shortest decimal that prints it
-    whole = step if step.denominator == 1 else 1 / step if step.numerator == 1 else None
-    if step <= 0 or whole is None or whole > MOST or int(float(whole)) != whole:
+    whole = Fraction(max(step.numerator, step.denominator))
+    if step <= 0 or 1 not in (step.numerator, step.denominator) or whole > MOST or int(float(whole)) != whole:
         raise InvalidArgument(
             f"step must be n or 1/n for a whole number n that a double holds, so that every store rounds alike, "
             f"got {value}; try 1, 0.5 or 0.01"

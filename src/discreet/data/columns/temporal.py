@@ -66,7 +66,7 @@ class Date:
         return _days(self.high) - _days(self.low)
 
     def read(self, value: object) -> date | None:
-        """Say which day a stored value counts as; None is NULL."""
+        """Return which day a stored value counts as; None is NULL."""
         found = day(value)
         return self.default if found is None else min(max(found, self.low), self.high)
 
@@ -137,7 +137,7 @@ class Timestamp:
         return _seconds(self.high) - _seconds(self.low)
 
     def read(self, value: object) -> datetime | None:
-        """Say which second a stored value counts as; None is NULL."""
+        """Return which second a stored value counts as; None is NULL."""
         found = moment(value)
         return self.default if found is None else min(max(found, self.low), self.high)
 

@@ -76,7 +76,7 @@ def schemas_from_toml(text: str, *, where: str = "schema", draft: bool = False) 
     if unknown or not isinstance(tables, dict) or not tables:
         found = f"{unknown[0]} is not known here" if unknown else "there are no tables"
         raise InvalidArgument(f"{where}: {found}; write format = {FORMAT} and [tables.people], with the table's name")
-    schemas = tuple(table_from_dict(name, table, f"{where}: tables.{name}") for name, table in tables.items())
+    schemas = tuple(table_from_dict(name, table, f"{where}: tables.{name}", Schema) for name, table in tables.items())
     return schemas if draft else tuple(_ready(schema, where) for schema in schemas)
 
 

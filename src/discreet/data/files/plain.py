@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ...errors import InvalidArgument
 from ..columns.amount import plain
 from ..columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..columns.nulls import flag
 from ..columns.numeric import default_step
-from ..schema import Schema
 from ..unit import People, Rows, Unit
+
+if TYPE_CHECKING:
+    from ..schema import Schema
 
 __all__ = [
     "FORMAT",
@@ -52,7 +54,7 @@ PEOPLE = {"id": '"user_id"', "max_rows": "10"}
 
 
 def column_to_dict(column: Column) -> dict[str, object]:
-    """Give a column as plain values.
+    """Return a column as plain values.
 
     >>> column_to_dict(Real(0, "1/3", step=0.01))
     {'type': 'real', 'low': 0, 'high': '1/3', 'step': 0.01}
@@ -75,7 +77,7 @@ def _plain(value: object) -> object:
 
 
 def unit_to_dict(unit: Unit) -> dict[str, object]:
-    """Give a unit as plain values.
+    """Return a unit as plain values.
 
     >>> unit_to_dict(People("id", max_rows=3))
     {'kind': 'people', 'id': 'id', 'max_rows': 3}
@@ -88,7 +90,7 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
 
 
 def schema_to_dict(schema: Schema) -> dict[str, object]:
-    """Give a schema as plain values, with the number of the format."""
+    """Return a schema as plain values, with the number of the format."""
     facts: dict[str, object] = {"format": FORMAT, "name": schema.name, "version": schema.version}
     if schema.public:
         facts |= {"public": True, "key": list(schema.key)}
@@ -108,13 +110,13 @@ def _mark(path: str, schema: Schema) -> dict[str, object]:
     return {"needs_word": True} if path in schema.needs_word else {}
 
 
-def schema_from_dict(facts: object) -> Schema:
-    """Read a schema from plain values."""
+def schema_from_dict(facts: object, make: Callable[..., Schema]) -> Schema:
+    """Read a schema from plain values; `make` is the class itself, which needs this module."""
     table = _mapping(facts, "the schema")
     check_format(table, "format")
     name = table.get("name")
     rest = {key: value for key, value in table.items() if key not in ("format", "name")}
-    return table_from_dict(name, rest, "schema")
+    return table_from_dict(name, rest, "schema", make)
 
 
 def check_format(facts: Mapping[str, object], where: str) -> None:
@@ -124,7 +126,7 @@ def check_format(facts: Mapping[str, object], where: str) -> None:
         raise InvalidArgument(f"{where} {found}; this version reads format = {FORMAT}")
 
 
-def table_from_dict(name: object, facts: object, where: str) -> Schema:
+def table_from_dict(name: object, facts: object, where: str, make: Callable[..., Schema]) -> Schema:
     """Read one table; `where` is the path of its keys, for refusals."""
     table = _mapping(facts, where)
     _known(table, TABLE, where)
@@ -134,7 +136,7 @@ def table_from_dict(name: object, facts: object, where: str) -> Schema:
     marks += ["unit"] if _marked(table.get("unit"), f"{where}.unit") else []
     unit = None if "unit" not in table else unit_from_dict(table["unit"], f"{where}.unit")
     rest = {key: value for key, value in table.items() if key not in ("unit", "columns")}
-    return _made(where, Schema, name, unit, read, needs_word=marks, **rest)
+    return _made(where, make, name, unit, read, needs_word=marks, **rest)
 
 
 def column_from_dict(facts: object, where: str) -> Column:

@@ -48,7 +48,7 @@ class Draft:
         return said
 
     def schema(self) -> Schema:
-        """Give the schema if nothing is open; what came from the data still needs the steward's word."""
+        """Return the schema if nothing is open; what came from the data still needs the steward's word."""
         if self.open:
             raise InvalidArgument(f"the draft of {self.name} lacks {', '.join(self.open)}; fill them in first")
         columns = {name: column for name, column in self.columns if not isinstance(column, str)}

@@ -150,7 +150,9 @@ def _kinds(value: object) -> frozenset[ColumnType]:
     if isinstance(plain, date):
         return frozenset({"timestamp"}) if isinstance(plain, datetime) else frozenset({"date", "timestamp"})
     x = number(plain)
-    return frozenset({"text"}) if x is None else NUMBERS if isinstance(x, int) else frozenset({"real"})
+    if x is None:
+        return frozenset({"text"})
+    return NUMBERS if isinstance(x, int) else frozenset({"real"})
 
 
 def _kinds_of_text(word: str) -> frozenset[ColumnType]:

@@ -28,7 +28,7 @@ _PARTS = {Function.WEEKDAY: "isodow"}
 
 
 def stored_class(type_name: str) -> Stored:
-    """Give the class of a type by its name.
+    """Return the class of a type by its name.
 
     >>> stored_class("DECIMAL(10,2)"), stored_class("ENUM('N', 'S')"), stored_class("INTEGER[]"), stored_class("DATE")
     ('decimal', 'text', 'other', 'date')

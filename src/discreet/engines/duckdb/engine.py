@@ -66,11 +66,11 @@ class DuckDB:
         self._store = SqlStore(DUCKDB, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
-        """Give the exact totals of every key that occurs."""
+        """Return the exact totals of every key that occurs."""
         return self._store.tally(tally)
 
     def explain(self, tally: Tally) -> str:
-        """Give the SQL text of a tally, in lines; a file stands there by the name of its table."""
+        """Return the SQL text of a tally, in lines; a file stands there by the name of its table."""
         text = self._store.explain(tally)
         for name, source in self._sources.items():
             if source.startswith("read_"):  # where a file lies is nobody's business
@@ -155,7 +155,7 @@ def _connect(tables: object) -> duckdb.DuckDBPyConnection:
 
 
 def _register(connection: duckdb.DuckDBPyConnection, name: str, source: Any) -> str:  # noqa: ANN401
-    """Give what stands after FROM for a source."""
+    """Return what stands after FROM for a source."""
     if isinstance(source, str | Path):
         return file_sql(source, connection)
     held = f"{HELD}{name.encode().hex()}"

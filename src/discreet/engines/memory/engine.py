@@ -56,7 +56,7 @@ class Memory:
         object.__setattr__(self, "tables", held)
 
     def tally(self, tally: Tally) -> Totals:
-        """Give the exact totals of every key that occurs."""
+        """Return the exact totals of every key that occurs."""
         facts = understand(tally)
         entries = _entries(facts, self.tables)
         if tally.people:
@@ -68,7 +68,7 @@ class Memory:
         return {key: tuple(sums) for key, sums in totals.items()}
 
     def explain(self, tally: Tally) -> str:
-        """Say what would be done; there is no SQL."""
+        """Return what would be done; there is no SQL."""
         facts = understand(tally)
         return f"totals of {len(facts.parts)} terms by {len(facts.keys)} keys in memory, share {tally.share}"
 

@@ -84,7 +84,7 @@ def _spread(rows: list[Owned], most: int, order: Sequence[str]) -> list[Owned]:
 def read_cell(column: Column, value: object) -> Scalar:
     """Read a stored value as its column says: an exact number, text, truth, days or seconds since 1970, or NULL.
 
-    >>> from ...data import Date, Real
+    >>> from discreet.data import Date, Real
     >>> read_cell(Real(0, 1, step=0.5), "0.6"), read_cell(Date("1970-01-01", "1970-12-31"), "1970-02-01")
     (Fraction(1, 2), 31)
     """
@@ -114,7 +114,7 @@ def _read(schema: Schema) -> list[str]:
 
 
 def _owner(schema: Schema, cells: Mapping[str, object]) -> Hashable:
-    """Give the person's id, with the start of the window if there is one; None: the row counts nowhere."""
+    """Return the person's id, with the start of the window if there is one; None: the row counts nowhere."""
     unit = schema.unit
     if not isinstance(unit, People):
         return None

@@ -64,11 +64,11 @@ class Postgres:
         self._store = SqlStore(POSTGRES, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
-        """Give the exact totals of every key that occurs."""
+        """Return the exact totals of every key that occurs."""
         return self._store.tally(tally)
 
     def explain(self, tally: Tally) -> str:
-        """Give the SQL text of a tally."""
+        """Return the SQL text of a tally."""
         return self._store.explain(tally)
 
     def check(self, schema: Schema) -> None:

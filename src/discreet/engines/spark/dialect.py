@@ -26,7 +26,7 @@ _LIMB = 1 << 23
 
 
 def stored_class(type_name: str) -> Stored:
-    """Give the class of a type by its name.
+    """Return the class of a type by its name.
 
     >>> stored_class("decimal(10,2)"), stored_class("varchar(5)"), stored_class("array<int>"), stored_class("timestamp")
     ('decimal', 'text', 'other', 'zoned')

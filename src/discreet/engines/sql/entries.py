@@ -12,11 +12,11 @@ from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
 from ...query.domains.domain_of import domain_of
 from ..understand import TallyFacts, TermFacts
 from .expression import expression_sql
-from .frame import Writer
 from .late import late_keys
 from .only import only_sql
 from .reading.number import clip_sql
-from .relation import frame_of, scope_of
+from .rows.frame import Writer
+from .rows.relation import frame_of, scope_of
 from .scope import SqlScope
 from .select import named_cells, select_sql
 

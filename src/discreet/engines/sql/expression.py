@@ -80,13 +80,15 @@ def equal_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) ->
 
 
 def _shared(domains: Sequence[Domain]) -> Domain:
-    """Give a domain whose step all numbers can be counted in; other domains are as they are."""
+    """Return a domain whose step all numbers can be counted in; other domains are as they are."""
     wholes = [domain for domain in domains if isinstance(domain, Whole)]
     return Whole(shared_step([domain.step for domain in wholes]), 0, 0) if wholes else domains[0]
 
 
 def _type(domain: Domain, scope: SqlScope) -> str:
-    return "BOOLEAN" if isinstance(domain, Truth) else scope.dialect.words if isinstance(domain, Texts) else "BIGINT"
+    if isinstance(domain, Truth):
+        return "BOOLEAN"
+    return scope.dialect.words if isinstance(domain, Texts) else "BIGINT"
 
 
 def _constant(constant: Constant, scope: SqlScope) -> str:

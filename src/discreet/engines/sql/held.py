@@ -13,7 +13,7 @@ Held: TypeAlias = int | str | bool | None
 
 
 def holdable(value: Scalar, domain: Domain) -> bool:
-    """Tell whether an expression of this domain could ever have a value; NULL it always could.
+    """Return whether an expression of this domain could ever have a value; NULL it always could.
 
     >>> holdable(Fraction(1, 3), Whole(Fraction(1, 4), 0, 8)), holdable(2, Whole(Fraction(1, 4), 0, 8))
     (False, True)
@@ -36,7 +36,7 @@ def _whole(number: Fraction | int) -> bool:
 
 
 def hold(value: Scalar, domain: Domain) -> Held:
-    """Give a key as a store holds it; only for what is `holdable`.
+    """Return a key as a store holds it; only for what is `holdable`.
 
     >>> hold(Fraction(1, 2), Whole(Fraction(1, 4), 0, 8)), hold("N", Texts(1)), hold(True, Truth())
     (2, 'N', True)

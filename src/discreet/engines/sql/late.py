@@ -16,9 +16,9 @@ from ...query.algebra.tally import Tally
 from ...query.algebra.tree import Relation, Scan, Where
 from ..base import find_column
 from ..needed import ColumnNames
-from .frame import Writer
 from .reading.value import prepare, read
-from .relation import stored_column
+from .rows.frame import Writer
+from .rows.relation import stored_column
 
 __all__ = ["Late", "late_keys"]
 

@@ -46,7 +46,7 @@ def _sum(value: Addend, dialect: Dialect) -> str:
 
 
 def _reach(part: TermFacts) -> int:
-    """Say how far from 0 one row's contribution can be."""
+    """Return how far from 0 one row's contribution can be."""
     return max(abs(part.low), abs(part.high))
 
 

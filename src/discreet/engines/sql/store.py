@@ -12,9 +12,9 @@ from ...query.domains.domain import Scalar, domain_of_column
 from ..base import require_columns, require_matches, require_public
 from ..understand import TallyFacts, understand
 from .dialect import Dialect, StoredTable
-from .frame import Writer
 from .held import value_of
 from .lines import in_lines
+from .rows.frame import Writer
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
 __all__ = ["SqlStore"]
@@ -32,14 +32,14 @@ class SqlStore:
     counted: set[Schema] = field(default_factory=set)
 
     def tally(self, tally: Tally) -> Totals:
-        """Give the exact totals of every key that occurs."""
+        """Return the exact totals of every key that occurs."""
         facts, sql = self._write(tally)
         for schema in _public_tables(tally.rows):
             self._check_matches(schema)
         return read_totals(facts, self.fetch(sql))
 
     def explain(self, tally: Tally) -> str:
-        """Give the SQL text of a tally, in lines."""
+        """Return the SQL text of a tally, in lines."""
         return in_lines(self._write(tally)[1])
 
     def check(self, schema: Schema) -> None:

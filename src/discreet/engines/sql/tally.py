@@ -17,10 +17,10 @@ from ...query.algebra.tally import Free, Totals
 from ...query.bounds.rows import tables_of
 from ..understand import TallyFacts
 from .entries import entries_of, once_sql
-from .frame import Writer
 from .held import value_of
-from .person import require_alike
-from .relation import public_frame, stored_column
+from .rows.frame import Writer
+from .rows.person import require_alike
+from .rows.relation import public_frame, stored_column
 from .select import select_sql
 from .shares import shared_sql
 

@@ -10,7 +10,7 @@ __all__ = ["exact", "folded"]
 
 
 def exact(number: Fraction) -> Constant:
-    """Give a number as a constant; a whole one is an int.
+    """Return a number as a constant; a whole one is an int.
 
     >>> exact(Fraction(6, 3)), exact(Fraction(1, 2))
     (Constant(value=2, time=None), Constant(value=Fraction(1, 2), time=None))

@@ -12,7 +12,7 @@ __all__ = ["fresh", "own_names"]
 
 
 def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
-    """Give a column a name that no other has, in any case: its own, else with the table's name before it.
+    """Return a name for a column that no other has, in any case: its own, else with the table's name before it.
 
     >>> fresh("city", "wards", ["ward"]), fresh("ward", "wards", ["WARD", "wards.ward"])
     ('city', 'wards.ward 2')

@@ -25,7 +25,7 @@ __all__ = ["expressions_of", "function_name", "statistic_name"]
 
 
 def function_name(statistic: Statistic) -> str:
-    """Give the SQL function of a statistic.
+    """Return the SQL function of a statistic.
 
     >>> function_name(Variance(Field("age"), root=True)), function_name(Quantile(Field("age"), Fraction(1, 2)))
     ('STDDEV', 'MEDIAN')
@@ -37,8 +37,10 @@ def function_name(statistic: Statistic) -> str:
             return "SUM"
         case Mean():
             return "AVG"
-        case Variance(sample=sample, root=root):
-            return ("STDDEV" if root else "VARIANCE") if sample else ("STDDEV_POP" if root else "VAR_POP")
+        case Variance(sample=True, root=root):
+            return "STDDEV" if root else "VARIANCE"
+        case Variance(root=root):
+            return "STDDEV_POP" if root else "VAR_POP"
         case Quantile(at=at):
             return {Fraction(0): "MIN", Fraction(1, 2): "MEDIAN", Fraction(1): "MAX"}.get(at, "QUANTILE")
         case Mode():

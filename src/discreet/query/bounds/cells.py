@@ -33,7 +33,7 @@ class Cells:
 def listed(of: Expression, values: Iterable[Scalar]) -> Cells:
     """Make one cell of every value.
 
-    >>> from ..algebra.expression import Field
+    >>> from discreet.query.algebra.expression import Field
     >>> listed(Field("region"), ["N", "S"]).places
     (('N',), ('S',))
     """
@@ -45,7 +45,7 @@ def lattice(of: Expression, columns: dict[str, Domain], most: int) -> Cells:
     """Cut the public range of an expression into at most `most` cells; none of them depends on data.
 
     >>> from fractions import Fraction
-    >>> from ..algebra.expression import Field
+    >>> from discreet.query.algebra.expression import Field
     >>> cells = lattice(Field("age"), {"age": Whole(Fraction(1), 0, 119)}, 60)
     >>> len(cells.places), cells.places[1], cells.ends[1]
     (60, (1,), (Fraction(2, 1), Fraction(3, 1)))
@@ -75,7 +75,7 @@ def _numbers(of: Expression, domain: Whole, most: int) -> Cells:
 
 @lru_cache(maxsize=256)
 def _spans(low: int, high: int, width: int, step: Fraction) -> tuple[tuple[Scalar, Scalar], ...]:
-    """Give the ends of cells of so many steps; kept, since a thousand exact fractions take longer than a whole plan."""
+    """Return the ends of cells of so many steps; kept, since a thousand fractions take longer than a whole plan."""
     return tuple((first * step, min(first + width - 1, high) * step) for first in range(low, high + 1, width))
 
 
@@ -96,7 +96,7 @@ def _days(of: Expression, low: int, high: int, most: int) -> Cells:
 
 
 def _start(month: int) -> int:
-    """Give the first day of a month, counted from the year 0; after the year 9999 there are no dates."""
+    """Return the first day of a month, counted from the year 0; after the year 9999 there are no dates."""
     year = month // 12
     return (date(year, month % 12 + 1, 1) - EPOCH).days if year <= 9999 else (date.max - EPOCH).days + 1
 

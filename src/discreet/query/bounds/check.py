@@ -35,7 +35,7 @@ from ..algebra.tree import (
     Variance,
     Where,
 )
-from ..domains.domain import Day, Domain, Second, Texts, Truth, Whole
+from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
 from ..domains.words import text_domain
@@ -52,11 +52,11 @@ _TOTALS = ("count", "sum", "least", "greatest")
 
 
 def checked(question: Question, public_values: PublicValues | None = None) -> Question:
-    """Give the question back if every part of it is sound, refuse it otherwise; no store is touched.
+    """Return the question if every part of it is sound, refuse it otherwise; no store is touched.
 
-    >>> from ...data import Boolean, Rows, Schema
-    >>> from ..algebra.tree import Scan
-    >>> from ..algebra.expression import Field
+    >>> from discreet.data import Boolean, Rows, Schema
+    >>> from discreet.query.algebra.tree import Scan
+    >>> from discreet.query.algebra.expression import Field
     >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
     >>> checked(Question(votes, (), (("total", Sum(Field("yes"))),), Finish((("total", Field("total")),))))
     Traceback (most recent call last):
@@ -122,10 +122,20 @@ def _key(key: Key, domain: Domain) -> None:
         return
     if len(set(key.values)) < len(key.values):
         raise refusal("GROUP BY", f"a value of {key.name} is listed twice", "list each once")
-    right = str if isinstance(domain, Texts) else bool if isinstance(domain, Truth) else (int, Fraction)
     for value in key.values:
-        if value is not None and not (isinstance(value, right) and isinstance(value, bool) == (right is bool)):
+        if value is not None and not _fits(value, domain):
             raise refusal("GROUP BY", f"{value!r} is no value of {key.name}", "list values of its own type")
+
+
+def _fits(value: Scalar, domain: Domain) -> bool:
+    """Return whether a value is of the type that a domain holds."""
+    match domain:
+        case Texts():
+            return isinstance(value, str)
+        case Truth():
+            return isinstance(value, bool)
+        case _:
+            return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
 def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None) -> None:

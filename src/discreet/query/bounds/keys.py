@@ -32,7 +32,7 @@ __all__ = ["MOST_KEYS", "PublicValues", "declares_null", "public_keys"]
 
 MOST_KEYS = 10_000
 PublicValues: TypeAlias = Callable[[str, str], Iterable[object]]
-"""Gives the distinct values of a column of a public table: (table, column) → values."""
+"""The distinct values of a column of a public table: (table, column) → values."""
 KeyValues: TypeAlias = tuple[Scalar, ...] | None
 
 
@@ -51,7 +51,7 @@ def public_keys(
 ) -> tuple[Scalar, ...] | None:
     """List all values an expression can take over a relation, or None if they are too many or not public.
 
-    >>> from ...data import Category, Integer, Rows, Schema
+    >>> from discreet.data import Category, Integer, Rows, Schema
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 39), "region": Category(["N", "S"])}))
     >>> decade = Call(Function.FLOOR, (Call(Function.DIVIDE, (Field("age"), Constant(10))),))
     >>> public_keys(decade, people), public_keys(Field("region"), people), public_keys(Field("age"), people, most=9)
@@ -233,7 +233,7 @@ def _read(column: Column, value: object) -> Scalar:
 
 
 def declares_null(expression: Expression, relation: Relation) -> bool:
-    """Tell whether some column that the expression reads declares NULL as a key of its own."""
+    """Return whether some column that the expression reads declares NULL as a key of its own."""
     return any(_null_key(name, relation) for name in fields_of(expression))
 
 

@@ -24,9 +24,9 @@ _STRICT = {Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Fu
 
 
 def always_present(expression: Expression, rows: Relation) -> bool:
-    """Tell whether an expression is a value, never NULL, in every row.
+    """Return whether an expression is a value, never NULL, in every row.
 
-    >>> from ...data import Integer, Rows, Schema
+    >>> from discreet.data import Integer, Rows, Schema
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120), "paid": Integer(0, 9, default=0)}))
     >>> adults = Where(people, Call(Function.LESS, (Constant(17), Field("age"))))
     >>> always_present(Field("paid"), people), [always_present(Field("age"), rows) for rows in (people, adults)]
@@ -62,7 +62,7 @@ def _column(name: str, rows: Relation) -> bool:
 
 
 def _passes(name: str, condition: Expression) -> bool:
-    """Tell whether a condition is true only where a column is a value."""
+    """Return whether a condition is true only where a column is a value."""
     return any(_rejects(name, leaf) for leaf in leaves(Function.AND, condition))
 
 

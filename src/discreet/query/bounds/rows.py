@@ -18,11 +18,11 @@ __all__ = ["columns_of", "is_person", "multiplicity", "neighbours_of", "tables_o
 
 
 def columns_of(relation: Relation) -> dict[str, Domain]:
-    """Give the domain of every column of a relation; refuses expressions that have none.
+    """Return the domain of every column of a relation; refuses expressions that have none.
 
     A person's id is no column: it is counted and joined on, never read, whether the schema declares it or not.
 
-    >>> from ...data import Integer
+    >>> from discreet.data import Integer
     >>> columns_of(Scan(Schema("people", Rows(), {"age": Integer(0, 120)})))
     {'age': Whole(step=Fraction(1, 1), low=0, high=120, keys=None)}
     """
@@ -58,9 +58,9 @@ def _unique(columns: list[tuple[str, Domain]]) -> dict[str, Domain]:
 
 
 def is_person(schema: Schema, name: str) -> bool:
-    """Tell whether a name is the person's id of a private table, in any case, as SQL reads names.
+    """Return whether a name is the person's id of a private table, in any case, as SQL reads names.
 
-    >>> from ...data import Boolean
+    >>> from discreet.data import Boolean
     >>> is_person(Schema("visits", People("user_id", max_rows=3), {"paid": Boolean()}), "USER_ID")
     True
     """
@@ -119,7 +119,7 @@ def tables_of(relation: Relation) -> tuple[Schema, ...]:
 
 
 def unit_of(relation: Relation) -> Unit:
-    """Say who is protected: all the private tables must say the same person, or the one table that its rows are units.
+    """Return who is protected: the person that all private tables name, or the rows of the one table there is.
 
     For people the bounds are the tightest that all tables declare; a window must be the same in all.
     """
@@ -137,7 +137,7 @@ def unit_of(relation: Relation) -> Unit:
 
 
 def neighbours_of(relation: Relation) -> Neighbours:
-    """Say which neighbour relation the promise is about: the one that all the private tables declare."""
+    """Return which neighbour relation the promise is about: the one that all the private tables declare."""
     relations = {schema.neighbours for schema in tables_of(relation)}
     if len(relations) > 1:
         raise UnsupportedQuery("these tables declare different neighbour relations; declare one for all")

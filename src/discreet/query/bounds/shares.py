@@ -30,8 +30,8 @@ MOST_ROWS = 1 << 31
 def possible_shares(rows: Relation, *, keyed: bool) -> tuple[Share, ...]:
     """List the shares that respect the declared bounds, the simplest first.
 
-    >>> from ...data import Boolean, Rows, Schema
-    >>> from ..algebra.tree import Scan
+    >>> from discreet.data import Boolean, Rows, Schema
+    >>> from discreet.query.algebra.tree import Scan
     >>> visits = Schema("visits", People("id", max_rows=12, max_groups=3), {"paid": Boolean()})
     >>> possible_shares(Scan(visits), keyed=True)
     (RowShare(rows=12), GroupShare(groups=3, rows=4))
@@ -52,10 +52,10 @@ def _most_rows(rows: Relation) -> int:
 
 
 def most_groups(rows: Relation, *, keyed: bool = True) -> int:
-    """Say in how many keys one person may count: `max_groups`, or as many as rows; without keys there is one.
+    """Return in how many keys one person may count: `max_groups`, or as many as rows; without keys there is one.
 
-    >>> from ...data import Boolean, Schema
-    >>> from ..algebra.tree import Scan, Union
+    >>> from discreet.data import Boolean, Schema
+    >>> from discreet.query.algebra.tree import Scan, Union
     >>> visits = Scan(Schema("visits", People("id", max_rows=12, max_groups=3), {"paid": Boolean()}))
     >>> most_groups(Union((visits, visits)))
     6
@@ -66,10 +66,10 @@ def most_groups(rows: Relation, *, keyed: bool = True) -> int:
 
 
 def people_share(rows: Relation, *, keyed: bool) -> Share:
-    """Give the share for counting people: once in each of at most `max_groups` keys.
+    """Return the share for counting people: once in each of at most `max_groups` keys.
 
-    >>> from ...data import Boolean, Schema
-    >>> from ..algebra.tree import Scan
+    >>> from discreet.data import Boolean, Schema
+    >>> from discreet.query.algebra.tree import Scan
     >>> people_share(Scan(Schema("visits", People("id", max_rows=12), {"paid": Boolean()})), keyed=False)
     GroupShare(groups=1, rows=1)
     """
@@ -77,7 +77,7 @@ def people_share(rows: Relation, *, keyed: bool) -> Share:
 
 
 def weight_of(reach: int, share: Share) -> int:
-    """Give the weight of a term whose contributions are at most `reach`: the least power of two that is fine enough.
+    """Return the weight of a term whose contributions are at most `reach`: the least power of two that is fine enough.
 
     >>> weight_of(1, RowShare(10)), weight_of(1000, RowShare(10)), weight_of(1, Free())
     (1048576, 2048, 1)

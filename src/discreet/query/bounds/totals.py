@@ -39,7 +39,7 @@ class PersonTotals:
         self.types.update({name: type_of_domain(domain_of(key, domains)) for name, key in self.keys})
 
     def expression(self, statistic: Statistic, wanted: str | None) -> Expression:
-        """Give a statistic of one person's rows as an expression of totals."""
+        """Return a statistic of one person's rows as an expression of totals."""
         name = wanted or statistic_name(statistic)
         match statistic:
             case Count():
@@ -65,7 +65,7 @@ class PersonTotals:
         return Field(self.found[total])
 
     def per_person(self) -> PerPerson:
-        """Give one row for each person and key, with all totals found; with at least the number of rows."""
+        """Return one row for each person and key, with all totals found; with at least the number of rows."""
         totals = self.found or {_count(self.rows): fresh("rows", "total", (name for name, _ in self.keys))}
         return PerPerson(self.rows, self.keys, tuple((name, total) for total, name in totals.items()))
 
@@ -90,7 +90,7 @@ def _extreme(what: Literal["least", "greatest"], expression: Expression, rows: R
 
 
 def _present(expression: Expression) -> Expression:
-    """Give 1 where an expression has a value, 0 where it is NULL, so that a sum counts."""
+    """Return 1 where an expression has a value, 0 where it is NULL, so that a sum counts."""
     return Call(Function.CASE, (Call(Function.IS_NULL, (expression,)), Constant(0), Constant(1)))
 
 

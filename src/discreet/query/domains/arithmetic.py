@@ -13,7 +13,7 @@ __all__ = ["common", "divided", "half_up", "negated", "product", "rescaled", "sh
 
 
 def shared_step(steps: Sequence[Fraction]) -> Fraction:
-    """Give the coarsest grid that holds several: the greatest step of which each is a whole multiple.
+    """Return the coarsest grid that holds several: the greatest step of which each is a whole multiple.
 
     >>> shared_step([Fraction(1, 4), Fraction(1, 6)]), shared_step([Fraction(3), Fraction(2)])
     (Fraction(1, 12), Fraction(1, 1))
@@ -32,7 +32,7 @@ def rescaled(domain: Whole, step: Fraction) -> Whole:
 
 
 def common(domains: Sequence[Whole]) -> Whole:
-    """Give the domain that holds any of several numbers.
+    """Return the domain that holds any of several numbers.
 
     >>> common([Whole(Fraction(1), 0, 3), Whole(Fraction(1, 2), -1, 1)])
     Whole(step=Fraction(1, 2), low=-1, high=6, keys=None)
@@ -43,19 +43,19 @@ def common(domains: Sequence[Whole]) -> Whole:
 
 
 def negated(domain: Whole) -> Whole:
-    """Give the domain of −x."""
+    """Return the domain of −x."""
     return Whole(domain.step, -domain.high, -domain.low)
 
 
 def sum_of(x: Whole, y: Whole) -> Whole:
-    """Give the domain of x + y, exact on the shared grid."""
+    """Return the domain of x + y, exact on the shared grid."""
     step = shared_step([x.step, y.step])
     left, right = rescaled(x, step), rescaled(y, step)
     return Whole(step, left.low + right.low, left.high + right.high)
 
 
 def product(x: Whole, y: Whole) -> Whole:
-    """Give the domain of x·y, exact: the steps multiply."""
+    """Return the domain of x·y, exact: the steps multiply."""
     ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
     return Whole(x.step * y.step, min(ends), max(ends))
 
@@ -71,13 +71,13 @@ def half_up(value: Fraction) -> int:
 
 
 def whole_part(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
-    """Give the domain of a number rounded to an integer: down, up or half up, all of which keep the order."""
+    """Return the domain of a number rounded to an integer: down, up or half up, all of which keep the order."""
     _room(max(abs(domain.low), abs(domain.high)) * 2 * domain.step.numerator + domain.step.denominator)
     return Whole(Fraction(1), rounded(domain.low * domain.step), rounded(domain.high * domain.step))
 
 
 def divided(x: Whole, y: Whole) -> Whole:
-    """Give the domain of x/y. By a constant it is exact; else it is rounded half up to a power of two.
+    """Return the domain of x/y. By a constant it is exact; else it is rounded half up to a power of two.
 
     The quotient is largest where y is the nonzero number nearest to 0, so it is bounded also where y may be 0 (there it
     is NULL). The step is the power of two at most 2^-30 of that bound, or as fine as 64-bit integers allow.
@@ -116,7 +116,7 @@ def _fits(x: Whole, y: Whole, step: Fraction) -> bool:
 
 
 def _power_of_two(bound: Fraction) -> Fraction:
-    """Give the largest power of two that is at most `bound`."""
+    """Return the largest power of two that is at most `bound`."""
     exponent = bound.numerator.bit_length() - bound.denominator.bit_length()
     power = Fraction(2) ** exponent
     return power if power <= bound else power / 2

@@ -81,7 +81,7 @@ Domain: TypeAlias = Whole | Truth | Texts | Day | Second
 
 
 def domain_of_column(column: Column) -> Domain:
-    """Say what a declared column yields.
+    """Return what a declared column yields.
 
     >>> domain_of_column(Integer(0, 120)), domain_of_column(Category(["N", "S"]))
     (Whole(step=Fraction(1, 1), low=0, high=120, keys=None), Texts(most=1, keys=('N', 'S')))

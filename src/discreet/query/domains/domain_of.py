@@ -11,6 +11,7 @@ from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from .arithmetic import common, divided, half_up, negated, product, rescaled, shared_step, sum_of, whole_part
 from .domain import Day, Domain, Second, Texts, Truth, Whole
+from .words import text_domain, time_domain
 
 __all__ = ["domain_of"]
 
@@ -19,7 +20,7 @@ _K = TypeVar("_K", Whole, Truth, Texts, Day, Second)
 
 
 def domain_of(expression: Expression, columns: Columns) -> Domain:
-    """Say what an expression yields, from the domains of the columns alone.
+    """Return what an expression yields, from the domains of the columns alone.
 
     >>> age = {"age": Whole(Fraction(1), 0, 120)}
     >>> domain_of(Call(Function.ADD, (Field("age"), Constant(1))), age)
@@ -134,7 +135,7 @@ def _one_number(function: Function, x: Whole) -> Whole:
 
 
 def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
-    """Give the domain that holds every argument: they must all be of one type."""
+    """Return the domain that holds every argument: they must all be of one type."""
     types = {type(domain) for domain in domains}
     if len(types) != 1:
         raise UnsupportedQuery(f"{function.upper()} needs arguments of one type: all numbers, or all text, …")
@@ -154,7 +155,7 @@ def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
 
 
 def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
-    """Give the domain of COALESCE, LEAST and GREATEST; the last two are tight, so that they clip what one row adds."""
+    """Return the domain of COALESCE, LEAST and GREATEST; the last two are tight, so they clip what one row adds."""
     chosen = _alike(function, domains)
     if function is Function.COALESCE:
         return chosen
@@ -206,8 +207,6 @@ def _case(arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
 
 
 def _text_or_time(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
-    from .words import text_domain, time_domain
-
     if function in (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY, Function.HOUR):
         return time_domain(function, domains)
     if function is Function.DATE_OF:

@@ -35,6 +35,7 @@ _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
     Function.HOUR: (("second",), "number"),
     Function.DATE_OF: (("second",), "day"),
 }
+_TIMES: dict[str | None, ValueType] = {"day": "day", "second": "second"}
 _PARTS = (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY)
 _COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 
@@ -61,7 +62,7 @@ def type_of_domain(domain: Domain) -> ValueType:
 
 
 def type_of(expression: Expression, types: Mapping[str, ValueType]) -> ValueType | None:
-    """Say what type of value an expression yields; None for a bare NULL.
+    """Return what type of value an expression yields; None for a bare NULL.
 
     >>> type_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": "number", "n": "number"})
     'number'
@@ -90,7 +91,7 @@ def _constant(constant: Constant) -> ValueType | None:
         case str():
             return "text"
         case _:
-            return "day" if constant.time == "day" else "second" if constant.time == "second" else "number"
+            return _TIMES.get(constant.time, "number")
 
 
 def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:

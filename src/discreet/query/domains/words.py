@@ -25,7 +25,7 @@ _RANGES = {
 
 
 def text_domain(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
-    """Say what a function of text yields; patterns and positions must be constants."""
+    """Return what a function of text yields; patterns and positions must be constants."""
     text = domains[0] if domains else None
     if not isinstance(text, Texts) or any(not isinstance(a, Constant) for a in arguments[1:]):
         raise UnsupportedQuery(f"{function.upper()} takes text, and constants for the rest")
@@ -44,7 +44,7 @@ def text_domain(function: Function, arguments: Sequence[Expression], domains: Se
 
 
 def time_domain(function: Function, domains: Sequence[Domain]) -> Domain:
-    """Say what a function of a day or a second yields."""
+    """Return what a function of a day or a second yields."""
     if len(domains) != 1 or not isinstance(domains[0], Day | Second):
         raise UnsupportedQuery(f"{function.upper()} takes one date or time")
     when = domains[0]

@@ -14,7 +14,7 @@ from ..domains.domain import Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
 from ..domains.words import DAY_SECONDS, EPOCH
 
-__all__ = ["evaluate", "half_up"]
+__all__ = ["evaluate", "half_up", "settle"]
 
 Row = Mapping[str, Scalar]
 Columns = Mapping[str, Domain]
@@ -24,7 +24,7 @@ _UPPER = {ord(c): ord(c.upper()) for c in "abcdefghijklmnopqrstuvwxyz"}
 
 
 def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
-    """Give the value of an expression for one row: exact numbers, text, truth or None.
+    """Return the value of an expression for one row: exact numbers, text, truth or None.
 
     >>> columns = {"age": Whole(Fraction(1), 0, 120)}
     >>> decade = Call(Function.FLOOR, (Call(Function.DIVIDE, (Field("age"), Constant(10))),))
@@ -49,6 +49,17 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
             assert_never(expression)
 
 
+def settle(settled: bool, values: Sequence[object]) -> bool | None:
+    """Return what AND (settled by False) or OR (by True) makes of truths and NULLs.
+
+    >>> settle(False, [True, None]), settle(True, [True, None])
+    (None, True)
+    """
+    if any(value is settled for value in values):
+        return settled
+    return None if None in values else not settled
+
+
 def _case(arguments: Sequence[Expression], row: Row, columns: Columns) -> Scalar:
     for condition, value in zip(arguments[:-1:2], arguments[1::2], strict=True):
         if evaluate(condition, row, columns) is True:
@@ -60,16 +71,16 @@ _LENIENT = (Function.IS_NULL, Function.COALESCE, Function.AND, Function.OR)
 
 
 def _lenient(function: Function, values: Sequence[Scalar]) -> Scalar:
-    """Give the value of a function that one NULL does not settle."""
+    """Return the value of a function that one NULL does not settle."""
     match function:
         case Function.IS_NULL:
             return values[0] is None
         case Function.COALESCE:
             return next((value for value in values if value is not None), None)
         case Function.AND:
-            return False if False in values else None if None in values else True
+            return settle(False, values)
         case _:  # OR
-            return True if True in values else None if None in values else False
+            return settle(True, values)
 
 
 def _strict(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:

@@ -18,7 +18,7 @@ from ..bounds.rows import columns_of
 from ..domains.domain import Scalar
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of, type_of_domain
-from .evaluate import evaluate, half_up
+from .evaluate import evaluate, half_up, settle
 
 __all__ = ["Value", "finished", "kept", "shown", "types_of", "value_of"]
 
@@ -28,7 +28,7 @@ Types: TypeAlias = Mapping[str, ValueType]
 
 
 def types_of(question: Question) -> dict[str, ValueType]:
-    """Give the type of every key and statistic: all statistics are numbers but the quantile or mode of other things."""
+    """Return the type of every key and statistic: a number, but for the quantile or mode of other things."""
     rows = columns_of(question.rows)
     types = {key.name: type_of_domain(domain_of(key.expression, rows)) for key in question.keys}
     for name, statistic in question.statistics:
@@ -39,10 +39,10 @@ def types_of(question: Question) -> dict[str, ValueType]:
 
 
 def finished(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Value]]:
-    """Give the table as the question wants it shown, from rows of its keys and noisy statistics by name.
+    """Return the table as the question wants it shown, from rows of its keys and noisy statistics by name.
 
-    >>> from ...data import Category, Rows, Schema
-    >>> from ..algebra.tree import Count, Key, Scan
+    >>> from discreet.data import Category, Rows, Schema
+    >>> from discreet.query.algebra.tree import Count, Key, Scan
     >>> n, region = Field("n"), Field("region")
     >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S", "E"])}))
     >>> finish = Finish((("region", region), ("n", n)), order=((n, True),), limit=2)
@@ -55,7 +55,7 @@ def finished(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Val
 
 
 def kept(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
-    """Say which rows HAVING and LIMIT keep, by their places, in the order of ORDER BY; ties stay as they are."""
+    """Return which rows HAVING and LIMIT keep, by their places, in the order of ORDER BY; ties stay as they are."""
     having = finish.having
     places = [i for i, row in enumerate(rows) if having is None or value_of(having, row, types) is True]
     for expression, descending in reversed(finish.order):
@@ -122,9 +122,9 @@ def _apply(function: Function, values: Sequence[Value]) -> Value:
         case Function.COALESCE:
             return next((value for value in values if value is not None), None)
         case Function.AND:
-            return False if any(v is False for v in values) else None if None in values else True
+            return settle(False, values)
         case Function.OR:
-            return True if any(v is True for v in values) else None if None in values else False
+            return settle(True, values)
     if None in values:
         return None
     return _compare(function, values) if function in _COMPARISONS else _number(function, values)

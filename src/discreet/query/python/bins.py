@@ -12,7 +12,7 @@ __all__ = ["bin_of", "edge_below", "lower_edge"]
 
 
 def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
-    """Say in which bin of a width a number lies, counting from 0 at `start`: ⌊(x − start)/width⌋."""
+    """Return in which bin of a width a number lies, counting from 0 at `start`: ⌊(x − start)/width⌋."""
     above = x if start == 0 else folded(Function.SUBTRACT, x, exact(start))
     return Call(Function.FLOOR, (folded(Function.DIVIDE, above, exact(width)),))
 
@@ -20,9 +20,9 @@ def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
 def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
     """Name a number's bin by its lower edge.
 
-    >>> from ..meaning.evaluate import evaluate
-    >>> from ..algebra.expression import Field
-    >>> from ..domains.domain import Whole
+    >>> from discreet.query.meaning.evaluate import evaluate
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.query.domains.domain import Whole
     >>> decade = lower_edge(Field("age"), Fraction(0), Fraction(10))
     >>> evaluate(decade, {"age": 39}, {"age": Whole(Fraction(1), 0, 120)})
     Fraction(30, 1)

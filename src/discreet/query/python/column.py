@@ -15,6 +15,7 @@ from ..algebra.chain import chained
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
 from ..domains.words import EPOCH
+from ..text.expression import expression_text, quoted
 
 __all__ = ["Col", "Literal", "case", "col", "constant", "expression_of"]
 
@@ -47,7 +48,7 @@ def _seconds(time: datetime) -> int:
 
 
 def expression_of(value: Col | Literal) -> Expression:
-    """Give the expression of a column, or of a public value."""
+    """Return the expression of a column, or of a public value."""
     return value.expression if isinstance(value, Col) else constant(value)
 
 
@@ -83,8 +84,6 @@ class Col:
     expression: Expression
 
     def __repr__(self) -> str:
-        from ..text.expression import expression_text
-
         return expression_text(self.expression, _Names())
 
     def __bool__(self) -> NoReturn:
@@ -156,15 +155,15 @@ class Col:
         return _call(Function.NOT, self)
 
     def is_null(self) -> Col:
-        """Tell whether there is no value."""
+        """Return whether there is no value."""
         return _call(Function.IS_NULL, self)
 
     def is_in(self, values: Iterable[Literal]) -> Col:
-        """Tell whether the value is one of a public list."""
+        """Return whether the value is one of a public list."""
         return _call(Function.AMONG, self, *values)
 
     def between(self, low: Col | Literal, high: Col | Literal) -> Col:
-        """Tell whether the value lies from low to high, both included."""
+        """Return whether the value lies from low to high, both included."""
         return (self >= low) & (self <= high)
 
     def clip(self, low: Literal, high: Literal) -> Col:
@@ -172,7 +171,7 @@ class Col:
         return _call(Function.LEAST, _call(Function.GREATEST, self, low), high)
 
     def coalesce(self, *others: Col | Literal) -> Col:
-        """Give the first value that is there."""
+        """Return the first value that is there."""
         return _call(Function.COALESCE, self, *others)
 
     def like(self, pattern: str) -> Col:
@@ -199,6 +198,4 @@ class _Names(dict[str, str]):
     """Writes every field as its own name."""
 
     def __missing__(self, name: str) -> str:
-        from ..text.expression import quoted
-
         return quoted(name)

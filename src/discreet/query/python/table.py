@@ -36,9 +36,9 @@ On: TypeAlias = str | Sequence[str | tuple[Of, str]]
 class Table:
     """Rows of people to ask about; every method gives a new table, or a question.
 
-    >>> from ...data import Category, Integer, Rows
-    >>> from .column import col
-    >>> from ..text.question import describe
+    >>> from discreet.data import Category, Integer, Rows
+    >>> from discreet.query.python.column import col
+    >>> from discreet.query.text.question import describe
     >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
     >>> print(describe(Table(people).where(col("age") >= 18).count(by="region")))
     SELECT region, COUNT(*) AS count

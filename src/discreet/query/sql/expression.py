@@ -88,7 +88,8 @@ def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> li
             f"{node.key.upper()} with NULL", "it is never true", "write IS NULL, and leave NULL out of IN (…)"
         )
     types = [type_of(e, names.types) for e in expressions]
-    time: ValueType | None = "second" if "second" in types else "day" if "day" in types else None
+    times: tuple[ValueType, ...] = ("second", "day")
+    time = next((one for one in times if one in types), None)
     return [as_type(e, time) for e in expressions]
 
 

@@ -37,7 +37,7 @@ _TIMES = (_TYPES.TIMESTAMP, _TYPES.TIMESTAMPNTZ, _TYPES.DATETIME)
 
 
 def _whole(x: Expression, names: Names) -> Whole | None:
-    """Give the bounds of a number of a row; noisy results have none."""
+    """Return the bounds of a number of a row; noisy results have none."""
     domain = None if names.domains is None else domain_of(x, names.domains)
     return domain if isinstance(domain, Whole) else None
 
@@ -68,7 +68,7 @@ def _nullif(node: exp.Nullif, names: Names) -> Expression:
 
 
 def _modulo(node: exp.Mod, names: Names) -> Expression:
-    """Give the remainder the sign of x, as every store does; our MODULO is never negative."""
+    """Return a remainder with the sign of x, as every store does; our MODULO is never negative."""
     only(node, "this", "expression")
     x, m = read(node.this, names), read(node.expression, names)
     if not isinstance(m, Constant) or not isinstance(m.value, int | Fraction) or m.value <= 0:

@@ -52,7 +52,7 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
 
 
 def _meant(item: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
-    """Say which expression an item of GROUP BY is: itself, or an item of SELECT by its place or name."""
+    """Return which expression an item of GROUP BY is: itself, or an item of SELECT by its place or name."""
     item = item.unnest()
     if isinstance(item, exp.Literal):
         return _no_aggregate(_unaliased(_at(node, whole_literal(item, "GROUP BY"), "GROUP BY")))
@@ -105,7 +105,7 @@ def grouped_names(
     types: Mapping[str, ValueType],
     aliases: Mapping[str, Expression],
 ) -> Names:
-    """Give the reader of SELECT, HAVING and ORDER BY its names: keys and aggregates, no columns of rows.
+    """Return the names for the reader of SELECT, HAVING and ORDER BY: keys and aggregates, no columns of rows.
 
     `aliases` are the names that SELECT gives, case-folded; a column of the rows comes before them, as in SQL.
     """
@@ -126,7 +126,7 @@ def grouped_names(
 
 
 def _all_known(node: exp.Expr, scope: Scope) -> bool:
-    """Tell whether a node can be read as a row expression at all: HAVING may use names that SELECT gives."""
+    """Return whether a node can be read as a row expression at all: HAVING may use names that SELECT gives."""
     columns = [column for column in node.find_all(exp.Column) if isinstance(column.this, exp.Identifier)]
     return all(lookup(scope, column.name, column.table or None) for column in columns)
 

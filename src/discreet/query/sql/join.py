@@ -15,17 +15,16 @@ from ..algebra.refusal import refusal, unbounded
 from ..algebra.tree import JoinPeople, JoinPublic, Where
 from ..bounds.rows import unit_of
 from .expression import read
-from .relation import Catalogue, read_item
 from .scope import FromItem, PersonId, PublicItem, Scope, ShownColumns, find, lookup, no_window, row_names
 from .syntax import identifier, only
 
-__all__ = ["joined"]
+__all__ = ["join_items", "keeps_left"]
 
 Operand: TypeAlias = Expression | PersonId
 
 
-def joined(left: Scope | PublicItem, join: exp.Join, tables: Catalogue) -> Scope | PublicItem:
-    """Join one more item; a public table may stand on either side of an inner join."""
+def keeps_left(join: exp.Join) -> bool:
+    """Return whether a join keeps rows without a match; refuses other joins than JOIN and LEFT JOIN on a condition."""
     only(join, "this", "on", "using", "side", "kind", "method")
     if join.args.get("method"):
         raise refusal(
@@ -36,7 +35,11 @@ def joined(left: Scope | PublicItem, join: exp.Join, tables: Catalogue) -> Scope
         raise unbounded("CROSS JOIN", "each row would meet every other", "write JOIN … ON with an equality")
     if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT"):
         raise refusal(f"{side} {kind}".strip() + " JOIN", "it is not supported", "write JOIN or LEFT JOIN")
-    right, keep = read_item(join.this, tables), side == "LEFT"
+    return side == "LEFT"
+
+
+def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join, keep: bool) -> Scope:
+    """Join one more item; a public table may stand on either side of an inner join."""
     match left, right:
         case Scope(), PublicItem():
             return _with_public(left, right, join, keep)
@@ -132,13 +135,13 @@ def _equality(node: exp.Expr, left: Scope, right: Scope) -> tuple[Operand, Opera
 
 
 def _side(node: exp.Expr, left: Scope, right: Scope) -> str:
-    """Say to which side the columns of an expression belong: left, right, or neither alone."""
+    """Return to which side the columns of an expression belong: left, right, or neither alone."""
     sides = set()
     for column in node.find_all(exp.Column):
         name, table = column.name, column.args.get("table")
         where = None if table is None else identifier(table)
-        found = [bool(lookup(scope, name, where)) for scope in (left, right)]
-        sides.add("both" if all(found) else "left" if found[0] else "right" if found[1] else "none")
+        found = (bool(lookup(left, name, where)), bool(lookup(right, name, where)))
+        sides.add({(True, True): "both", (True, False): "left", (False, True): "right"}.get(found, "none"))
     return sides.pop() if len(sides) == 1 else "neither"
 
 

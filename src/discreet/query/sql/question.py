@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from ...data.schema import Schema
 from ..algebra.expression import Expression, Field
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
@@ -23,6 +25,7 @@ from .group import Grouping, group_of, grouped_names
 from .item import item_names
 from .relation import Catalogue, read_from, read_where, with_views
 from .scope import Scope
+from .statement import read_statement, too_deep
 from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
 
 __all__ = ["read_question"]
@@ -46,6 +49,14 @@ class _Statistics:
             one = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
             self.types[name] = types_of(one)[name]
         return Field(self.found[statistic])
+
+
+def read_sql(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None) -> Question:
+    """Read the text of one SELECT as a question."""
+    try:
+        return read_question(read_statement(sql), Catalogue(dict(schemas), {}), public_values)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues | None) -> Question:

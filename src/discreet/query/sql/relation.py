@@ -13,6 +13,8 @@ from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
 from .expression import read
+from .join import join_items, keeps_left
+from .person import read_people
 from .scope import FromItem, PersonId, PublicItem, RowView, Scope, chosen, exact_rows, find, row_names, table_view
 from .syntax import identifier, only, refuse_node, with_aggregate
 
@@ -71,8 +73,6 @@ def _size(rows: Relation) -> int:
 
 
 def _select(node: exp.Select, tables: Catalogue) -> RowView:
-    from .person import read_people
-
     only(node, "expressions", "from_", "joins", "where", "group", "having", "with_")
     scope = read_where(node, read_from(node, tables))
     if node.args.get("group") is not None:
@@ -149,15 +149,14 @@ def _renamed(view: RowView, names: list[str]) -> Relation:
 
 def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     """Read FROM and its joins."""
-    from .join import joined
-
     clause = node.args.get("from_")
     if clause is None:
         raise refusal("SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}")
     only(clause, "this")
     left: Scope | PublicItem = read_item(clause.this, tables)
     for join in node.args.get("joins") or ():
-        left = joined(left, join, tables)
+        keep = keeps_left(join)
+        left = join_items(left, read_item(join.this, tables), join, keep)
     if isinstance(left, PublicItem):
         raise refusal(f"FROM {left.table.name}", "it is public, so its answers need no noise", "ask the store itself")
     return left

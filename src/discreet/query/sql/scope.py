@@ -130,7 +130,7 @@ def person_refusal(name: str) -> Exception:
 
 
 def row_names(scope: Scope) -> Names:
-    """Give the names of a scope to the reader of row expressions."""
+    """Return the names of a scope for the reader of row expressions."""
     domains = columns_of(scope.rows)
 
     def column(node: exp.Column) -> Expression:
@@ -143,7 +143,7 @@ def row_names(scope: Scope) -> Names:
 
 
 def exact_rows(view: RowView) -> Relation:
-    """Give rows that have just the columns shown, in their order; rows without any get a constant one."""
+    """Return rows that have just the columns shown, in their order; rows without any get a constant one."""
     columns = [what.name for _, what in view.shown if isinstance(what, Field)]
     if columns == list(columns_of(view.rows)):
         return view.rows

@@ -90,9 +90,9 @@ def only(node: exp.Expr, *known: str) -> None:
 
 
 def _place(node: exp.Expr) -> str:
-    return (
-        "FROM" if isinstance(node, exp.Table) else clause_of(node) if isinstance(node, exp.Func) else node.key.upper()
-    )
+    if isinstance(node, exp.Table):
+        return "FROM"
+    return clause_of(node) if isinstance(node, exp.Func) else node.key.upper()
 
 
 def identifier(node: exp.Expr) -> str:
@@ -112,10 +112,10 @@ _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.Window)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Tell whether a node sums up many rows."""
+    """Return whether a node sums up many rows."""
     return isinstance(node, _AGGREGATES)
 
 
 def with_aggregate(node: exp.Expr) -> bool:
-    """Tell whether a node holds an aggregate anywhere."""
+    """Return whether a node holds an aggregate anywhere."""
     return node.find(*_AGGREGATES) is not None

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ...arithmetic.canonical import hash_json
 from ...data.schema import Schema
-from ..algebra.expression import Expression
+from ..algebra.expression import Constant, Expression
 from ..algebra.statistic import expressions_of, function_name
 from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
 from .expression import expression_text, quoted
@@ -23,8 +23,8 @@ FORMAT = 1
 def describe(question: Question) -> str:
     """Write a question as SQL; what SQL can say is read back as the same question.
 
-    >>> from ...data import Category, Rows
-    >>> from ..sql.parse import parse
+    >>> from discreet.data import Category, Rows
+    >>> from discreet.query.sql.parse import parse
     >>> people = Schema("people", Rows(), {"region": Category(["N", "S"])})
     >>> print(describe(parse("select region, count(*) n from people group by 1 order by 2 desc", {"people": people})))
     SELECT region, COUNT(*) AS n
@@ -70,16 +70,14 @@ def statistic_text(statistic: Statistic, shown: Naming) -> str:
 
 
 def _share(at: Fraction) -> str:
-    from ..algebra.expression import Constant
-
     return expression_text(Constant(at), {})
 
 
 def fingerprint(question: Question) -> str:
-    """Give equal questions equal names: the SHA-256 of the tree in canonical JSON, schemas and versions included.
+    """Return one name for equal questions: the SHA-256 of the tree in canonical JSON, schemas and versions included.
 
-    >>> from ...data import Boolean, Rows
-    >>> from ..sql.parse import parse
+    >>> from discreet.data import Boolean, Rows
+    >>> from discreet.query.sql.parse import parse
     >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}
     >>> one, two = (parse(sql, votes) for sql in ("SELECT COUNT(*) FROM votes", "select count( * ) from VOTES -- all"))
     >>> fingerprint(one) == fingerprint(two), len(fingerprint(one))

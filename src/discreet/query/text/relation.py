@@ -27,8 +27,8 @@ class Naming:
 def from_text(relation: Relation) -> Naming:
     """Write the FROM and WHERE of a question.
 
-    >>> from ...data import Integer, Rows, Schema
-    >>> from ..algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.data import Integer, Rows, Schema
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> adult = Call(Function.AT_MOST, (Constant(18), Field("age")))
     >>> print(from_text(Where(Scan(Schema("people", Rows(), {"age": Integer(0, 120)})), adult)).text)
     FROM people

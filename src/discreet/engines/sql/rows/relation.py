@@ -9,30 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from ...data.schema import Schema
-from ...data.unit import People
-from ...query.algebra.expression import Field
-from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
-from ...query.bounds.fanout import find_cut, find_cuts
-from ...query.bounds.rows import columns_of
-from ...query.domains.domain import Domain, domain_of_column
-from ..base import find_column, require_columns
-from ..needed import ColumnNames, needed_below
-from ..understand import times_of
+from ....data.schema import Schema
+from ....data.unit import People
+from ....query.algebra.expression import Field
+from ....query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ....query.bounds.fanout import find_cut, find_cuts
+from ....query.bounds.rows import columns_of
+from ....query.domains.domain import Domain, domain_of_column
+from ...base import find_column, require_columns
+from ...needed import ColumnNames, needed_below
+from ...understand import times_of
+from ..dialect import StoredColumn, StoredTable
+from ..expression import equal_sql, expression_sql, scaled_sql
+from ..reading.value import prepare, read
+from ..scope import SqlScope, short
+from ..select import named_cells, select_sql
 from .cut import cut_frame
-from .dialect import StoredColumn, StoredTable
-from .expression import equal_sql, expression_sql, scaled_sql
 from .frame import SqlFrame, Writer
 from .person import id_sql, present_sql, total_sql, window_sql
-from .reading.value import prepare, read
-from .scope import SqlScope, short
-from .select import named_cells, select_sql
 
 __all__ = ["frame_of", "public_frame", "scope_of", "stored_column"]
 
 
 def scope_of(frame: SqlFrame, writer: Writer) -> SqlScope:
-    """Give the place of an expression over a frame."""
+    """Return the place of an expression over a frame."""
     return SqlScope(frame.names, frame.domains, writer.dialect)
 
 

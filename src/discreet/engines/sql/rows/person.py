@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...data.unit import Period
-from ...errors import SchemaMismatch
-from ...query.algebra.expression import Function
-from ...query.algebra.tree import Total
-from ...query.domains.domain import MOST_STEPS, Domain
-from .dialect import Dialect, StoredColumn
-from .reading.number import clip_sql
-from .reading.time import floor_sql
-from .words import days_sql
+from ....data.unit import Period
+from ....errors import SchemaMismatch
+from ....query.algebra.expression import Function
+from ....query.algebra.tree import Total
+from ....query.domains.domain import MOST_STEPS, Domain
+from ..dialect import Dialect, StoredColumn
+from ..reading.number import clip_sql
+from ..reading.time import floor_sql
+from ..words import days_sql
 
 __all__ = ["id_sql", "present_sql", "require_alike", "total_sql", "window_sql"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...query.domains.domain import Texts
-from .dialect import Dialect
+from ....query.domains.domain import Texts
+from ..dialect import Dialect
+from ..select import select_sql
 from .frame import SqlFrame
-from .select import select_sql
 
 __all__ = ["cut_frame"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from ...query.domains.domain import Domain
-from ..needed import ColumnNames
-from .dialect import Dialect, StoredTable
+from ....query.domains.domain import Domain
+from ...needed import ColumnNames
+from ..dialect import Dialect, StoredTable
 
 __all__ = ["SqlFrame", "Writer"]
 
@@ -35,9 +35,9 @@ class Writer:
     late: ColumnNames = frozenset()
 
     def fresh(self, letter: str) -> str:
-        """Give a name that is not yet used in this text."""
+        """Return a name that is not yet used in this text."""
         return f"{letter}{next(self.numbers)}"
 
     def named(self, names: Iterable[str]) -> dict[str, str]:
-        """Give each column a fresh name."""
+        """Return a fresh name for each column."""
         return {name: self.fresh("c") for name in names}

@@ -1,0 +1,1 @@
+"""Relations as SQL: frames, whose rows they are, and a person cut before rows multiply."""
