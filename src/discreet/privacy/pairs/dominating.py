@@ -45,7 +45,7 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..pricing.limits import LEAST
+from ..pricing.limits import LEAST, STEEP
 from ..pricing.on_lattice import on_lattice
 from .atoms import Atoms, box, response
 from .cells import Array, LossPair
@@ -55,10 +55,7 @@ from .hyperbola import bounded_range, laplace
 from .lattice import binomial, discrete_gauss, discrete_laplace
 from .parallel import alternatives
 
-__all__ = ["STEEP", "largest_move", "merged_parts", "pair_of", "parts_of"]
-
-STEEP = 600
-"""Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
+__all__ = ["largest_move", "merged_parts", "pair_of", "parts_of"]
 
 
 def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
