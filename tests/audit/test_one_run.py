@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.audit import clopper_pearson_lower, guesses_doubt, one_run
-from discreet.audit.evidence import dkw
+from discreet.audit import clopper_pearson_lower, dkw, guesses_doubt, one_run
 from discreet.audit.one_run import _least
 from discreet.errors import InvalidArgument
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP

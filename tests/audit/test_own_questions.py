@@ -19,8 +19,7 @@ from audit.own_questions import (
     visit,
 )
 from audit.replayed import program
-from discreet.audit import audit, replay
-from discreet.audit.targets import edges as neighbours
+from discreet.audit import audit, neighbours, replay
 from discreet.engines import DuckDB
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 

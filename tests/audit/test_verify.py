@@ -6,8 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from discreet.audit import Refuted, audit, audit_all, verify
-from discreet.audit.targets import edges as neighbours
+from discreet.audit import Refuted, audit, audit_all, neighbours, verify
 from discreet.errors import ClaimRefuted, InvalidArgument
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 

@@ -18,9 +18,8 @@ from .explain.attack import Attack, attack, read_rate
 from .explain.picture import draw, plot
 from .explain.why import MethodPrice, Why
 from .neighbours import Neighbours
-from .pairs.dominating import STEEP
 from .pricing import gdp, rdp
-from .pricing.limits import within_floats
+from .pricing.limits import STEEP, within_floats
 from .pricing.parts import Flattened
 from .pricing.pure import price_pure
 from .pricing.zcdp import price_zcdp

@@ -23,11 +23,11 @@ from ...arithmetic.rounding import MARGIN, down, up
 from ...errors import InvalidArgument
 from ..events import Event, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
 from ..measures import ZCDP, ApproxDP, PureDP, RenyiDP
-from ..numerical.engine import numerical
 from ..pricing import gaussian, gdp, rdp, zcdp
 from ..pricing.advanced import advanced_delta, advanced_epsilon
 from ..pricing.boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
 from ..pricing.parts import Flattened
+from .engine import numerical
 from .single import Price, single_prices
 
 __all__ = ["Method", "ceiling", "exact_methods", "methods", "numerical_method"]

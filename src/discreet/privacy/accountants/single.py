@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...arithmetic.root import bracket, crossing
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ..events import Event
-from ..numerical.pair import pairs_of
-from ..pairs.cells import Directions, LossPair
-from ..pairs.dominating import parts_of
+from .engine import pairs_of, parts_of
+
+if TYPE_CHECKING:
+    from ..pairs.cells import Directions, LossPair
 
 __all__ = ["Price", "single_prices"]
 

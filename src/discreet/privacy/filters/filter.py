@@ -13,7 +13,7 @@ parameters alone: the budget, the events admitted so far, and the event asked.
 | `gdp` | Σμ² | GaussianDP, ApproxDP | 356, 1426 |
 | `residue` | what is taken from the rest of μ² | GaussianDP, ApproxDP | 560, 2237 |
 
-Proofs stand in `filter_rule` (leaks), `filter_pure`, `filter_zcdp`, `filter_renyi`, `filter_gdp` and `residue`, and
+Proofs stand in `rule` (leaks), `pure`, `zcdp`, `renyi`, `gdp` and `residue`, and
 on one page in docs/filters.md. The numerical price of what was actually asked is *not* here: it is not a sound
 filter.
 """
@@ -59,7 +59,7 @@ def open_filter(
     part of an ApproxDP budget's δ that is kept for events with a δ of their own; `approximate` keeps all. `orders` is
     the one Rényi order of a `renyi` filter over ApproxDP. Without `neighbours` the first event fixes the relation.
 
-    >>> from discreet.privacy.events import LaplaceNoise
+    >>> from discreet.privacy import LaplaceNoise, PureDP
     >>> filter = open_filter(PureDP(1))
     >>> for _ in range(20):
     ...     filter = filter.after(LaplaceNoise(scale=20, sensitivity=1))
@@ -106,7 +106,7 @@ class Filter:
     def admits(self, event: Event) -> bool:
         """Tell whether the event still fits.
 
-        >>> from discreet.privacy.events import LaplaceNoise
+        >>> from discreet.privacy import LaplaceNoise, PureDP
         >>> open_filter(PureDP(1)).admits(LaplaceNoise(1, 2))
         False
 
@@ -121,7 +121,7 @@ class Filter:
         It may be more than is left: `admits` compares. A δ of the event's own is in it for kind "approximate" only;
         the other kinds keep leaks in a purse of their own.
 
-        >>> from discreet.privacy.events import LaplaceNoise
+        >>> from discreet.privacy import ZCDP, LaplaceNoise, PureDP
         >>> open_filter(PureDP(1)).price(LaplaceNoise(1, 2)), open_filter(ZCDP(1)).price(LaplaceNoise(10**6, 1)).rho < 1
         (PureDP(2), True)
 
@@ -132,7 +132,7 @@ class Filter:
     def after(self, event: Event) -> Filter:
         """Give the filter after the event was admitted.
 
-        >>> from discreet.privacy.events import GaussianNoise
+        >>> from discreet.privacy import ZCDP, GaussianNoise
         >>> open_filter(ZCDP(1)).after(GaussianNoise.of(1, 1)).left()
         ZCDP(0.5)
 
@@ -164,6 +164,7 @@ class Filter:
         The amounts derived from the budget at creation are stored too, so that a later release with a tighter
         conversion does not move a budget that people were already promised.
 
+        >>> from discreet.privacy import PureDP
         >>> open_filter(PureDP(1)).to_json()["capacity"]
         ['1']
         """

@@ -47,7 +47,7 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..pricing.limits import LEAST
+from ..pricing.limits import LEAST, STEEP
 from ..pricing.on_lattice import on_lattice
 from .atoms import Atoms, box, response
 from .cells import Array, LossPair
@@ -58,10 +58,8 @@ from .lattice import binomial, discrete_gauss, discrete_laplace
 from .parallel import alternatives
 from .shuffled import shuffled_pair
 
-__all__ = ["STEEP", "largest_move", "merged_parts", "pair_of", "parts_of"]
+__all__ = ["largest_move", "merged_parts", "pair_of", "parts_of"]
 
-STEEP = 600
-"""Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
 UNHIDDEN = 30
 """Largest ε of a local report that a shuffler may hide; a larger one is priced as it is."""
 

@@ -31,10 +31,12 @@ from ..events import (
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
-__all__ = ["LEAST", "is_slight", "refuse_beyond", "refuse_count", "within_floats"]
+__all__ = ["LEAST", "STEEP", "is_slight", "refuse_beyond", "refuse_count", "within_floats"]
 
 MOST = Fraction(10**100)
 """Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and its square is a float."""
+STEEP = 600
+"""Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
 LEAST = 1 / MOST
 """Least loss that is followed in floats; its square is still one."""
 FINEST = Fraction(10**140)
