@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..optional import load
 from ..query.domains.type_of import ValueType
 from ..query.domains.words import EPOCH
 from ..query.meaning.finish import Value
@@ -66,20 +67,15 @@ def to_csv(answer: Answer, path: str | Path | None = None, level: float | None =
 
 def to_polars(answer: Answer, level: float | None = None) -> pl.DataFrame:
     """Return a Polars data frame."""
-    import polars as pl
-
-    return pl.DataFrame(to_dict(answer, level), strict=False)
+    frame: pl.DataFrame = load("polars", "tables").DataFrame(to_dict(answer, level), strict=False)
+    return frame
 
 
 def to_pandas(answer: Answer, level: float | None = None) -> pd.DataFrame:
     """Return a pandas data frame."""
-    import pandas as pd
-
-    return pd.DataFrame(to_dict(answer, level))
+    return load("pandas", "tables").DataFrame(to_dict(answer, level))
 
 
 def to_arrow(answer: Answer, level: float | None = None) -> pa.Table:
     """Return an Arrow table."""
-    import pyarrow as pa
-
-    return pa.table(to_dict(answer, level))
+    return load("pyarrow", "tables").table(to_dict(answer, level))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import InvalidArgument
+from ..optional import load
 
 if TYPE_CHECKING:
     from ..answer.answer import Answer
@@ -49,11 +50,8 @@ def check_picture(path: Path | None) -> None:
 
 def write_picture(answer: Answer, path: Path, *, level: float = 0.95, title: str | None = None) -> None:
     """Draw the first statistic of an answer with its error bars."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
+    load("matplotlib", "plot").use("Agg")
+    plt = load("matplotlib.pyplot", "plot")
     axes = answer.plot(level=level)
     if title is not None:
         axes.set_title(title, loc="left")
@@ -63,4 +61,4 @@ def write_picture(answer: Answer, path: Path, *, level: float = 0.95, title: str
     except OSError:
         raise InvalidArgument(f"{path} cannot be written; give a path in a folder that exists and is yours") from None
     finally:
-        plt.close(figure)  # type: ignore[arg-type]
+        plt.close(figure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..arithmetic.rational import Number, rational
 from ..data.schema import Schema
 from ..errors import InvalidArgument
+from ..optional import load
 from ..privacy.filters.filter import Filter
 from .line import Line
 from .remote import Remote
@@ -25,8 +26,7 @@ def connect(
 
     Refuses what is no address, a token that does not open, a data set that is not this person's.
     """
-    import httpx
-
+    httpx = load("httpx", "client")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         raise InvalidArgument(f"a service has an address such as https://curator.example, got {str(url)[:60]!r}")
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():

@@ -13,6 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EngineFailure, InvalidArgument, NotAllowed, Unreachable
+from ..optional import load
 from ..wire.reply import refusal_from_json
 from ..wire.text import write_json
 
@@ -86,8 +87,7 @@ class Line:
         self, method: str, path: str, body: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
         """Send a request, again while nobody listens or the other end says that it is busy."""
-        import httpx
-
+        httpx = load("httpx", "client")
         content = None if body is None else write_json(body).encode()
         end = time.monotonic() + self.patience
         while True:

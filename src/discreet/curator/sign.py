@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ClaimRefuted, InvalidArgument
+from ..optional import load
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -77,14 +78,12 @@ class Signer:
 
 def check_signature(text: bytes, signature: str, public: str) -> None:
     """Refuse a signature that was not made for this text by the owner of this public key."""
-    from cryptography.exceptions import InvalidSignature
-
     key, made = _bytes(public, 32), _bytes(signature, 64)
     try:
         if key is not None and made is not None:
             _ed25519().Ed25519PublicKey.from_public_bytes(key).verify(made, _DOMAIN + text)
             return
-    except InvalidSignature:
+    except load("cryptography.exceptions", "sign").InvalidSignature:
         pass
     raise ClaimRefuted("the signature does not belong to this receipt and this key")
 
@@ -106,8 +105,4 @@ def _bytes(text: str, count: int) -> bytes | None:
 
 
 def _ed25519() -> Any:  # noqa: ANN401 a module
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError:
-        raise InvalidArgument("signatures need the cryptography package: pip install 'discreet[sign]'") from None
-    return ed25519
+    return load("cryptography.hazmat.primitives.asymmetric.ed25519", "sign")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.special import gammaln, ndtri
 from .designs.design import Integers
 from .estimate import Array
 
@@ -54,8 +55,6 @@ def _runs(known: Integers, reach: float) -> NDArray[np.intp]:
 
 def _least(count: int, n: int, p: float, q: float, beta: float) -> int:
     """Return a t such that all below it are refuted: so many in the set have a chance of at most β/2."""
-    from scipy.special import ndtri
-
     aim = float(ndtri(beta / 2))
 
     def excess(t: int) -> float:
@@ -107,8 +106,6 @@ def _pmf(n: int, p: float) -> tuple[int, Array]:
     """Return the first value of Bin(n, p) that matters and the chances from it on: beyond 9 sd and 40 lies 2e^−40."""
     if n == 0 or p in (0.0, 1.0):
         return n * int(p), np.ones(1)
-    from scipy.special import gammaln
-
     reach = 9 * math.sqrt(n * p * (1 - p)) + 40
     hits = np.arange(max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1)
     logs = gammaln(n + 1) - gammaln(hits + 1) - gammaln(n - hits + 1) + hits * math.log(p) + (n - hits) * math.log1p(-p)

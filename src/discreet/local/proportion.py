@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.special import betaincinv, ndtr
 from ..mechanisms.laws.normal import quantile
 
 __all__ = ["clopper_pearson", "deviations", "upper_tail"]
@@ -20,8 +21,6 @@ def clopper_pearson(counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta:
     >>> [float(end[0].round(4)) for end in clopper_pearson(np.array([60]), 100, 0.05)]
     [0.4972, 0.6967]
     """
-    from scipy.special import betaincinv
-
     yes = np.asarray(counts, dtype=np.float64)
     no = np.asarray(n, dtype=np.float64) - yes
     low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
@@ -44,6 +43,4 @@ def upper_tail(z: Floats) -> Floats:
     >>> upper_tail(np.array([0.0])).tolist()
     [0.5]
     """
-    from scipy.special import ndtr
-
     return np.asarray(ndtr(-z), dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import InvalidArgument
+from ...optional import load
 from ..export import plain
 
 if TYPE_CHECKING:
@@ -26,14 +27,15 @@ def plot(answer: Answer, column: str | None = None, level: float = 0.95) -> matp
 
     Refuses a column that is not there or that holds no numbers.
     """
-    import matplotlib.pyplot as plt
-
+    plt = load("matplotlib.pyplot", "plot")
     sorts = dict(zip(answer.columns, answer.sorts, strict=True))
     numbers = [name for name in answer.noisy if sorts[name] == "number"]
     name = next(iter(numbers), None) if column is None else column
     if name is None or name not in numbers:
         raise InvalidArgument(f"there is no such column of noisy numbers; there are {', '.join(numbers) or 'none'}")
-    axes = plt.subplots(layout="constrained", figsize=(max(4.0, min(12.0, 1.5 + 0.6 * len(answer))), 3.6))[1]
+    axes: matplotlib.axes.Axes = plt.subplots(
+        layout="constrained", figsize=(max(4.0, min(12.0, 1.5 + 0.6 * len(answer))), 3.6)
+    )[1]
     for place, (value, row) in enumerate(zip(answer.column(name), answer.interval(level), strict=True)):
         _mark(axes, place, value, row[name])
     labels = [_label(answer, place) for place in range(len(answer))]

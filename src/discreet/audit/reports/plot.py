@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InvalidArgument
+from ...optional import load
 
 if TYPE_CHECKING:
     from .report import Report
@@ -17,11 +17,7 @@ def figure(report: Report) -> Any:  # noqa: ANN401 - matplotlib is optional
 
     Refuses where matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidArgument("plot() needs matplotlib: pip install 'discreet[plot]'; html() needs nothing") from None
-    drawing = Figure(figsize=(10, 4), layout="constrained")
+    drawing = load("matplotlib.figure", "plot").Figure(figsize=(10, 4), layout="constrained")
     left, right = drawing.subplots(1, 2)
     if report.sketch is not None:
         left.stairs(report.sketch.first, report.sketch.edges, fill=True, alpha=0.4, label="first input")

@@ -16,6 +16,7 @@ import duckdb
 from ...data.columns.cell import absent
 from ...errors import InvalidArgument
 from ...intake.csv_file import CsvFile, open_csv
+from ...optional import load
 from ..sql.dialect import doubled
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def arrow_table(source: TableSource, name: str) -> Any:  # noqa: ANN401
 
     Refuses anything else, and column names that differ only in case: DuckDB could not tell them apart.
     """
-    import pyarrow as pa  # type: ignore[import-untyped]
-
+    pa = load("pyarrow", "tables")
     kind = type(source).__module__.split(".")[0]
     if kind == "polars":
         source = source.collect() if hasattr(source, "collect") else source
@@ -103,8 +103,7 @@ def arrow_table(source: TableSource, name: str) -> Any:  # noqa: ANN401
 
 def _arrow_column(column: Any) -> Any:  # noqa: ANN401
     """Convert a pandas column; objects of several types become text, since a type must not depend on one row."""
-    import pyarrow as pa
-
+    pa = load("pyarrow", "tables")
     try:
         return pa.array(column, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
+from ...optional import load
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
@@ -120,8 +121,7 @@ class Postgres:
         return self._ask(sql, None)
 
     def _ask(self, sql: str, values: tuple[object, ...] | None) -> Sequence[Sequence[object]]:
-        import psycopg
-
+        psycopg = load("psycopg", "postgres")
         with self._lock:
             try:
                 return self._open().execute(sql.encode(), values).fetchall()
@@ -131,8 +131,7 @@ class Postgres:
                 raise failure() from None
 
     def _open(self) -> psycopg.Connection:
-        import psycopg
-
+        psycopg = load("psycopg", "postgres")
         if self._connection is None or self._connection.closed:
             connection = psycopg.connect(self._dsn, autocommit=True)
             for setting in _SETTINGS:

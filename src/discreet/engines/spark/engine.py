@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
+from ...optional import load
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
@@ -68,31 +69,30 @@ class Spark:
         self._session.sparkContext.cancelJobsWithTag(self._tag)
 
     def _table(self, name: str) -> StoredTable:
-        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-        from pyspark.errors import PySparkException
-
         if name not in self._held:
             place = self._places.get(name, SPARK.quote(name))
             try:
                 self._held[name] = _described(self._session.table(place), place)
-            except (PySparkException, Py4JError):
+            except _errors():
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
         return self._held[name]
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
         context = self._session.sparkContext
         with self._lock:
             self._stopped.clear()
             context.addJobTag(self._tag)
             try:
                 return [tuple(row) for row in self._session.sql(sql).collect()]
-            except (PySparkException, Py4JError):
+            except _errors():
                 raise (cancelled() if self._stopped.is_set() else failure()) from None
             finally:
                 context.removeJobTag(self._tag)
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return what Spark raises: its own errors, and those of the bridge to Java."""
+    return load("pyspark.errors", "spark").PySparkException, load("py4j.protocol", "spark").Py4JError
 
 
 def _described(frame: DataFrame, place: str) -> StoredTable:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...optional import load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,11 +73,7 @@ def plot(curve: Curve, axes: Axes | None = None) -> Axes:
 
     Returns the axes, for more. Refuses with the install command when matplotlib is missing.
     """
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise InvalidArgument("plot() needs matplotlib: pip install 'discreet[plot]'; or print(curve.draw())") from None
-    canvas = plt.subplots()[1] if axes is None else axes
+    canvas: Axes = load("matplotlib.pyplot", "plot").subplots()[1] if axes is None else axes
     far = span(curve)
     grid = [far * i / 128 for i in range(129)]
     upper = [curve.delta(Fraction(e)) for e in grid]

@@ -15,6 +15,7 @@ from ...data.files.file import read_schemas
 from ...data.schema import Schema
 from ...errors import NotAllowed
 from ...ledger import Ledger, open_ledger
+from ...optional import load
 from ..config import Config, DataSet, DataSource
 from ..jobs.paced import pace
 from .people import Member
@@ -128,9 +129,7 @@ def open_engine(source: DataSource) -> Any:  # noqa: ANN401
 
 
 def _spark(tables: Mapping[str, str] | str) -> Any:  # noqa: ANN401
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.builder.getOrCreate()
+    session = load("pyspark.sql", "spark").SparkSession.builder.getOrCreate()
     if isinstance(tables, str):
         return engines.Spark(session)
     return engines.Spark(session, {name: _frame(session, place) for name, place in tables.items()})

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ...errors import LedgerConflict
+from ...optional import load
 
 if TYPE_CHECKING:
     import psycopg
@@ -129,8 +130,7 @@ class PostgresServiceStore:
 
     def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
         """Run one statement and give its rows; waits for a server that is restarting."""
-        import psycopg
-
+        psycopg = load("psycopg", "postgres")
         text = sql.replace("?", "%s").encode()
         last = time.monotonic() + PATIENCE
         held = self._idle.get()

@@ -24,6 +24,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...arithmetic.rounding import up
+from ...arithmetic.special import ndtr
 from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.additive.discrete_laplace import Geometric
 from ...mechanisms.laws import discrete_gaussian as theta
@@ -138,8 +139,6 @@ def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
             k = np.floor(points / noise.worth + 1e-9 * np.sign(points)) + 1  # P(X ≥ k)
             tail = np.exp(-np.maximum(k, 1) * h) / (1 + math.exp(-h))
             return np.asarray(np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h))))
-    from scipy.special import ndtr
-
     return np.asarray(ndtr(-(points / noise.worth - 0.5) / math.sqrt(noise.scale**2 + 0.25)))
 
 

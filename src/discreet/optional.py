@@ -1,0 +1,32 @@
+"""Optional packages: loaded when they are first needed, refused by the name of the extra that brings them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from .errors import InvalidArgument
+
+__all__ = ["load"]
+
+
+def load(module: str, extra: str) -> Any:  # noqa: ANN401 a module: what it holds is its own affair
+    """Import a module of an optional package.
+
+    >>> from discreet.optional import load
+    >>> load("sqlite3", "ledger").sqlite_version_info > (3, 0)
+    True
+    >>> load("no_such_package.part", "plot")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: this needs no_such_package, which is not installed: pip install 'discreet[plot]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        package = module.partition(".")[0]
+        if missing.name is not None and missing.name.partition(".")[0] != package:
+            raise  # the package is there, and something that it needs itself is not
+        raise InvalidArgument(
+            f"this needs {package}, which is not installed: pip install 'discreet[{extra}]'"
+        ) from None
