@@ -1,7 +1,7 @@
 """What was done: frozen values that say which noise met which sensitivity, never what it cost.
 
 An event is priced later, by the tightest sound accountant (`compose`). Events are what a ledger stores, so a class here
-is never removed or redefined: a new meaning is a new class or a new version. JSON both ways is in `event_json`.
+is never removed or redefined: a new meaning is a new class or a new version. JSON both ways is in `json`.
 
     Event
     ├── one release   LaplaceNoise  DiscreteLaplaceNoise  TruncatedGeometricNoise

@@ -1,7 +1,7 @@
 """The residue: the least part c of what is left, s, that a step M can be proved to take from a Gaussian budget.
 
 Wanted is the least c such that M followed by G(√t), t = s − c, is no easier to tell apart than G(√s): δ_{M⊗G(√t)}(e) ≤
-δ_{G(√s)}(e) at **every** real e, in both directions (`filter_gdp` says why that makes a filter; cf. arXiv 2602.15815).
+δ_{G(√s)}(e) at **every** real e, in both directions (`gdp` says why that makes a filter; cf. arXiv 2602.15815).
 
 **Certified for all e, by signs instead of a grid.** Multiply by e^(−e/2): D̃(e) = e^(−e/2)(δ_{G(√s)} − δ_{M⊗G(√t)})
 obeys D̃'' − D̃/4 = h, where h is the difference of the two densities of the loss under √(pq), and D̃ vanishes at ±∞.

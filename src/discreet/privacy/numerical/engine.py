@@ -82,7 +82,7 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
 
     Upper: each pair's curve is joined by chords at grid points (connect the dots; Doroshenko et al. 2022), in mass
     space; the discretised pairs are composed by a Fourier transform after an exponential tilt (Esscher), and every
-    error is bounded and added. Lower: see `pld_lower`. Adaptive choice of what is asked in each slot is allowed, the
+    error is bounded and added. Lower: see `lower`. Adaptive choice of what is asked in each slot is allowed, the
     slots themselves must be fixed beforehand: this is NOT a filter.
 
     >>> from ..events import LaplaceNoise
