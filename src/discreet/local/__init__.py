@@ -2,6 +2,7 @@
 
 from .choice import Choice
 from .estimate import Estimate
+from .histogram import Histogram
 from .number import Number
 from .randomizer import Randomizer
 from .report import Report, pack, pack_block, params_hash, unpack, unpack_block
@@ -10,6 +11,7 @@ from .shuffle import Shuffle
 __all__ = [
     "Choice",
     "Estimate",
+    "Histogram",
     "Number",
     "Randomizer",
     "Report",

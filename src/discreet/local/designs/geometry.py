@@ -19,7 +19,7 @@ from .design import Facts, Flags, Integers, read_numbers
 from .field import Field, field_of
 from .hadamard import walsh
 
-__all__ = ["Geometry", "geometry_facts"]
+__all__ = ["Geometry", "geometry_facts", "hyperplane_sums"]
 
 
 _CHUNK = 1 << 24  # reports that are counted by one transform
@@ -135,6 +135,19 @@ def _lines(q: int, t: int) -> NDArray[np.int32]:
     for factor in range(1, q):
         found[field.mul[factor][points] @ places] = np.arange(len(points))
     return found
+
+
+def hyperplane_sums(design: Geometry, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for every point y the sum of the scores of the options whose hyperplane it lies on (floats)."""
+    field = field_of(design.q)
+    padded = np.append(scores, np.zeros(design.facts.outputs - scores.size))
+    spread = padded[_lines(design.q, design.t)]
+    spread[0] = 0.0
+    shape = (field.p,) * (field.degree * design.t)
+    sums = np.fft.fftn(spread.reshape(shape, order="F")).real.reshape(-1, order="F")
+    points = _vector(np.arange(design.facts.outputs), design.q, design.t)
+    at = field.dual[points] @ design.q ** np.arange(design.t)
+    return np.asarray((scores.sum() + sums[at]) / design.q)
 
 
 def _characters(numbers: Integers, field: Field, t: int) -> Integers:
