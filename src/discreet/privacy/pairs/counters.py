@@ -114,7 +114,8 @@ def _add(mass: Array, c: int, chances: Array, slopes: Array, step: float, *, upw
     lean = (2 * a - c) / max(c, 1)
     z = slopes[:, None] * lean[None, :]
     loss = 2 * np.arctanh(np.clip(z, -1 + 2.0**-53, 1 - 2.0**-53)) / step
-    place = np.ceil(loss + 1e-6) if upward else np.floor(loss - 1e-6)
+    spare = 1e-6 * (loss != 0)  # far above the error of a loss, which is exact at 0
+    place = np.ceil(loss + spare) if upward else np.floor(loss - spare)
     weight = chances[:, None] * split[None, :] * (1 + z)
     middle = mass.size // 2
     at = np.clip(place.astype(np.int64) + middle, 0, mass.size - 1)
