@@ -97,7 +97,8 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
     found = np.flatnonzero(mass)
     losses = np.asarray((found - most) * step, dtype=np.float64)
     top = Fraction(lost * (1 + 1e-9)) if upward else Fraction(0)
-    return Atoms(losses, mass[found], top, Fraction(float(losses[-1])), error=cases.error)
+    masses = mass[found] * (1 + cases.error if upward else 1 - cases.error)
+    return Atoms(losses, masses, top, Fraction(float(losses[-1])), error=cases.error)
 
 
 def _step(cases: Counters) -> float:
