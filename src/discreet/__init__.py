@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import data as data
     from . import engines as engines
     from .privacy import events as events
+    from . import local as local
     from . import noise as noise
     from . import privacy as privacy
     from . import query as query
@@ -86,6 +87,9 @@ if TYPE_CHECKING:
         Curator as Curator, Explanation as Explanation, Receipt as Receipt, Signer as Signer, verify_receipt as
         verify_receipt
     )
+    from .local import (
+        compare_trust as compare_trust
+    )
     from .client import (
         Remote as Remote, connect as connect
     )
@@ -93,7 +97,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "audit": "audit", "data": "data", "engines": "engines", "events":
-    "privacy.events", "noise": "noise", "privacy": "privacy", "query": "query", "testing": "testing",
+    "privacy.events", "local": "local", "noise": "noise", "privacy": "privacy", "query": "query", "testing": "testing",
 }
 _HOMES = {
     "errors": """
@@ -139,6 +143,9 @@ _HOMES = {
     """,
     "curator": """
         Curator Explanation Receipt Signer verify_receipt
+    """,
+    "local": """
+        compare_trust
     """,
     "client": """
         Remote connect

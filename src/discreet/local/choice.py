@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -17,10 +17,10 @@ from ..mechanisms.response.randomized import Frequencies, read_answers
 from ..noise import Bits
 from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
-from .choose import Candidate, Why, candidate_of, choose, explain, make
+from .choose import Candidate, Ranking, candidate_of, choose, explain, make
 from .consistent import project
 from .designs.design import Flags, Integers
-from .estimate import Array, Estimate, Of, read_level, read_of
+from .estimate import Array, Estimate, Whose, read_level, read_of
 from .family import Family
 from .inversion import holders
 from .law import Law
@@ -31,7 +31,7 @@ __all__ = ["Choice"]
 _MOST = 1 << 22  # options
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Choice:
     """Report one of several options under ε-DP for the person who reports.
 
@@ -50,6 +50,7 @@ class Choice:
     names: tuple[str, ...] | None
     family: Family
     taken: Candidate
+    places: dict[str, int] = field(compare=False)
 
     def __init__(
         self,
@@ -81,6 +82,9 @@ class Choice:
                 low = middle
         return cls(options, PureDP(high))
 
+    def __repr__(self) -> str:
+        return f"Choice({self.taken.facts.options} options, epsilon={self.epsilon}, member={self.taken.facts.member!r})"
+
     @property
     def epsilon(self) -> Fraction:
         """The privacy of one report."""
@@ -92,7 +96,7 @@ class Choice:
         return self.family.law
 
     @property
-    def why(self) -> Why:
+    def why(self) -> Ranking:
         """Why this member: the variance and the size of all of them."""
         return explain(self.taken.facts.options, self.epsilon, self.taken)
 
@@ -113,7 +117,7 @@ class Choice:
         reports: object,
         *,
         level: float = 0.95,
-        of: Of = "reporters",
+        of: Whose = "reporters",
         joint: bool = False,
         consistent: bool = False,
     ) -> Estimate:
@@ -174,8 +178,7 @@ class Choice:
         """Read options as numbers from 0; the refusal carries none of them."""
         if self.names is None:
             return read_answers(values, self.taken.facts.options)
-        places = {name: at for at, name in enumerate(self.names)}
-        found = [places.get(v, -1) if isinstance(v, str) else -1 for v in np.asarray(values, dtype=object).ravel()]
+        found = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in np.asarray(values, dtype=object).ravel()]
         if -1 in found:
             raise InvalidArgument("a value must be one of the options; list one such as 'other' for the rest")
         return np.array(found, dtype=np.int64)
@@ -202,8 +205,9 @@ class Choice:
 
 
 def _fill(made: Choice, names: tuple[str, ...] | None, family: Family, taken: Candidate) -> None:
-    for name, value in (("names", names), ("family", family), ("taken", taken)):
-        object.__setattr__(made, name, value)
+    places = {name: at for at, name in enumerate(names or ())}
+    for field_name, value in (("names", names), ("family", family), ("taken", taken), ("places", places)):
+        object.__setattr__(made, field_name, value)
 
 
 def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:
@@ -222,7 +226,7 @@ def _unbiased(counts: Integers, n: int, law: Law) -> Array:
     return np.asarray((counts / n - law.q) / law.spread)
 
 
-def _intervals(counts: Integers, n: int, law: Law, beta: float, of: Of) -> tuple[Array, Array, str]:
+def _intervals(counts: Integers, n: int, law: Law, beta: float, of: Whose) -> tuple[Array, Array, str]:
     if of == "reporters":
         low, high = holders(counts, n, law.p, law.q, beta)
         return low, high, "by the exact law of the counts"
