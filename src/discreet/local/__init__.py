@@ -2,6 +2,7 @@
 
 from .choice import Choice
 from .estimate import Estimate
+from .number import Number
 from .randomizer import Randomizer
 from .report import Report, pack, pack_block, params_hash, unpack, unpack_block
 from .shuffle import Shuffle
@@ -9,6 +10,7 @@ from .shuffle import Shuffle
 __all__ = [
     "Choice",
     "Estimate",
+    "Number",
     "Randomizer",
     "Report",
     "Shuffle",
