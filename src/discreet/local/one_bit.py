@@ -119,7 +119,7 @@ class OneBitMean:
         if np.isnan(exact).any():
             raise InvalidArgument("a value must be a number, and NaN is none; send the report of a public default")
         low, high = float(self.low), float(self.high)
-        placed = np.floor((np.clip(exact, low, high) - low) / (high - low) * GRID + 0.5)
+        placed = np.floor((np.clip(exact, low, high) - low) / float(self.high - self.low) * GRID + 0.5)
         return np.minimum(placed, float(GRID)).astype(np.uint64)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
