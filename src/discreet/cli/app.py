@@ -9,6 +9,7 @@ import typer
 
 from .commands.audit import audit
 from .commands.ledger import app as ledger_app
+from .commands.local import app as local_app
 from .commands.people import app as people_app
 from .commands.question import explain, plan, query, rehearse
 from .commands.receipt import verify_receipt
@@ -47,6 +48,7 @@ app.add_typer(schema_app)
 for command in (query, explain, plan, rehearse, release):
     app.command()(command)
 app.add_typer(ledger_app)
+app.add_typer(local_app)
 app.command("verify-receipt")(verify_receipt)
 app.command()(audit)
 app.command()(serve)

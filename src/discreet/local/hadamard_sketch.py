@@ -98,7 +98,7 @@ class HadamardCountMeanSketch:
 
     def estimate(self, reports: object, candidates: Sequence[str], *, level: float = 0.95) -> Estimate:
         """Estimate how frequent each candidate is among those who reported; see `CountMeanSketch.estimate`."""
-        read = self._read(reports)
+        read = self.read(reports)
         scale = 1 / math.tanh(float(self.epsilon) / 2)
         flat = np.bincount(
             read[:, 0] * self.width + read[:, 1], weights=1.0 - 2.0 * read[:, 2], minlength=self.rows * self.width
@@ -107,7 +107,8 @@ class HadamardCountMeanSketch:
         people = np.bincount(read[:, 0], minlength=self.rows)
         return estimate_cells(self, Cells(sums, people, self.coin_variance), candidates, level)
 
-    def _read(self, reports: object) -> _Reports:
+    def read(self, reports: object) -> _Reports:
+        """Read reports; refuses those no device could have sent."""
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1:] != (3,) or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument("reports must be a list of at least one (row, column, bit)")

@@ -151,7 +151,7 @@ class Rappor:
 
         Refuses no reports, and reports no device could have sent.
         """
-        read = read_bit_reports(reports, rows=self.cohorts, width=self.bits)
+        read = self.read(reports)
         return all_of(decode(self, read, read_candidates(candidates)), level=level)
 
     def find(
@@ -163,8 +163,12 @@ class Rappor:
         `rappor_decode`). The intervals hold for all candidates at once with probability `level`, so for any that are
         picked. Refuses what `estimate` refuses.
         """
-        read = read_bit_reports(reports, rows=self.cohorts, width=self.bits)
+        read = self.read(reports)
         return found_of(decode(self, read, read_candidates(candidates)), level=level, false_share=false_share)
+
+    def read(self, reports: object) -> BitReports:
+        """Read reports; refuses those no device could have sent."""
+        return read_bit_reports(reports, rows=self.cohorts, width=self.bits)
 
     def variance(self, *, n: int, frequency: float = 0.0) -> float:
         """Return the variance of a frequency if no two candidates share a bit: p*(1 − p*)/(q* − p*)²/(n·h) and more.

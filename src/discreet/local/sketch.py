@@ -104,11 +104,15 @@ class CountMeanSketch:
 
         Refuses no reports, and reports no device could have sent.
         """
-        read = read_bit_reports(reports, rows=self.rows, width=self.width)
+        read = self.read(reports)
         ones, people = column_counts(read, self.rows), np.bincount(read.rows, minlength=self.rows)
         scale = 1 / math.tanh(float(self.epsilon) / 4)
         sums = (scale * (2 * ones - people[:, None]) + people[:, None]) / 2
         return estimate_cells(self, Cells(sums, people, self.coin_variance), candidates, level)
+
+    def read(self, reports: object) -> BitReports:
+        """Read reports; refuses those no device could have sent."""
+        return read_bit_reports(reports, rows=self.rows, width=self.width)
 
     def variance(self, *, n: int, frequency: float = 0.0, others: float | None = None) -> float:
         """Return the variance of an estimated frequency; `others` is Σ f² over the other values.

@@ -1,5 +1,5 @@
 // Randomize a report by integers alone: same bits, same report as in Python.
-//   const metric = await load(envelope, { key });  // the server's JSON, and its public key
+//   const metric = await load(envelope, { key });
 //   fetch(url, { method: "POST", body: metric.line("firefox") });
 
 const GUARD = 40n;
