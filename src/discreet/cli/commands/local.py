@@ -149,7 +149,7 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
             made = (Words if kind is WordRound else kind)(spend=PureDP(str(epsilon)), **given)
     except TypeError:
         raise InvalidArgument(f"{name} takes other parameters; --set gives those of its constructor") from None
-    return made.open() if isinstance(made, Words) else made  # type: ignore[no-any-return]
+    return made.open() if isinstance(made, Words) else made
 
 
 def _setting(word: str, value: str) -> object:
