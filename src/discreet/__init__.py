@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import data as data
     from . import engines as engines
     from .privacy import events as events
+    from . import local as local
     from . import noise as noise
     from . import privacy as privacy
     from . import query as query
@@ -85,13 +86,16 @@ if TYPE_CHECKING:
         Curator as Curator, Explanation as Explanation, Receipt as Receipt, Signer as Signer, verify_receipt as
         verify_receipt
     )
+    from .local import (
+        compare_trust as compare_trust
+    )
     from .client import (
         Remote as Remote, connect as connect
     )
 
 _ROOMS = {
     "audit": "audit", "bounds": "mechanisms.bounds", "data": "data", "engines": "engines", "events":
-    "privacy.events", "noise": "noise", "privacy": "privacy", "query": "query", "sensitivity":
+    "privacy.events", "local": "local", "noise": "noise", "privacy": "privacy", "query": "query", "sensitivity":
     "mechanisms.sensitivity", "testing": "testing",
 }
 _HOMES = {
@@ -139,6 +143,9 @@ _HOMES = {
     """,
     "curator": """
         Curator Explanation Receipt Signer verify_receipt
+    """,
+    "local": """
+        compare_trust
     """,
     "client": """
         Remote connect

@@ -1,7 +1,9 @@
 """The local model: nobody is trusted, everyone randomizes their own answer before it leaves the device."""
 
 from .choice import Choice
+from .compare import Frequency, Mean, Trust, compare_trust
 from .estimate import Estimate
+from .histogram import Histogram
 from .number import Number
 from .randomizer import Randomizer
 from .report import Report, pack, pack_block, params_hash, unpack, unpack_block
@@ -10,10 +12,15 @@ from .shuffle import Shuffle
 __all__ = [
     "Choice",
     "Estimate",
+    "Frequency",
+    "Histogram",
+    "Mean",
     "Number",
     "Randomizer",
     "Report",
     "Shuffle",
+    "Trust",
+    "compare_trust",
     "pack",
     "pack_block",
     "params_hash",

@@ -8,14 +8,14 @@ import numpy as np
 
 from ..arithmetic.rounding import up
 from .estimate import Array
-from .table import SCALE, Table
+from .table import SCALE, MeanTable
 
 __all__ = ["reach"]
 
 _RATES = 64  # rates that are tried; each gives a sound bound, the best is taken
 
 
-def reach(table: Table, n: int, beta: float) -> float:
+def reach(table: MeanTable, n: int, beta: float) -> float:
     """Bound |mean of reports − mean of inputs| on the scale [−1, 1], but for a chance β, whatever the inputs are.
 
     Chernoff: P[Σ(v_i − x_i) ≥ nt] ≤ e^{−nλt} Π E e^{λ(v_i − x_i)} for every λ > 0, so t = (ψ(λ) + ln(2/β)/n)/λ does,
@@ -35,7 +35,7 @@ def reach(table: Table, n: int, beta: float) -> float:
     return up(max(sides))
 
 
-def _most(table: Table, rate: float) -> float:
+def _most(table: MeanTable, rate: float) -> float:
     """Return max over x in [−1, 1] of ln E e^{λ(v − x)}, rounded up.
 
     Between inputs x_i and x_i + s the law is a mixture: ((1 − f)A + fB) e^{−λsf} e^{−λx_i} is largest at

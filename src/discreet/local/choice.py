@@ -17,10 +17,10 @@ from ..mechanisms.response.randomized import Frequencies, read_answers
 from ..noise import Bits
 from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
-from .choose import Candidate, Why, candidate_of, choose, explain, make
+from .choose import Candidate, Ranking, candidate_of, choose, explain, make
 from .consistent import project
 from .designs.design import Flags, Integers
-from .estimate import Array, Estimate, Of, read_level, read_of
+from .estimate import Array, Estimate, Whose, read_level, read_of
 from .family import Family
 from .inversion import holders
 from .law import Law
@@ -92,7 +92,7 @@ class Choice:
         return self.family.law
 
     @property
-    def why(self) -> Why:
+    def why(self) -> Ranking:
         """Why this member: the variance and the size of all of them."""
         return explain(self.taken.facts.options, self.epsilon, self.taken)
 
@@ -113,7 +113,7 @@ class Choice:
         reports: object,
         *,
         level: float = 0.95,
-        of: Of = "reporters",
+        of: Whose = "reporters",
         joint: bool = False,
         consistent: bool = False,
     ) -> Estimate:
@@ -222,7 +222,7 @@ def _unbiased(counts: Integers, n: int, law: Law) -> Array:
     return np.asarray((counts / n - law.q) / law.spread)
 
 
-def _intervals(counts: Integers, n: int, law: Law, beta: float, of: Of) -> tuple[Array, Array, str]:
+def _intervals(counts: Integers, n: int, law: Law, beta: float, of: Whose) -> tuple[Array, Array, str]:
     if of == "reporters":
         low, high = holders(counts, n, law.p, law.q, beta)
         return low, high, "by the exact law of the counts"

@@ -26,7 +26,7 @@ from .designs.subset import subset_facts
 from .family import Family, direct, geometry, hadamard, subset
 from .law import Law
 
-__all__ = ["MEMBERS", "Candidate", "Why", "candidate_of", "choose", "explain", "make"]
+__all__ = ["MEMBERS", "Candidate", "Ranking", "candidate_of", "choose", "explain", "make"]
 
 MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
@@ -46,7 +46,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Ranking:
     """The best of every member, the least variance first, and which one was taken."""
 
     rows: tuple[Candidate, ...]
@@ -72,7 +72,7 @@ class Why:
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: int | None = None) -> Why:
+def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: int | None = None) -> Ranking:
     """Compute the variance of every member (summed over the options it does not depend on the data), and take the best.
 
     `member` admits one only, `bits` only those whose report is no larger.
@@ -96,11 +96,11 @@ def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: 
     return explain(options, epsilon, taken)
 
 
-def explain(options: int, epsilon: Fraction, taken: Candidate) -> Why:
+def explain(options: int, epsilon: Fraction, taken: Candidate) -> Ranking:
     """Put the candidate that was taken beside the best of every member."""
     known = [c for c in _candidates(options, epsilon) if c.facts.member != taken.facts.member]
     others = [_best(known, name) for name in {c.facts.member for c in known}]
-    return Why(tuple(sorted([*others, taken], key=lambda c: c.variance)), taken)
+    return Ranking(tuple(sorted([*others, taken], key=lambda c: c.variance)), taken)
 
 
 def candidate_of(member: object, options: int, parameter: object, epsilon: Fraction) -> Candidate:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import rational
 from ..errors import InvalidArgument
 
-__all__ = ["Array", "Estimate", "Of", "read_level", "read_of"]
+__all__ = ["Array", "Estimate", "Whose", "read_level", "read_of"]
 
 Array: TypeAlias = NDArray[np.float64]
-Of: TypeAlias = Literal["reporters", "population"]
+Whose: TypeAlias = Literal["reporters", "population"]
 
 _SHOWN = 20  # rows of a long estimate that are printed
 
@@ -38,7 +38,7 @@ class Estimate:
     high: Array
     level: float
     n: int
-    of: Of = "reporters"
+    of: Whose = "reporters"
     note: str = ""
 
     @property
@@ -111,7 +111,7 @@ def read_level(level: object) -> float:
     return float(exact)
 
 
-def read_of(of: object) -> Of:
+def read_of(of: object) -> Whose:
     """Read whose frequencies are asked for.
 
     >>> read_of("population")

@@ -25,7 +25,7 @@ from .chernoff import reach
 from .designs.design import Flags, Integers, read_numbers
 from .estimate import Estimate, read_level
 from .shuffle import Shuffle, shuffle_pure
-from .table import SCALE, Table, check_table, make_table
+from .table import SCALE, MeanTable, check_table, make_table
 
 __all__ = ["Number"]
 
@@ -53,7 +53,7 @@ class Number:
     low: Fraction
     high: Fraction
     epsilon: Fraction
-    table: Table
+    table: MeanTable
 
     def __init__(self, low: Amount, high: Amount, spend: Measure) -> None:
         epsilon = largest_epsilon(lambda e: Promise(PureDP(e), neighbours=REPLACE), spend)
@@ -181,7 +181,7 @@ class Number:
             raise InvalidArgument("these are not the parameters of a number in version 1")
         epsilon = positive(data["epsilon"], "epsilon")
         try:
-            table = Table(np.array(data["weights"], dtype=np.int64), np.array(data["values"], dtype=np.int64))
+            table = MeanTable(np.array(data["weights"], dtype=np.int64), np.array(data["values"], dtype=np.int64))
         except (ValueError, TypeError, OverflowError):
             raise InvalidArgument("the table of a number must be whole numbers in rows of one length") from None
         made = cls.__new__(cls)
@@ -195,7 +195,7 @@ def _checked(epsilon: Fraction) -> Fraction:
     return epsilon
 
 
-def _fill(made: Number, low: Amount, high: Amount, epsilon: Fraction, table: Table) -> None:
+def _fill(made: Number, low: Amount, high: Amount, epsilon: Fraction, table: MeanTable) -> None:
     bottom, top = rational(low, "low"), rational(high, "high")
     if top <= bottom:
         raise InvalidArgument("low must be below high, public bounds of the values")

@@ -24,7 +24,7 @@ from ..noise.exp import exp_neg
 from .designs.design import Integers
 from .estimate import Array
 
-__all__ = ["SCALE", "Table", "check_table", "make_table"]
+__all__ = ["SCALE", "MeanTable", "check_table", "make_table"]
 
 SCALE = 1 << 40
 """The weights of a row sum to 2^40; a value of v stands for v/2^40."""
@@ -34,7 +34,7 @@ _LEAST_MASS = 1e-7  # a column lighter than this is left out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class MeanTable:
     """Whole weights (a row for every input, each summing to 2^40) and the outputs' values in units of 2^-40."""
 
     weights: Integers
@@ -66,7 +66,7 @@ class Table:
         return float(max(best.max(), inner.max()))
 
 
-def check_table(table: Table, epsilon: Fraction) -> Table:
+def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
     """Check that every row is a law and no ratio exceeds e^ε, in exact numbers.
 
     Refuses a table that does not keep ε, whoever made it.
@@ -83,7 +83,7 @@ def check_table(table: Table, epsilon: Fraction) -> Table:
     return table
 
 
-def make_table(epsilon: Fraction) -> Table:
+def make_table(epsilon: Fraction) -> MeanTable:
     """Solve the program for this ε and make it exact; Duchi's two outputs where they are as good.
 
     >>> table = make_table(Fraction(1))
@@ -158,7 +158,7 @@ def _program(x: Array, y: Array, e: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rounded(laws: Array, outputs: Array, epsilon: Fraction) -> Table:
+def _rounded(laws: Array, outputs: Array, epsilon: Fraction) -> MeanTable:
     """Round the laws to whole weights within caps [m, ⌊e^ε m⌋] per output, then solve the values again."""
     kept = laws.min(axis=0) > _LEAST_MASS
     laws, outputs = laws[:, kept], outputs[kept]
@@ -167,7 +167,7 @@ def _rounded(laws: Array, outputs: Array, epsilon: Fraction) -> Table:
     weights = np.clip(np.rint(laws * SCALE).astype(np.int64), least, most)
     for row in weights:
         _balance(row, least, most)
-    return Table(weights, _values(weights, outputs))
+    return MeanTable(weights, _values(weights, outputs))
 
 
 def _balance(row: NDArray[np.int64], least: Integers, most: Integers) -> None:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from .design import Integers
 
-__all__ = ["LARGEST", "Field", "field_of", "prime_power"]
+__all__ = ["LARGEST", "FiniteField", "field_of", "prime_power"]
 
 LARGEST = 512
 """Largest field with tables."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Field:
+class FiniteField:
     """Addition and multiplication tables, inverses, and `dual`: L(a·b) = digits of dual[a] · digits of b modulo p.
 
     L, the constant term, is a linear functional that is not zero, so z ↦ e^{2πi L(z)/p} is a character of (F_q, +).
@@ -48,7 +48,7 @@ def prime_power(q: int) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=64)
-def field_of(q: int) -> Field:
+def field_of(q: int) -> FiniteField:
     """Make the field of q elements, modulo the first irreducible polynomial x^e + c(x) in the order of c.
 
     >>> f = field_of(4)
@@ -68,7 +68,7 @@ def field_of(q: int) -> Field:
     add = ((digits[:, None, :] + digits[None, :, :]) % p) @ places
     inverse = np.concatenate(([0], np.argmax(mul[1:] == 1, axis=1)))
     dual = (mul[:, places] % p) @ places  # the constant terms of a, a·x, a·x² …
-    return Field(q, p, degree, add, mul, inverse, dual)
+    return FiniteField(q, p, degree, add, mul, inverse, dual)
 
 
 def _digits(numbers: Integers, p: int, degree: int) -> Integers:

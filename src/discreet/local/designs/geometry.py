@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
-from .field import Field, field_of
+from .field import FiniteField, field_of
 from .hadamard import walsh
 
-__all__ = ["Geometry", "geometry_facts"]
+__all__ = ["Geometry", "geometry_facts", "hyperplane_sums"]
 
 
 _CHUNK = 1 << 24  # reports that are counted by one transform
@@ -96,7 +96,7 @@ def _vector(points: Integers, q: int, t: int) -> Integers:
     return digits
 
 
-def _completed(point: Integers, free: Integers, target: Flags, field: Field) -> Integers:
+def _completed(point: Integers, free: Integers, target: Flags, field: FiniteField) -> Integers:
     """Put the free digits around the highest place of each point, and solve for the digit there."""
     n, t = point.shape
     top = _top(point)
@@ -111,7 +111,7 @@ def _completed(point: Integers, free: Integers, target: Flags, field: Field) -> 
     return whole
 
 
-def _number(vectors: Integers, field: Field) -> Integers:
+def _number(vectors: Integers, field: FiniteField) -> Integers:
     """Return the number of the point that a vector belongs to."""
     n, t = vectors.shape
     top = _top(vectors)
@@ -137,7 +137,20 @@ def _lines(q: int, t: int) -> NDArray[np.int32]:
     return found
 
 
-def _characters(numbers: Integers, field: Field, t: int) -> Integers:
+def hyperplane_sums(design: Geometry, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for every point y the sum of the scores of the options whose hyperplane it lies on (floats)."""
+    field = field_of(design.q)
+    padded = np.append(scores, np.zeros(design.facts.outputs - scores.size))
+    spread = padded[_lines(design.q, design.t)]
+    spread[0] = 0.0
+    shape = (field.p,) * (field.degree * design.t)
+    sums = np.fft.fftn(spread.reshape(shape, order="F")).real.reshape(-1, order="F")
+    points = _vector(np.arange(design.facts.outputs), design.q, design.t)
+    at = field.dual[points] @ design.q ** np.arange(design.t)
+    return np.asarray((scores.sum() + sums[at]) / design.q)
+
+
+def _characters(numbers: Integers, field: FiniteField, t: int) -> Integers:
     """Return Σ_y a_y χ_u(y) over the group (Z_p)^(e·t); whole numbers, since a is constant on lines.
 
     The floats of the transform are off by at most 2^-53·5·log₂N·√N·‖a‖ (its error in the 2-norm), ‖a‖ ≤ n√(q − 1):

@@ -1,0 +1,124 @@
+"""A tree over bins: which level each person reports on, and how the levels are put together for a range.
+
+Every person reports on one level, drawn evenly (splitting ε over the levels would cost the square of their number). The
+best linear unbiased estimate of a range from all levels is generalised least squares: with the rows A of the nodes over
+the bins, weights W = 1/variance of a node, the range r has the coefficients c = W A (AᵀWA)⁻¹ r (Hay, Rastogi, Miklau,
+Suciu 2010; Cormode, Kulkarni, Srivastava 2019). The root is known: it holds everybody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from .choose import Candidate, choose, make
+from .designs.geometry import Geometry, hyperplane_sums
+from .designs.hadamard import Hadamard
+from .estimate import Array
+from .family import Family
+
+__all__ = ["Tree", "grow"]
+
+_KNOWN = 1e9  # weight of the root against the best level
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """Levels from the one below the root to the bins: a family each, and the inverse of AᵀWA."""
+
+    bins: int
+    branch: int
+    families: tuple[Family, ...]
+    weights: Array
+    inverse: Array
+
+    def nodes(self, level: int) -> int:
+        """Return how many bins a node of this level holds."""
+        return int(self.branch ** (len(self.families) - 1 - level))
+
+    def coefficients(self, wanted: Array) -> tuple[float, list[Array]]:
+        """Return a constant and the coefficients of the nodes of each level, for weights on the bins.
+
+        What rounding leaves of the weights is put on the bins, so that constant + Σ coefficients above a bin is its
+        weight: unbiased, also where the inverse is not exact.
+        """
+        solved = np.zeros(self.branch ** len(self.families))
+        solved[: self.bins] = self.inverse @ wanted
+        found = [
+            weight * solved.reshape(-1, self.nodes(level)).sum(axis=1)[: -(-self.bins // self.nodes(level))]
+            for level, weight in enumerate(self.weights)
+        ]
+        rest = wanted - sum(self._above(level, c) for level, c in enumerate(found))
+        found[-1] = found[-1] + rest - rest.mean()
+        return float(rest.mean()), found
+
+    def _above(self, level: int, coefficients: Array) -> Array:
+        return coefficients[np.arange(self.bins) // self.nodes(level)]
+
+    def scores(self, wanted: Array) -> tuple[float, list[Array]]:
+        """Return a constant and what each output of each level adds for one report: unbiased in the mean.
+
+        Each level is centred: it adds nothing on average over the bins, and the constant takes what it would add.
+        """
+        constant, levels = self.coefficients(wanted)
+        found = []
+        for level, (family, c) in enumerate(zip(self.families, levels, strict=True)):
+            law, centre = family.law, float(self._above(level, c).mean())
+            found.append(len(levels) * ((_sums(family, c) - law.q * c.sum()) / law.spread - centre))
+            constant += centre
+        return constant, found
+
+    def variance(self, wanted: Array) -> float:
+        """Return the variance for one report, if all bins are alike, about: r (AᵀWA)⁻¹ r."""
+        return float(wanted @ self.inverse @ wanted)
+
+
+def _sums(family: Family, scores: Array) -> Array:
+    """Return for every output the sum of the scores of the options whose set it is in."""
+    design = family.design
+    padded = np.append(scores, np.zeros(design.facts.options - scores.size))
+    if isinstance(design, Geometry):
+        return hyperplane_sums(design, padded)
+    if isinstance(design, Hadamard):
+        outputs = np.arange(design.facts.outputs)
+        even = np.bitwise_count(outputs[:, None] & (np.arange(padded.size) + 1)[None, :]) % 2 == 0
+        return np.asarray(even @ padded)
+    return padded
+
+
+def grow(bins: int, epsilon: Fraction) -> Tree:
+    """Choose the branching with which prefixes have the least variance on average.
+
+    >>> grow(256, Fraction(1)).branch
+    4
+    """
+    trees = [_tree(bins, branch, epsilon) for branch in sorted({2, 4, 8, 16, bins}) if branch <= bins]
+    return min(trees, key=lambda tree: float(tree.inverse.cumsum(axis=0).cumsum(axis=1).trace()))
+
+
+def _tree(bins: int, branch: int, epsilon: Fraction) -> Tree:
+    depth = 1
+    while branch**depth < bins:
+        depth += 1
+    sizes = [-(-bins // branch ** (depth - 1 - level)) for level in range(depth)]
+    families = tuple(make(_numbered(size, epsilon), epsilon) for size in sizes)
+    weights = np.array([1 / (depth * _variance(family)) for family in families])
+    information = np.full((bins, bins), _KNOWN * weights.max())
+    for level, weight in enumerate(weights):
+        node = np.arange(bins) // branch ** (depth - 1 - level)
+        information += weight * (node[:, None] == node[None, :])
+    return Tree(bins, branch, families, weights, np.linalg.inv(information))
+
+
+def _variance(family: Family) -> float:
+    """Return the variance of a node for one report at its level: of the coins, and of who is asked about it."""
+    frequency = 1 / family.design.facts.options
+    return family.law.variance(n=1, frequency=frequency) + frequency
+
+
+def _numbered(options: int, epsilon: Fraction) -> Candidate:
+    """Choose among the members whose reports are numbers."""
+    kinds = ("direct", "geometry", "hadamard")
+    return min((choose(options, epsilon, member=kind).taken for kind in kinds), key=lambda c: c.variance)
