@@ -40,7 +40,11 @@ def cases():
     for member, options in (("direct", 7), ("subset", 9), ("subset", 70), ("hadamard", 5), ("hadamard", 1000)):
         yield f"{member} {options}", Choice(options, PureDP("3/2"), member=member), [0, options // 2, options - 1]
     for epsilon, options in (("1/4", 300), (1, 1000), (2, 5000), ("5/2", 40), (4, 200)):
-        yield f"geometry {epsilon}", Choice(options, PureDP(epsilon), member="geometry"), [0, 1, options // 3, options - 1]
+        yield (
+            f"geometry {epsilon}",
+            Choice(options, PureDP(epsilon), member="geometry"),
+            [0, 1, options // 3, options - 1],
+        )
     yield "names", Choice(["chrome", "firefox", "edge"], PureDP(2)), ["chrome", "edge"]
     yield "large epsilon", Choice(3, PureDP(40), member="direct"), [0, 2]
     yield "one bit", OneBitMean(0, 1440, PureDP(1)), [0, 90.5, 1440, -3, 1e9]
@@ -83,9 +87,19 @@ def vectors() -> list[dict[str, object]]:
             bits = Recorded(f"{name}/{at}", first)
             report = mechanism.randomize(value, bits=bits)
             line = pack(Report(name, envelope["params"], list(report) if isinstance(report, tuple) else report))
-            made.append({"name": name, "envelope": envelope, "value": value, "bits": bits.stream[: bits.used].hex(), "line": line})
+            made.append(
+                {
+                    "name": name,
+                    "envelope": envelope,
+                    "value": value,
+                    "bits": bits.stream[: bits.used].hex(),
+                    "line": line,
+                }
+            )
     return made
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps({"version": 1, "vectors": vectors()}, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    FILE.write_text(
+        json.dumps({"version": 1, "vectors": vectors()}, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
+    )

@@ -9,6 +9,7 @@ from ..errors import InvalidArgument
 from .bit_flip import BitFlip
 from .choice import Choice
 from .hadamard_sketch import HadamardCountMeanSketch
+from .histogram import Histogram
 from .number import Number
 from .one_bit import OneBitMean
 from .rappor import Rappor
@@ -18,12 +19,13 @@ from .words import WordRound
 __all__ = ["MECHANISMS", "Mechanism", "needs_candidates", "read_mechanism"]
 
 Mechanism: TypeAlias = (
-    Choice | Number | OneBitMean | BitFlip | Rappor | CountMeanSketch | HadamardCountMeanSketch | WordRound
+    Choice | Number | Histogram | OneBitMean | BitFlip | Rappor | CountMeanSketch | HadamardCountMeanSketch | WordRound
 )
 
 MECHANISMS: dict[str, type[Mechanism]] = {
     "choice": Choice,
     "number": Number,
+    "histogram": Histogram,
     "one-bit-mean": OneBitMean,
     "bit-flip": BitFlip,
     "rappor": Rappor,

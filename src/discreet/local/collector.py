@@ -12,6 +12,7 @@ from ..errors import BudgetExceeded, InvalidArgument
 from .catalogue import Mechanism, needs_candidates
 from .choice import Choice
 from .estimate import Estimate
+from .histogram import Histogram
 from .number import Number
 from .parameters import device_parameters
 from .report import unpack
@@ -85,15 +86,17 @@ def _law(mechanism: Mechanism) -> Any:  # noqa: ANN401 - whatever has `influence
 
 def _check(mechanism: Mechanism, report: Any) -> None:  # noqa: ANN401 - what came over the wire
     """Refuse a report that no device with these parameters could have sent."""
-    if isinstance(mechanism, Choice | Number | WordRound):
+    if isinstance(mechanism, Choice | Number | Histogram | WordRound):
         if type(report) is not int or report < 0 or report.bit_length() > _LONGEST:
             raise InvalidArgument("a report must be a whole number")
-        valid = mechanism.valid(np.array([report])) if isinstance(mechanism, Number) else _family(mechanism, report)
+        valid = _valid(mechanism, report)
         if not np.all(valid):
             raise InvalidArgument("this report could not come from a device with these parameters")
         return
     mechanism.read([report])
 
 
-def _family(mechanism: Choice | WordRound, report: int) -> Any:  # noqa: ANN401
-    return mechanism.family.valid([report])
+def _valid(mechanism: Choice | Number | Histogram | WordRound, report: int) -> Any:  # noqa: ANN401
+    if isinstance(mechanism, Choice | WordRound):
+        return mechanism.family.valid([report])
+    return mechanism.valid(np.array([min(report, 1 << 62)]))

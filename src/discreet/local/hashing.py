@@ -47,6 +47,8 @@ def fingerprint(value: str, key: str) -> int:
 
 def fingerprints(values: Sequence[str] | NDArray[np.str_], key: str) -> Words64:
     """Return the fingerprints of many texts, each different one hashed once."""
+    if not isinstance(values, list | tuple | np.ndarray):
+        raise InvalidArgument(f"values must be text, or a list of texts, got {type(values).__name__}")
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known = {value: fingerprint(value, key) for value in dict.fromkeys(map(_text, listed))}
     return np.array([known[value] for value in listed], dtype=np.uint64)
