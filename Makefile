@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BENCH  := .venv-bench
-PEERS  := opendp pipelinedp smartnoise tumult
+PEERS  := opendp pipelinedp smartnoise tumult local
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
@@ -51,6 +51,7 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/audit.py
 	$(BENCH)/bin/python benchmarks/queries.py
 	$(BENCH)/bin/python benchmarks/ledger.py
+	$(BENCH)/bin/python benchmarks/local.py --peers $(BENCH)-local/bin/python
 
 audit: $(VENV)/.test      ## attack everything that promises, with many runs; races and deaths at full size (long)
 	$(BIN)/python benchmarks/audit_large.py

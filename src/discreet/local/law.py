@@ -74,7 +74,7 @@ class Law:
     def _alike(self) -> int:
         facts = self.facts
         high = exp_neg(self.epsilon.numerator, self.epsilon.denominator, _FINE)[1]
-        least = facts.shared * ((1 << _FINE) // high)  # e^ε from below
+        least = (facts.shared << _FINE) // high  # e^ε λ from below
         return (least + facts.outputs - facts.inside) // (facts.inside - facts.shared) + 1
 
     def variance(self, *, n: int, frequency: float) -> float:

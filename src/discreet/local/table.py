@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,7 @@ def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
     return table
 
 
+@lru_cache(maxsize=64)
 def make_table(epsilon: Fraction) -> MeanTable:
     """Solve the program for this ε and make it exact; Duchi's two outputs where they are as good.
 

@@ -97,7 +97,8 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
     found = np.flatnonzero(mass)
     losses = np.asarray((found - most) * step, dtype=np.float64)
     top = Fraction(lost * (1 + 1e-9)) if upward else Fraction(0)
-    return Atoms(losses, mass[found], top, Fraction(float(losses[-1])), error=cases.error)
+    masses = mass[found] * (1 + cases.error if upward else 1 - cases.error)
+    return Atoms(losses, masses, top, Fraction(float(losses[-1])), error=cases.error)
 
 
 def _step(cases: Counters) -> float:
@@ -114,7 +115,8 @@ def _add(mass: Array, c: int, chances: Array, slopes: Array, step: float, *, upw
     lean = (2 * a - c) / max(c, 1)
     z = slopes[:, None] * lean[None, :]
     loss = 2 * np.arctanh(np.clip(z, -1 + 2.0**-53, 1 - 2.0**-53)) / step
-    place = np.ceil(loss + 1e-6) if upward else np.floor(loss - 1e-6)
+    spare = 1e-6 * (loss != 0)  # far above the error of a loss, which is exact at 0
+    place = np.ceil(loss + spare) if upward else np.floor(loss - spare)
     weight = chances[:, None] * split[None, :] * (1 + z)
     middle = mass.size // 2
     at = np.clip(place.astype(np.int64) + middle, 0, mass.size - 1)

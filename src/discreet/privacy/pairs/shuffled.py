@@ -93,7 +93,8 @@ def two_level_pair(event: Shuffled) -> Atoms | None:
     chances *= blanket * mass[:, None]
     slopes = (e - 1) * ends[None, :] / (2 * sizes + (e - 1) * ends[None, :])
     even = blanket * (e - 1) * event.shared / event.outputs
-    return counters_pair(Counters(totals, chances, slopes, even, 1e-34, _error(people)), upward=True)
+    lost = 1e-34 * (2 + event.outputs / event.inside)  # what is cut off the law of c weighs γ(1 + (e^ε − 1)c/2N)
+    return counters_pair(Counters(totals, chances, slopes, even, lost, _error(people)), upward=True)
 
 
 def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
@@ -113,7 +114,7 @@ def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
     both = within + without
     taking = within / np.maximum(both, 1e-300)
     slopes = (e - 1) / (e + 1) * taking[totals - begin]
-    chances = _gathered(begin, both, totals) * (1 - 2 * _error(people))
+    chances = _gathered(begin, both, totals)
     return counters_pair(Counters(ends, chances[None, :], slopes[None, :], 0.0, 0.0, _error(people)), upward=False)
 
 

@@ -1,0 +1,177 @@
+"""Shuffling: never below the truth, found by brute force on tiny cases; never far above it, found by a case that happens."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import InvalidArgument
+from discreet.local import Choice, Number
+from discreet.local.family import direct, geometry, hadamard, subset
+from discreet.local.shuffle import shuffle_choice
+from discreet.privacy import ApproxDP, PureDP, Response, compose
+from discreet.privacy.events import Shuffled
+from discreet.privacy.pairs.shuffled import clones_pair, lower_binary, lower_pair, two_level_pair
+from local.members import sets
+
+
+def law_of(family, value, epsilon):
+    """Return P(y | value) from the definition of the two-level family."""
+    own = sets(family)[value]
+    every = set().union(*sets(family)) if family.design.facts.member == "subset" else range(family.design.facts.outputs)
+    facts = family.design.facts
+    z = math.exp(epsilon) * facts.inside + facts.outputs - facts.inside
+    return {y: (math.exp(epsilon) if y in own else 1.0) / z for y in every}
+
+
+def shuffled_law(laws):
+    """Return the law of the multiset of reports, people by people."""
+    found = {frozenset(): 1.0}
+    for law in laws:
+        following = Counter()
+        for seen, chance in found.items():
+            for y, p in law.items():
+                counts = Counter(dict(seen))
+                counts[y] += 1
+                following[frozenset(counts.items())] += chance * p
+        found = following
+    return found
+
+
+def true_delta(family, epsilon, n, at):
+    """Return the worst δ over all values of the others and of the person, by brute force (values 0 and 1: symmetry)."""
+    laws = [law_of(family, v, epsilon) for v in range(family.design.facts.options)]
+    worst = 0.0
+    for others in itertools.combinations_with_replacement(range(len(laws)), n - 1):
+        around = [laws[v] for v in others]
+        one, two = shuffled_law([*around, laws[0]]), shuffled_law([*around, laws[1]])
+        for p, q in ((one, two), (two, one)):
+            worst = max(worst, sum(max(0.0, p[s] - math.exp(at) * q.get(s, 0.0)) for s in p))
+    return worst
+
+
+TINY = [
+    (direct(3, Fraction(1)), Fraction(1), 5, 0.5),
+    (direct(2, Fraction(1)), Fraction(1), 6, 0.4),
+    (direct(4, Fraction(3, 2)), Fraction(3, 2), 4, 0.7),
+    (hadamard(3, Fraction(1)), Fraction(1), 4, 0.5),
+    (subset(4, Fraction(1), 2), Fraction(1), 3, 0.5),
+    (geometry(7, Fraction(1), 2), Fraction(1), 3, 0.4),
+]
+
+
+class TestNeverBelowTheTruth:
+    """δ of the pair with the number of blanket reports told is an upper bound, for every data set of the others."""
+
+    @pytest.mark.parametrize(("family", "epsilon", "n", "at"), TINY)
+    def test_brute_force(self, family, epsilon, n, at):
+        truth = true_delta(family, epsilon, n, at)
+        price = shuffle_choice(family.design.facts, epsilon, n)
+        assert truth > 0
+        assert truth <= two_level_pair(price.event).delta(at)
+        assert truth <= clones_pair(epsilon, n).delta(at)
+        assert truth <= price.delta(epsilon=at)
+        assert price.lower.delta(at) <= truth
+
+    def test_not_telling_how_many_is_no_bound(self):
+        """The tempting pair, in which the number of blanket reports is not told, lies below the truth.
+
+        k-ary response with d = 3, n = 6, ε₀ = 1 at ε = 0.7: the truth is 0.013448 (others 0, 0, 0, 2, 2). The formula
+        is what Theorem 3.2 of the 2023 paper on stronger amplification would give at p = 1/(e^ε₀ + d − 1), below the
+        1/(e^ε₀ + 1) that its erratum asks for.
+        """
+        laws = [law_of(direct(3, Fraction(1)), v, 1) for v in range(3)]
+        others = [laws[v] for v in (0, 0, 0, 2, 2)]
+        one, two = shuffled_law([*others, laws[0]]), shuffled_law([*others, laws[1]])
+        truth = max(sum(max(0.0, p[s] - math.exp(0.7) * q[s]) for s in p) for p, q in ((one, two), (two, one)))
+        z = math.e + 2
+        tempting = lower_pair(Fraction(1), 6, (math.e + 1) / z, 1 / z)
+        assert truth == pytest.approx(0.013448, abs=1e-6)
+        assert tempting.delta(0.7) == pytest.approx(0.010346, rel=5e-3)
+        assert tempting.delta(0.7) < truth < two_level_pair(Shuffled(1, 6, 3, 1, 0)).delta(0.7) < 0.0163
+
+    @pytest.mark.slow
+    def test_the_other_counterexample(self):
+        """d = 4, n = 8, ε₀ = 1.5 at ε = 0.7: truth 0.05866, the tempting formula 0.05480, the bound 0.06210."""
+        truth = true_delta(direct(4, Fraction(3, 2)), 1.5, 8, 0.7)
+        e = math.exp(1.5)
+        assert truth == pytest.approx(0.05866, abs=1e-5)
+        assert lower_pair(Fraction(3, 2), 8, (e + 1) / (e + 3), 1 / (e + 3)).delta(0.7) < truth
+        assert truth < two_level_pair(Shuffled("3/2", 8, 4, 1, 0)).delta(0.7) < 0.0622
+
+
+class TestFigures:
+    """Prices at n = 10^4, δ = 1e-6, as computed by other code: clones by its authors', k-ary response by plain sums."""
+
+    @pytest.mark.parametrize(
+        ("epsilon", "options", "upper", "lower"),
+        [(1, 10, 0.02327, 0.02325), (1, 100, 0.00719, 0.00718)],
+    )
+    def test_direct(self, epsilon, options, upper, lower):
+        price = Choice(options, PureDP(epsilon), member="direct").shuffled(10_000)
+        above, below = price.epsilon(delta=1e-6), price.lower.epsilon(1e-6)
+        assert below <= above <= 1.01 * below
+        assert above == pytest.approx(upper, rel=5e-3)
+        assert below == pytest.approx(lower, rel=2e-3)
+
+    @pytest.mark.parametrize(("epsilon", "figure"), [(1, 0.05301), (4, 0.60091)])
+    def test_clones(self, epsilon, figure):
+        assert compose(Shuffled(epsilon, 10_000)).epsilon(1e-6) == pytest.approx(figure, rel=2e-3)
+
+    def test_less_than_half_of_clones(self):
+        mine = Choice(10, PureDP(1), member="direct").shuffled(10_000).epsilon(delta=1e-6)
+        assert mine <= 0.45 * compose(Shuffled(1, 10_000)).epsilon(1e-6)
+
+
+class TestEvent:
+    @given(st.integers(2, 12), st.integers(1, 30), st.fractions(Fraction(1, 10), 4))
+    @settings(max_examples=8, deadline=None)
+    def test_more_people_hide_better_and_none_costs_more_than_the_report(self, options, n, epsilon):
+        few, many = (two_level_pair(Shuffled(epsilon, m, options, 1, 0)) for m in (n, 2 * n))
+        for at in (0.1, 0.5, 1.0):
+            alone = compose(Response(epsilon, options)).delta(at)
+            assert many.delta(at) <= few.delta(at) * 1.01 + 1e-3 * float(epsilon)
+            assert few.delta(at) <= alone * 1.01 + 1e-3 * float(epsilon)
+        assert compose(Shuffled(epsilon, n, options, 1, 0)).epsilon(0) == pytest.approx(float(epsilon))
+
+    def test_one_person_alone_is_the_report(self):
+        assert two_level_pair(Shuffled(1, 1, 5, 1, 0)).delta(0.3) == pytest.approx(
+            compose(Response(1, 5)).delta(0.3), rel=2e-3
+        )
+
+    def test_composes(self):
+        event = Choice(10, PureDP(1), member="direct").shuffled(10_000).event
+        one, ten = compose(event).epsilon(1e-6), compose([event] * 10).epsilon(1e-6)
+        assert 2 * one < ten < 5 * one
+        assert compose([event, Response(1)]).epsilon(1e-6) < one + 1
+        assert (
+            compose(event).lower.epsilon(1e-6) == 0
+        )  # its pair tells more than is seen, so it proves nothing from below
+
+    def test_a_report_that_hides_nothing(self):
+        assert compose(Shuffled(50, 1000)).epsilon(1e-6) == pytest.approx(50, rel=1e-3)
+
+    def test_unknown_mechanisms_go_by_clones(self):
+        price = Number(0, 1, PureDP(1)).shuffled(1000)
+        assert price.event == Shuffled(1, 1000)
+        assert price.lower.epsilon(1e-6) == 0
+        assert price.epsilon(delta=1e-6) < 0.25
+
+    def test_two_options(self):
+        price = Choice(2, PureDP(1)).shuffled(1000)
+        assert 0 < price.lower.epsilon(1e-6) < price.epsilon(delta=1e-6) < 1
+        assert lower_binary(Fraction(1), 1).lower_delta(0.5) == pytest.approx(compose(Response(1)).delta(0.5), rel=1e-6)
+
+    @pytest.mark.parametrize("sizes", [(3, None, None), (3, 1, 1), (3, 3, 0), (3, 2, 0), (1, 1, 0)])
+    def test_sizes_that_cannot_be(self, sizes):
+        with pytest.raises(InvalidArgument):
+            Shuffled(1, 10, *sizes)
+
+    def test_relation_is_replace(self):
+        with pytest.raises(InvalidArgument, match="replace"):
+            Shuffled(1, 10, neighbours="add-remove")
+        assert ApproxDP(1, 0).epsilon == Shuffled(1, 10).epsilon
