@@ -97,8 +97,8 @@ def test_the_command_line_refuses_in_one_line(wrong, tmp_path, monkeypatch):
 def test_plans_of_the_deployments():
     run = CliRunner().invoke
     for arguments in (
-        ["number", "--set", "low=0", "--set", "high=100", "--error", "5"],
-        ["words", "--set", "bits=24", "--epsilon", "2"],
+        ["one-bit-mean", "--set", "low=0", "--set", "high=100", "--error", "5"],
+        ["words", "--set", "bits=16", "--epsilon", "2"],
         [
             "rappor",
             *(f"--set={word}" for word in ("bits=16", "hashes=2", "cohorts=8", "f=1/2", "p=1/2", "q=3/4", "key=k")),

@@ -99,7 +99,7 @@ def test_bad_values_are_refused_on_the_device(tmp_path):
     assert node(script, given, DEVICE) == ["done"]
 
 
-def test_each_file_is_below_8_kB_and_names_no_other_host():
+def test_each_file_is_small_and_names_no_other_host():
     for name in ("discreet-device.js", "discreet-sketches.js"):
         text = (DEVICE / name).read_bytes()
         assert len(text) < 8000

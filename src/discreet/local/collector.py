@@ -18,7 +18,7 @@ from .parameters import device_parameters
 from .report import unpack
 from .words import WordRound
 
-__all__ = ["Collector"]
+__all__ = ["Collector", "influence_of"]
 
 _LONGEST = 1 << 16  # bits of a report that is a whole number
 
@@ -77,11 +77,17 @@ class Collector:
 
     def influence(self, *, forged: int = 1) -> float:
         """Bound how far `forged` of the reports taken can have moved an estimate, whatever they say."""
-        return _law(self.mechanism).influence(n=max(1, len(self)), forged=forged)  # type: ignore[no-any-return]
+        return influence_of(self.mechanism, n=max(1, len(self)), forged=forged)
 
 
-def _law(mechanism: Mechanism) -> Any:  # noqa: ANN401 - whatever has `influence`
-    return mechanism.family.law if isinstance(mechanism, WordRound) else mechanism
+def influence_of(mechanism: Mechanism, *, n: int, forged: int) -> float:
+    """Bound how far `forged` of n reports can move any one estimate of a mechanism, whatever they say."""
+    if isinstance(mechanism, Histogram):
+        bins = range(mechanism.tree.bins)
+        return max(mechanism.influence(n=n, forged=forged, first=i, last=i + 1) for i in bins)
+    if isinstance(mechanism, WordRound):
+        return mechanism.family.law.influence(n=n, forged=forged)
+    return mechanism.influence(n=n, forged=forged)
 
 
 def _check(mechanism: Mechanism, report: Any) -> None:  # noqa: ANN401 - what came over the wire

@@ -160,13 +160,14 @@ def _setting(word: str, value: str) -> object:
 
 def _facts(mechanism: Mechanism, n: int) -> dict[str, Any]:
     """Say what one report costs and how far off n of them are."""
+    from ...local.collector import influence_of
     from ...local.words import WordRound
     from ...privacy.compose import compose
 
     facts: dict[str, Any] = {"mechanism": str(mechanism.to_json()["mechanism"])}
     facts["epsilon"] = compose([mechanism.event]).epsilon(delta=0)
     asked: Any = mechanism.words if isinstance(mechanism, WordRound) else mechanism
-    facts |= {"error": asked.error(n=n), "one forged report": asked.influence(n=n)}
+    facts |= {"error": asked.error(n=n), "one forged report": influence_of(mechanism, n=n, forged=1)}
     return facts
 
 

@@ -123,7 +123,7 @@ export const MECHANISMS = {
 		const inside = coin(BigInt(a), BigInt(b), ratio(epsilon));
 		return (value, bits) => {
 			const v = options.length ? options.indexOf(value) : value;
-			return v >= 0 && v < d && v % 1 === 0 ? place(v, inside(bits)[0], bits) : refuse("no such option");
+			return Number.isInteger(v) && v >= 0 && v < d ? place(v, inside(bits)[0], bits) : refuse("no option");
 		};
 	},
 	"one-bit-mean"({ epsilon, gamma, ...range }) {
