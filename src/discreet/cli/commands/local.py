@@ -147,7 +147,7 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
             made = kind(**given)
         else:
             made = (Words if kind is WordRound else kind)(spend=PureDP(str(epsilon)), **given)
-    except TypeError:
+    except (TypeError, AttributeError):
         raise InvalidArgument(f"{name} takes other parameters; --set gives those of its constructor") from None
     return made.open() if isinstance(made, Words) else made
 
@@ -161,13 +161,15 @@ def _setting(word: str, value: str) -> object:
 def _facts(mechanism: Mechanism, n: int) -> dict[str, Any]:
     """Say what one report costs and how far off n of them are."""
     from ...local.collector import influence_of
+    from ...local.histogram import Histogram
     from ...local.words import WordRound
     from ...privacy.compose import compose
 
     facts: dict[str, Any] = {"mechanism": str(mechanism.to_json()["mechanism"])}
     facts["epsilon"] = compose([mechanism.event]).epsilon(delta=0)
     asked: Any = mechanism.words if isinstance(mechanism, WordRound) else mechanism
-    facts |= {"error": asked.error(n=n), "one forged report": influence_of(mechanism, n=n, forged=1)}
+    bin_ = {"first": 0, "last": 1} if isinstance(mechanism, Histogram) else {}
+    facts |= {"error": asked.error(n=n, **bin_), "one forged report": influence_of(mechanism, n=n, forged=1)}
     return facts
 
 
