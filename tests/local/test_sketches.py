@@ -12,7 +12,7 @@ from scipy.stats import binom
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.local.flip import flips
-from discreet.local.hashing import Buckets, fingerprint, fingerprints
+from discreet.local.hashing import RowHashes, fingerprint, fingerprints
 from discreet.testing.bits import UntouchedBits
 
 SKETCHES = {
@@ -84,7 +84,7 @@ class TestHashes:
         met = 0
         for key in range(64):
             pair = fingerprints(["left", "right"], str(key))
-            cells = Buckets(1024, 32, str(key)).place(np.arange(1024)[:, None], pair[None, :])
+            cells = RowHashes(1024, 32, str(key)).place(np.arange(1024)[:, None], pair[None, :])
             met += int((cells[:, 0] == cells[:, 1]).sum())
         assert abs(met - 2048) < 7 * 2048**0.5
 

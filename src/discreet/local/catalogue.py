@@ -16,13 +16,13 @@ from .rappor import Rappor
 from .sketch import CountMeanSketch
 from .words import WordRound
 
-__all__ = ["MECHANISMS", "Mechanism", "needs_candidates", "read_mechanism"]
+__all__ = ["MECHANISMS", "LocalMechanism", "needs_candidates", "read_mechanism"]
 
-Mechanism: TypeAlias = (
+LocalMechanism: TypeAlias = (
     Choice | Number | Histogram | OneBitMean | BitFlip | Rappor | CountMeanSketch | HadamardCountMeanSketch | WordRound
 )
 
-MECHANISMS: dict[str, type[Mechanism]] = {
+MECHANISMS: dict[str, type[LocalMechanism]] = {
     "choice": Choice,
     "number": Number,
     "histogram": Histogram,
@@ -35,7 +35,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
 }
 
 
-def read_mechanism(given: Mapping[str, Any]) -> Mechanism:
+def read_mechanism(given: Mapping[str, Any]) -> LocalMechanism:
     """Make the mechanism that parameters describe, as its `to_json` wrote them.
 
     >>> amounts = {"low": "0", "high": "1", "epsilon": "1", "gamma": "0"}
@@ -53,6 +53,6 @@ def read_mechanism(given: Mapping[str, Any]) -> Mechanism:
         raise InvalidArgument("the parameters are not as `to_json` writes them") from broken
 
 
-def needs_candidates(mechanism: Mechanism) -> bool:
+def needs_candidates(mechanism: LocalMechanism) -> bool:
     """Return whether an estimate needs a list of public candidates."""
     return isinstance(mechanism, Rappor | CountMeanSketch | HadamardCountMeanSketch)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arithmetic.rational import whole
 from ..errors import BudgetExceeded, InvalidArgument
-from .catalogue import Mechanism, needs_candidates
+from .catalogue import LocalMechanism, needs_candidates
 from .choice import Choice
 from .estimate import Estimate
 from .histogram import Histogram
@@ -47,7 +47,7 @@ class Collector:
 
     __slots__ = ("_reports", "mechanism", "metric", "most", "params")
 
-    def __init__(self, mechanism: Mechanism, *, metric: str, most: int = 10_000_000) -> None:
+    def __init__(self, mechanism: LocalMechanism, *, metric: str, most: int = 10_000_000) -> None:
         self.mechanism, self.metric = mechanism, metric
         self.params = device_parameters(mechanism, metric=metric)["params"]
         self.most = whole(most, "most", least=1)
@@ -80,7 +80,7 @@ class Collector:
         return influence_of(self.mechanism, n=max(1, len(self)), forged=forged)
 
 
-def influence_of(mechanism: Mechanism, *, n: int, forged: int) -> float:
+def influence_of(mechanism: LocalMechanism, *, n: int, forged: int) -> float:
     """Bound how far `forged` of n reports can move any one estimate of a mechanism, whatever they say."""
     if isinstance(mechanism, Histogram):
         bins = range(mechanism.tree.bins)
@@ -90,7 +90,7 @@ def influence_of(mechanism: Mechanism, *, n: int, forged: int) -> float:
     return mechanism.influence(n=n, forged=forged)
 
 
-def _check(mechanism: Mechanism, report: Any) -> None:  # noqa: ANN401 - what came over the wire
+def _check(mechanism: LocalMechanism, report: Any) -> None:  # noqa: ANN401 - what came over the wire
     """Refuse a report that no device with these parameters could have sent."""
     if isinstance(mechanism, Choice | Number | Histogram | WordRound):
         if type(report) is not int or report < 0 or report.bit_length() > _LONGEST:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 
-__all__ = ["Buckets", "Words64", "fingerprint", "fingerprints", "read_key", "read_width"]
+__all__ = ["RowHashes", "Words64", "fingerprint", "fingerprints", "read_key", "read_width"]
 
 Words64 = NDArray[np.uint64]
 
@@ -61,10 +61,10 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Buckets:
+class RowHashes:
     """`rows` hash functions from fingerprints to `width` cells, a power of two.
 
-    >>> Buckets(2, 16, "metric 1").place(np.array([0, 1]), fingerprints(["firefox", "firefox"], "metric 1")).tolist()
+    >>> RowHashes(2, 16, "metric 1").place(np.array([0, 1]), fingerprints(["firefox", "firefox"], "metric 1")).tolist()
     [8, 8]
     """
 

@@ -20,7 +20,7 @@ from ..privacy.events import Promise
 from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
 from .estimate import Estimate
 from .flip import promise
-from .hashing import Buckets, Words64, fingerprints, read_key, read_width
+from .hashing import RowHashes, Words64, fingerprints, read_key, read_width
 from .parameters import fields_of
 from .proportion import deviations
 from .rappor_decode import all_of, decode, found_of
@@ -130,7 +130,7 @@ class Rappor:
     def marks(self, cohorts: NDArray[np.int64], prints: Words64) -> _Bits:
         """Mark the Bloom bits of each fingerprint in its cohort."""
         rows = cohorts[:, None] * self.hashes + np.arange(self.hashes)
-        cells = Buckets(self.cohorts * self.hashes, self.bits, self.key).place(rows, prints[:, None])
+        cells = RowHashes(self.cohorts * self.hashes, self.bits, self.key).place(rows, prints[:, None])
         marked = np.zeros((prints.size, self.bits), dtype=np.bool_)
         marked[np.arange(prints.size)[:, None], cells] = True
         return marked

@@ -10,19 +10,23 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from ...errors import DiscreetError, InvalidArgument
+from ...local.catalogue import MECHANISMS, LocalMechanism, read_mechanism
+from ...local.collector import Collector, influence_of
+from ...local.histogram import Histogram
+from ...local.parameters import device_parameters
+from ...local.report import Report, pack
+from ...local.words import WordRound, Words
+from ...privacy.compose import compose
+from ...privacy.measures import PureDP
 from ..budget import pairs
 from ..flags import Json
 from ..refusal import refusals
 from ..write import write_text
-
-if TYPE_CHECKING:
-    from ...local.catalogue import Mechanism
-    from ...local.collector import Collector
 
 __all__ = ["app"]
 
@@ -54,8 +58,6 @@ def plan(  # noqa: PLR0917 - each argument is an option
     Example: discreet local plan choice --set options=chrome,firefox,edge
     --epsilon 2 --n 10000 --metric browser --out browser.json
     """
-    from ...local.parameters import device_parameters
-
     with refusals(as_json=json_):
         made = _made(mechanism, pairs(settings, "--set"), epsilon, error, n)
         envelope = device_parameters(made, metric=metric)
@@ -71,8 +73,6 @@ def randomize(parameters: Parameters, values: Lines = "-", out: Out = "-") -> No
 
     Example: echo '"firefox"' | discreet local randomize browser.json -
     """
-    from ...local.report import Report, pack
-
     with refusals(), _opened(values) as lines, _written(out) as write:
         mechanism, metric, params = _read(parameters)
         draw: Any = mechanism
@@ -128,12 +128,8 @@ def estimate(  # noqa: PLR0917 - each argument is an option
             typer.echo(f"{forged} forged reports can have moved an estimate by at most {reach:.3g}")
 
 
-def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int) -> Mechanism:
+def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int) -> LocalMechanism:
     """Make a mechanism from flags; the words are those of its constructor."""
-    from ...local.catalogue import MECHANISMS
-    from ...local.words import WordRound, Words
-    from ...privacy.measures import PureDP
-
     kind: Any = MECHANISMS.get(name)
     if kind is None:
         raise InvalidArgument(f"{name!r} is no mechanism; take one of {', '.join(MECHANISMS)}")
@@ -158,13 +154,8 @@ def _setting(word: str, value: str) -> object:
     return int(value) if value.isdigit() else value
 
 
-def _facts(mechanism: Mechanism, n: int) -> dict[str, Any]:
+def _facts(mechanism: LocalMechanism, n: int) -> dict[str, Any]:
     """Say what one report costs and how far off n of them are."""
-    from ...local.collector import influence_of
-    from ...local.histogram import Histogram
-    from ...local.words import WordRound
-    from ...privacy.compose import compose
-
     facts: dict[str, Any] = {"mechanism": str(mechanism.to_json()["mechanism"])}
     facts["epsilon"] = compose([mechanism.event]).epsilon(delta=0)
     asked: Any = mechanism.words if isinstance(mechanism, WordRound) else mechanism
@@ -184,11 +175,8 @@ def _told(facts: dict[str, Any], metric: str, n: int) -> str:
     )
 
 
-def _read(path: str) -> tuple[Mechanism, str, str]:
+def _read(path: str) -> tuple[LocalMechanism, str, str]:
     """Read an envelope of parameters: the mechanism, its metric, its hash."""
-    from ...local.catalogue import read_mechanism
-    from ...local.parameters import device_parameters
-
     try:
         envelope = json.loads(Path(path).read_text(encoding="utf-8"))
         given, metric = json.loads(envelope["parameters"]), str(envelope["metric"])
@@ -199,7 +187,6 @@ def _read(path: str) -> tuple[Mechanism, str, str]:
 
 
 def _collector(path: str) -> Collector:
-    from ...local.collector import Collector
 
     mechanism, metric, _ = _read(path)
     return Collector(mechanism, metric=metric)
