@@ -9,7 +9,7 @@ import json
 from hashlib import shake_128
 from pathlib import Path
 
-from discreet.local import Choice
+from discreet.local import Choice, Number
 from discreet.local.bit_flip import BitFlip
 from discreet.local.hadamard_sketch import HadamardCountMeanSketch
 from discreet.local.one_bit import OneBitMean
@@ -17,6 +17,7 @@ from discreet.local.parameters import device_parameters
 from discreet.local.rappor import Rappor
 from discreet.local.report import Report, pack
 from discreet.local.sketch import CountMeanSketch
+from discreet.local.words import WordRound, Words
 from discreet.privacy import PureDP
 
 FILE = Path(__file__).parents[1] / "vectors" / "device_v1.json"
@@ -48,6 +49,11 @@ def cases():
     yield "large epsilon", Choice(3, PureDP(40), member="direct"), [0, 2]
     yield "one bit", OneBitMean(0, 1440, PureDP(1)), [0, 90.5, 1440, -3, 1e9]
     yield "one bit, negative", OneBitMean("-1/3", "2/3", PureDP("1/7"), gamma="1/5"), [0.1, -0.25]
+    yield "number", Number(0, 100, PureDP(2)), [0, 33.25, 100, -7]
+    yield "number, negative", Number("-1/2", "3/2", PureDP("1/2")), [0.1, 1.49]
+    yield "words", Words(bits=16, spend=PureDP(2), top=3).open(), ["hi"]
+    later = WordRound(Words(bits=32, spend=PureDP(3), top=3), 1, (1, 700, 1601))
+    yield "words, later", later, ["cat", 3, "😂"]
     yield "count-mean sketch", CountMeanSketch(PureDP(4), rows=65536, width=1024, key="emoji"), ["😂", "é"]
     yield "small sketch", CountMeanSketch(PureDP(1), rows=3, width=4, key="k"), ["", "a" * 300]
     yield "Hadamard sketch", HadamardCountMeanSketch(PureDP(8), rows=1024, width=32768, key="safari"), ["example.org"]

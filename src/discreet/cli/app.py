@@ -27,6 +27,7 @@ COMMANDS = {
     "rehearse": "question",
     "release": "release",
     "ledger": "ledger",
+    "local": "local",
     "verify-receipt": "receipt",
     "audit": "audit",
     "serve": "serve",

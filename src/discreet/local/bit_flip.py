@@ -114,7 +114,7 @@ class BitFlip:
 
         A bucket that nobody drew is 0 with the interval 0 … 1. Refuses no reports, and what no device could have sent.
         """
-        read = self._read(reports)
+        read = self.read(reports)
         seen = np.bincount((read >> 1).reshape(-1), minlength=self.buckets)
         ones = np.bincount((read >> 1)[(read & 1) == 1], minlength=self.buckets)
         people, wide = np.maximum(seen, 1), 2 * self.p - 1
@@ -129,7 +129,8 @@ class BitFlip:
         columns = (values, errors, low, high)
         return Estimate("frequency", names, *columns, level=read_level(level), n=len(read), of="population", note=note)
 
-    def _read(self, reports: object) -> _Rows:
+    def read(self, reports: object) -> _Rows:
+        """Read reports; refuses those no device could have sent."""
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1] != self.sample or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument(f"reports must be a list of at least one report of {self.sample} bits")

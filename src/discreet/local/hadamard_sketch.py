@@ -21,9 +21,9 @@ from ..privacy.measures import Measure, PureDP
 from .calibration import least_epsilon
 from .estimate import Estimate
 from .flip import epsilon_of, flips, promise
-from .hashing import Buckets, fingerprints, read_key, read_width
+from .hashing import RowHashes, fingerprints, read_key, read_width
 from .parameters import fields_of
-from .sketch_estimate import Cells, estimate_cells, sketch_error, sketch_variance
+from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
 
 __all__ = ["HadamardCountMeanSketch"]
 
@@ -91,23 +91,24 @@ class HadamardCountMeanSketch:
         prints = fingerprints([value] if isinstance(value, str) else value, self.key)
         rows = uniform(self.rows, prints.size, bits=bits)
         columns = uniform(self.width, prints.size, bits=bits)
-        cells = Buckets(self.rows, self.width, self.key).place(rows, prints)
+        cells = RowHashes(self.rows, self.width, self.key).place(rows, prints)
         sent = _parity(cells & columns) ^ flips(self.epsilon, prints.size, bits)
         found = np.stack([rows, columns, sent.astype(np.int64)], axis=1)
         return (int(found[0, 0]), int(found[0, 1]), int(found[0, 2])) if isinstance(value, str) else found
 
     def estimate(self, reports: object, candidates: Sequence[str], *, level: float = 0.95) -> Estimate:
         """Estimate how frequent each candidate is among those who reported; see `CountMeanSketch.estimate`."""
-        read = self._read(reports)
+        read = self.read(reports)
         scale = 1 / math.tanh(float(self.epsilon) / 2)
         flat = np.bincount(
             read[:, 0] * self.width + read[:, 1], weights=1.0 - 2.0 * read[:, 2], minlength=self.rows * self.width
         )
         sums = scale * _transform(np.asarray(flat, dtype=np.float64).reshape(self.rows, self.width))
         people = np.bincount(read[:, 0], minlength=self.rows)
-        return estimate_cells(self, Cells(sums, people, self.coin_variance), candidates, level)
+        return estimate_cells(self, SketchCells(sums, people, self.coin_variance), candidates, level)
 
-    def _read(self, reports: object) -> _Reports:
+    def read(self, reports: object) -> _Reports:
+        """Read reports; refuses those no device could have sent."""
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1:] != (3,) or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument("reports must be a list of at least one (row, column, bit)")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 
-__all__ = ["Buckets", "Words64", "fingerprint", "fingerprints", "read_key", "read_width"]
+__all__ = ["RowHashes", "Words64", "fingerprint", "fingerprints", "read_key", "read_width"]
 
 Words64 = NDArray[np.uint64]
 
@@ -47,6 +47,8 @@ def fingerprint(value: str, key: str) -> int:
 
 def fingerprints(values: Sequence[str] | NDArray[np.str_], key: str) -> Words64:
     """Return the fingerprints of many texts, each different one hashed once."""
+    if not isinstance(values, list | tuple | np.ndarray):
+        raise InvalidArgument(f"values must be text, or a list of texts, got {type(values).__name__}")
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known = {value: fingerprint(value, key) for value in dict.fromkeys(map(_text, listed))}
     return np.array([known[value] for value in listed], dtype=np.uint64)
@@ -59,10 +61,10 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Buckets:
+class RowHashes:
     """`rows` hash functions from fingerprints to `width` cells, a power of two.
 
-    >>> Buckets(2, 16, "metric 1").place(np.array([0, 1]), fingerprints(["firefox", "firefox"], "metric 1")).tolist()
+    >>> RowHashes(2, 16, "metric 1").place(np.array([0, 1]), fingerprints(["firefox", "firefox"], "metric 1")).tolist()
     [8, 8]
     """
 

@@ -27,10 +27,10 @@ from .one_bit import OneBitMean, flip_with
 from .randomizer import Randomizer
 from .rappor import Rappor
 
-__all__ = ["Memory", "memory_of"]
+__all__ = ["DeviceMemory", "memory_of"]
 
 
-class Memory(Protocol):
+class DeviceMemory(Protocol):
     """A mechanism in three steps, and what they cost."""
 
     @property
@@ -54,7 +54,7 @@ class Memory(Protocol):
         """Refuse a value that the mechanism refuses."""
 
 
-def memory_of(mechanism: object) -> Memory:
+def memory_of(mechanism: object) -> DeviceMemory:
     """Return how a device keeps a mechanism's answers.
 
     Refuses what is no mechanism of the local model, or promises anything but a pure ε.

@@ -119,7 +119,7 @@ class OneBitMean:
         if np.isnan(exact).any():
             raise InvalidArgument("a value must be a number, and NaN is none; send the report of a public default")
         low, high = float(self.low), float(self.high)
-        placed = np.floor((np.clip(exact, low, high) - low) / (high - low) * GRID + 0.5)
+        placed = np.floor((np.clip(exact, low, high) - low) / float(self.high - self.low) * GRID + 0.5)
         return np.minimum(placed, float(GRID)).astype(np.uint64)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
@@ -133,7 +133,7 @@ class OneBitMean:
 
         Refuses no reports, and reports other than 0 and 1.
         """
-        answers = read_ones(reports)
+        answers = self.read(reports)
         n, ones = int(answers.size), int(answers.sum())
         spread = float(self.high - self.low) / (2 * self.p - 1)
         least, most = clopper_pearson(np.array([ones]), n, 1 - read_level(level))
@@ -144,6 +144,10 @@ class OneBitMean:
         note = "binomial law (Hoeffding 1956)"
         found = np.array([value]), np.array([error]), ends[0], ends[1]
         return Estimate("mean", ("mean",), *found, read_level(level), n, "population", note)
+
+    def read(self, reports: object) -> NDArray[np.int64]:
+        """Read reports; refuses those no device could have sent."""
+        return read_ones(reports)
 
     def variance(self, *, n: int, frequency: float = 0.5) -> float:
         """Return the variance of the mean; `frequency` is where the numbers lie between low (0) and high (1).

@@ -27,12 +27,12 @@ from ..arithmetic.rounding import shown
 from ..errors import BudgetExceeded, InvalidArgument
 from ..noise import Bits
 from .alpha_point import AlphaPoint
-from .memory import Memory, memory_of
+from .memory import DeviceMemory, memory_of
 
-__all__ = ["DAYS", "Device", "Lifetime", "Mode", "Period"]
+__all__ = ["DAYS", "Device", "DeviceMode", "DevicePeriod", "Lifetime"]
 
-Mode: TypeAlias = Literal["fresh", "memoised"]
-Period: TypeAlias = Literal["day", "year", "ever"]
+DeviceMode: TypeAlias = Literal["fresh", "memoised"]
+DevicePeriod: TypeAlias = Literal["day", "year", "ever"]
 
 DAYS = 366
 """Days of a year, the long one."""
@@ -53,8 +53,8 @@ class Lifetime:
     for ever, fresh answers: no finite ε, between any two histories of values
     """
 
-    period: Period
-    mode: Mode
+    period: DevicePeriod
+    mode: DeviceMode
     epsilon: float
     neighbours: str
 
@@ -100,7 +100,7 @@ class Device:
         self,
         mechanism: Any,  # noqa: ANN401 - any randomizer
         *,
-        mode: Mode,
+        mode: DeviceMode,
         slots: int | None = None,
         default: object = None,
         most_reports: int | None = None,
@@ -109,12 +109,12 @@ class Device:
         bits: Bits | None = None,
     ) -> None:
         _check(mode, slots, default, most_reports)
-        self.mode: Mode = mode
+        self.mode: DeviceMode = mode
         self.slots = None if slots is None else whole(slots, "slots", least=1)
         self.most_reports = None if most_reports is None else whole(most_reports, "most_reports", least=1)
         self.per_day = whole(per_day, "per_day", least=1)
         self._grid, self._bits = grid, bits
-        self._memory: Memory = memory_of(mechanism)
+        self._memory: DeviceMemory = memory_of(mechanism)
         self._sent, self._kept = 0, dict[Hashable, Any]()
         self._state = self._memory.begin(bits)
         self._overflow = None if mode == "fresh" else self._memory.remember(self._state, self._rounded(default), bits)
@@ -156,7 +156,7 @@ class Device:
         """How many slots are used; a secret of the device."""
         return len(self._kept)
 
-    def lifetime(self, period: Period) -> Lifetime:
+    def lifetime(self, period: DevicePeriod) -> Lifetime:
         """Return what a day, a year or all of time promises, and between which histories.
 
         Of a day only what that day shows counts; of a year and of all of time, everything sent so far and from then on.
@@ -174,7 +174,7 @@ class Device:
         many = slots if reports is None else min(slots, reports)
         return Lifetime(period, self.mode, float(self._memory.kept * many), _PATTERN)
 
-    def epsilon(self, period: Period) -> float:
+    def epsilon(self, period: DevicePeriod) -> float:
         """Return the ε of `lifetime`; read there between which histories it holds."""
         return self.lifetime(period).epsilon
 

@@ -20,7 +20,7 @@ from ..privacy.events import Promise
 from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
 from .estimate import Estimate
 from .flip import promise
-from .hashing import Buckets, Words64, fingerprints, read_key, read_width
+from .hashing import RowHashes, Words64, fingerprints, read_key, read_width
 from .parameters import fields_of
 from .proportion import deviations
 from .rappor_decode import all_of, decode, found_of
@@ -130,7 +130,7 @@ class Rappor:
     def marks(self, cohorts: NDArray[np.int64], prints: Words64) -> _Bits:
         """Mark the Bloom bits of each fingerprint in its cohort."""
         rows = cohorts[:, None] * self.hashes + np.arange(self.hashes)
-        cells = Buckets(self.cohorts * self.hashes, self.bits, self.key).place(rows, prints[:, None])
+        cells = RowHashes(self.cohorts * self.hashes, self.bits, self.key).place(rows, prints[:, None])
         marked = np.zeros((prints.size, self.bits), dtype=np.bool_)
         marked[np.arange(prints.size)[:, None], cells] = True
         return marked
@@ -151,7 +151,7 @@ class Rappor:
 
         Refuses no reports, and reports no device could have sent.
         """
-        read = read_bit_reports(reports, rows=self.cohorts, width=self.bits)
+        read = self.read(reports)
         return all_of(decode(self, read, read_candidates(candidates)), level=level)
 
     def find(
@@ -163,8 +163,12 @@ class Rappor:
         `rappor_decode`). The intervals hold for all candidates at once with probability `level`, so for any that are
         picked. Refuses what `estimate` refuses.
         """
-        read = read_bit_reports(reports, rows=self.cohorts, width=self.bits)
+        read = self.read(reports)
         return found_of(decode(self, read, read_candidates(candidates)), level=level, false_share=false_share)
+
+    def read(self, reports: object) -> BitReports:
+        """Read reports; refuses those no device could have sent."""
+        return read_bit_reports(reports, rows=self.cohorts, width=self.bits)
 
     def variance(self, *, n: int, frequency: float = 0.0) -> float:
         """Return the variance of a frequency if no two candidates share a bit: p*(1 − p*)/(q* − p*)²/(n·h) and more.

@@ -38,6 +38,7 @@ __all__ = ["Decoded", "all_of", "decode", "found_of"]
 Floats = NDArray[np.float64]
 
 _FEW = 0.1  # candidates a cell, up to which all are fitted at once
+_LEAST = 100  # reports below which halves say too little
 _ROUNDS = 6  # of choosing
 _CLEAR = 2.5  # deviations above 0 that make a candidate worth adjusting for
 _ADJUSTED = 4  # cells for each candidate that is adjusted for
@@ -73,7 +74,7 @@ class _Fit:
 def decode(rappor: Rappor, reports: BitReports, names: tuple[str, ...]) -> Decoded:
     """Estimate every candidate's frequency among those who reported."""
     columns = _columns(rappor, names)
-    if len(names) <= _FEW * columns.shape[0]:
+    if len(names) <= _FEW * columns.shape[0] or len(reports) < _LEAST:
         fit = _fit(_cells(rappor, reports), columns, np.arange(len(names)))
         values, errors = fit.values, fit.errors * fit.wider
     else:
@@ -166,7 +167,7 @@ def _crossed(cells: tuple[_Cells, _Cells], columns: Floats) -> tuple[Floats, Flo
 def _inverse(gram: Floats) -> Floats:
     """Invert the normal equations; candidates that the cells cannot tell apart get errors beyond all measure."""
     size = gram.shape[0]
-    ridge = 1e-10 * float(np.trace(gram)) / size
+    ridge = 1e-10 * float(np.trace(gram)) / size or 1.0  # no report at all: nothing is known, which is an error of 1
     return np.linalg.inv(gram + ridge * np.eye(size))
 
 

@@ -21,9 +21,9 @@ from .bit_reports import BitReport, BitReports, column_counts, pack_bits, read_b
 from .calibration import least_epsilon
 from .estimate import Estimate
 from .flip import epsilon_of, flips, promise
-from .hashing import Buckets, fingerprints, read_key, read_width
+from .hashing import RowHashes, fingerprints, read_key, read_width
 from .parameters import fields_of
-from .sketch_estimate import Cells, estimate_cells, sketch_error, sketch_variance
+from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
 
 __all__ = ["CountMeanSketch"]
 
@@ -90,7 +90,7 @@ class CountMeanSketch:
         prints = fingerprints([value] if isinstance(value, str) else value, self.key)
         rows = uniform(self.rows, prints.size, bits=bits)
         marks = np.zeros((prints.size, self.width), dtype=np.bool_)
-        marks[np.arange(prints.size), Buckets(self.rows, self.width, self.key).place(rows, prints)] = True
+        marks[np.arange(prints.size), RowHashes(self.rows, self.width, self.key).place(rows, prints)] = True
         marks ^= flips(self.epsilon / 2, marks.size, bits).reshape(marks.shape)
         reports = pack_bits(rows, marks)
         return reports[0] if isinstance(value, str) else reports
@@ -104,11 +104,15 @@ class CountMeanSketch:
 
         Refuses no reports, and reports no device could have sent.
         """
-        read = read_bit_reports(reports, rows=self.rows, width=self.width)
+        read = self.read(reports)
         ones, people = column_counts(read, self.rows), np.bincount(read.rows, minlength=self.rows)
         scale = 1 / math.tanh(float(self.epsilon) / 4)
         sums = (scale * (2 * ones - people[:, None]) + people[:, None]) / 2
-        return estimate_cells(self, Cells(sums, people, self.coin_variance), candidates, level)
+        return estimate_cells(self, SketchCells(sums, people, self.coin_variance), candidates, level)
+
+    def read(self, reports: object) -> BitReports:
+        """Read reports; refuses those no device could have sent."""
+        return read_bit_reports(reports, rows=self.rows, width=self.width)
 
     def variance(self, *, n: int, frequency: float = 0.0, others: float | None = None) -> float:
         """Return the variance of an estimated frequency; `others` is Σ f² over the other values.

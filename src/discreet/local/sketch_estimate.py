@@ -15,16 +15,16 @@ from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..mechanisms.laws.quantile import read_beta
 from .estimate import Estimate, read_level
-from .hashing import Buckets, fingerprints
+from .hashing import RowHashes, fingerprints
 from .proportion import deviations
 
-__all__ = ["Cells", "Sketch", "estimate_cells", "read_candidates", "sketch_error", "sketch_variance"]
+__all__ = ["MeanSketch", "SketchCells", "estimate_cells", "read_candidates", "sketch_error", "sketch_variance"]
 
 _CHUNK = 1 << 22  # cells looked up at a time
 _MANY = 2.0  # deviations by which Σ n_v² is taken too large
 
 
-class Sketch(Protocol):
+class MeanSketch(Protocol):
     """What the estimate needs of a sketch."""
 
     @property
@@ -41,7 +41,7 @@ class Sketch(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class SketchCells:
     """Unbiased counts of each cell, the people of each row, and the coins' variance of a count for each person."""
 
     sums: NDArray[np.float64]
@@ -62,7 +62,7 @@ class Cells:
         return min(n * n, max(float(found), 0.0) + _MANY * noise)
 
 
-def estimate_cells(sketch: Sketch, cells: Cells, candidates: Sequence[str], level: float) -> Estimate:
+def estimate_cells(sketch: MeanSketch, cells: SketchCells, candidates: Sequence[str], level: float) -> Estimate:
     """Estimate the frequency of every candidate, with intervals."""
     names, sure = read_candidates(candidates), read_level(level)
     n, width = int(cells.people.sum()), sketch.width
@@ -77,10 +77,10 @@ def estimate_cells(sketch: Sketch, cells: Cells, candidates: Sequence[str], leve
     return Estimate("frequency", names, values, errors, *ends, level=sure, n=n, note=note)
 
 
-def _totals(sketch: Sketch, sums: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
+def _totals(sketch: MeanSketch, sums: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
     """Add up, over all rows, the cell of each candidate."""
     prints, rows = fingerprints(names, sketch.key), np.arange(sketch.rows)
-    buckets, found = Buckets(sketch.rows, sketch.width, sketch.key), np.empty(len(names))
+    buckets, found = RowHashes(sketch.rows, sketch.width, sketch.key), np.empty(len(names))
     step = max(1, _CHUNK // sketch.rows)
     for start in range(0, len(names), step):
         cells = buckets.place(rows[:, None], prints[None, start : start + step])

@@ -1,4 +1,4 @@
-// RAPPOR, count-mean sketches and bit flips for discreet-device.js; hashes as in local/hashing.py.
+// RAPPOR, count-mean sketches, bit flips and words for discreet-device.js; hashes as in local/hashing.py.
 //   const metric = await load(envelope, { key, mechanisms: SKETCHES });
 import { coin, list, MECHANISMS, ratio, refuse, share } from "./discreet-device.js";
 
@@ -65,6 +65,17 @@ const half = ([num, den]) => [num, 2n * den];
 
 export const SKETCHES = {
   ...MECHANISMS,
+  words({ bits: size, known, step, prefixes, ...given }) {
+    const many = 2 ** step, options = prefixes.length * many + (known > 0);
+    const draw = MECHANISMS.choice({ ...given, options }), bytes = Math.ceil(size / 8);
+    const read = (text) => list(bytes, (i) => BigInt(text[i] ?? 0)).reduce((sum, x) => sum << 8n | x) >> BigInt(8 * bytes - size);
+    return (value, bits) => {
+      const word = typeof value === "string" ? read(utf8(value)) : BigInt(value);
+      const begun = Number(word >> BigInt(size - known)), rest = Number(word >> BigInt(size - known - step)) % many;
+      const at = prefixes.indexOf(begun);
+      return draw(at < 0 ? options - 1 : at * many + rest, bits);
+    };
+  },
   "count-mean-sketch"({ epsilon, rows, width, key }) {
     const kept = coin(1n, 1n, half(ratio(epsilon))), place = buckets(key, width);
     return (value, bits) => {

@@ -15,6 +15,7 @@ from .crowd import crowd_routes
 from .lessons.corner import learn_routes
 from .sign import sign_routes
 from .steward import steward_routes
+from .telemetry import telemetry_routes
 from .visit import Visit, for_all
 from .workbench import workbench_routes
 
@@ -29,6 +30,7 @@ def routes(state: State) -> list[BaseRoute]:
     return [
         *sign_routes(state),
         *learn_routes(state),
+        *telemetry_routes(state),
         *workbench_routes(state),
         *answer_routes(state),
         *steward_routes(state),

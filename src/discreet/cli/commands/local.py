@@ -1,0 +1,243 @@
+"""`discreet local`: the local model from plan to estimate, one JSON line a report.
+
+plan ─► parameters ─► randomize (on the device) ─► collect (refuse what is forged or foreign) ─► estimate
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from ...errors import DiscreetError, InvalidArgument
+from ...local.catalogue import MECHANISMS, LocalMechanism, read_mechanism
+from ...local.collector import Collector, influence_of
+from ...local.histogram import Histogram
+from ...local.parameters import device_parameters
+from ...local.report import Report, pack
+from ...local.words import WordRound, Words
+from ...privacy.compose import compose
+from ...privacy.measures import PureDP
+from ..budget import pairs
+from ..flags import JsonFlag
+from ..refusal import refusals
+from ..write import write_text
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="local", help="The local model: nobody is trusted, every device randomizes.", no_args_is_help=True
+)
+
+Parameters = Annotated[str, typer.Argument(help="The parameters, as `plan --out` wrote them.", show_default=False)]
+Lines = Annotated[str, typer.Argument(help="A file of JSON lines, or - for standard input.")]
+Out = Annotated[str, typer.Option("--out", help="Where to write; - is standard output.")]
+_EPSILON_FREE = ("rappor",)  # mechanisms whose ε follows from their own parameters
+
+
+@app.command()
+def plan(  # noqa: PLR0917 - each argument is an option
+    mechanism: Annotated[str, typer.Argument(help="choice, number, one-bit-mean, bit-flip, rappor, …")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter: options=yes,no  low=0  high=100. May be repeated.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Spend this ε a report: a number or a fraction.")] = None,
+    error: Annotated[str | None, typer.Option(help="Ask by error instead; needs --n.")] = None,
+    n: Annotated[int, typer.Option("--n", help="How many people will report.")] = 10_000,
+    metric: Annotated[str, typer.Option(help="The name of what is measured.")] = "metric",
+    out: Annotated[str | None, typer.Option("--out", help="Write the parameters for devices to this file.")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Choose a mechanism: what a report will cost, how far off n reports will be, and the parameters for devices.
+
+    Example: discreet local plan choice --set options=chrome,firefox,edge
+    --epsilon 2 --n 10000 --metric browser --out browser.json
+    """
+    with refusals(as_json=json_):
+        made = _made(mechanism, pairs(settings, "--set"), epsilon, error, n)
+        envelope = device_parameters(made, metric=metric)
+        if out is not None:
+            write_text(Path(out), json.dumps(envelope, ensure_ascii=False) + "\n")
+        facts = _facts(made, n)
+        typer.echo(json.dumps(facts | {"device": envelope}, ensure_ascii=False) if json_ else _told(facts, metric, n))
+
+
+@app.command()
+def randomize(parameters: Parameters, values: Lines = "-", out: Out = "-") -> None:
+    """Randomize values, one JSON value a line (text, or a number), each as a device of its own would.
+
+    Example: echo '"firefox"' | discreet local randomize browser.json -
+    """
+    with refusals(), _opened(values) as lines, _written(out) as write:
+        mechanism, metric, params = _read(parameters)
+        draw: Any = mechanism
+        for line in lines:
+            report = draw.randomize(_value(line))
+            write(pack(Report(metric, params, list(report) if isinstance(report, tuple) else report)))
+
+
+@app.command()
+def collect(parameters: Parameters, reports: Lines = "-", out: Out = "-") -> None:
+    """Keep the reports that devices with these parameters could have sent; count the others on standard error.
+
+    Example: discreet local collect browser.json inbox.jsonl --out reports.jsonl
+    """
+    with refusals(), _opened(reports) as lines, _written(out) as write:
+        collector, refused = _collector(parameters), 0
+        for line in lines:
+            try:
+                collector.add(line)
+            except DiscreetError:
+                refused += 1
+            else:
+                write(line)
+        typer.echo(f"{len(collector)} reports taken, {refused} refused", err=True)
+
+
+@app.command()
+def estimate(  # noqa: PLR0917 - each argument is an option
+    parameters: Parameters,
+    reports: Lines = "-",
+    level: Annotated[float, typer.Option(help="The level of intervals.")] = 0.95,
+    candidates: Annotated[
+        Path | None, typer.Option(help="A file of candidates, one a line; sketches and RAPPOR need it.")
+    ] = None,
+    forged: Annotated[int, typer.Option(help="Say also how far so many forged reports could have moved it.")] = 0,
+    json_: JsonFlag = False,
+) -> None:
+    """Estimate frequencies or the mean from reports, with intervals; a foreign or forged line is refused.
+
+    Example: discreet local estimate browser.json reports.jsonl
+    """
+    with refusals(as_json=json_), _opened(reports) as lines:
+        collector = _collector(parameters)
+        for line in lines:
+            collector.add(line)
+        if len(collector) == 0:
+            raise InvalidArgument("there are no reports; at least one is needed")
+        found = collector.estimate(_names(candidates), level=level)
+        reach = collector.influence(forged=forged)
+        reply = found.to_dict() | ({"influence": reach} if forged else {})
+        typer.echo(json.dumps(reply, ensure_ascii=False) if json_ else str(found))
+        if forged and not json_:
+            typer.echo(f"{forged} forged reports can have moved an estimate by at most {reach:.3g}")
+
+
+def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int) -> LocalMechanism:
+    """Make a mechanism from flags; the words are those of its constructor."""
+    kind: Any = MECHANISMS.get(name)
+    if kind is None:
+        raise InvalidArgument(f"{name!r} is no mechanism; take one of {', '.join(MECHANISMS)}")
+    given: dict[str, Any] = {word: _setting(word, value) for word, value in settings.items()}
+    if sum(amount is not None for amount in (epsilon, error)) != (name not in _EPSILON_FREE):
+        raise InvalidArgument("give --epsilon or --error, one of them; rappor takes f, p and q by --set instead")
+    try:
+        if error is not None:
+            made = kind.for_error(error, n=n, **given)
+        elif name in _EPSILON_FREE:
+            made = kind(**given)
+        else:
+            made = (Words if kind is WordRound else kind)(spend=PureDP(str(epsilon)), **given)
+    except (TypeError, AttributeError):
+        raise InvalidArgument(f"{name} takes other parameters; --set gives those of its constructor") from None
+    return made.open() if isinstance(made, Words) else made
+
+
+def _setting(word: str, value: str) -> object:
+    if word == "options" and not value.isdigit():
+        return [option.strip() for option in value.split(",")]
+    return int(value) if value.isdigit() else value
+
+
+def _facts(mechanism: LocalMechanism, n: int) -> dict[str, Any]:
+    """Say what one report costs and how far off n of them are."""
+    facts: dict[str, Any] = {"mechanism": str(mechanism.to_json()["mechanism"])}
+    facts["epsilon"] = compose([mechanism.event]).epsilon(delta=0)
+    asked: Any = mechanism.words if isinstance(mechanism, WordRound) else mechanism
+    bin_ = {"first": 0, "last": 1} if isinstance(mechanism, Histogram) else {}
+    facts |= {"error": asked.error(n=n, **bin_), "one forged report": influence_of(mechanism, n=n, forged=1)}
+    return facts
+
+
+def _told(facts: dict[str, Any], metric: str, n: int) -> str:
+    return "\n".join(
+        [
+            f"{metric}: {facts['mechanism']}",
+            f"one report costs    ε = {facts['epsilon']:.6g}, for whoever sends it",
+            f"{n} reports      off by at most {facts['error']:.4g}, with probability 95 %",
+            f"one forged report   moves an estimate by at most {facts['one forged report']:.3g}",
+        ]
+    )
+
+
+def _read(path: str) -> tuple[LocalMechanism, str, str]:
+    """Read an envelope of parameters: the mechanism, its metric, its hash."""
+    try:
+        envelope = json.loads(Path(path).read_text(encoding="utf-8"))
+        given, metric = json.loads(envelope["parameters"]), str(envelope["metric"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InvalidArgument(f"{path} holds no parameters; `discreet local plan … --out {path}` makes them") from None
+    mechanism = read_mechanism(given)
+    return mechanism, metric, device_parameters(mechanism, metric=metric)["params"]
+
+
+def _collector(path: str) -> Collector:
+
+    mechanism, metric, _ = _read(path)
+    return Collector(mechanism, metric=metric)
+
+
+def _value(line: str) -> object:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        raise InvalidArgument('a value must be one line of JSON, such as "firefox" or 12.5') from None
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise InvalidArgument("a value must be text or a number")
+    return value
+
+
+def _names(path: Path | None) -> list[str] | None:
+    if path is None:
+        return None
+    try:
+        return [line for line in path.read_text(encoding="utf-8").splitlines() if line]
+    except OSError:
+        raise InvalidArgument(f"{path} cannot be read") from None
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Iterator[str]]:
+    """Open lines to read, without their ends and without empty ones."""
+
+    def lines(file: TextIO) -> Iterator[str]:
+        return (line for line in (row.strip() for row in file) if line)
+
+    if path == "-":
+        yield lines(sys.stdin)
+        return
+    try:
+        file = Path(path).open(encoding="utf-8")  # noqa: SIM115 - closed below
+    except OSError:
+        raise InvalidArgument(f"{path} cannot be read") from None
+    with file:
+        yield lines(file)
+
+
+@contextmanager
+def _written(path: str) -> Iterator[Callable[[str], None]]:
+    """Open lines to write."""
+    if path == "-":
+        yield print
+        return
+    try:
+        file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - closed below
+    except OSError:
+        raise InvalidArgument(f"{path} cannot be written; give a path in a folder that exists and is yours") from None
+    with file:
+        yield lambda line: print(line, file=file)

@@ -1,0 +1,58 @@
+"""Every mechanism by the name its parameters carry: what a command line and a server read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from ..errors import InvalidArgument
+from .bit_flip import BitFlip
+from .choice import Choice
+from .hadamard_sketch import HadamardCountMeanSketch
+from .histogram import Histogram
+from .number import Number
+from .one_bit import OneBitMean
+from .rappor import Rappor
+from .sketch import CountMeanSketch
+from .words import WordRound
+
+__all__ = ["MECHANISMS", "LocalMechanism", "needs_candidates", "read_mechanism"]
+
+LocalMechanism: TypeAlias = (
+    Choice | Number | Histogram | OneBitMean | BitFlip | Rappor | CountMeanSketch | HadamardCountMeanSketch | WordRound
+)
+
+MECHANISMS: dict[str, type[LocalMechanism]] = {
+    "choice": Choice,
+    "number": Number,
+    "histogram": Histogram,
+    "one-bit-mean": OneBitMean,
+    "bit-flip": BitFlip,
+    "rappor": Rappor,
+    "count-mean-sketch": CountMeanSketch,
+    "hadamard-count-mean-sketch": HadamardCountMeanSketch,
+    "words": WordRound,
+}
+
+
+def read_mechanism(given: Mapping[str, Any]) -> LocalMechanism:
+    """Make the mechanism that parameters describe, as its `to_json` wrote them.
+
+    >>> amounts = {"low": "0", "high": "1", "epsilon": "1", "gamma": "0"}
+    >>> read_mechanism({"mechanism": "one-bit-mean", "version": 1, **amounts})
+    OneBitMean(low=0, high=1, epsilon=1, gamma=0)
+
+    Refuses mechanisms that this release does not know, unknown or missing fields, and other versions.
+    """
+    kind = MECHANISMS.get(str(given.get("mechanism"))) if isinstance(given, Mapping) else None
+    if kind is None:
+        raise InvalidArgument(f"the parameters name no mechanism of the local model: {', '.join(MECHANISMS)}")
+    try:
+        return kind.from_json(given)
+    except (KeyError, TypeError) as broken:
+        raise InvalidArgument("the parameters are not as `to_json` writes them") from broken
+
+
+def needs_candidates(mechanism: LocalMechanism) -> bool:
+    """Return whether an estimate needs a list of public candidates."""
+    return isinstance(mechanism, Rappor | CountMeanSketch | HadamardCountMeanSketch)

@@ -1,0 +1,52 @@
+"""The desk takes reports of its own parameters, all or none, and refuses everything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.errors import InvalidArgument
+from discreet.local.report import Report, pack
+from discreet.service.http.limits import TooMany
+from discreet.service.pages.telemetry import METRIC, OPTIONS, PER_MINUTE, Desk
+
+
+def line(desk, option=OPTIONS[0], **changed):
+    params = desk._collector.params
+    report = Report(changed.get("metric", METRIC), changed.get("params", params), desk.mechanism.randomize(option))
+    return pack(report)
+
+
+def test_a_report_is_taken_and_a_foreign_one_spoils_its_batch():
+    desk = Desk()
+    desk.take("here", [line(desk), line(desk)])
+    assert desk.look()[0] == 2
+    for wrong in (
+        line(desk, metric="other"),
+        line(desk, params="0" * 16),
+        "{}",
+        line(desk).replace('"report":', '"report":7'),
+    ):
+        with pytest.raises(InvalidArgument):
+            desk.take("here", [line(desk), wrong])
+    assert desk.look()[0] == 2
+
+
+def test_one_address_cannot_flood():
+    desk = Desk()
+    for _ in range(PER_MINUTE):
+        desk.take("there", [line(desk)])
+    with pytest.raises(TooMany):
+        desk.take("there", [line(desk)])
+    desk.take("elsewhere", [line(desk)])
+    with pytest.raises(InvalidArgument, match="1 to 500"):
+        desk.take("elsewhere", [line(desk)] * 501)
+
+
+def test_the_page_and_its_scripts_are_served(client):
+    page = client.request("GET", "/telemetry")
+    assert page.status_code == 200
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    for script in ("/device/discreet-device.js", "/static/telemetry.js"):
+        assert client.request("GET", script).status_code == 200
+    refused = client.request("POST", "/telemetry/reports", content=b"reports=%7B%7D")
+    assert refused.status_code == 422
