@@ -41,6 +41,7 @@ def answer_question(
     had at any level. `nonnegative` moves noisy counts to 0 or above, and COUNT(DISTINCT x) to no more than there are
     public values.
 
+    >>> from discreet.answer import answer_question
     >>> from discreet import Category, PureDP, Question, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.tree import Count, Finish, Key, Scan

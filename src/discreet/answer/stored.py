@@ -57,11 +57,12 @@ class _Mechanisms:
 def answer_to_json(answer: Answer) -> Json:
     """Write the keys and estimates of an answer as plain JSON types; its question and plan are not written.
 
+    >>> from discreet.answer.stored import answer_from_json, answer_to_json
     >>> import discreet as dp
     >>> from fractions import Fraction
     >>> from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
-    >>> plan = dp.plan_question(dp.parse("SELECT COUNT(*) AS n FROM votes", votes), dp.PureDP(1))
+    >>> plan = dp.plan_question(dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes), dp.PureDP(1))
     >>> answer = dp.Answer.of(plan, [()], [{"n": TotalEstimate(NoisyTotal(41, Fraction(1), dp.Geometric(1, 1)))}])
     >>> written = answer_to_json(answer)
     >>> written["estimates"]
@@ -106,6 +107,9 @@ def estimates_from_json(data: object, question: Question) -> tuple[list[tuple[Sc
 def scalar_to_json(value: object) -> object:
     """Write one value of a key or cell, exactly.
 
+    >>> from datetime import date
+    >>> from discreet.answer.stored import scalar_to_json
+    >>> from fractions import Fraction
     >>> scalar_to_json(Fraction(1, 3)), scalar_to_json(date(2024, 1, 2)), scalar_to_json(True), scalar_to_json(None)
     ({'fraction': '1/3'}, {'date': '2024-01-02'}, True, None)
     """
@@ -124,6 +128,7 @@ def scalar_to_json(value: object) -> object:
 def scalar_from_json(data: object) -> Any:  # noqa: ANN401 any scalar, a day or a time
     """Read one value written by `scalar_to_json`.
 
+    >>> from discreet.answer.stored import scalar_from_json
     >>> scalar_from_json({"fraction": "1/3"}), scalar_from_json(7)
     (Fraction(1, 3), 7)
     """

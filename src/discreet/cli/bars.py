@@ -10,6 +10,7 @@ __all__ = ["bar"]
 def bar(value: float, error: float, most: float, width: int = 48) -> Text:
     """Draw a value as a bar from 0 to `most`, with the interval value ± error on top.
 
+    >>> from discreet.cli.bars import bar
     >>> bar(5, 1, 10, width=20).plain
     '████████├─┼┤        '
     >>> bar(-1, 2, 10, width=20).plain

@@ -12,6 +12,7 @@ WIDE = 20
 def bar(share: float) -> str:
     """Draw a share; anything spent shows, and only a full bar is full.
 
+    >>> from discreet.ledger.bar import bar
     >>> bar(0.25), bar(1e-9), bar(0.999999)
     ('█████░░░░░░░░░░░░░░░ 25 %', '█░░░░░░░░░░░░░░░░░░░ 1 %', '███████████████████░ 99 %')
     """
@@ -23,6 +24,7 @@ def bar(share: float) -> str:
 def share_of(filter: Filter) -> float:  # noqa: A002 that is what it is
     """Return the largest share spent of any amount that a filter counts.
 
+    >>> from discreet.ledger.bar import share_of
     >>> from discreet.privacy.filters.filter import open_filter
     >>> from discreet.privacy.measures import PureDP
     >>> share_of(open_filter(PureDP(1)))

@@ -41,6 +41,7 @@ def _amount(value: object, name: str) -> Fraction:
 def read_measure(value: object) -> Measure:
     """Check that a promise or a budget is a measure.
 
+    >>> from discreet.privacy.measures import read_measure
     >>> read_measure(1.0)
     Traceback (most recent call last):
     ...
@@ -80,9 +81,10 @@ class _Promise:
     __slots__ = ()
 
     def implies(self, promise: Measure) -> bool:
-        """Tell whether whoever keeps this promise keeps the other one too, by the tightest known conversion.
+        """Return whether whoever keeps this promise keeps the other one too, by the tightest known conversion.
 
-        >>> PureDP(1).implies(ZCDP(0.5)), ZCDP(0.5).implies(PureDP(9))
+        >>> import discreet as dp
+        >>> dp.PureDP(1).implies(dp.ZCDP(0.5)), dp.ZCDP(0.5).implies(dp.PureDP(9))
         (True, False)
 
         Refuses what is no measure.
@@ -95,9 +97,10 @@ class _Promise:
 
 
 def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
-    """Give the least ε this promises at a δ, rounded up.
+    """Return the least ε this promises at a δ, rounded up.
 
-    >>> round(GaussianDP(1).epsilon(delta=1e-10), 9)
+    >>> import discreet as dp
+    >>> round(dp.GaussianDP(1).epsilon(delta=1e-10), 9)
     6.547924067
     """
     price: float = _conversions().epsilon(self, delta)
@@ -105,9 +108,10 @@ def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
 
 
 def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
-    """Give the least δ this promises at an ε, rounded up.
+    """Return the least δ this promises at an ε, rounded up.
 
-    >>> round(GaussianDP(1).delta(epsilon=1), 9)
+    >>> import discreet as dp
+    >>> round(dp.GaussianDP(1).delta(epsilon=1), 9)
     0.126936738
     """
     price: float = _conversions().delta(self, epsilon)
@@ -118,7 +122,8 @@ def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
 class PureDP(_Promise):
     """Promise ε-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] (Dwork, McSherry, Nissim, Smith 2006).
 
-    >>> sum([PureDP(0.05)] * 19, PureDP(0.05)) == PureDP(1)
+    >>> import discreet as dp
+    >>> sum([dp.PureDP(0.05)] * 19, dp.PureDP(0.05)) == dp.PureDP(1)
     True
     """
 
@@ -144,7 +149,8 @@ class PureDP(_Promise):
 class ApproxDP(_Promise):
     """Promise (ε, δ)-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ.
 
-    >>> ApproxDP(1, "1e-6") + ApproxDP(0.5, "1e-6")
+    >>> import discreet as dp
+    >>> dp.ApproxDP(1, "1e-6") + dp.ApproxDP(0.5, "1e-6")
     ApproxDP(1.5, 2e-06)
     """
 
@@ -175,7 +181,8 @@ class ApproxDP(_Promise):
 class ZCDP(_Promise):
     """Promise ρ-zero-concentrated DP: the Rényi divergence of order α is at most ρα for all α > 1 (Bun, Steinke 2016).
 
-    >>> 2 * ZCDP("1/8")
+    >>> import discreet as dp
+    >>> 2 * dp.ZCDP("1/8")
     ZCDP(0.25)
     """
 
@@ -206,7 +213,8 @@ class GaussianDP(_Promise):
 
     The amount kept is μ², because squares add: μ itself may be irrational.
 
-    >>> GaussianDP(3) + GaussianDP(4)
+    >>> import discreet as dp
+    >>> dp.GaussianDP(3) + dp.GaussianDP(4)
     GaussianDP(5)
     """
 
@@ -253,7 +261,8 @@ class GaussianDP(_Promise):
 class RenyiDP(_Promise):
     """Promise Rényi DP: divergence of order α at most ε(α), at each listed order α > 1 (Mironov 2017).
 
-    >>> RenyiDP({2: 0.5, 8: 1}) + RenyiDP({2: 0.5, 8: 1})
+    >>> import discreet as dp
+    >>> dp.RenyiDP({2: 0.5, 8: 1}) + dp.RenyiDP({2: 0.5, 8: 1})
     RenyiDP({2: 1, 8: 2})
     """
 

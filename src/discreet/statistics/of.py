@@ -63,6 +63,7 @@ ESTIMATES: tuple[type[Estimate], ...] = (
 def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
     """Return how a statistic is made from the rows of a question.
 
+    >>> from discreet.statistics.of import recipe_of
     >>> from discreet import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.tally import Free

@@ -22,6 +22,7 @@ WIDE = 24
 def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
     """Write one noisy value with how far off it may be, or with the ends of its interval.
 
+    >>> from discreet.answer.text.answer import cell
     >>> cell(1234.5, (1200.0, 1260.0), "number"), cell(None, (0.0, 120.0), "number"), cell(3.0, None, "number")
     ('1234.5 ± 34.5', 'NULL (0 to 120)', '3')
     """
@@ -43,6 +44,7 @@ def _word(value: Value, sort: ValueType | None) -> str:
 def bar(interval: tuple[float, float], value: float, span: tuple[float, float], width: int = WIDE) -> str:
     """Draw an interval to scale, the value as a dot.
 
+    >>> from discreet.answer.text.answer import bar
     >>> bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)
     '  ├─●─┤  '
     """

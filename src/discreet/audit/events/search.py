@@ -106,7 +106,7 @@ def _fixed(found: _Found, kind: Family, runs: int, *, trained: int, alpha: float
 
 
 def _all_views(first: tuple[Outputs, Outputs], left: Outputs, right: Outputs) -> Iterable[OutputView]:
-    """Give plain views, then learned ones, leaving out what never varies."""
+    """Return plain views, then learned ones, leaving out what never varies."""
     plain = [v for v in views(_joined(*first)) if not (_constant(v, left, right) and _constant(v, *first))]
     yield from (v for v in plain if not v.nominal)
     yield from (ratio(v, *first) for v in plain)

@@ -27,7 +27,8 @@ _NUISANCE, _BLOCKS = 96, 360
 class Evidence:
     """How often one event happened on each input.
 
-    >>> from .ceiling import approximate, at_delta
+    >>> from discreet.audit.evidence.ceiling import approximate, at_delta
+    >>> from discreet.audit.evidence.counts import Evidence
     >>> seen = Evidence(hits=7311, runs=10_000, false_hits=2689, false_runs=10_000)
     >>> seen.refutes(approximate(0.9, 0), 0.001), seen.refutes(approximate(1.0, 0), 0.001)
     (True, False)
@@ -70,11 +71,11 @@ class Evidence:
         return np.unique(np.concatenate(([0.0], np.floor(np.linspace(first, last, _BLOCKS)))))
 
     def refutes(self, ceiling: Ceiling, alpha: float) -> bool:
-        """Say whether the promise is impossible at level α."""
+        """Return whether the promise is impossible at level α."""
         return self.doubt(ceiling, alpha / 50) <= alpha
 
     def least(self, family: Family, alpha: float) -> float:
-        """Give the largest member of the family that is refuted: the truth is above it with probability 1 − α.
+        """Return the largest member of the family that is refuted: the truth is above it with probability 1 − α.
 
         Ceilings rise along a family and the statistic is the same for all, so the first that survives settles the rest.
         """
@@ -117,7 +118,7 @@ class _Truth:
     reach: float
 
     def margin(self, family: Family, slopes: Floats) -> Floats:
-        """Say by how many standard errors each slope refutes the member that is just about refuted."""
+        """Return by how many standard errors each slope refutes the member that is just about refuted."""
         p, q = (float(np.clip(v, 0.1 / self.runs, 1 - 0.1 / self.runs)) for v in (self.p, self.q))
         spread_p, spread_q = np.sqrt(p * (1 - p) / self.runs), np.sqrt(q * (1 - q) / self.runs)
         near = np.clip(q + np.linspace(-self.reach, self.reach, 181) * spread_q, 0.0, 1.0)
@@ -128,7 +129,7 @@ class _Truth:
 
 
 def _around(rate: float, runs: int, z: float) -> tuple[float, float]:
-    """Give z standard errors around a frequency (Wilson 1927), good enough to choose by."""
+    """Return z standard errors around a frequency (Wilson 1927), good enough to choose by."""
     middle, half = rate * runs + z * z / 2, z * np.sqrt(runs * rate * (1 - rate) + z * z / 4)
     return float((middle - half) / (runs + z * z)), float((middle + half) / (runs + z * z))
 

@@ -27,7 +27,7 @@ _STYLE = (
 
 
 def body(report: Report) -> str:
-    """Give the verdict, the pictures, the table and what was not tested, with its style."""
+    """Return the verdict, the pictures, the table and what was not tested, with its style."""
     kind = report.verdict.replace(" ", "-")
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in report.facts())
     gaps = "".join(f"<li>{escape(what)}</li>" for what in report.not_tested)
@@ -40,7 +40,7 @@ def body(report: Report) -> str:
 
 
 def sentence(report: Report) -> str:
-    """Say in one or two sentences what the verdict means: "not refuted" is no proof, and the page says so."""
+    """Return in one or two sentences what the verdict means: "not refuted" is no proof, and the page says so."""
     if report.refuted:
         chance = f"{100 * (1 - report.confidence):.3g} %"
         return (
@@ -73,7 +73,7 @@ def _pictures(report: Report) -> str:
 
 
 def page(report: Report) -> str:
-    """Give a whole page that needs nothing else."""
+    """Return a whole page that needs nothing else."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(report.verdict)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"></head>'

@@ -41,7 +41,7 @@ def histogram(sketch: Sketch) -> str:
 
 
 def _ticks(low: float, high: float, *, whole: bool) -> list[float]:
-    """Give five places along an axis; in the middle of their bars where bars stand for whole numbers."""
+    """Return five places along an axis; in the middle of their bars where bars stand for whole numbers."""
     if whole:
         return sorted({float(round(low + 0.5 + part * (high - low - 1))) for part in (0.0, 0.25, 0.5, 0.75, 1.0)})
     return [low + part * (high - low) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]

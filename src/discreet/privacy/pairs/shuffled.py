@@ -41,6 +41,8 @@ _PROBE = (1e-12, 1e-9, 1e-6)  # where two pairs are compared
 def shuffled_pair(event: Shuffled) -> Atoms:
     """Return a pair that dominates the shuffled reports, in both directions: the better one of the two.
 
+    >>> from discreet.privacy import Shuffled
+    >>> from discreet.privacy.pairs.shuffled import shuffled_pair
     >>> round(shuffled_pair(Shuffled(1, 1000, 10, 1, 0)).delta(0.05), 4) < 0.01
     True
     """

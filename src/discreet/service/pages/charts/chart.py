@@ -46,6 +46,7 @@ class ChartFrame:
 def plain(value: float) -> str:
     r"""Write a number for an axis: short, with thin spaces between thousands, powers of ten for the far ones.
 
+    >>> from discreet.service.pages.charts.chart import plain
     >>> plain(0.5), plain(12000.0), plain(1e-6), plain(3e7), plain(-4.0), plain(0.0)
     ('0.5', '12\u202f000', '10⁻⁶', '3 × 10⁷', '−4', '0')
     """
@@ -95,6 +96,7 @@ def area(frame: ChartFrame, points: Sequence[Point], kind: str = "area") -> Mark
 def steps(points: Sequence[Point], end: float) -> list[Point]:
     """Turn points into the corners of a staircase that holds each value up to the next, the last one up to `end`.
 
+    >>> from discreet.service.pages.charts.chart import steps
     >>> steps([(0, 1), (2, 3)], 5)
     [(0, 1), (2, 1), (2, 3), (5, 3)]
     """

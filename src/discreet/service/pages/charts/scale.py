@@ -14,6 +14,7 @@ STEPS = (1.0, 2.0, 5.0, 10.0)
 class ChartScale:
     """Numbers from `low` to `high`, drawn from `start` to `end`; by their logarithm if `log`.
 
+    >>> from discreet.service.pages.charts.scale import ChartScale
     >>> ChartScale(0, 10, 100, 200).place(5), ChartScale(1, 100, 0, 200, log=True).place(10)
     (150.0, 100.0)
     """
@@ -33,6 +34,7 @@ class ChartScale:
     def ticks(self, most: int = 6) -> tuple[float, ...]:
         """Choose at most about `most` round numbers to mark.
 
+        >>> from discreet.service.pages.charts.scale import ChartScale
         >>> ChartScale(0, 12, 0, 1).ticks(), ChartScale(1e-6, 1, 0, 1, log=True).ticks(4)
         ((0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0), (1e-06, 0.0001, 0.01, 1.0))
         """
@@ -44,6 +46,7 @@ class ChartScale:
 def linear(low: float, high: float, start: float, end: float) -> ChartScale:
     """Make a plain axis that ends at round numbers.
 
+    >>> from discreet.service.pages.charts.scale import linear
     >>> linear(0.3, 9.7, 0, 100).high
     10.0
     """
@@ -54,6 +57,7 @@ def linear(low: float, high: float, start: float, end: float) -> ChartScale:
 def decades(low: float, high: float, start: float, end: float) -> ChartScale:
     """Make a logarithmic axis that ends at powers of ten.
 
+    >>> from discreet.service.pages.charts.scale import decades
     >>> axis = decades(0.02, 70, 0, 100)
     >>> axis.low, axis.high
     (0.01, 100.0)
