@@ -27,7 +27,7 @@ from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.of import ESTIMATES
-from ..statistics.recipe import Estimate
+from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
 from .answer import Answer
 from .made import Made
@@ -37,7 +37,7 @@ __all__ = ["answer_from_json", "answer_to_json", "estimates_from_json", "scalar_
 
 VERSION = 1
 
-_ESTIMATES: dict[str, type[Estimate]] = {made.stored.name: made for made in ESTIMATES}
+_ESTIMATES: dict[str, type[NoisyValue]] = {made.stored.name: made for made in ESTIMATES}
 
 
 @dataclass(slots=True)
@@ -90,7 +90,9 @@ def answer_from_json(data: object, plan: Plan | Made) -> Answer:
     return Answer.of(plan, *estimates_from_json(data, plan.question))
 
 
-def estimates_from_json(data: object, question: Question) -> tuple[list[tuple[Scalar, ...]], list[dict[str, Estimate]]]:
+def estimates_from_json(
+    data: object, question: Question
+) -> tuple[list[tuple[Scalar, ...]], list[dict[str, NoisyValue]]]:
     """Read the keys and the estimates of an answer to a question, row by row; refuses as `answer_from_json`."""
     given = read_object(data, {"answer", "keys", "estimates", "mechanisms"}, "an answer")
     if given["answer"] != VERSION or type(given["answer"]) is not int:
@@ -150,17 +152,17 @@ def _moment(text: str, kind: type[date]) -> date:
         raise InvalidArgument("a key's date or time is written as ISO 8601 says") from None
 
 
-def _write_estimate(estimate: Estimate, mechanisms: _Mechanisms) -> Json:
+def _write_estimate(estimate: NoisyValue, mechanisms: _Mechanisms) -> Json:
     form = estimate.stored
     written = {name: _write(kind, getattr(estimate, name), mechanisms) for name, kind in form.fields.items()}
     return {"estimate": form.name, **written}
 
 
-def _read_estimate(data: object, mechanisms: list[Additive]) -> Estimate:
+def _read_estimate(data: object, mechanisms: list[Additive]) -> NoisyValue:
     name = data.get("estimate") if isinstance(data, dict) else None
     if not isinstance(name, str) or name not in _ESTIMATES:
         raise InvalidArgument(f"an estimate is one of {', '.join(_ESTIMATES)}")
-    make: Callable[..., Estimate] = _ESTIMATES[name]
+    make: Callable[..., NoisyValue] = _ESTIMATES[name]
     fields = _ESTIMATES[name].stored.fields
     given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
     return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})

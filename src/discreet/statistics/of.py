@@ -38,7 +38,7 @@ from .distinct import DistinctRecipe
 from .mean import MeanEstimate, MeanRecipe
 from .mode import ModeEstimate, ModeRecipe
 from .quantile import QuantileEstimate, QuantileRecipe
-from .recipe import Estimate, Recipe
+from .recipe import NoisyValue, Recipe
 from .releases.addend import present
 from .releases.basis import Basis
 from .releases.choice import public_cells
@@ -48,7 +48,7 @@ from .variance import VarianceEstimate, VarianceRecipe
 
 __all__ = ["ESTIMATES", "recipe_of"]
 
-ESTIMATES: tuple[type[Estimate], ...] = (
+ESTIMATES: tuple[type[NoisyValue], ...] = (
     TotalEstimate,
     MeanEstimate,
     VarianceEstimate,

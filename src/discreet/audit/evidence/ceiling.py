@@ -22,7 +22,7 @@ from .claim import bisect, gaussian_delta
 
 __all__ = [
     "Ceiling",
-    "Family",
+    "PromiseFamily",
     "approximate",
     "at_delta",
     "at_epsilon",
@@ -38,7 +38,7 @@ Ceiling: TypeAlias = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class PromiseFamily:
     """Ceilings that rise with one number: the least of them that survives the evidence is a lower bound on it."""
 
     symbol: str
@@ -163,7 +163,7 @@ def gaussian_within(claim: Measure) -> float:
             return min(math.sqrt(2 * e / a) for a, e in claim.orders)
 
 
-def family(claim: Measure) -> Family:
+def family(claim: Measure) -> PromiseFamily:
     """Return the ceilings of the claim's own kind: ε at its δ, μ, ρ, or a multiple of ε(α)."""
     match claim:
         case PureDP():
@@ -171,27 +171,27 @@ def family(claim: Measure) -> Family:
         case ApproxDP():
             return at_delta(float(claim.delta))
         case GaussianDP():
-            return Family("μ", gaussian, 75.0)
+            return PromiseFamily("μ", gaussian, 75.0)
         case ZCDP():
             alphas, _ = _orders_of(ZCDP(0))
-            return Family("ρ", lambda rho: renyi(alphas, rho * alphas), 2000.0)
+            return PromiseFamily("ρ", lambda rho: renyi(alphas, rho * alphas), 2000.0)
         case _:
             orders, divergences = _orders_of(claim)
-            return Family("× ε(α)", lambda times: renyi(orders, times * divergences), 1e6)
+            return PromiseFamily("× ε(α)", lambda times: renyi(orders, times * divergences), 1e6)
 
 
-def at_delta(delta: float, *, assume: str | None = None) -> Family:
+def at_delta(delta: float, *, assume: str | None = None) -> PromiseFamily:
     """Return the ceilings of ε at a fixed δ; with assume="gaussian", those of the Gaussian law with that ε."""
     if assume == "gaussian":
-        return Family("ε", lambda epsilon: gaussian(mu_of(epsilon, delta)), 500.0)
-    return Family("ε", lambda epsilon: approximate(epsilon, delta), 700.0)
+        return PromiseFamily("ε", lambda epsilon: gaussian(mu_of(epsilon, delta)), 500.0)
+    return PromiseFamily("ε", lambda epsilon: approximate(epsilon, delta), 700.0)
 
 
-def at_epsilon(epsilon: float, *, assume: str | None = None) -> Family:
+def at_epsilon(epsilon: float, *, assume: str | None = None) -> PromiseFamily:
     """Return the ceilings of δ at a fixed ε; with assume="gaussian", those of the Gaussian law with that δ."""
     if assume == "gaussian":
-        return Family("δ", lambda delta: gaussian(mu_of(epsilon, delta)), 1.0)
-    return Family("δ", lambda delta: approximate(epsilon, delta), 1.0)
+        return PromiseFamily("δ", lambda delta: gaussian(mu_of(epsilon, delta)), 1.0)
+    return PromiseFamily("δ", lambda delta: approximate(epsilon, delta), 1.0)
 
 
 def mu_of(epsilon: float, delta: float) -> float:
