@@ -10,7 +10,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["MARGIN", "down", "fraction_down", "fraction_up", "shown", "up"]
+__all__ = ["MARGIN", "brief_text", "down", "exact_text", "fraction_down", "fraction_up", "shown", "up"]
 
 MARGIN = 2.0**-40
 """Relative margin of `up` and `down`: 9e-13, thousands of units in the last place."""
@@ -75,3 +75,24 @@ def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> s
     decimal = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     near = float(decimal)
     return f"{near:.{digits}g}" if near or not decimal else f"{decimal:e}"  # below the least float it is not 0
+
+
+def exact_text(amount: Fraction) -> str:
+    """Print an amount as a plain decimal if it is a short one, else as a fraction.
+
+    >>> from discreet.arithmetic.rounding import exact_text
+    >>> from fractions import Fraction
+    >>> exact_text(Fraction(1, 20)), exact_text(Fraction(1, 3))
+    ('0.05', '1/3')
+    """
+    try:
+        decimal = f"{float(amount):.12g}"
+    except OverflowError:
+        return str(amount)
+    return decimal if Fraction(decimal) == amount else str(amount)
+
+
+def brief_text(amount: Fraction) -> str:
+    """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
+    exact = exact_text(amount)
+    return exact if len(exact) <= 12 else shown(amount, 6)

@@ -23,12 +23,10 @@ from typing import TypeAlias
 
 from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, rational, whole
-from ..arithmetic.rounding import shown, up
+from ..arithmetic.rounding import brief_text, exact_text, up
 from ..errors import InvalidArgument
 
 __all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
-
-_BRIEF = 12  # characters of an amount that people read at a glance
 
 
 def _amount(value: object, name: str) -> Fraction:
@@ -51,21 +49,6 @@ def read_measure(value: object) -> Measure:
         kind = type(value).__name__
         raise InvalidArgument(f"a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got {kind}")
     return value
-
-
-def _show(amount: Fraction) -> str:
-    """Print an amount as a plain decimal if it is a short one, else as a fraction."""
-    try:
-        decimal = f"{float(amount):.12g}"
-    except OverflowError:
-        return str(amount)
-    return decimal if Fraction(decimal) == amount else str(amount)
-
-
-def _brief(amount: Fraction) -> str:
-    """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
-    exact = _show(amount)
-    return exact if len(exact) <= _BRIEF else shown(amount, 6)
 
 
 def _conversions() -> ModuleType:
@@ -133,10 +116,10 @@ class PureDP(_Promise):
         fill(self, epsilon=_amount(epsilon, "epsilon"))
 
     def __repr__(self) -> str:
-        return f"PureDP({_show(self.epsilon)})"
+        return f"PureDP({exact_text(self.epsilon)})"
 
     def __str__(self) -> str:
-        return f"ε = {_brief(self.epsilon)}"
+        return f"ε = {brief_text(self.epsilon)}"
 
     def __add__(self, other: PureDP) -> PureDP:
         return PureDP(self.epsilon + other.epsilon) if isinstance(other, PureDP) else NotImplemented
@@ -163,10 +146,10 @@ class ApproxDP(_Promise):
             raise InvalidArgument(f"delta must be below 1, got {delta}; it should be far below 1/n")
 
     def __repr__(self) -> str:
-        return f"ApproxDP({_show(self.epsilon)}, {_show(self.delta)})"
+        return f"ApproxDP({exact_text(self.epsilon)}, {exact_text(self.delta)})"
 
     def __str__(self) -> str:
-        return f"(ε, δ) = ({_brief(self.epsilon)}, {_brief(self.delta)})"
+        return f"(ε, δ) = ({brief_text(self.epsilon)}, {brief_text(self.delta)})"
 
     def __add__(self, other: ApproxDP) -> ApproxDP:
         if not isinstance(other, ApproxDP):
@@ -195,10 +178,10 @@ class ZCDP(_Promise):
         fill(self, rho=_amount(rho, "rho"))
 
     def __repr__(self) -> str:
-        return f"ZCDP({_show(self.rho)})"
+        return f"ZCDP({exact_text(self.rho)})"
 
     def __str__(self) -> str:
-        return f"ρ = {_brief(self.rho)}"
+        return f"ρ = {brief_text(self.rho)}"
 
     def __add__(self, other: ZCDP) -> ZCDP:
         return ZCDP(self.rho + other.rho) if isinstance(other, ZCDP) else NotImplemented
@@ -244,8 +227,8 @@ class GaussianDP(_Promise):
     def __repr__(self) -> str:
         exact = Fraction(f"{self.mu:.12g}") if math.isfinite(self.mu) else None
         if exact is not None and exact**2 == self.squared:
-            return f"GaussianDP({_show(exact)})"
-        return f"GaussianDP.of_square({_show(self.squared)})"
+            return f"GaussianDP({exact_text(exact)})"
+        return f"GaussianDP.of_square({exact_text(self.squared)})"
 
     def __str__(self) -> str:
         return f"μ = {self.mu:.6g}"
@@ -289,10 +272,10 @@ class RenyiDP(_Promise):
         return tuple(a for a, _ in self.orders)
 
     def __repr__(self) -> str:
-        return "RenyiDP({" + ", ".join(f"{_show(a)}: {_show(e)}" for a, e in self.orders) + "})"
+        return "RenyiDP({" + ", ".join(f"{exact_text(a)}: {exact_text(e)}" for a, e in self.orders) + "})"
 
     def __str__(self) -> str:
-        return "ε(α) = " + ", ".join(f"{_brief(e)} at {_brief(a)}" for a, e in self.orders)
+        return "ε(α) = " + ", ".join(f"{brief_text(e)} at {brief_text(a)}" for a, e in self.orders)
 
     def __add__(self, other: RenyiDP) -> RenyiDP:
         if not isinstance(other, RenyiDP):
