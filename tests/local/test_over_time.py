@@ -83,10 +83,10 @@ class TestMemoised:
             device = memoised(options=2)
             return sum(2**i * int(device.report(value)) for i, value in enumerate(history))
 
-        report = dp.verify(run, claim, inputs=((0, 1), (1, 0)), samples=1500, confidence=SURE)
+        report = dp.verify(run, claim, inputs=((0, 1), (1, 0)), samples=700, confidence=SURE)
         assert report.verdict == "not refuted"
         with pytest.raises(ClaimRefuted):
-            dp.verify(run, claim, inputs=((0, 1), (0, 0)), samples=1500, confidence=SURE)
+            dp.verify(run, claim, inputs=((0, 1), (0, 0)), samples=700, confidence=SURE)
 
     @pytest.mark.statistical
     def test_the_auditor_refutes_a_twin_that_forgets_to_memoise(self):
