@@ -8,9 +8,13 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.local import Histogram, Randomizer
-from discreet.local.tree import _sums, _tree, grow
+from discreet.local.tree import _numbered, _sums, grow, level_sizes, make_tree
 from discreet.privacy.measures import PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
+
+
+def _tree(bins, branch, epsilon):
+    return make_tree(bins, branch, epsilon, [_numbered(size, epsilon) for size in level_sizes(bins, branch)])
 
 
 @pytest.mark.parametrize(("bins", "branch"), [(64, 4), (13, 2), (30, 8), (9, 9)])
@@ -68,9 +72,11 @@ class TestHistogram:
     def test_parameters_and_refusals(self):
         ages = Histogram(0, 120, 12, PureDP(1))
         assert Histogram.from_json(ages.to_json()).to_json() == ages.to_json()
-        for bad in (ages.to_json() | {"branch": 3}, ages.to_json() | {"version": 2}):
+        good = ages.to_json()
+        subsets = [{"member": "subset", "parameter": 1}] * len(good["levels"])
+        for bad in ({"branch": 12}, {"version": 2}, {"more": 1}, {"levels": subsets}, {"low": "130"}, {"levels": [{}]}):
             with pytest.raises(InvalidArgument):
-                Histogram.from_json(bad)
+                Histogram.from_json(good | bad)
         for bad in (float("nan"), "x", [[1]]):
             with pytest.raises(InvalidArgument):
                 ages.randomize(bad, bits=UntouchedBits())

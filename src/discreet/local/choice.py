@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +31,7 @@ __all__ = ["Choice"]
 _MOST = 1 << 22  # options
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Choice:
     """Report one of several options under ε-DP for the person who reports.
 
@@ -50,6 +50,7 @@ class Choice:
     names: tuple[str, ...] | None
     family: Family
     taken: Candidate
+    places: dict[str, int] = field(compare=False)
 
     def __init__(
         self,
@@ -80,6 +81,9 @@ class Choice:
             else:
                 low = middle
         return cls(options, PureDP(high))
+
+    def __repr__(self) -> str:
+        return f"Choice({self.taken.facts.options} options, epsilon={self.epsilon}, member={self.taken.facts.member!r})"
 
     @property
     def epsilon(self) -> Fraction:
@@ -174,8 +178,7 @@ class Choice:
         """Read options as numbers from 0; the refusal carries none of them."""
         if self.names is None:
             return read_answers(values, self.taken.facts.options)
-        places = {name: at for at, name in enumerate(self.names)}
-        found = [places.get(v, -1) if isinstance(v, str) else -1 for v in np.asarray(values, dtype=object).ravel()]
+        found = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in np.asarray(values, dtype=object).ravel()]
         if -1 in found:
             raise InvalidArgument("a value must be one of the options; list one such as 'other' for the rest")
         return np.array(found, dtype=np.int64)
@@ -202,8 +205,9 @@ class Choice:
 
 
 def _fill(made: Choice, names: tuple[str, ...] | None, family: Family, taken: Candidate) -> None:
-    for name, value in (("names", names), ("family", family), ("taken", taken)):
-        object.__setattr__(made, name, value)
+    places = {name: at for at, name in enumerate(names or ())}
+    for field_name, value in (("names", names), ("family", family), ("taken", taken), ("places", places)):
+        object.__setattr__(made, field_name, value)
 
 
 def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:

@@ -43,14 +43,14 @@ class Mean:
     high: Amount
 
 
-Asked: TypeAlias = Frequency | Mean
+TrustQuestion: TypeAlias = Frequency | Mean
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
     """A row for each model: who is trusted, the ε of what leaves the device, the standard error."""
 
-    question: Asked
+    question: TrustQuestion
     n: int
     rows: tuple[tuple[str, str, float, float], ...]
 
@@ -73,7 +73,7 @@ class Trust:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def compare_trust(question: Asked, spend: Measure, n: int) -> Trust:
+def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     """Compare the local, the shuffled and the central model for one question, one budget and n people.
 
     Neighbours: one person's value is replaced, n is public. Local: the best report at ε. Shuffled: the largest ε of a
@@ -100,13 +100,13 @@ def compare_trust(question: Asked, spend: Measure, n: int) -> Trust:
     return Trust(question, people, (local, ("shuffled", "a shuffler", *hidden), central))
 
 
-def _local(question: Asked, epsilon: Fraction, n: int, member: str | None = None) -> float:
+def _local(question: TrustQuestion, epsilon: Fraction, n: int, member: str | None = None) -> float:
     if isinstance(question, Mean):
         return math.sqrt(Number(question.low, question.high, PureDP(epsilon)).variance(n=n))
     return math.sqrt(Choice(question.options, PureDP(epsilon), member=member).variance(n=n, frequency=0.0))
 
 
-def _hidden(question: Asked, epsilon: Fraction, delta: Fraction, n: int) -> tuple[float, float]:
+def _hidden(question: TrustQuestion, epsilon: Fraction, delta: Fraction, n: int) -> tuple[float, float]:
     """Return the best ε of a shuffled report and its error: k-ary response hides best, others tell more per report."""
     if isinstance(question, Mean):
         local = _largest(epsilon, delta, lambda e: Shuffled(e, n))
@@ -133,7 +133,7 @@ def _largest(epsilon: Fraction, delta: Fraction, event: Callable[[Fraction], Shu
     return rational(round(low, 6), "epsilon") if low > epsilon else epsilon
 
 
-def _central(question: Asked, spend: PureDP | ApproxDP, n: int) -> float:
+def _central(question: TrustQuestion, spend: PureDP | ApproxDP, n: int) -> float:
     """Return the error of the better noise on exact totals: Laplace at ε, or Gaussian at (ε, δ).
 
     Replacing one value moves a sum by the range, one of two counts by 1, and two of several counts by 1 each.

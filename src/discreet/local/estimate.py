@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arithmetic.rational import rational
+from ..arithmetic.series import Array
 from ..errors import InvalidArgument
 
 __all__ = ["Array", "Estimate", "Whose", "read_level", "read_of"]
 
-Array: TypeAlias = NDArray[np.float64]
 Whose: TypeAlias = Literal["reporters", "population"]
 
 _SHOWN = 20  # rows of a long estimate that are printed

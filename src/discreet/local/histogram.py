@@ -22,17 +22,18 @@ from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
+from .choose import candidate_of
 from .designs.design import Flags, Integers, read_numbers
 from .estimate import Array, Estimate, read_level
 from .shuffle import Shuffle, shuffle_pure
-from .tree import Tree, grow
+from .tree import Tree, grow, level_sizes, make_tree
 
 __all__ = ["Histogram"]
 
 _MOST = 2048
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Histogram:
     """Report in which of `bins` even parts of a public range a number lies, so that every range of bins can be told.
 
@@ -54,14 +55,12 @@ class Histogram:
     tree: Tree
 
     def __init__(self, low: Amount, high: Amount, bins: int, spend: Measure) -> None:
-        bottom, top = rational(low, "low"), rational(high, "high")
-        if top <= bottom:
-            raise InvalidArgument("low must be below high, public bounds of the values")
         count = whole(bins, "bins", least=2, most=_MOST)
         epsilon = largest_epsilon(lambda e: Promise(PureDP(e), neighbours=REPLACE), spend)
-        fields = {"low": bottom, "high": top, "epsilon": epsilon, "tree": grow(count, epsilon)}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        _fill(self, low, high, epsilon, grow(count, epsilon))
+
+    def __repr__(self) -> str:
+        return f"Histogram({self.low}, {self.high}, {self.tree.bins}, epsilon={self.epsilon})"
 
     @property
     def event(self) -> Promise:
@@ -167,7 +166,7 @@ class Histogram:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
-        levels = [{"member": f.design.facts.member, "q": getattr(f.design, "q", 0)} for f in self.tree.families]
+        levels = [{"member": taken.facts.member, "parameter": taken.parameter} for taken in self.tree.taken]
         return {
             "mechanism": "histogram",
             "version": 1,
@@ -183,14 +182,30 @@ class Histogram:
     def from_json(cls, data: Mapping[str, Any]) -> Histogram:
         """Read parameters written by `to_json`.
 
-        Refuses parameters that this release would not choose itself.
+        Refuses unknown or missing fields, other versions, and levels that make no tree.
         """
-        if (data.get("mechanism"), data.get("version")) != ("histogram", 1):
+        if set(data) != {"mechanism", "version", "low", "high", "bins", "epsilon", "branch", "levels"}:
+            raise InvalidArgument("the parameters of a histogram have other fields")
+        if (data["mechanism"], data["version"]) != ("histogram", 1):
             raise InvalidArgument("these are not the parameters of a histogram in version 1")
-        made = cls(data["low"], data["high"], data["bins"], PureDP(positive(data["epsilon"], "epsilon")))
-        if made.to_json() != dict(data):
-            raise InvalidArgument("these parameters of a histogram are not those that this release chooses")
+        bins, epsilon = whole(data["bins"], "bins", least=2, most=_MOST), positive(data["epsilon"], "epsilon")
+        branch = whole(data["branch"], "branch", least=2, most=bins)
+        sizes = level_sizes(bins, branch)
+        if [set(level) for level in data["levels"]] != [{"member", "parameter"}] * len(sizes):
+            raise InvalidArgument("the parameters of a histogram name a member and its parameter for every level")
+        named = zip(data["levels"], sizes, strict=True)
+        taken = [candidate_of(level["member"], size, level["parameter"], epsilon) for level, size in named]
+        made = cls.__new__(cls)
+        _fill(made, data["low"], data["high"], epsilon, make_tree(bins, branch, epsilon, taken))
         return made
+
+
+def _fill(made: Histogram, low: Amount, high: Amount, epsilon: Fraction, tree: Tree) -> None:
+    bottom, top = rational(low, "low"), rational(high, "high")
+    if top <= bottom:
+        raise InvalidArgument("low must be below high, public bounds of the values")
+    for name, value in (("low", bottom), ("high", top), ("epsilon", epsilon), ("tree", tree)):
+        object.__setattr__(made, name, value)
 
 
 def _summary(constant: float, scores: Array, counts: Integers, beta: float) -> tuple[float, float, float]:

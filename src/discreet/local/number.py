@@ -34,7 +34,7 @@ _CHUNK = 1 << 16
 _LARGEST = 10  # ε beyond which the table of ε = 10 is used: a report is then within a thousandth of the range
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Number:
     """Report a number from a public range under ε-DP for the person who reports, so that the mean can be told.
 
@@ -75,6 +75,9 @@ class Number:
             else:
                 least = middle
         return cls(low, high, PureDP(most))
+
+    def __repr__(self) -> str:
+        return f"Number({self.low}, {self.high}, epsilon={self.epsilon})"
 
     @property
     def event(self) -> Promise:

@@ -8,18 +8,20 @@ Suciu 2010; Cormode, Kulkarni, Srivastava 2019). The root is known: it holds eve
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .choose import Candidate, choose, make
 from .designs.geometry import Geometry, hyperplane_sums
 from .designs.hadamard import Hadamard
 from .estimate import Array
 from .family import Family
 
-__all__ = ["Tree", "grow"]
+__all__ = ["Tree", "grow", "level_sizes", "make_tree"]
 
 _KNOWN = 1e9  # weight of the root against the best level
 
@@ -30,6 +32,7 @@ class Tree:
 
     bins: int
     branch: int
+    taken: tuple[Candidate, ...]
     families: tuple[Family, ...]
     weights: Array
     inverse: Array
@@ -94,22 +97,40 @@ def grow(bins: int, epsilon: Fraction) -> Tree:
     >>> grow(256, Fraction(1)).branch
     4
     """
-    trees = [_tree(bins, branch, epsilon) for branch in sorted({2, 4, 8, 16, bins}) if branch <= bins]
+    trees = []
+    for branch in sorted({2, 4, 8, 16, bins}):
+        if branch <= bins:
+            taken = [_numbered(size, epsilon) for size in level_sizes(bins, branch)]
+            trees.append(make_tree(bins, branch, epsilon, taken))
     return min(trees, key=lambda tree: float(tree.inverse.cumsum(axis=0).cumsum(axis=1).trace()))
 
 
-def _tree(bins: int, branch: int, epsilon: Fraction) -> Tree:
-    depth = 1
-    while branch**depth < bins:
-        depth += 1
-    sizes = [-(-bins // branch ** (depth - 1 - level)) for level in range(depth)]
-    families = tuple(make(_numbered(size, epsilon), epsilon) for size in sizes)
-    weights = np.array([1 / (depth * _variance(family)) for family in families])
+def level_sizes(bins: int, branch: int) -> list[int]:
+    """Return how many nodes each level has, from the one below the root to the bins.
+
+    >>> level_sizes(13, 4)
+    [4, 13]
+    """
+    sizes = [bins]
+    while sizes[0] > branch:
+        sizes.insert(0, -(-sizes[0] // branch))
+    return sizes
+
+
+def make_tree(bins: int, branch: int, epsilon: Fraction, taken: Sequence[Candidate]) -> Tree:
+    """Make the tree of given members, one for each level.
+
+    Refuses subsets, whose reports are no numbers.
+    """
+    if any(candidate.facts.member == "subset" for candidate in taken):
+        raise InvalidArgument("the levels of a histogram report numbers, not subsets")
+    families = tuple(make(candidate, epsilon) for candidate in taken)
+    weights = np.array([1 / (len(taken) * _variance(family)) for family in families])
     information = np.full((bins, bins), _KNOWN * weights.max())
     for level, weight in enumerate(weights):
-        node = np.arange(bins) // branch ** (depth - 1 - level)
+        node = np.arange(bins) // branch ** (len(taken) - 1 - level)
         information += weight * (node[:, None] == node[None, :])
-    return Tree(bins, branch, families, weights, np.linalg.inv(information))
+    return Tree(bins, branch, tuple(taken), families, weights, np.linalg.inv(information))
 
 
 def _variance(family: Family) -> float:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 from ...noise import Bits
+from ...noise.law import Integers
 
 __all__ = ["Design", "Facts", "Flags", "Integers", "read_numbers"]
 
-Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
