@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -72,3 +73,8 @@ class AlphaPoint:
         """Return the device's own grid; α never leaves the device."""
         amounts = {name: str(getattr(self, name)) for name in ("low", "high", "step")}
         return {**amounts, "alpha": self.alpha, "resolution": self.resolution}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> AlphaPoint:
+        """Read what `to_json` wrote."""
+        return cls(**given)
