@@ -19,7 +19,7 @@ class AlphaPoint:
     """Round numbers from low to high to the points low, low + step, …, high, by one shift α of this device.
 
     α is uniform in 0 … resolution − 1, in units of step/resolution, drawn once. x in [L, L + step) becomes L + step iff
-    x + α ≥ L + step: over devices the rounded number is x on average (to step/resolution), and on one device near numbers
+    x + α ≥ L + step: over devices the rounded number is x on average (to step/resolution). On one device near numbers
     become the same point, so a memoised answer does not change with every minute.
 
     >>> minutes = AlphaPoint(0, 60, step=30, alpha=7, resolution=30)
