@@ -117,6 +117,7 @@ class TestReports:
     def test_one_of_the_room(self):
         number = Number(0, 1, PureDP(1))
         assert isinstance(number, Randomizer)
+        assert repr(number) == "Number(0, 1, epsilon=1)"
         assert 0.9 < Number(0, 1, ZCDP("1/2")).epsilon < 1.3
         assert number.event.measure == PureDP(number.epsilon)
 

@@ -41,7 +41,7 @@ class TestTrust:
 
     @pytest.mark.parametrize("question", [Frequency(2), Mean(0, 100)])
     def test_order(self, question):
-        table = compare_trust(question, ApproxDP(1, 1e-6), 400)
+        table = compare_trust(question, ApproxDP(1, 1e-6), 150)
         assert table["central"] < table["shuffled"] < table["local"]
         assert "a shuffler" in str(table) and "<td>central</td>" in table._repr_html_()
 
