@@ -1,7 +1,7 @@
 """The local model: nobody is trusted, everyone randomizes their own answer before it leaves the device."""
 
 from .choice import Choice
-from .compare import Frequency, Mean, Trust, compare_trust
+from .compare import FrequencyQuestion, MeanQuestion, Trust, compare_trust
 from .estimate import Estimate
 from .histogram import Histogram
 from .number import Number
@@ -12,9 +12,9 @@ from .shuffle import Shuffle
 __all__ = [
     "Choice",
     "Estimate",
-    "Frequency",
+    "FrequencyQuestion",
     "Histogram",
-    "Mean",
+    "MeanQuestion",
     "Number",
     "Randomizer",
     "Report",
