@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from discreet.local import Choice, Number
-from discreet.local.bit_reports import BitReports
-from discreet.local.hadamard_sketch import HadamardCountMeanSketch
-from discreet.local.hashing import fingerprints
-from discreet.local.one_bit import OneBitMean
-from discreet.local.parameters import device_parameters
-from discreet.local.rappor import Rappor
-from discreet.local.sketch import CountMeanSketch
+from discreet.local.deployments.bit_reports import BitReports
+from discreet.local.deployments.hadamard_sketch import HadamardCountMeanSketch
+from discreet.local.deployments.hashing import fingerprints
+from discreet.local.deployments.one_bit import OneBitMean
+from discreet.local.deployments.rappor import Rappor
+from discreet.local.deployments.sketch import CountMeanSketch
+from discreet.local.reports.parameters import device_parameters
 from discreet.local.words import Words
 from discreet.privacy import PureDP
 

@@ -10,13 +10,13 @@ from hashlib import shake_128
 from pathlib import Path
 
 from discreet.local import Choice, Number
-from discreet.local.bit_flip import BitFlip
-from discreet.local.hadamard_sketch import HadamardCountMeanSketch
-from discreet.local.one_bit import OneBitMean
-from discreet.local.parameters import device_parameters
-from discreet.local.rappor import Rappor
-from discreet.local.report import Report, pack
-from discreet.local.sketch import CountMeanSketch
+from discreet.local.deployments.bit_flip import BitFlip
+from discreet.local.deployments.hadamard_sketch import HadamardCountMeanSketch
+from discreet.local.deployments.one_bit import OneBitMean
+from discreet.local.deployments.rappor import Rappor
+from discreet.local.deployments.sketch import CountMeanSketch
+from discreet.local.reports.parameters import device_parameters
+from discreet.local.reports.report import LocalReport, pack
 from discreet.local.words import WordRound, Words
 from discreet.privacy import PureDP
 
@@ -88,7 +88,7 @@ def vectors() -> list[dict[str, object]]:
             value = values[at % len(values)]
             bits = Recorded(f"{name}/{at}", first)
             report = mechanism.randomize(value, bits=bits)
-            line = pack(Report(name, envelope["params"], list(report) if isinstance(report, tuple) else report))
+            line = pack(LocalReport(name, envelope["params"], list(report) if isinstance(report, tuple) else report))
             made.append(
                 {
                     "name": name,

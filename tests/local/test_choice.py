@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.local import Choice, Randomizer
 from discreet.local.choose import choose
-from discreet.local.consistent import project
 from discreet.local.designs.subset import subset_facts
-from discreet.local.inversion import at_least, holders
-from discreet.local.law import Law
+from discreet.local.estimates.consistent import project
+from discreet.local.estimates.inversion import at_least, holders
+from discreet.local.law import TwoLevelLaw
 from discreet.mechanisms.response.count import holders as one_by_one
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
@@ -35,7 +35,7 @@ class TestChooser:
     def test_within_two_percent_of_subset_selection_for_a_thousand_options(self, epsilon):
         e = Fraction(epsilon)
         middle = round(1000 / (math.exp(e) + 1))
-        best = min(Law(subset_facts(1000, k), e).total_variance for k in range(max(1, middle - 2), middle + 3))
+        best = min(TwoLevelLaw(subset_facts(1000, k), e).total_variance for k in range(max(1, middle - 2), middle + 3))
         taken = choose(1000, e).taken
         assert taken.facts.member == "geometry"
         assert taken.facts.bits <= 24

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import discreet as dp
 from discreet.cli.app import app
 from discreet.errors import BudgetExceeded, InvalidArgument
-from discreet.local.report import Report, pack
+from discreet.local.reports.report import LocalReport, pack
 
 SPEND = dp.PureDP(2)
 MADE = {
@@ -33,11 +33,11 @@ def test_a_collector_takes_what_a_device_sends_and_refuses_the_rest(name):
     collected = dp.local.Collector(dp.local.read_mechanism(mechanism.to_json()), metric="m")
     for _ in range(3):
         report = mechanism.randomize(value)
-        line = pack(Report("m", collected.params, list(report) if isinstance(report, tuple) else report))
+        line = pack(LocalReport("m", collected.params, list(report) if isinstance(report, tuple) else report))
         collected.add(line)
     for forged in wrong:
         with pytest.raises(InvalidArgument):
-            collected.add(pack(Report("m", collected.params, forged)))
+            collected.add(pack(LocalReport("m", collected.params, forged)))
     for foreign in (line.replace('"m"', '"n"'), line.replace(collected.params, "0" * 16), line[:-1], "null"):
         with pytest.raises(InvalidArgument):
             collected.add(foreign)
@@ -58,7 +58,7 @@ def test_parameters_of_other_versions_are_refused():
 def test_a_collector_is_full_one_day():
     choice = MADE["choice"][0]
     collected = dp.local.Collector(choice, metric="m", most=1)
-    line = pack(Report("m", collected.params, 0))
+    line = pack(LocalReport("m", collected.params, 0))
     collected.add(line)
     with pytest.raises(BudgetExceeded):
         collected.add(line)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.local.parameters import device_parameters
+from discreet.local.reports.parameters import device_parameters
 from discreet.testing.bits import ScriptedBits
 
 HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ def test_python_still_gives_these_lines():
         assert device_parameters(mechanism, metric=envelope["metric"]) == envelope
         report = mechanism.randomize(vector["value"], bits=bits)
         plain = list(report) if isinstance(report, tuple) else report
-        assert dp.local.pack(dp.local.Report(envelope["metric"], envelope["params"], plain)) == vector["line"]
+        assert dp.local.pack(dp.local.LocalReport(envelope["metric"], envelope["params"], plain)) == vector["line"]
         assert bits.left == 0
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.local.designs.field import field_of, prime_power
 from discreet.local.family import InsideCoin, direct, subset
-from discreet.local.law import Law
+from discreet.local.law import TwoLevelLaw
 from discreet.noise.exp import exp_neg
 from discreet.testing.bits import HashedBits, ScriptedBits
 from local.members import SMALL, SUBSETS, named, sets
@@ -162,7 +162,7 @@ class TestUnbiased:
     @settings(max_examples=60)
     def test_the_law_in_floats(self, name, epsilon):
         facts = ALL[name].design.facts
-        law, e = Law(facts, epsilon), math.exp(epsilon)
+        law, e = TwoLevelLaw(facts, epsilon), math.exp(epsilon)
         z = e * facts.inside + facts.outputs - facts.inside
         assert law.p == pytest.approx(e * facts.inside / z, rel=1e-12)
         assert law.q == pytest.approx((e * facts.shared + facts.inside - facts.shared) / z, rel=1e-12)

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.local import Number, Randomizer
-from discreet.local.chernoff import reach
+from discreet.local.estimates.chernoff import reach
 from discreet.local.table import SCALE, make_table
 from discreet.noise.exp import exp_neg
 from discreet.privacy.measures import ZCDP, PureDP

@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 import discreet as dp
 from discreet.errors import ClaimRefuted, InvalidArgument
-from discreet.local.bit_reports import BitReports
-from discreet.local.hashing import fingerprints
+from discreet.local.deployments.bit_reports import BitReports
+from discreet.local.deployments.hashing import fingerprints
 from discreet.noise.exp import exp_neg
 from discreet.testing.bits import UntouchedBits
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.local import Choice, Report, pack, pack_block, params_hash, unpack, unpack_block
+from discreet.local import Choice, LocalReport, pack, pack_block, params_hash, unpack, unpack_block
 from discreet.privacy.measures import PureDP
 
 MINE, OTHER = (params_hash(Choice(d, PureDP(1)).to_json()) for d in (5, 6))
@@ -16,17 +16,17 @@ MINE, OTHER = (params_hash(Choice(d, PureDP(1)).to_json()) for d in (5, 6))
 
 @given(st.text(max_size=20), st.one_of(st.integers(0, 2**53), st.text("0123456789abcdef", max_size=40)))
 def test_lines_come_back(metric, report):
-    line = pack(Report(metric, MINE, report))
+    line = pack(LocalReport(metric, MINE, report))
     assert "\n" not in line
-    assert unpack(line, params=MINE, metric=metric) == Report(metric, MINE, report)
+    assert unpack(line, params=MINE, metric=metric) == LocalReport(metric, MINE, report)
     assert unpack(line.encode(), params=MINE).report == report
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        pack(Report("m", OTHER, 12345)),
-        pack(Report("another", MINE, 12345)),
+        pack(LocalReport("m", OTHER, 12345)),
+        pack(LocalReport("another", MINE, 12345)),
         json.dumps({"v": 2, "metric": "m", "params": MINE, "report": 12345}),
         json.dumps({"v": True, "metric": "m", "params": MINE, "report": 12345}),
         json.dumps({"v": 1, "metric": 7, "params": MINE, "report": 12345}),

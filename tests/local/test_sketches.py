@@ -11,8 +11,9 @@ from scipy.stats import binom
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.local.flip import flips
-from discreet.local.hashing import RowHashes, fingerprint, fingerprints
+from discreet.local.deployments.bit_reports import BitReports
+from discreet.local.deployments.flip import flips
+from discreet.local.deployments.hashing import RowHashes, fingerprint, fingerprints
 from discreet.testing.bits import UntouchedBits
 
 SKETCHES = {
@@ -165,10 +166,7 @@ class TestEstimates:
         honest = sketch.randomize(people)
         forged = honest.packed.copy()
         forged[:100] = 255
-        moved = (
-            sketch.estimate(dp.local.bit_reports.BitReports(honest.rows, forged, 32), ["b"])["b"]
-            - sketch.estimate(honest, ["b"])["b"]
-        )
+        moved = sketch.estimate(BitReports(honest.rows, forged, 32), ["b"])["b"] - sketch.estimate(honest, ["b"])["b"]
         assert abs(moved) <= sketch.influence(n=1000, forged=100)
 
 

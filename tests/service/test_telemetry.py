@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.local.report import Report, pack
+from discreet.local.reports.report import LocalReport, pack
 from discreet.service.http.limits import TooMany
 from discreet.service.pages.telemetry import METRIC, OPTIONS, PER_MINUTE, Desk
 
 
 def line(desk, option=OPTIONS[0], **changed):
     params = desk._collector.params
-    report = Report(changed.get("metric", METRIC), changed.get("params", params), desk.mechanism.randomize(option))
+    report = LocalReport(changed.get("metric", METRIC), changed.get("params", params), desk.mechanism.randomize(option))
     return pack(report)
 
 

@@ -1,23 +1,23 @@
 """The local model: nobody is trusted, everyone randomizes their own answer before it leaves the device."""
 
-from .alpha_point import AlphaPoint
-from .bit_flip import BitFlip
-from .catalogue import read_mechanism
 from .choice import Choice
-from .collector import Collector
 from .compare import FrequencyQuestion, MeanQuestion, Trust, compare_trust
-from .estimate import Estimate
-from .hadamard_sketch import HadamardCountMeanSketch
+from .deployments.alpha_point import AlphaPoint
+from .deployments.bit_flip import BitFlip
+from .deployments.hadamard_sketch import HadamardCountMeanSketch
+from .deployments.one_bit import OneBitMean
+from .deployments.rappor import Rappor
+from .deployments.sketch import CountMeanSketch
+from .estimates.estimate import Estimate
 from .histogram import Histogram
 from .number import Number
-from .one_bit import OneBitMean
 from .over_time import Device, Lifetime
-from .parameters import device_parameters
 from .randomizer import Randomizer
-from .rappor import Rappor
-from .report import Report, pack, pack_block, params_hash, unpack, unpack_block
+from .reports.catalogue import read_mechanism
+from .reports.collector import Collector
+from .reports.parameters import device_parameters
+from .reports.report import LocalReport, pack, pack_block, params_hash, unpack, unpack_block
 from .shuffle import Shuffle
-from .sketch import CountMeanSketch
 from .words import WordRound, Words
 
 __all__ = [
@@ -32,12 +32,12 @@ __all__ = [
     "HadamardCountMeanSketch",
     "Histogram",
     "Lifetime",
+    "LocalReport",
     "MeanQuestion",
     "Number",
     "OneBitMean",
     "Randomizer",
     "Rappor",
-    "Report",
     "Shuffle",
     "Trust",
     "WordRound",

@@ -18,12 +18,12 @@ from ..noise import Bits
 from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
 from .choose import Candidate, Ranking, candidate_of, choose, explain, make
-from .consistent import project
 from .designs.design import Flags, Integers
-from .estimate import Array, Estimate, Whose, read_level, read_of
+from .estimates.consistent import project
+from .estimates.estimate import Array, Estimate, Whose, read_level, read_of
+from .estimates.inversion import holders
 from .family import Family
-from .inversion import holders
-from .law import Law
+from .law import TwoLevelLaw
 from .shuffle import Shuffle, shuffle_choice
 
 __all__ = ["Choice"]
@@ -38,6 +38,7 @@ class Choice:
     `options` are names, or their number d for options 0 … d − 1. The member of the family with the least variance is
     taken (`why` has the table; within 2 % the shortest report), unless `member` or `bits_per_report` say otherwise.
 
+    >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP
     >>> browser = Choice(["chrome", "firefox", "safari"], PureDP(1000))
     >>> reports = [browser.randomize(name) for name in ("firefox", "safari", "firefox")]
@@ -67,7 +68,8 @@ class Choice:
 
     @classmethod
     def for_error(cls, error: Number, *, n: int, options: int | Sequence[str], beta: Number = 0.05) -> Choice:
-        """Take the least ε (to 1 %) at which n reports tell a frequency to within `error`, but for a chance β.
+        """Take the least ε (to 1 %) at which n reports tell a frequency to within `error`, with probability at least 1
+        − β.
 
         Refuses an error that even true answers could not promise by Hoeffding's bound.
         """
@@ -91,7 +93,7 @@ class Choice:
         return self.family.epsilon
 
     @property
-    def law(self) -> Law:
+    def law(self) -> TwoLevelLaw:
         """The chances p and q, the variance and the price."""
         return self.family.law
 
@@ -196,7 +198,9 @@ class Choice:
         return self.law.variance(n=n, frequency=frequency)
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| for one option and any frequency, but for a chance β (Hoeffding 1963)."""
+        """Bound |estimate − frequency| for one option and any frequency, with probability at least 1 − β (Hoeffding
+        1963).
+        """
         return self.law.error(n=n, beta=beta)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
@@ -222,11 +226,11 @@ def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:
     return names, len(names)
 
 
-def _unbiased(counts: Integers, n: int, law: Law) -> Array:
+def _unbiased(counts: Integers, n: int, law: TwoLevelLaw) -> Array:
     return np.asarray((counts / n - law.q) / law.spread)
 
 
-def _intervals(counts: Integers, n: int, law: Law, beta: float, of: Whose) -> tuple[Array, Array, str]:
+def _intervals(counts: Integers, n: int, law: TwoLevelLaw, beta: float, of: Whose) -> tuple[Array, Array, str]:
     if of == "reporters":
         low, high = holders(counts, n, law.p, law.q, beta)
         return low, high, "by the exact law of the counts"

@@ -25,7 +25,7 @@ from .designs.geometry import geometry_facts
 from .designs.hadamard import hadamard_facts
 from .designs.subset import subset_facts
 from .family import Family, direct, geometry, hadamard, subset
-from .law import Law
+from .law import TwoLevelLaw
 
 __all__ = ["MEMBERS", "Candidate", "Ranking", "candidate_of", "choose", "explain", "make"]
 
@@ -78,6 +78,8 @@ def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: 
 
     `member` admits one only, `bits` only those whose report is no larger.
 
+    >>> from discreet.local.choose import choose
+    >>> from fractions import Fraction
     >>> choose(10_000, Fraction(1)).taken.facts.member, choose(4, Fraction(1)).taken.facts.member
     ('geometry', 'direct')
 
@@ -162,7 +164,7 @@ def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
 
 
 def _candidate(facts: Facts, parameter: int, epsilon: Fraction) -> Candidate:
-    return Candidate(facts, parameter, Law(facts, epsilon).total_variance)
+    return Candidate(facts, parameter, TwoLevelLaw(facts, epsilon).total_variance)
 
 
 def _name(row: Candidate) -> str:

@@ -80,8 +80,10 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     report that the shuffler hides enough for (ε, δ), by the mechanism's own price. Central: the better of Laplace
     and Gaussian noise. A frequency's error is that of one rare option; a mean's the worst.
 
+    >>> import discreet as dp
+    >>> from discreet.local import FrequencyQuestion
     >>> from discreet.privacy import ApproxDP
-    >>> table = compare_trust(FrequencyQuestion(2), ApproxDP(1, 1e-6), n=1000)
+    >>> table = dp.compare_trust(FrequencyQuestion(2), ApproxDP(1, 1e-6), n=1000)
     >>> table["central"] < table["shuffled"] < table["local"]
     True
 

@@ -27,7 +27,7 @@ from .designs.direct import Direct, direct_facts
 from .designs.geometry import Geometry, geometry_facts
 from .designs.hadamard import Hadamard, hadamard_facts
 from .designs.subset import Subset, subset_facts
-from .law import Law
+from .law import TwoLevelLaw
 
 __all__ = ["Family", "InsideCoin", "direct", "geometry", "hadamard", "subset"]
 
@@ -36,6 +36,8 @@ __all__ = ["Family", "InsideCoin", "direct", "geometry", "hadamard", "subset"]
 class InsideCoin(Coin):
     """True with probability a/(a + b·e^−ε); `bias` is ε, a and b the outputs inside and outside, without common factor.
 
+    >>> from discreet.local.family import InsideCoin
+    >>> from fractions import Fraction
     >>> InsideCoin(Fraction(0), inside=1, outside=3).bounds(2)
     (1, 1)
     """
@@ -55,6 +57,9 @@ class InsideCoin(Coin):
 class Family:
     """A design at an ε: what a device draws and what a server makes of it, options being numbers from 0.
 
+    >>> import numpy as np
+    >>> from discreet.local.family import direct
+    >>> from fractions import Fraction
     >>> family = direct(3, Fraction(1000))
     >>> family.draw(np.array([0, 2, 2])).tolist(), family.counts(np.array([0, 2, 2])).tolist()
     ([0, 2, 2], [1, 0, 2])
@@ -72,9 +77,9 @@ class Family:
         object.__setattr__(self, "coin", made)
 
     @property
-    def law(self) -> Law:
+    def law(self) -> TwoLevelLaw:
         """The chances, the variance and the price."""
-        return Law(self.design.facts, self.epsilon)
+        return TwoLevelLaw(self.design.facts, self.epsilon)
 
     def draw(self, values: Integers, *, bits: Bits | None = None) -> NDArray[Any]:
         """Randomize options of different people, already checked: P(y) = e^ε/Z for y ∈ S_x, else 1/Z, exactly."""

@@ -24,7 +24,7 @@ from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
 from .choose import candidate_of
 from .designs.design import Flags, Integers, read_numbers
-from .estimate import Array, Estimate, read_level
+from .estimates.estimate import Array, Estimate, read_level
 from .shuffle import Shuffle, shuffle_pure
 from .tree import Tree, grow, level_sizes, make_tree
 
@@ -35,11 +35,14 @@ _MOST = 2048
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Histogram:
-    """Report in which of `bins` even parts of a public range a number lies, so that every range of bins can be told.
+    """Report in which of `bins` even parts of a public range a number lies, so that every range of bins can be
+    told.
 
     A value outside the range falls into the first or the last bin. Each person reports on one level of a tree, drawn
     evenly; ranges are put together from all levels by generalised least squares.
 
+    >>> import numpy as np
+    >>> from discreet.local import Histogram
     >>> from discreet.privacy import PureDP
     >>> ages = Histogram(0, 120, 12, PureDP(8))
     >>> reports = ages.randomize(np.full(20_000, 35))
@@ -150,7 +153,7 @@ class Histogram:
         return self.tree.variance(weights) / whole(n, "n", least=1)
 
     def error(self, *, n: int, first: int, last: int, beta: Amount = 0.05) -> float:
-        """Bound |estimate − frequency| of one range, but for a chance β (Hoeffding 1963)."""
+        """Bound |estimate − frequency| of one range, with probability at least 1 − β (Hoeffding 1963)."""
         spread = float(np.ptp(self._scores(self._range(first, last))[1]))
         return up(spread * math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1))))
 
@@ -209,7 +212,7 @@ def _fill(made: Histogram, low: Amount, high: Amount, epsilon: Fraction, tree: T
 
 
 def _summary(constant: float, scores: Array, counts: Integers, beta: float) -> tuple[float, float, float]:
-    """Return the estimate, its standard error, and its reach but for a chance β."""
+    """Return the estimate, its standard error, and its reach with probability at least 1 − β."""
     n = int(counts.sum())
     mean = float(counts @ scores) / n
     spread = float(np.ptp(scores))

@@ -15,20 +15,22 @@ from ..privacy.events import Response
 from ..privacy.neighbours import REPLACE
 from .designs.design import Facts
 
-__all__ = ["Law"]
+__all__ = ["TwoLevelLaw"]
 
 _FINE = 256  # bits of e^−ε where a whole number is rounded down from it
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class TwoLevelLaw:
     """What the four sizes of a design and ε say: chances, variance, price.
 
     A report falls into the set of its own option with probability p = e^ε w/Z, into that of another with
     q = (e^ε λ + w − λ)/Z, and a count is told by (C − nq)/(p − q), C the reports in the option's set: unbiased.
 
+    >>> from discreet.local.law import TwoLevelLaw
+    >>> from fractions import Fraction
     >>> from discreet.local.designs.direct import direct_facts
-    >>> law = Law(direct_facts(2), Fraction(1))
+    >>> law = TwoLevelLaw(direct_facts(2), Fraction(1))
     >>> round(law.p, 4), round(law.q, 4), round(law.variance(n=100, frequency=0.5), 6)
     (0.7311, 0.2689, 0.009207)
     """
@@ -95,7 +97,9 @@ class Law:
         return (p * (1 - p) + (self.facts.options - 1) * q * (1 - q)) / self.spread**2
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| for one option and any frequency, but for a chance β (Hoeffding 1963)."""
+        """Bound |estimate − frequency| for one option and any frequency, with probability at least 1 − β (Hoeffding
+        1963).
+        """
         return up(math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1))) / self.spread)
 
     def influence(self, *, n: int, forged: int = 1) -> float:

@@ -20,12 +20,12 @@ from ..mechanisms.response.randomized import read_answers
 from ..noise import Bits, uniform
 from ..privacy.events import Promise, Response
 from ..privacy.measures import PureDP
-from .bit_flip import BitFlip
-from .bit_reports import pack_bits
-from .hashing import fingerprint, fingerprints
-from .one_bit import OneBitMean, flip_with
+from .deployments.bit_flip import BitFlip
+from .deployments.bit_reports import pack_bits
+from .deployments.hashing import fingerprint, fingerprints
+from .deployments.one_bit import OneBitMean, flip_with
+from .deployments.rappor import Rappor
 from .randomizer import Randomizer
-from .rappor import Rappor
 
 __all__ = ["DeviceMemory", "from_plain", "memory_of", "to_plain"]
 
@@ -74,6 +74,8 @@ def memory_of(mechanism: object) -> DeviceMemory:
 def to_plain(kept: Any) -> Any:  # noqa: ANN401 - whatever a mechanism keeps
     """Write what is kept as JSON types.
 
+    >>> import numpy as np
+    >>> from discreet.local.memory import from_plain, to_plain
     >>> from_plain(to_plain(np.array([[True, False]]))).tolist(), from_plain(to_plain((3, "ff")))
     ([[True, False]], (3, 'ff'))
     """

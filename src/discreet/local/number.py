@@ -21,9 +21,9 @@ from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
-from .chernoff import reach
 from .designs.design import Flags, Integers, read_numbers
-from .estimate import Estimate, read_level
+from .estimates.chernoff import reach
+from .estimates.estimate import Estimate, read_level
 from .shuffle import Shuffle, shuffle_pure
 from .table import SCALE, MeanTable, check_table, make_table
 
@@ -41,6 +41,8 @@ class Number:
     A value outside the range is clipped to it. It is rounded at random to one of the table's inputs, without bias, and
     the output is drawn by whole weights: the law is exact, and each of its ratios was checked to be at most e^ε.
 
+    >>> import numpy as np
+    >>> from discreet.local import Number
     >>> from discreet.privacy import PureDP
     >>> minutes = Number(0, 100, PureDP(8))
     >>> found = minutes.estimate(minutes.randomize(np.full(10_000, 40.0)))
@@ -61,7 +63,8 @@ class Number:
 
     @classmethod
     def for_error(cls, error: Amount, *, n: int, low: Amount, high: Amount, beta: Amount = 0.05) -> Number:
-        """Take the least ε (to about 2 %) at which n reports tell the mean to within `error`, but for a chance β.
+        """Take the least ε (to about 2 %) at which n reports tell the mean to within `error`, with probability at least
+        1 − β.
 
         Refuses an error that no ε up to 10 reaches.
         """
@@ -147,7 +150,7 @@ class Number:
         return self.table.worst * (self._span / 2) ** 2 / whole(n, "n", least=1)
 
     def error(self, *, n: int, beta: Amount = 0.05) -> float:
-        """Bound |estimate − mean|, but for a chance β (Chernoff's bound at the exact laws of the reports)."""
+        """Bound |estimate − mean| with probability at least 1 − β, by Chernoff's bound at the laws of the reports."""
         return up(reach(self.table, whole(n, "n", least=1), read_beta(beta)) * self._span / 2)
 
     def influence(self, *, n: int, forged: int = 1) -> float:

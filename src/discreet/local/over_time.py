@@ -26,9 +26,9 @@ from ..arithmetic.rational import whole
 from ..arithmetic.rounding import shown
 from ..errors import BudgetExceeded, InvalidArgument
 from ..noise import Bits
-from .alpha_point import AlphaPoint
+from .deployments.alpha_point import AlphaPoint
 from .memory import from_plain, memory_of, to_plain
-from .report import params_hash
+from .reports.report import params_hash
 
 __all__ = ["DAYS", "Device", "DeviceMode", "DevicePeriod", "Lifetime"]
 
@@ -50,6 +50,9 @@ _PATTERN = (
 class Lifetime:
     """What a period of reporting promises: an ε, and between which histories it holds.
 
+    >>> import math
+    >>> from discreet.local import Lifetime
+    >>> from discreet.local.over_time import _ANY
     >>> print(Lifetime("ever", "fresh", math.inf, _ANY))
     for ever, fresh answers: no finite ε, between any two histories of values
     """
@@ -72,7 +75,8 @@ class Device:
     Fresh devices may have `most_reports`; memoised ones need `slots` (K) and a public `default`. `grid` rounds numbers
     to an α-point grid first, so that small changes of a number are no new value.
 
-    >>> from discreet.local.one_bit import OneBitMean
+    >>> from discreet.local import Device
+    >>> from discreet.local.deployments.one_bit import OneBitMean
     >>> from discreet.privacy import PureDP
     >>> minutes = Device(OneBitMean(0, 1440, PureDP(1)), mode="memoised", slots=3, default=0)
     >>> minutes.report(90) == minutes.report(90)

@@ -3,7 +3,7 @@
 Besides these four, a mechanism says before anything is collected how far off it will be, by three methods of one form:
 
     variance(*, n, frequency=…)        the variance of an estimate from n reports
-    error(*, n, beta=0.05)             |estimate − truth| for one option, but for a chance β
+    error(*, n, beta=0.05)             |estimate − truth| for one option, with probability at least 1 − β
     for_error(error, *, n, beta=0.05)  a class method: the least ε that reaches it
 """
 
@@ -13,10 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..noise import Bits
 from ..privacy.events import Event
-from .estimate import Estimate
-from .report import Report, pack, pack_block, params_hash, unpack, unpack_block
+from .estimates.estimate import Estimate
+from .reports.report import LocalReport, pack, pack_block, params_hash, unpack, unpack_block
 
-__all__ = ["Estimate", "Randomizer", "Report", "pack", "pack_block", "params_hash", "unpack", "unpack_block"]
+__all__ = ["Estimate", "LocalReport", "Randomizer", "pack", "pack_block", "params_hash", "unpack", "unpack_block"]
 
 
 @runtime_checkable

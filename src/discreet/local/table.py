@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..noise.exp import exp_neg
 from .designs.design import Integers
-from .estimate import Array
+from .estimates.estimate import Array
 
 __all__ = ["SCALE", "MeanTable", "check_table", "make_table"]
 
@@ -88,6 +88,8 @@ def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
 def make_table(epsilon: Fraction) -> MeanTable:
     """Solve the program for this ε and make it exact; Duchi's two outputs where they are as good.
 
+    >>> from discreet.local.table import make_table
+    >>> from fractions import Fraction
     >>> table = make_table(Fraction(1))
     >>> 3.98 < table.worst < 4.02
     True

@@ -18,7 +18,7 @@ from ..errors import InvalidArgument
 from .choose import Candidate, choose, make
 from .designs.geometry import Geometry, hyperplane_sums
 from .designs.hadamard import Hadamard
-from .estimate import Array
+from .estimates.estimate import Array
 from .family import Family
 
 __all__ = ["Tree", "grow", "level_sizes", "make_tree"]
@@ -94,6 +94,8 @@ def _sums(family: Family, scores: Array) -> Array:
 def grow(bins: int, epsilon: Fraction) -> Tree:
     """Choose the branching with which prefixes have the least variance on average.
 
+    >>> from discreet.local.tree import grow
+    >>> from fractions import Fraction
     >>> grow(256, Fraction(1)).branch
     4
     """
@@ -108,6 +110,7 @@ def grow(bins: int, epsilon: Fraction) -> Tree:
 def level_sizes(bins: int, branch: int) -> list[int]:
     """Return how many nodes each level has, from the one below the root to the bins.
 
+    >>> from discreet.local.tree import level_sizes
     >>> level_sizes(13, 4)
     [4, 13]
     """

@@ -19,12 +19,12 @@ from ..noise import Bits, uniform
 from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
 from .choose import choose, make
-from .estimate import Estimate, read_level
+from .deployments.flip import epsilon_of
+from .estimates.estimate import Estimate, read_level
+from .estimates.proportion import clopper_pearson
 from .family import Family
-from .flip import epsilon_of
-from .law import Law
-from .parameters import fields_of
-from .proportion import clopper_pearson
+from .law import TwoLevelLaw
+from .reports.parameters import fields_of
 
 __all__ = ["WordRound", "Words"]
 
@@ -54,7 +54,9 @@ class Words:
 
     A word is text, of which the first bits/8 bytes in UTF-8 count, or a whole number below 2^bits.
 
-    >>> words = Words(bits=16, spend=PureDP(2), top=2)
+    >>> import discreet as dp
+    >>> from discreet.local import Words
+    >>> words = Words(bits=16, spend=dp.PureDP(2), top=2)
     >>> found = words.find(["hi"] * 1200 + ["ho"] * 800)
     >>> sorted(found.names)
     ['hi', 'ho']
@@ -142,7 +144,7 @@ class Words:
     def _people(self, n: int) -> int:
         return max(1, whole(n, "n", least=1) // len(self.lengths))
 
-    def _last(self) -> Law:
+    def _last(self) -> TwoLevelLaw:
         index = len(self.lengths) - 1
         return WordRound(self, index, tuple(range(_KEPT * self.top if index else 1))).family.law
 
@@ -249,7 +251,7 @@ class WordRound:
         note = f"last round; joint over {self.options} candidates"
         return Estimate("frequency", names, values, errors, low, high, float(level), n, "population", note)
 
-    def _combined(self, counts: _Ints, n: int, law: Law) -> tuple[Floats, Floats]:
+    def _combined(self, counts: _Ints, n: int, law: TwoLevelLaw) -> tuple[Floats, Floats]:
         """Return the frequencies of all extensions and their variances, averaged with their prefixes' where alone."""
         own = (counts[: len(self.prefixes) << self.step] / max(1, n) - law.q) / law.spread
         spread = np.full(own.size, law.variance(n=max(1, n), frequency=0.0))

@@ -15,11 +15,11 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from ...errors import DiscreetError, InvalidArgument
-from ...local.catalogue import MECHANISMS, LocalMechanism, read_mechanism
-from ...local.collector import Collector, influence_of
 from ...local.histogram import Histogram
-from ...local.parameters import device_parameters
-from ...local.report import Report, pack
+from ...local.reports.catalogue import MECHANISMS, LocalMechanism, read_mechanism
+from ...local.reports.collector import Collector, influence_of
+from ...local.reports.parameters import device_parameters
+from ...local.reports.report import LocalReport, pack
 from ...local.words import WordRound, Words
 from ...privacy.compose import compose
 from ...privacy.measures import PureDP
@@ -78,7 +78,7 @@ def randomize(parameters: Parameters, values: Lines = "-", out: Out = "-") -> No
         draw: Any = mechanism
         for line in lines:
             report = draw.randomize(_value(line))
-            write(pack(Report(metric, params, list(report) if isinstance(report, tuple) else report)))
+            write(pack(LocalReport(metric, params, list(report) if isinstance(report, tuple) else report)))
 
 
 @app.command()

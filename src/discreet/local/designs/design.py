@@ -63,6 +63,8 @@ class Design(Protocol):
 def read_numbers(reports: NDArray[Any], outputs: int) -> Flags:
     """Return which of an array are whole numbers below `outputs`.
 
+    >>> import numpy as np
+    >>> from discreet.local.designs.design import read_numbers
     >>> read_numbers(np.array([0, 5, -1]), 5).tolist()
     [True, False, False]
 

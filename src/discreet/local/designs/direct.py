@@ -17,6 +17,7 @@ __all__ = ["Direct", "direct_facts"]
 def direct_facts(options: int) -> Facts:
     """Return the sizes: |Y| = d, w = 1, λ = 0.
 
+    >>> from discreet.local.designs.direct import direct_facts
     >>> direct_facts(10)
     Facts(member='direct', options=10, outputs=10, inside=1, shared=0, bits=4)
     """

@@ -37,6 +37,7 @@ class FiniteField:
 def prime_power(q: int) -> tuple[int, int] | None:
     """Return p and e with q = p^e, p prime; None if there are none.
 
+    >>> from discreet.local.designs.field import prime_power
     >>> prime_power(9), prime_power(7), prime_power(12)
     ((3, 2), (7, 1), None)
     """
@@ -51,6 +52,7 @@ def prime_power(q: int) -> tuple[int, int] | None:
 def field_of(q: int) -> FiniteField:
     """Make the field of q elements, modulo the first irreducible polynomial x^e + c(x) in the order of c.
 
+    >>> from discreet.local.designs.field import field_of
     >>> f = field_of(4)
     >>> int(f.mul[2, 3]), int(f.add[2, 3]), int(f.inverse[2])
     (1, 1, 3)

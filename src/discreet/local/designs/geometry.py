@@ -28,6 +28,7 @@ _CHUNK = 1 << 24  # reports that are counted by one transform
 def geometry_facts(options: int, q: int) -> Facts:
     """Return the sizes for the least t with (q^t − 1)/(q − 1) ≥ d points: w and λ are those of t − 1 and t − 2.
 
+    >>> from discreet.local.designs.geometry import geometry_facts
     >>> geometry_facts(7, 2)
     Facts(member='geometry', options=7, outputs=7, inside=3, shared=1, bits=3)
     """

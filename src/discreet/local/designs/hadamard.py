@@ -17,6 +17,7 @@ __all__ = ["Hadamard", "hadamard_facts", "walsh"]
 def hadamard_facts(options: int) -> Facts:
     """Return the sizes: |Y| = K = 2^⌈log₂(d+1)⌉, w = K/2, λ = K/4.
 
+    >>> from discreet.local.designs.hadamard import hadamard_facts
     >>> hadamard_facts(3)
     Facts(member='hadamard', options=3, outputs=4, inside=2, shared=1, bits=2)
     """
@@ -52,6 +53,8 @@ class Hadamard:
 def walsh(numbers: Integers) -> Integers:
     """Return Σ_y a_y (−1)^⟨x, y⟩ for every x; the length is a power of two.
 
+    >>> import numpy as np
+    >>> from discreet.local.designs.hadamard import walsh
     >>> walsh(np.array([1, 2, 3, 4])).tolist()
     [10, -2, -4, 0]
     """

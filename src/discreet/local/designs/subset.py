@@ -24,6 +24,7 @@ _CHUNK = 1 << 22  # options times reports unpacked at a time
 def subset_facts(options: int, named: int) -> Facts:
     """Return the sizes: |Y| = C(d, k), w = C(d−1, k−1), λ = C(d−2, k−2).
 
+    >>> from discreet.local.designs.subset import subset_facts
     >>> subset_facts(4, 2)
     Facts(member='subset', options=4, outputs=6, inside=3, shared=1, bits=4)
     """

@@ -33,6 +33,8 @@ _CUT = 1e-32  # above what lies outside the windows
 def yes_no_pair(epsilon: Fraction, n: int) -> Atoms:
     """Return a pair that dominates the shuffled answers of n people, in both directions.
 
+    >>> from discreet.privacy.pairs.yes_no import yes_no_pair
+    >>> from fractions import Fraction
     >>> round(yes_no_pair(Fraction(1), 100).delta(0.5), 3) < 0.01
     True
     """

@@ -19,9 +19,9 @@ from starlette.staticfiles import StaticFiles
 from ... import local
 from ...errors import InvalidArgument
 from ...local.choice import Choice
-from ...local.collector import Collector
-from ...local.estimate import Estimate
-from ...local.parameters import device_parameters
+from ...local.estimates.estimate import Estimate
+from ...local.reports.collector import Collector
+from ...local.reports.parameters import device_parameters
 from ...privacy.measures import PureDP
 from ..http.csrf import check_origin
 from ..http.door import address_of

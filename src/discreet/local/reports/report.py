@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidArgument
+from ...errors import InvalidArgument
 
-__all__ = ["Report", "pack", "pack_block", "params_hash", "unpack", "unpack_block"]
+__all__ = ["LocalReport", "pack", "pack_block", "params_hash", "unpack", "unpack_block"]
 
 VERSION = 1
 _MAGIC = b"DLR1"
@@ -28,7 +28,7 @@ _LONGEST = 1 << 16  # characters of one line: nothing sent by a device is parsed
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class LocalReport:
     """One report: the metric it belongs to, the hash of its parameters, and what was drawn (JSON types)."""
 
     metric: str
@@ -41,6 +41,7 @@ def params_hash(parameters: Mapping[str, object]) -> str:
 
     Canonical: keys sorted, no spaces, UTF-8 (so that a device computes the same).
 
+    >>> from discreet.local import params_hash
     >>> params_hash({"b": 1, "a": "é"}) == params_hash({"a": "é", "b": 1})
     True
     """
@@ -48,19 +49,21 @@ def params_hash(parameters: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def pack(report: Report) -> str:
+def pack(report: LocalReport) -> str:
     """Write one report as one JSON line.
 
-    >>> pack(Report("browser", "9f86d081884c7d65", 3))
+    >>> from discreet.local import LocalReport, pack
+    >>> pack(LocalReport("browser", "9f86d081884c7d65", 3))
     '{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}'
     """
     fields = {"v": VERSION, "metric": report.metric, "params": report.params, "report": report.report}
     return json.dumps(fields, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def unpack(line: str | bytes, *, params: str, metric: str | None = None) -> Report:
+def unpack(line: str | bytes, *, params: str, metric: str | None = None) -> LocalReport:
     """Read one JSON line written by `pack`.
 
+    >>> from discreet.local import unpack
     >>> unpack('{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}', params="9f86d081884c7d65").report
     3
 
@@ -68,7 +71,7 @@ def unpack(line: str | bytes, *, params: str, metric: str | None = None) -> Repo
     """
     given = _parsed(line)
     _same(given["params"], params, given["metric"], metric)
-    return Report(given["metric"], given["params"], given["report"])
+    return LocalReport(given["metric"], given["params"], given["report"])
 
 
 def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -> bytes:
@@ -76,6 +79,8 @@ def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -
 
     Reports are whole numbers (one axis) or rows of `width` bytes (two axes).
 
+    >>> import numpy as np
+    >>> from discreet.local import pack_block
     >>> len(pack_block(np.array([1, 300, 70_000]), metric="m", params="9f86d081884c7d65", width=3))
     24
 
@@ -103,6 +108,8 @@ def _bytes_of(reports: NDArray[Any], width: int) -> NDArray[np.uint8]:
 def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDArray[np.uint8]:
     """Read a block written by `pack_block` as rows of bytes, one row a report, little end first.
 
+    >>> import numpy as np
+    >>> from discreet.local import pack_block, unpack_block
     >>> block = pack_block(np.array([1, 300]), metric="m", params="9f86d081884c7d65", width=2)
     >>> unpack_block(block, params="9f86d081884c7d65").tolist()
     [[1, 0], [44, 1]]

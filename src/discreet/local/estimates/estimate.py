@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.rational import rational
-from ..arithmetic.series import Array
-from ..errors import InvalidArgument
+from ...arithmetic.rational import rational
+from ...arithmetic.series import Array
+from ...errors import InvalidArgument
 
 __all__ = ["Array", "Estimate", "Whose", "read_level", "read_of"]
 
@@ -99,6 +99,7 @@ class Estimate:
 def read_level(level: object) -> float:
     """Read the probability with which an interval is to hold.
 
+    >>> from discreet.local.estimates.estimate import read_level
     >>> read_level(0.95)
     0.95
 
@@ -113,6 +114,7 @@ def read_level(level: object) -> float:
 def read_of(of: object) -> Whose:
     """Read whose frequencies are asked for.
 
+    >>> from discreet.local.estimates.estimate import read_of
     >>> read_of("population")
     'population'
     """

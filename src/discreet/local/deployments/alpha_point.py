@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..arithmetic.rational import Number, positive, rational, whole
-from ..errors import InvalidArgument
-from ..noise import Bits, uniform
+from ...arithmetic.rational import Number, positive, rational, whole
+from ...errors import InvalidArgument
+from ...noise import Bits, uniform
 
 __all__ = ["AlphaPoint"]
 
@@ -22,6 +22,7 @@ class AlphaPoint:
     x + α ≥ L + step: over devices the rounded number is x on average (to step/resolution). On one device near numbers
     become the same point, so a memoised answer does not change with every minute.
 
+    >>> from discreet.local import AlphaPoint
     >>> minutes = AlphaPoint(0, 60, step=30, alpha=7, resolution=30)
     >>> minutes.point(22), minutes.point(23)
     (0, 1)

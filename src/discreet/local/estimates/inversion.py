@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.special import gammaln, ndtri
-from .designs.design import Integers
+from ...arithmetic.special import gammaln, ndtri
+from ..designs.design import Integers
 from .estimate import Array
 
 __all__ = ["at_least", "holders"]
@@ -30,6 +30,8 @@ def holders(counts: Integers, n: int, p: float, q: float, beta: float) -> tuple[
     Ends rise with the count, so those of a run of close counts are the lower end of the first and the upper end of the
     last: never too narrow.
 
+    >>> import numpy as np
+    >>> from discreet.local.estimates.inversion import holders
     >>> low, high = holders(np.array([750]), 1000, 0.75, 0.25, 0.05)
     >>> low.tolist(), high.tolist()
     ([0.946], [1.0])
@@ -91,6 +93,7 @@ def _search(excess: Callable[[int], float], n: int, guess: int) -> int:
 def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
     """Bound P[Bin(t, p) + Bin(n − t, q) ≥ count] from above, within about 1e-7.
 
+    >>> from discreet.local.estimates.inversion import at_least
     >>> round(at_least(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """

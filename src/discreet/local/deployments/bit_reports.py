@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import whole
-from ..errors import InvalidArgument
+from ...arithmetic.rational import whole
+from ...errors import InvalidArgument
 
 __all__ = ["BitReport", "BitReports", "column_counts", "one_report", "pack_bits", "read_bit_reports"]
 
@@ -57,6 +57,7 @@ def one_report(reports: BitReports) -> BitReport:
 def read_bit_reports(reports: Any, *, rows: int, width: int) -> BitReports:  # noqa: ANN401 - what came over the wire
     """Read reports and check that a device with these parameters could have sent them.
 
+    >>> from discreet.local.deployments.bit_reports import read_bit_reports
     >>> read_bit_reports([(0, "03")], rows=1, width=4).bits().tolist()
     [[1, 1, 0, 0]]
 
@@ -90,6 +91,7 @@ def _parse(reports: Any, size: int, width: int) -> BitReports:  # noqa: ANN401
 def column_counts(reports: BitReports, rows: int) -> NDArray[np.int64]:
     """Count the set bits of each column, row by row of the sketch: an array of shape (rows, width).
 
+    >>> from discreet.local.deployments.bit_reports import column_counts, read_bit_reports
     >>> column_counts(read_bit_reports([(0, "03"), (0, "01")], rows=1, width=4), 1).tolist()
     [[2, 1, 0, 0]]
     """

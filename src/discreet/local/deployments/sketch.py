@@ -11,18 +11,18 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, whole
-from ..arithmetic.rounding import up
-from ..mechanisms.laws.quantile import named
-from ..noise import Bits, uniform
-from ..privacy.events import Promise
-from ..privacy.measures import Measure, PureDP
+from ...arithmetic.rational import Number, whole
+from ...arithmetic.rounding import up
+from ...mechanisms.laws.quantile import named
+from ...noise import Bits, uniform
+from ...privacy.events import Promise
+from ...privacy.measures import Measure, PureDP
+from ..estimates.calibration import least_epsilon
+from ..estimates.estimate import Estimate
+from ..reports.parameters import fields_of
 from .bit_reports import BitReport, BitReports, column_counts, pack_bits, read_bit_reports
-from .calibration import least_epsilon
-from .estimate import Estimate
 from .flip import epsilon_of, flips, promise
 from .hashing import RowHashes, fingerprints, read_key, read_width
-from .parameters import fields_of
 from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
 
 __all__ = ["CountMeanSketch"]
@@ -37,6 +37,7 @@ class CountMeanSketch:
     looking at the value: the report is ε-private. Per person the variance of a count is e^(ε/2)/(e^(ε/2) − 1)², plus
     what values that share cells add, about Σ n_v²/(rows·width) for a count (Apple 2017, Theorem 4.2).
 
+    >>> from discreet.local import CountMeanSketch
     >>> from discreet.privacy import PureDP
     >>> emoji = CountMeanSketch(PureDP(4), rows=64, width=256, key="emoji")
     >>> row, bits = emoji.randomize("😂")
@@ -119,6 +120,7 @@ class CountMeanSketch:
 
         By default one other value holds all the rest, the worst there is.
 
+        >>> from discreet.local import CountMeanSketch
         >>> from discreet.privacy import PureDP
         >>> emoji = CountMeanSketch(PureDP(4), rows=1024, width=1024, key="emoji")
         >>> round(10**6 * emoji.variance(n=10**6, others=0.0777), 3)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic.rational import whole
-from ..errors import BudgetExceeded, InvalidArgument
+from ...arithmetic.rational import whole
+from ...errors import BudgetExceeded, InvalidArgument
+from ..choice import Choice
+from ..estimates.estimate import Estimate
+from ..histogram import Histogram
+from ..number import Number
+from ..words import WordRound
 from .catalogue import LocalMechanism, needs_candidates
-from .choice import Choice
-from .estimate import Estimate
-from .histogram import Histogram
-from .number import Number
 from .parameters import device_parameters
 from .report import unpack
-from .words import WordRound
 
 __all__ = ["Collector", "influence_of"]
 
@@ -31,13 +31,14 @@ class Collector:
     far any number of them moves an estimate. Nothing is kept of who sent it; how often one sender may report is for
     whoever receives the lines to limit.
 
+    >>> from discreet.local import Collector
     >>> from discreet.local import Choice
-    >>> from discreet.local.report import Report, pack
+    >>> from discreet.local.reports.report import LocalReport, pack
     >>> from discreet.privacy import PureDP
     >>> browser = Choice(["chrome", "firefox"], PureDP(2))
     >>> collected = Collector(browser, metric="browser")
     >>> for name in ["chrome"] * 30 + ["firefox"] * 10:
-    ...     collected.add(pack(Report("browser", collected.params, browser.randomize(name))))
+    ...     collected.add(pack(LocalReport("browser", collected.params, browser.randomize(name))))
     >>> collected.estimate().n, round(collected.influence(forged=4), 2)
     (40, 0.13)
 

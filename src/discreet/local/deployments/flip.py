@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mechanisms.reading.allowance import largest_epsilon
-from ..noise import Bits
-from ..noise.serve import cached, serve
-from ..privacy.events import Promise
-from ..privacy.measures import Measure, PureDP
-from ..privacy.neighbours import REPLACE
-from .family import InsideCoin
+from ...mechanisms.reading.allowance import largest_epsilon
+from ...noise import Bits
+from ...noise.serve import cached, serve
+from ...privacy.events import Promise
+from ...privacy.measures import Measure, PureDP
+from ...privacy.neighbours import REPLACE
+from ..family import InsideCoin
 
 __all__ = ["epsilon_of", "flips", "promise"]
 
@@ -26,6 +26,8 @@ def _kept(epsilon: object) -> InsideCoin:
 def flips(epsilon: Fraction, count: int, bits: Bits | None = None) -> NDArray[np.bool_]:
     """Draw `count` independent flips, each true with probability exactly 1/(1 + e^ε): whoever is not kept is flipped.
 
+    >>> from discreet.local.deployments.flip import flips
+    >>> from fractions import Fraction
     >>> flips(Fraction(10**6), 3).any()
     np.False_
     """
@@ -40,7 +42,9 @@ def promise(epsilon: Fraction) -> Promise:
 def epsilon_of(spend: Measure) -> Fraction:
     """Return the largest ε of one report that fits a budget; ε itself under PureDP.
 
-    >>> epsilon_of(PureDP(2))
+    >>> import discreet as dp
+    >>> from discreet.local.deployments.flip import epsilon_of
+    >>> epsilon_of(dp.PureDP(2))
     Fraction(2, 1)
 
     Refuses a budget of zero, and what is no measure.

@@ -11,18 +11,18 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, rational, whole
-from ..arithmetic.rounding import fraction_up, up
-from ..errors import InvalidArgument
-from ..mechanisms.laws.quantile import named, read_beta
-from ..noise import Bits, coin, uniform
-from ..privacy.events import Promise
+from ...arithmetic.rational import Number, rational, whole
+from ...arithmetic.rounding import fraction_up, up
+from ...errors import InvalidArgument
+from ...mechanisms.laws.quantile import named, read_beta
+from ...noise import Bits, coin, uniform
+from ...privacy.events import Promise
+from ..estimates.estimate import Estimate
+from ..estimates.proportion import deviations
+from ..reports.parameters import fields_of
 from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
-from .estimate import Estimate
 from .flip import promise
 from .hashing import RowHashes, Words64, fingerprints, read_key, read_width
-from .parameters import fields_of
-from .proportion import deviations
 from .rappor_decode import all_of, decode, found_of
 from .sketch_estimate import read_candidates
 
@@ -47,6 +47,7 @@ class Rappor:
     What ε∞ does not promise: that a device cannot be recognised. Its permanent bits are a fingerprint, and the moments
     at which a value changes show (Naor, Vexler 2020).
 
+    >>> from discreet.local import Rappor
     >>> chrome = Rappor(bits=16, hashes=2, cohorts=64, f=0.5, p=0.5, q=0.75, key="homepage")
     >>> round(float(chrome.epsilon), 4), round(float(chrome.epsilon_for_ever), 4)
     (1.0743, 4.3944)
@@ -175,6 +176,7 @@ class Rappor:
 
         The mean of the h bits of a value in every cohort, without what other candidates take away.
 
+        >>> from discreet.local import Rappor
         >>> chrome = Rappor(bits=16, hashes=2, cohorts=64, f=0.5, p=0.5, q=0.75, key="homepage")
         >>> round(10**6 * chrome.variance(n=10**6) ** 0.5)
         2806

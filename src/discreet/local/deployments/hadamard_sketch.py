@@ -11,18 +11,18 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, whole
-from ..arithmetic.rounding import up
-from ..errors import InvalidArgument
-from ..mechanisms.laws.quantile import named
-from ..noise import Bits, uniform
-from ..privacy.events import Promise
-from ..privacy.measures import Measure, PureDP
-from .calibration import least_epsilon
-from .estimate import Estimate
+from ...arithmetic.rational import Number, whole
+from ...arithmetic.rounding import up
+from ...errors import InvalidArgument
+from ...mechanisms.laws.quantile import named
+from ...noise import Bits, uniform
+from ...privacy.events import Promise
+from ...privacy.measures import Measure, PureDP
+from ..estimates.calibration import least_epsilon
+from ..estimates.estimate import Estimate
+from ..reports.parameters import fields_of
 from .flip import epsilon_of, flips, promise
 from .hashing import RowHashes, fingerprints, read_key, read_width
-from .parameters import fields_of
 from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
 
 __all__ = ["HadamardCountMeanSketch"]
@@ -38,6 +38,7 @@ class HadamardCountMeanSketch:
     the two and-ed), flipped with probability 1/(1 + e^ε). So the report is ε-private, and it is one bit beside public
     chance. Per person the variance of a count is ((e^ε + 1)/(e^ε − 1))², plus shared cells as in `CountMeanSketch`.
 
+    >>> from discreet.local import HadamardCountMeanSketch
     >>> from discreet.privacy import PureDP
     >>> safari = HadamardCountMeanSketch(PureDP(4), rows=64, width=256, key="safari")
     >>> row, column, bit = safari.randomize("example.org")
@@ -119,6 +120,7 @@ class HadamardCountMeanSketch:
     def variance(self, *, n: int, frequency: float = 0.0, others: float | None = None) -> float:
         """Return the variance of an estimated frequency; `others` is Σ f² over the other values, by default the worst.
 
+        >>> from discreet.local import HadamardCountMeanSketch
         >>> from discreet.privacy import PureDP
         >>> safari = HadamardCountMeanSketch(PureDP(4), rows=1024, width=1024, key="safari")
         >>> round(10**6 * safari.variance(n=10**6, others=0.0777), 2)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..arithmetic.rational import Number, positive
-from ..arithmetic.rounding import fraction_up
-from ..errors import InvalidArgument
+from ...arithmetic.rational import Number, positive
+from ...arithmetic.rounding import fraction_up
+from ...errors import InvalidArgument
 
 __all__ = ["MOST_EPSILON", "least_epsilon"]
 
@@ -18,6 +18,7 @@ MOST_EPSILON = 64.0
 def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fraction:
     """Return the least ε with error_at(ε) ≤ error, rounded up; `error_at` falls with ε.
 
+    >>> from discreet.local.estimates.calibration import least_epsilon
     >>> round(float(least_epsilon(lambda epsilon: 1 / float(epsilon), 0.5)), 6)
     2.0
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from ..errors import InvalidArgument
+from ...errors import InvalidArgument
 from .report import params_hash
 
 __all__ = ["DOMAIN", "canonical", "device_parameters", "fields_of", "signed_text"]
@@ -29,6 +29,7 @@ class _HasParameters(Protocol):
 def canonical(parameters: Mapping[str, object]) -> str:
     """Write parameters in the one form that is hashed and signed: keys sorted, no spaces, UTF-8.
 
+    >>> from discreet.local.reports.parameters import canonical
     >>> canonical({"b": 1, "a": "é"})
     '{"a":"é","b":1}'
     """
@@ -45,6 +46,7 @@ def device_parameters(
 ) -> dict[str, str]:
     """Return the one JSON that a device loads; `sign` turns bytes into a base-64 Ed25519 signature.
 
+    >>> from discreet.local import device_parameters
     >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP
     >>> sorted(device_parameters(Choice(3, PureDP(1)), metric="browser"))
@@ -58,6 +60,7 @@ def device_parameters(
 def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the named fields of parameters in version 1.
 
+    >>> from discreet.local.reports.parameters import fields_of
     >>> fields_of({"mechanism": "coin", "version": 1, "epsilon": "1"}, "coin", ("epsilon",))
     {'epsilon': '1'}
 

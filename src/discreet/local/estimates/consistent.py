@@ -15,6 +15,8 @@ def project(values: Array) -> Array:
     The projection subtracts one number from all and cuts at 0 (Held, Wolfe, Crowder 1974). It never moves away from a
     true vector of frequencies, since the simplex is convex, but it is biased: small frequencies come out too small.
 
+    >>> import numpy as np
+    >>> from discreet.local.estimates.consistent import project
     >>> project(np.array([0.7, 0.5, -0.1])).round(6).tolist()
     [0.6, 0.4, 0.0]
     """

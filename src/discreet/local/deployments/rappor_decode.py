@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import rational
-from ..errors import InvalidArgument
+from ...arithmetic.rational import rational
+from ...errors import InvalidArgument
+from ..estimates.estimate import Estimate, read_level
+from ..estimates.proportion import deviations, upper_tail
 from .bit_reports import BitReports, column_counts
-from .estimate import Estimate, read_level
 from .hashing import fingerprints
-from .proportion import deviations, upper_tail
 
 if TYPE_CHECKING:
     from .rappor import Rappor

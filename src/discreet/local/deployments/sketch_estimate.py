@@ -10,13 +10,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, whole
-from ..arithmetic.rounding import up
-from ..errors import InvalidArgument
-from ..mechanisms.laws.quantile import read_beta
-from .estimate import Estimate, read_level
+from ...arithmetic.rational import Number, whole
+from ...arithmetic.rounding import up
+from ...errors import InvalidArgument
+from ...mechanisms.laws.quantile import read_beta
+from ..estimates.estimate import Estimate, read_level
+from ..estimates.proportion import deviations
 from .hashing import RowHashes, fingerprints
-from .proportion import deviations
 
 __all__ = ["MeanSketch", "SketchCells", "estimate_cells", "read_candidates", "sketch_error", "sketch_variance"]
 
@@ -111,6 +111,7 @@ def sketch_error(variance: float, beta: Number) -> float:
 def read_candidates(candidates: Sequence[str]) -> tuple[str, ...]:
     """Read the values whose frequencies are asked for; they are public.
 
+    >>> from discreet.local.deployments.sketch_estimate import read_candidates
     >>> read_candidates(["a", "b"])
     ('a', 'b')
 

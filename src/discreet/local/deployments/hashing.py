@@ -16,8 +16,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import whole
-from ..errors import InvalidArgument
+from ...arithmetic.rational import whole
+from ...errors import InvalidArgument
 
 __all__ = ["RowHashes", "Words64", "fingerprint", "fingerprints", "read_key", "read_width"]
 
@@ -31,6 +31,7 @@ _LONGEST_KEY = 64
 def fingerprint(value: str, key: str) -> int:
     """Return the 64-bit fingerprint of a text under a public key.
 
+    >>> from discreet.local.deployments.hashing import fingerprint
     >>> hex(fingerprint("firefox", "metric 1"))
     '0xd65fbd9ad9fce576'
 
@@ -64,6 +65,8 @@ def _text(value: object) -> str:
 class RowHashes:
     """`rows` hash functions from fingerprints to `width` cells, a power of two.
 
+    >>> import numpy as np
+    >>> from discreet.local.deployments.hashing import RowHashes, fingerprints
     >>> RowHashes(2, 16, "metric 1").place(np.array([0, 1]), fingerprints(["firefox", "firefox"], "metric 1")).tolist()
     [8, 8]
     """
@@ -92,6 +95,7 @@ def _coefficients(rows: int, key: str) -> tuple[Words64, Words64, Words64]:
 def read_width(value: object, name: str, *, least: int = 2, most: int = 1 << 20) -> int:
     """Read a number of cells: a power of two.
 
+    >>> from discreet.local.deployments.hashing import read_width
     >>> read_width(1024, "width")
     1024
 

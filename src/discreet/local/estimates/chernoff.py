@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from ..arithmetic.rounding import up
+from ...arithmetic.rounding import up
+from ..table import SCALE, MeanTable
 from .estimate import Array
-from .table import SCALE, MeanTable
 
 __all__ = ["reach"]
 
@@ -16,11 +16,13 @@ _RATES = 64  # rates that are tried; each gives a sound bound, the best is taken
 
 
 def reach(table: MeanTable, n: int, beta: float) -> float:
-    """Bound |mean of reports − mean of inputs| on the scale [−1, 1], but for a chance β, whatever the inputs are.
+    """Bound |mean of reports − mean of inputs| on the scale [−1, 1], with probability at least 1 − β, whatever the
+    inputs are.
 
     Chernoff: P[Σ(v_i − x_i) ≥ nt] ≤ e^{−nλt} Π E e^{λ(v_i − x_i)} for every λ > 0, so t = (ψ(λ) + ln(2/β)/n)/λ does,
     ψ(λ) = max_x ln E e^{λ(v − x)}; the other side with −λ.
 
+    >>> from discreet.local.estimates.chernoff import reach
     >>> from fractions import Fraction
     >>> from discreet.local.table import make_table
     >>> round(reach(make_table(Fraction(1)), 10_000, 0.05), 3)

@@ -11,20 +11,20 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, rational, whole
-from ..arithmetic.rounding import up
-from ..errors import InvalidArgument
-from ..mechanisms.laws.quantile import named, read_beta
-from ..noise import Bits, coin
-from ..noise.bits import readable
-from ..noise.words import ByteWords
-from ..privacy.events import Promise
-from ..privacy.measures import Measure, PureDP
-from .calibration import least_epsilon
-from .estimate import Estimate, read_level
+from ...arithmetic.rational import Number, rational, whole
+from ...arithmetic.rounding import up
+from ...errors import InvalidArgument
+from ...mechanisms.laws.quantile import named, read_beta
+from ...noise import Bits, coin
+from ...noise.bits import readable
+from ...noise.words import ByteWords
+from ...privacy.events import Promise
+from ...privacy.measures import Measure, PureDP
+from ..estimates.calibration import least_epsilon
+from ..estimates.estimate import Estimate, read_level
+from ..estimates.proportion import clopper_pearson
+from ..reports.parameters import fields_of
 from .flip import epsilon_of, flips, promise
-from .parameters import fields_of
-from .proportion import clopper_pearson
 
 __all__ = ["GRID", "OneBitMean", "flip_with", "read_ones"]
 
@@ -44,6 +44,8 @@ class OneBitMean:
     float decides what is sent. `gamma` flips what is sent once more with that probability (output perturbation), for
     devices that memoise (`Device`): it blurs the moment at which a memoised answer changes.
 
+    >>> import numpy as np
+    >>> from discreet.local import OneBitMean
     >>> from discreet.privacy import PureDP
     >>> minutes = OneBitMean(0, 1440, PureDP(1))
     >>> minutes.randomize(90.5) in (0, 1), minutes.randomize(np.array([0.0, 1440.0])).shape
@@ -72,6 +74,7 @@ class OneBitMean:
     def for_error(cls, error: Number, *, n: int, low: Number, high: Number, beta: Number = 0.05) -> OneBitMean:
         """Take the least ε at which n reports give the mean to within `error`, with probability at least 1 − β.
 
+        >>> from discreet.local import OneBitMean
         >>> minutes = OneBitMean.for_error(20, n=10_000, low=0, high=1440)
         >>> minutes.error(n=10_000) <= 20
         True
@@ -125,6 +128,7 @@ class OneBitMean:
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
         """Estimate the mean of those who reported; the interval inverts the binomial law (Hoeffding 1956).
 
+        >>> from discreet.local import OneBitMean
         >>> from discreet.privacy import PureDP
         >>> print(OneBitMean(0, 10, PureDP(2)).estimate([1] * 60 + [0] * 40))
         mean    estimate     ± error           95 % interval
@@ -155,6 +159,7 @@ class OneBitMean:
         It counts the coins that round a number to a bit, for numbers that all lie there; at most
         (high − low)²/4n·((e^ε + 1)/(e^ε − 1))², reached at one half.
 
+        >>> from discreet.local import OneBitMean
         >>> from discreet.privacy import PureDP
         >>> round(OneBitMean(-1, 1, PureDP(1)).variance(n=1), 3)
         4.683
@@ -195,6 +200,7 @@ def flip_with(gamma: Fraction, sent: NDArray[np.bool_], bits: Bits | None) -> ND
 def read_ones(reports: object) -> NDArray[np.int64]:
     """Read bits; the message carries no report.
 
+    >>> from discreet.local.deployments.one_bit import read_ones
     >>> read_ones([0, 1]).tolist()
     [0, 1]
     """

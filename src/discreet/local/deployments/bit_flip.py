@@ -11,20 +11,20 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, rational, whole
-from ..arithmetic.rounding import up
-from ..errors import InvalidArgument
-from ..mechanisms.laws.quantile import named, read_beta
-from ..mechanisms.response.randomized import read_answers
-from ..noise import Bits, uniform
-from ..privacy.events import Promise
-from ..privacy.measures import Measure, PureDP
-from .calibration import least_epsilon
-from .estimate import Estimate, read_level
+from ...arithmetic.rational import Number, rational, whole
+from ...arithmetic.rounding import up
+from ...errors import InvalidArgument
+from ...mechanisms.laws.quantile import named, read_beta
+from ...mechanisms.response.randomized import read_answers
+from ...noise import Bits, uniform
+from ...privacy.events import Promise
+from ...privacy.measures import Measure, PureDP
+from ..estimates.calibration import least_epsilon
+from ..estimates.estimate import Estimate, read_level
+from ..estimates.proportion import clopper_pearson
+from ..reports.parameters import fields_of
 from .flip import epsilon_of, flips, promise
 from .one_bit import flip_with
-from .parameters import fields_of
-from .proportion import clopper_pearson
 
 __all__ = ["BitFlip"]
 
@@ -42,6 +42,8 @@ class BitFlip:
 
     `gamma` flips every sent bit once more with that probability (output perturbation): see `Device`.
 
+    >>> import numpy as np
+    >>> from discreet.local import BitFlip
     >>> from discreet.privacy import PureDP
     >>> minutes = BitFlip(PureDP(1), buckets=32, sample=4)
     >>> len(minutes.randomize(7)), minutes.randomize(np.array([7, 8])).shape
@@ -105,7 +107,7 @@ class BitFlip:
         return np.sort(drawn, axis=1)
 
     def answer(self, values: _Rows, drawn: _Rows, bits: Bits | None = None) -> NDArray[np.bool_]:
-        """Say of each drawn bucket whether the value lies there, flipped with probability 1/(1 + e^(ε/2))."""
+        """Return of each drawn bucket whether the value lies there, flipped with probability 1/(1 + e^(ε/2))."""
         true = drawn == values[:, None]
         return np.asarray(true ^ flips(self.epsilon / 2, true.size, bits).reshape(true.shape))
 
@@ -141,6 +143,7 @@ class BitFlip:
     def variance(self, *, n: int, frequency: float = 0.0) -> float:
         """Return the variance of an estimated frequency, the drawing of buckets included.
 
+        >>> from discreet.local import BitFlip
         >>> from discreet.privacy import PureDP
         >>> round(BitFlip(PureDP(1), buckets=32, sample=4).variance(n=1), 2)
         31.34

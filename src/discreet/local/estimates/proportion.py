@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.special import betaincinv, ndtr
-from ..mechanisms.laws.normal import quantile
+from ...arithmetic.special import betaincinv, ndtr
+from ...mechanisms.laws.normal import quantile
 
 __all__ = ["clopper_pearson", "deviations", "upper_tail"]
 
@@ -18,6 +18,8 @@ def clopper_pearson(counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta:
 
     For the mean of different probabilities the binomial law has the wider tails (Hoeffding 1956), so they hold too.
 
+    >>> import numpy as np
+    >>> from discreet.local.estimates.proportion import clopper_pearson
     >>> [float(end[0].round(4)) for end in clopper_pearson(np.array([60]), 100, 0.05)]
     [0.4972, 0.6967]
     """
@@ -31,6 +33,7 @@ def clopper_pearson(counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta:
 def deviations(beta: float) -> float:
     """Return how many standard deviations a normal law exceeds, on either side, with probability β.
 
+    >>> from discreet.local.estimates.proportion import deviations
     >>> round(deviations(0.05), 4)
     1.96
     """
@@ -40,6 +43,8 @@ def deviations(beta: float) -> float:
 def upper_tail(z: Floats) -> Floats:
     """Return P(Z > z) of a standard normal Z.
 
+    >>> import numpy as np
+    >>> from discreet.local.estimates.proportion import upper_tail
     >>> upper_tail(np.array([0.0])).tolist()
     [0.5]
     """

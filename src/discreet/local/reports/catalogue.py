@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from ..errors import InvalidArgument
-from .bit_flip import BitFlip
-from .choice import Choice
-from .hadamard_sketch import HadamardCountMeanSketch
-from .histogram import Histogram
-from .number import Number
-from .one_bit import OneBitMean
-from .rappor import Rappor
-from .sketch import CountMeanSketch
-from .words import WordRound
+from ...errors import InvalidArgument
+from ..choice import Choice
+from ..deployments.bit_flip import BitFlip
+from ..deployments.hadamard_sketch import HadamardCountMeanSketch
+from ..deployments.one_bit import OneBitMean
+from ..deployments.rappor import Rappor
+from ..deployments.sketch import CountMeanSketch
+from ..histogram import Histogram
+from ..number import Number
+from ..words import WordRound
 
 __all__ = ["MECHANISMS", "LocalMechanism", "needs_candidates", "read_mechanism"]
 
@@ -38,6 +38,7 @@ MECHANISMS: dict[str, type[LocalMechanism]] = {
 def read_mechanism(given: Mapping[str, Any]) -> LocalMechanism:
     """Make the mechanism that parameters describe, as its `to_json` wrote them.
 
+    >>> from discreet.local import read_mechanism
     >>> amounts = {"low": "0", "high": "1", "epsilon": "1", "gamma": "0"}
     >>> read_mechanism({"mechanism": "one-bit-mean", "version": 1, **amounts})
     OneBitMean(low=0, high=1, epsilon=1, gamma=0)

@@ -1,0 +1,1 @@
+"""From counted reports to estimates with intervals."""

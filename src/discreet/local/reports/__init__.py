@@ -1,0 +1,1 @@
+"""What travels between devices and a server: parameters, reports, and who takes them."""
