@@ -24,9 +24,9 @@ from discreet.service.pages.charts import spending, tradeoff
 from discreet.service.pages.charts.amount import Purse, amount, left_bar
 from discreet.service.pages.charts.answer import Bar, answer_chart
 from discreet.service.pages.charts.chart import plain
-from discreet.service.pages.charts.scale import ChartScale, decades, linear
 from discreet.service.pages.lessons import corner as learn
 from discreet.service.pages.lessons import curve as lesson_curve
+from discreet.show.scale import ChartScale, decades, linear
 from discreet.wire.request import Ask
 from discreet.wire.text import write_json
 

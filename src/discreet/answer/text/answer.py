@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING
 
 from ...query.domains.type_of import ValueType
 from ...query.meaning.finish import Value
+from ...show.bar import error_bar
+from ...show.element import Html, element, join
+from ...show.scale import ChartScale
+from ...show.table import html_table, text_table
 from ..export import plain
 
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
-__all__ = ["answer_html", "answer_text", "bar", "cell"]
-
-WIDE = 24
+__all__ = ["answer_html", "answer_text", "cell"]
 
 
 def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
@@ -38,21 +39,6 @@ def _word(value: Value, sort: ValueType | None) -> str:
     if shown is None:
         return "NULL"
     return f"{shown:.6g}" if isinstance(shown, float) else str(shown)
-
-
-def bar(interval: tuple[float, float], value: float, span: tuple[float, float], width: int = WIDE) -> str:
-    """Draw an interval to scale, the value as a dot.
-
-    >>> bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)
-    '  ├─●─┤  '
-    """
-    scale = (width - 1) / ((span[1] - span[0]) or 1.0)
-    low, dot, high = (min(width - 1, max(0, round((x - span[0]) * scale))) for x in (interval[0], value, interval[1]))
-    line = [" "] * width
-    line[low : high + 1] = ["─"] * (high - low + 1)
-    line[low], line[high] = "├", "┤"
-    line[dot] = "●"
-    return "".join(line)
 
 
 def _intervals(answer: Answer) -> tuple[dict[str, Interval], ...]:
@@ -96,35 +82,32 @@ def answer_text(answer: Answer) -> str:
             bars = _bars(answer, name)
             if any(bars):
                 columns.append(["", *(_drawn(one, _span(bars)) for one in bars)])
-    wide = [max(map(len, column)) for column in columns]
-    lines = ["  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)) for row in zip(*columns, strict=True)]
-    return "\n".join([*(line.rstrip() for line in lines), *([_below(answer)] if _below(answer) else [])])
+    table = text_table(list(zip(*columns, strict=True)))
+    return f"{table}\n{_below(answer)}" if _below(answer) else table
 
 
 def _drawn(one: tuple[float, float, float] | None, span: tuple[float, float]) -> str:
-    return "" if one is None else bar(one[1:], one[0], span)
+    return "" if one is None else error_bar(one[1:], one[0], span)
 
 
-def answer_html(answer: Answer) -> str:
+def answer_html(answer: Answer) -> Html:
     """Write the table for a notebook, numbers with an error bar each."""
     intervals = _intervals(answer)
-    head = "".join(f"<th>{escape(name)}</th>" for name in answer.columns)
     bars = {name: _bars(answer, name) for name in answer.noisy}
     body = []
     for place, row in enumerate(answer.rows):
         cells = []
         for name, sort, value in zip(answer.columns, answer.sorts, row, strict=True):
             one = bars.get(name, [None] * len(answer))[place]
-            picture = "" if one is None else _svg(one, _span(bars[name]))
-            cells.append(f"<td>{escape(cell(value, intervals[place].get(name), sort))}{picture}</td>")
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    below = f"<caption style='caption-side:bottom'>{escape(_below(answer))}</caption>" if _below(answer) else ""
-    return f"<table>{below}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+            words = cell(value, intervals[place].get(name), sort)
+            cells.append(words if one is None else join([words, _svg(one, _span(bars[name]))]))
+        body.append(cells)
+    return html_table(answer.columns, body, caption=_below(answer), side="bottom")
 
 
-def _svg(one: tuple[float, float, float], span: tuple[float, float]) -> str:
-    scale = 116 / ((span[1] - span[0]) or 1.0)
-    dot, low, high = (2 + (x - span[0]) * scale for x in one)
-    line = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="6" y2="6" stroke="currentColor"/>'
-    mark = f'<circle cx="{dot:.1f}" cy="6" r="2.5" fill="currentColor"/>'
-    return f'<br><svg width="120" height="12" role="img">{line}{mark}</svg>'
+def _svg(one: tuple[float, float, float], span: tuple[float, float]) -> Html:
+    x = ChartScale(*span, 2, 118)
+    dot, low, high = map(x.place, one)
+    line = element("line", x1=low, x2=high, y1=6, y2=6, stroke="currentColor")
+    mark = element("circle", cx=dot, cy=6, r=2.5, fill="currentColor")
+    return join([element("br"), element("svg", line, mark, width=120, height=12, role="img")])

@@ -23,12 +23,12 @@ from ...local.collector import Collector
 from ...local.estimate import Estimate
 from ...local.parameters import device_parameters
 from ...privacy.measures import PureDP
+from ...show.scale import ChartScale
 from ..http.csrf import check_origin
 from ..http.door import address_of
 from ..http.limits import Buckets, TooMany
 from ..state import State
 from .charts.chart import WIDTH, ChartFrame, along, circle, label, picture, segment
-from .charts.scale import ChartScale
 from .lessons.lesson import Fact
 from .visit import Visit, for_all
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ....show.scale import ChartScale, linear
 from .chart import WIDTH, ChartFrame, along, circle, label, picture, segment
-from .scale import ChartScale, linear
 
 __all__ = ["Bar", "answer_chart"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from .scale import ChartScale
+from ....show.scale import ChartScale
 
 __all__ = [
     "HEIGHT",

@@ -16,9 +16,9 @@ from ....ledger.clock import read_time
 from ....ledger.entry import Entry
 from ....privacy.events.json import from_json
 from ....privacy.filters.filter import Filter
+from ....show.scale import ChartScale, linear
 from .amount import amount
 from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, plain, segment, steps
-from .scale import ChartScale, linear
 
 __all__ = ["Point", "price_of", "spending_chart", "spent_over_time"]
 

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from ....curator import Curator
 from ....errors import DiscreetError
 from ....plan.plan import Plan
+from ....show.scale import decades
 from ....wire.request import Ask
 from ..ask_form import BudgetUnit
 from .amount import amount
 from .chart import HEIGHT, WIDTH, ChartFrame, axes, circle, path, picture
-from .scale import decades
 
 __all__ = ["tradeoff"]
 

@@ -14,8 +14,8 @@ from ....mechanisms.additive.gaussian import Gaussian
 from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.curve import Curve
+from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
-from ..charts.scale import ChartScale, linear
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
 

@@ -13,8 +13,8 @@ from ....arithmetic.rounding import shown
 from ....mechanisms.additive.discrete_laplace import Geometric
 from ....privacy.advise import meaning
 from ....privacy.measures import PureDP
+from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture, segment, steps
-from ..charts.scale import ChartScale, linear
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["noise_lesson"]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ....arithmetic.rounding import shown
 from ....mechanisms.response.randomized import Frequencies, RandomizedResponse
+from ....show.scale import ChartScale
 from ..charts.chart import WIDTH, ChartFrame, circle, label, picture, plain, segment
-from ..charts.scale import ChartScale
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["response_lesson"]

@@ -12,8 +12,8 @@ from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.explain.why import Why
 from ....privacy.measures import PureDP
+from ....show.scale import linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
-from ..charts.scale import linear
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
 
