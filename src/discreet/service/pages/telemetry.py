@@ -11,7 +11,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -23,6 +22,7 @@ from ...local.collector import Collector
 from ...local.estimate import Estimate
 from ...local.parameters import device_parameters
 from ...privacy.measures import PureDP
+from ...show.element import Html
 from ...show.scale import ChartScale
 from ..http.csrf import check_origin
 from ..http.door import address_of
@@ -130,7 +130,7 @@ def _row(found: Estimate, at: int) -> tuple[str, str]:
     return f"{100 * found.values[at]:.1f} %", between
 
 
-def _picture(found: Estimate | None) -> Markup:
+def _picture(found: Estimate | None) -> Html:
     """Draw a bar from end to end of each interval, and a dot at the estimate, where it can be drawn."""
     frame = ChartFrame(ChartScale(0, 100, 120, WIDTH - 16), ChartScale(0, len(OPTIONS), 20, 20 + 38 * len(OPTIONS)))
     parts = [along(frame.x, frame.y.end + 4, "per cent")]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
+from ....show.element import Html
 from ....show.scale import ChartScale, linear
 from .chart import WIDTH, ChartFrame, along, circle, label, picture, segment
 
@@ -25,7 +24,7 @@ class Bar:
     high: float
 
 
-def answer_chart(name: str, bars: Sequence[Bar], level: float) -> Markup:
+def answer_chart(name: str, bars: Sequence[Bar], level: float) -> Html:
     """Draw the first forty values of one column below each other."""
     drawn = bars[:MOST]
     bottom = ROOM * len(drawn) + 14

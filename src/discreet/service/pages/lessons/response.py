@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ....arithmetic.rounding import shown
 from ....mechanisms.response.randomized import Frequencies, RandomizedResponse
+from ....show.element import Html, join
 from ....show.scale import ChartScale
 from ..charts.chart import WIDTH, ChartFrame, circle, label, picture, plain, segment
 from .lesson import Fact, Lesson, Slide
@@ -46,7 +46,7 @@ def _facts(response: RandomizedResponse, said: NDArray[np.int64], found: Frequen
     )
 
 
-def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequencies) -> Markup:
+def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequencies) -> Html:
     crowd = ChartFrame(ChartScale(0, COLUMNS - 1, 18, WIDTH - 18), ChartScale(0, ROWS - 1, 22, 110))
     dots = []
     for place in range(ROWS * COLUMNS):
@@ -58,7 +58,7 @@ def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequenc
     return picture("A hundred answers", words, [*dots, _interval(found)], height=200)
 
 
-def _interval(found: Frequencies) -> Markup:
+def _interval(found: Frequencies) -> Html:
     frame = ChartFrame(ChartScale(0, 1, 18, WIDTH - 18), ChartScale(0, 1, 178, 150))
     low, high = found.interval(0.05)[1]
     value = float(found.values[1])
@@ -73,4 +73,4 @@ def _interval(found: Frequencies) -> Markup:
         segment(frame, (low, 0.4), (high, 0.4), "bar"),
         circle(frame, (value, 0.4), "dot", 5),
     ]
-    return Markup("").join(marks)
+    return join(marks)
