@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.show.bar import error_bar, share_bar
-from discreet.show.element import Html, element, join
-from discreet.show.svg import picture, text
-from discreet.show.table import html_pairs, html_table, text_table
+from discreet.show.markup import Html, element, join, picture, text
+from discreet.show.table import cut, html_pairs, html_table, text_table
 
 WORDS = st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" <>&\"'"), max_size=12)
 PRINTED = WORDS.map(str.strip)
@@ -84,6 +83,11 @@ class TestTables:
         for line, row in zip(lines, rows, strict=True):
             assert all(line[start:].startswith(word) for start, word in zip(starts, row, strict=True))
             assert line == line.rstrip()
+
+    @given(WORDS, st.integers(1, 20))
+    def test_what_is_cut_fits(self, words, most):
+        assert len(cut(words, most)) <= most
+        assert (cut(words, most) == words) == (len(words) <= most)
 
     def test_rows_are_of_one_length(self):
         with pytest.raises(ValueError, match="zip"):

@@ -9,7 +9,7 @@ from ..plan.plan import Plan
 from ..plan.text.plan import plan_html
 from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ..show.element import element, join
+from ..show.markup import element, join
 
 __all__ = ["Explanation", "after"]
 

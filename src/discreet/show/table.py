@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from .element import Html, element, join
+from .markup import Html, element, join
 
-__all__ = ["html_pairs", "html_table", "text_table"]
+__all__ = ["cut", "html_pairs", "html_table", "text_table"]
 
 
 def text_table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
@@ -23,6 +23,16 @@ def text_table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)) for row in rows)
     return "\n".join(f"{indent}{line}".rstrip() for line in lines)
+
+
+def cut(words: str, most: int) -> str:
+    """Cut words that are too long for their place.
+
+    >>> from discreet.show.table import cut
+    >>> cut("a long story", 7), cut("short", 7)
+    ('a long…', 'short')
+    """
+    return words if len(words) <= most else words[: most - 1] + "…"
 
 
 def html_table(

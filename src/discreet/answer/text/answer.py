@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...query.domains.type_of import ValueType
 from ...query.meaning.finish import Value
 from ...show.bar import error_bar
-from ...show.element import Html, element, join
+from ...show.markup import Html, element, join
 from ...show.scale import ChartScale
 from ...show.table import html_table, text_table
 from ..export import plain
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
 __all__ = ["answer_html", "answer_text", "cell"]
+
+Ends: TypeAlias = tuple[float, float]
 
 
 def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
@@ -53,61 +55,48 @@ def _below(answer: Answer) -> str:
     return "; ".join(part for part in (answer.caption, said) if part)
 
 
-def _bars(answer: Answer, name: str) -> list[tuple[float, float, float] | None]:
-    """List value and interval of a column of numbers."""
-    found: list[tuple[float, float, float] | None] = []
-    for value, row in zip(answer.column(name), _intervals(answer), strict=True):
-        box = row[name]
-        if isinstance(value, float) and box is not None and isinstance(box[0], float) and isinstance(box[1], float):
-            found.append((value, box[0], box[1]))
-        else:
-            found.append(None)
-    return found
+def _words(answer: Answer) -> Iterator[tuple[str, list[str]]]:
+    """List the columns by name, their values in words."""
+    intervals = _intervals(answer)
+    for name, sort in zip(answer.columns, answer.sorts, strict=True):
+        ends = (row.get(name) for row in intervals)
+        yield name, [cell(value, box, sort) for value, box in zip(answer.column(name), ends, strict=True)]
 
 
-def _span(bars: Sequence[tuple[float, float, float] | None]) -> tuple[float, float]:
-    known = [one for one in bars if one is not None]
-    return min(one[1] for one in known), max(one[2] for one in known)
+def _bars(answer: Answer, name: str, draw: Callable[[Sequence[float], Ends], str]) -> list[str]:
+    """Draw value and interval of every row of a column of numbers, all to one scale; nothing where there are none."""
+    ends = (row[name] or () for row in _intervals(answer))
+    boxes = [(value, *box) for value, box in zip(answer.column(name), ends, strict=True)]
+    known = [[x for x in box if isinstance(x, float)] for box in boxes]
+    whole = [bar for bar in known if len(bar) == 3]
+    span = min((bar[1] for bar in whole), default=0.0), max((bar[2] for bar in whole), default=0.0)
+    return [draw(bar, span) if len(bar) == 3 else "" for bar in known]
 
 
 def answer_text(answer: Answer) -> str:
     """Lay the table out in columns; one column of numbers is drawn with bars below each other."""
-    intervals = _intervals(answer)
     columns: list[list[str]] = []
-    for name, sort in zip(answer.columns, answer.sorts, strict=True):
-        ends = [row.get(name) for row in intervals]
-        words = [cell(value, box, sort) for value, box in zip(answer.column(name), ends, strict=True)]
+    for name, words in _words(answer):
         columns.append([name, *words])
         if name == next(iter(answer.noisy), None) and len(answer) > 1:
-            bars = _bars(answer, name)
-            if any(bars):
-                columns.append(["", *(_drawn(one, _span(bars)) for one in bars)])
+            bars = _bars(answer, name, lambda bar, span: error_bar((bar[1], bar[2]), bar[0], span))
+            columns += [["", *bars]] if any(bars) else []
     table = text_table(list(zip(*columns, strict=True)))
     return f"{table}\n{_below(answer)}" if _below(answer) else table
 
 
-def _drawn(one: tuple[float, float, float] | None, span: tuple[float, float]) -> str:
-    return "" if one is None else error_bar(one[1:], one[0], span)
-
-
 def answer_html(answer: Answer) -> Html:
     """Write the table for a notebook, numbers with an error bar each."""
-    intervals = _intervals(answer)
-    bars = {name: _bars(answer, name) for name in answer.noisy}
-    body = []
-    for place, row in enumerate(answer.rows):
-        cells = []
-        for name, sort, value in zip(answer.columns, answer.sorts, row, strict=True):
-            one = bars.get(name, [None] * len(answer))[place]
-            words = cell(value, intervals[place].get(name), sort)
-            cells.append(words if one is None else join([words, _svg(one, _span(bars[name]))]))
-        body.append(cells)
-    return html_table(answer.columns, body, caption=_below(answer), side="bottom")
+    columns = [
+        map(join, zip(words, _bars(answer, name, _svg), strict=True)) if name in answer.noisy else words
+        for name, words in _words(answer)
+    ]
+    return html_table(answer.columns, zip(*columns, strict=True), caption=_below(answer), side="bottom")
 
 
-def _svg(one: tuple[float, float, float], span: tuple[float, float]) -> Html:
+def _svg(bar: Sequence[float], span: Ends) -> Html:
     x = ChartScale(*span, 2, 118)
-    dot, low, high = map(x.place, one)
+    dot, low, high = map(x.place, bar)
     line = element("line", x1=low, x2=high, y1=6, y2=6, stroke="currentColor")
     mark = element("circle", cx=dot, cy=6, r=2.5, fill="currentColor")
     return join([element("br"), element("svg", line, mark, width=120, height=12, role="img")])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...show.element import Html, element, join
-from ...show.table import html_pairs
+from ...show.markup import Html, element, join
+from ...show.table import cut, html_pairs
 from .picture import histogram, trade_off
 
 if TYPE_CHECKING:
@@ -49,15 +49,11 @@ def sentence(report: Report) -> str:
         chance = f"{100 * (1 - report.confidence):.3g} %"
         return (
             f"The claim is false: if it were true, what was seen would happen in at most {chance} of all audits. "
-            f"An event that is likelier on the {report.direction} input shows it: {_short(report.event)}."
+            f"An event that is likelier on the {report.direction} input shows it: {cut(report.event, 100)}."
         )
     if not report.tested:
         return f"Nothing can be said about the claim: {report.reason}."
     return "Nothing that was seen contradicts the claim. That is no proof: only these inputs were tried, only so often."
-
-
-def _short(words: str, most: int = 100) -> str:
-    return words if len(words) <= most else words[: most - 1] + "…"
 
 
 def _pictures(report: Report) -> Iterator[Html]:

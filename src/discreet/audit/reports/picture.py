@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...show.element import Html, element, join
-from ...show.scale import ChartScale
-from ...show.svg import picture, points, text
+from ...show.markup import Html, element, join, picture, text
+from ...show.scale import ChartScale, Point, steps
+from ...show.table import cut
 from ..events.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["histogram", "trade_off"]
 
 _SIZE = 480, 330
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 464.0, 34.0, 278.0
 _FIRST, _SECOND, _INK, _SHADE, _BAD, _GOOD = "#3b6ea5", "#d9822b", "#444444", "#f1dede", "#b3261e", "#2e7d32"
 
@@ -37,30 +38,33 @@ def histogram(sketch: Sketch) -> Html:
 
 
 def _ticks(low: float, high: float, *, whole: bool) -> list[float]:
-    """Give five places along an axis; in the middle of their bars where bars stand for whole numbers."""
+    """Return five places along an axis; in the middle of their bars where bars stand for whole numbers."""
     if whole:
-        return sorted({float(round(low + 0.5 + part * (high - low - 1))) for part in (0.0, 0.25, 0.5, 0.75, 1.0)})
-    return [low + part * (high - low) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
+        return sorted({float(round(low + 0.5 + part * (high - low - 1))) for part in _QUARTERS})
+    return [low + part * (high - low) for part in _QUARTERS]
 
 
 def _steps(edges: Sequence[float], heights: Sequence[float], colour: str, x: ChartScale, y: ChartScale) -> Html:
-    tops = [(edge, height) for i, height in enumerate(heights) for edge in edges[i : i + 2]]
-    corners = points((x.place(a), y.place(b)) for a, b in [(edges[0], 0.0), *tops, (edges[-1], 0.0)])
+    tops = steps(list(zip(edges, heights, strict=False)), edges[-1])
+    corners = _points([(edges[0], 0.0), *tops, (edges[-1], 0.0)], x, y)
     return element("polygon", points=corners, fill=colour, fill_opacity=0.35, stroke=colour)
+
+
+def _points(points: Iterable[Point], x: ChartScale, y: ChartScale) -> str:
+    return " ".join(f"{x.place(a):g},{y.place(b):g}" for a, b in points)
 
 
 def trade_off(report: Report) -> Html:
     """Draw the ceiling of the claim and the rectangle in which the two probabilities of the event lie."""
     x, y = ChartScale(0, 1, _LEFT, _RIGHT), ChartScale(0, 1, _BOTTOM, _TOP)
-    line = points((x.place(q), y.place(p)) for q, p in report.curve)
-    over = element("polygon", points=f"{line} {points([(_LEFT, _TOP)])}", fill=_SHADE)
+    line = _points(report.curve, x, y)
+    over = element("polygon", points=f"{line} {_LEFT:g},{_TOP:g}", fill=_SHADE)
     ceiling = element("polyline", points=line, fill="none", stroke=_INK, stroke_width=1.5)
     even = element("line", x1=_LEFT, y1=_BOTTOM, x2=_RIGHT, y2=_TOP, stroke=_INK, stroke_dasharray="2 4")
     colour = _BAD if report.refuted else _GOOD
-    ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
     other = "first" if report.direction == "second" else "second"
-    across = _axis_x(x, ticks, f"probability of the event on the {other} input")
-    up = _axis_y(y, ticks, f"on the {report.direction} input")
+    across = _axis_x(x, _QUARTERS, f"probability of the event on the {other} input")
+    up = _axis_y(y, _QUARTERS, f"on the {report.direction} input")
     key = [_swatch(_LEFT + 4, colour, "the event"), _swatch(_LEFT + 124, _SHADE, "not allowed by the claim")]
     parts = [over, _frame(), even, ceiling, _event(report, x, y, colour), across, up, *key]
     return _drawn("the event against the claim", parts)
@@ -83,8 +87,7 @@ def _box(x: float, y: float, width: float, height: float, **look: str | float) -
 
 def _axis_x(x: ChartScale, ticks: Sequence[float], name: str) -> Html:
     words = [_text(x.place(tick), _BOTTOM + 18, f"{tick:.4g}") for tick in ticks]
-    named = _text((_LEFT + _RIGHT) / 2, _BOTTOM + 40, name if len(name) <= 60 else name[:59] + "…")
-    return join([*words, named])
+    return join([*words, _text((_LEFT + _RIGHT) / 2, _BOTTOM + 40, cut(name, 60))])
 
 
 def _axis_y(y: ChartScale, ticks: Sequence[float], name: str) -> Html:

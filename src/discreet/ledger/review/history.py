@@ -13,10 +13,9 @@ from ...privacy.measures import Measure
 from ...show.bar import share_bar
 from ...show.table import html_table, text_table
 from ..entry import Entry, read_line
-from ..share import share_of
 from ..stores.store import LedgerStore
 
-__all__ = ["History", "read_history"]
+__all__ = ["History", "read_history", "share_of"]
 
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")
 _CHUNK = 1000
@@ -53,6 +52,19 @@ class History(Sequence[Entry]):
 
     def _foot(self) -> str:
         return f"spent {self.filter.spent()} of {_whole(self.filter)}  {share_bar(share_of(self.filter))}"
+
+
+def share_of(filter: Filter) -> float:  # noqa: A002 that is what it is
+    """Return the largest share spent of any amount that a filter counts.
+
+    >>> from discreet.ledger.review.history import share_of
+    >>> from discreet.privacy.filters.filter import open_filter
+    >>> from discreet.privacy.measures import PureDP
+    >>> share_of(open_filter(PureDP(1)))
+    0.0
+    """
+    pairs = [*zip(filter.used, filter.capacity, strict=True), (filter.leaked, filter.terms.delta)]
+    return max((float(used / most) for used, most in pairs if most), default=0.0)
 
 
 def _whole(filter: Filter) -> Measure:  # noqa: A002 that is what it is

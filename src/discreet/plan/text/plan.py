@@ -11,7 +11,7 @@ from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
 from ...query.algebra.tally import Free, GroupShare, RowShare, Share
-from ...show.element import Html, element, join
+from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
 from ...statistics.releases.choice import ChosenRelease
 from ..selection import KEY_PART, Selection

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...privacy.events.json import measure_from_json
-from ...show.element import Html
+from ...show.markup import Html
 from ...wire.text import read_json
 from .charts.answer import Bar, answer_chart
 from .words import error_words, percent, value_words

@@ -8,7 +8,7 @@ from ...curator.explanation import Explanation
 from ...plan.plan import Plan
 from ...plan.text.plan import share_text
 from ...privacy.measures import Measure
-from ...show.element import Html
+from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
 from .words import error_words, percent
 

@@ -13,7 +13,7 @@ from ...errors import LedgerCorrupt, NotAllowed
 from ...ledger import Ledger
 from ...ledger.entry import Entry
 from ...privacy.budget_words import budget_to_words
-from ...show.element import Html
+from ...show.markup import Html
 from ...wire.text import write_json
 from ..api import budget
 from ..api.call import ApiCall

@@ -22,13 +22,13 @@ from ...local.collector import Collector
 from ...local.estimate import Estimate
 from ...local.parameters import device_parameters
 from ...privacy.measures import PureDP
-from ...show.element import Html
+from ...show.markup import Html
 from ...show.scale import ChartScale
 from ..http.csrf import check_origin
 from ..http.door import address_of
 from ..http.limits import Buckets, TooMany
 from ..state import State
-from .charts.chart import WIDTH, ChartFrame, along, circle, label, picture, segment
+from .charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
 from .lessons.lesson import Fact
 from .visit import Visit, for_all
 
@@ -139,8 +139,8 @@ def _picture(found: Estimate | None) -> Html:
         if found is not None:
             low, high = 100 * float(found.low[at]), 100 * float(found.high[at])
             value = min(max(100 * float(found.values[at]), 0.0), 100.0)
-            parts += [segment(frame, (low, at + 0.5), (high, at + 0.5), "bar")]
-            parts += [circle(frame, (value, at + 0.5), "dot", 5)]
+            bar = path(frame, [(low, at + 0.5), (high, at + 0.5)], "bar")
+            parts += [bar, circle(frame, (value, at + 0.5), "dot", 5)]
     words = (
         "For each way of travelling a dot at the estimated share, and a bar over the interval that holds the true one."
     )

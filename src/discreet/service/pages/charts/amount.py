@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from ....privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ....show.element import Html, element
+from ....show.markup import Html, element
 
 __all__ = ["Purse", "amount", "left_bar", "part_bar"]
 

@@ -5,30 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ....show import svg
-from ....show.element import Html, element, join
-from ....show.scale import ChartScale
+from ....show import markup
+from ....show.markup import Html, element, join, text
+from ....show.scale import ChartScale, Point
 
-__all__ = [
-    "HEIGHT",
-    "WIDTH",
-    "ChartFrame",
-    "along",
-    "area",
-    "axes",
-    "circle",
-    "label",
-    "path",
-    "picture",
-    "plain",
-    "segment",
-    "steps",
-]
+__all__ = ["HEIGHT", "WIDTH", "ChartFrame", "along", "area", "axes", "circle", "label", "path", "picture", "plain"]
 
 WIDTH, HEIGHT = 400, 250
 """One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
-
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +43,7 @@ def plain(value: float) -> str:
 
 def picture(title: str, described: str, parts: Iterable[Html], height: int = HEIGHT, kind: str = "") -> Html:
     """Frame the parts as one image; `title` and `described` are what people hear who do not see it."""
-    return svg.picture(title, [element("desc", described), *parts], (WIDTH, height), class_=f"chart {kind}")
+    return markup.picture(title, [element("desc", described), *parts], (WIDTH, height), class_=f"chart {kind}")
 
 
 def axes(frame: ChartFrame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Html:
@@ -67,8 +51,8 @@ def axes(frame: ChartFrame, x_name: str, y_name: str, *, x_ticks: int = 6, y_tic
     x, y = frame.x, frame.y
     heights = [(y.place(v), plain(v)) for v in y.ticks(y_ticks)]
     lines = [_stroke(f"M{x.start:g} {at:g}H{x.end:g}", "grid") for at, _ in heights]
-    words = [svg.text(x.start - 6, at + 4, word, "end", class_="tick") for at, word in heights]
-    return join([*lines, *words, along(x, y.start, x_name, x_ticks), svg.text(2, 12, y_name, "start", class_="name")])
+    words = [text(x.start - 6, at + 4, word, "end", class_="tick") for at, word in heights]
+    return join([*lines, *words, along(x, y.start, x_name, x_ticks), text(2, 12, y_name, "start", class_="name")])
 
 
 def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
@@ -76,8 +60,8 @@ def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
     places = [(x.place(v), plain(v)) for v in x.ticks(ticks)]
     base = _stroke(f"M{x.start:g} {height:g}H{x.end:g}", "axis")
     marks = [_stroke(f"M{at:g} {height:g}v4", "mark") for at, _ in places]
-    words = [svg.text(at, height + 17, word, class_="tick") for at, word in places]
-    return join([base, *marks, *words, svg.text(x.end, height + 34, name, "end", class_="name") if name else ""])
+    words = [text(at, height + 17, word, class_="tick") for at, word in places]
+    return join([base, *marks, *words, text(x.end, height + 34, name, "end", class_="name") if name else ""])
 
 
 def path(frame: ChartFrame, points: Sequence[Point], kind: str = "line") -> Html:
@@ -95,21 +79,6 @@ def _stroke(way: str, kind: str) -> Html:
     return element("path", class_=kind, d=way)
 
 
-def steps(points: Sequence[Point], end: float) -> list[Point]:
-    """Turn points into the corners of a staircase that holds each value up to the next, the last one up to `end`.
-
-    >>> steps([(0, 1), (2, 3)], 5)
-    [(0, 1), (2, 1), (2, 3), (5, 3)]
-    """
-    after = [x for x, _ in points[1:]] + [end]
-    return [corner for (x, y), to in zip(points, after, strict=True) for corner in ((x, y), (to, y))]
-
-
-def segment(frame: ChartFrame, start: Point, end: Point, kind: str) -> Html:
-    """Draw one straight line."""
-    return path(frame, (start, end), kind)
-
-
 def circle(frame: ChartFrame, at: Point, kind: str = "dot", radius: float = 4) -> Html:
     """Draw a dot."""
     return element("circle", class_=kind, cx=frame.x.place(at[0]), cy=frame.y.place(at[1]), r=radius)
@@ -119,4 +88,4 @@ def label(
     frame: ChartFrame, at: Point, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
 ) -> Html:
     """Write words at a point, moved by dx and dy."""
-    return svg.text(frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy, words, anchor, class_=kind)
+    return text(frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy, words, anchor, class_=kind)

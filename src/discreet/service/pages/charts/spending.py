@@ -14,10 +14,10 @@ from ....ledger.clock import read_time
 from ....ledger.entry import Entry
 from ....privacy.events.json import from_json
 from ....privacy.filters.filter import Filter
-from ....show.element import Html
-from ....show.scale import ChartScale, linear
+from ....show.markup import Html
+from ....show.scale import ChartScale, linear, steps
 from .amount import amount
-from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, plain, segment, steps
+from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, plain
 
 __all__ = ["Point", "price_of", "spending_chart", "spent_over_time"]
 
@@ -84,7 +84,7 @@ def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: date
         area(frame, stairs),
         axes(ChartFrame(ChartScale(0, 1, x.start, x.end), y), "", f"{symbol} spent", x_ticks=0),
         path(frame, stairs),
-        segment(frame, (x.low, whole), (x.high, whole), "limit"),
+        path(frame, [(x.low, whole), (x.high, whole)], "limit"),
         label(frame, (x.high, whole), "budget", kind="word limit", anchor="end", dy=-5),
         *_dates(frame, end),
     ]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from ....curator import Curator
 from ....errors import DiscreetError
 from ....plan.plan import Plan
-from ....show.element import Html
+from ....show.markup import Html
 from ....show.scale import decades
 from ....wire.request import Ask
 from ..ask_form import BudgetUnit

@@ -12,7 +12,7 @@ from ....mechanisms.additive.gaussian import Gaussian
 from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.curve import Curve
-from ....show.element import Html
+from ....show.markup import Html
 from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
 from ..words import price_words

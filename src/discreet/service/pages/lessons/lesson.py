@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ....show.element import Html
+from ....show.markup import Html
 from ..charts.chart import plain
 
 __all__ = ["Fact", "Lesson", "Slide", "read_slide"]

@@ -11,9 +11,9 @@ from ....arithmetic.rounding import shown
 from ....mechanisms.additive.discrete_laplace import Geometric
 from ....privacy.advise import meaning
 from ....privacy.measures import PureDP
-from ....show.element import Html, join
-from ....show.scale import ChartScale, linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture, segment, steps
+from ....show.markup import Html, join
+from ....show.scale import ChartScale, linear, steps
+from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["noise_lesson"]
@@ -71,7 +71,7 @@ def _marks(frame: ChartFrame, draws: tuple[int, ...]) -> Html:
         x = min(max(draw, TRUTH - REACH), TRUTH + REACH)
         level = seen.get(x, 0)
         seen[x] = level + 1
-        strokes.append(segment(strip, (x, level % 4), (x, level % 4 + 0.8), "stroke"))
+        strokes.append(path(strip, [(x, level % 4), (x, level % 4 + 0.8)], "stroke"))
     return join(strokes)
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ....arithmetic.rounding import shown
 from ....mechanisms.response.randomized import Frequencies, RandomizedResponse
-from ....show.element import Html, join
+from ....show.markup import Html, join
 from ....show.scale import ChartScale
-from ..charts.chart import WIDTH, ChartFrame, circle, label, picture, plain, segment
+from ..charts.chart import WIDTH, ChartFrame, circle, label, path, picture, plain
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["response_lesson"]
@@ -67,10 +67,10 @@ def _interval(found: Frequencies) -> Html:
         for tick in (0.0, 0.25, 0.5, 0.75, 1.0)
     ]
     marks += [
-        segment(frame, (0, 0), (1, 0), "axis"),
-        segment(frame, (SHARE, 0), (SHARE, 1), "truth"),
+        path(frame, [(0, 0), (1, 0)], "axis"),
+        path(frame, [(SHARE, 0), (SHARE, 1)], "truth"),
         label(frame, (SHARE, 1), "truth", kind="word other", anchor="middle", dy=-4),
-        segment(frame, (low, 0.4), (high, 0.4), "bar"),
+        path(frame, [(low, 0.4), (high, 0.4)], "bar"),
         circle(frame, (value, 0.4), "dot", 5),
     ]
     return join(marks)

@@ -10,7 +10,7 @@ from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.explain.why import Why
 from ....privacy.measures import PureDP
-from ....show.element import Html
+from ....show.markup import Html
 from ....show.scale import linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
 from ..words import price_words
