@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["ChartScale", "Point", "decades", "linear", "steps"]
+__all__ = ["ChartScale", "Spot", "decades", "linear", "steps"]
 
-Point: TypeAlias = tuple[float, float]
+Spot: TypeAlias = tuple[float, float]
 
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 
@@ -70,7 +70,7 @@ def decades(low: float, high: float, start: float, end: float) -> ChartScale:
     return ChartScale(10.0**down, 10.0 ** max(up, down + 1), start, end, log=True)
 
 
-def steps(points: Sequence[Point], end: float) -> list[Point]:
+def steps(points: Sequence[Spot], end: float) -> list[Spot]:
     """Turn points into the corners of a staircase that holds each value up to the next, the last one up to `end`.
 
     >>> from discreet.show.scale import steps

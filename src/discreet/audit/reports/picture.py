@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...show.markup import Html, element, join, picture, text
-from ...show.scale import ChartScale, Point, steps
+from ...show.scale import ChartScale, Spot, steps
 from ...show.table import cut
 from ..events.sketch import Sketch
 
@@ -50,7 +50,7 @@ def _steps(edges: Sequence[float], heights: Sequence[float], colour: str, x: Cha
     return element("polygon", points=corners, fill=colour, fill_opacity=0.35, stroke=colour)
 
 
-def _points(points: Iterable[Point], x: ChartScale, y: ChartScale) -> str:
+def _points(points: Iterable[Spot], x: ChartScale, y: ChartScale) -> str:
     return " ".join(f"{x.place(a):g},{y.place(b):g}" for a, b in points)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....show import markup
 from ....show.markup import Html, element, join, text
-from ....show.scale import ChartScale, Point
+from ....show.scale import ChartScale, Spot
 
 __all__ = ["HEIGHT", "WIDTH", "ChartFrame", "along", "area", "axes", "circle", "label", "path", "picture", "plain"]
 
@@ -22,7 +22,7 @@ class ChartFrame:
     x: ChartScale
     y: ChartScale
 
-    def at(self, point: Point) -> str:
+    def at(self, point: Spot) -> str:
         """Write where a point stands."""
         return f"{self.x.place(point[0]):g} {self.y.place(point[1]):g}"
 
@@ -64,12 +64,12 @@ def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
     return join([base, *marks, *words, text(x.end, height + 34, name, "end", class_="name") if name else ""])
 
 
-def path(frame: ChartFrame, points: Sequence[Point], kind: str = "line") -> Html:
+def path(frame: ChartFrame, points: Sequence[Spot], kind: str = "line") -> Html:
     """Draw a line through points."""
     return _stroke(f"M{'L'.join(map(frame.at, points))}", kind)
 
 
-def area(frame: ChartFrame, points: Sequence[Point], kind: str = "area") -> Html:
+def area(frame: ChartFrame, points: Sequence[Spot], kind: str = "area") -> Html:
     """Fill what lies between points and the lower axis."""
     ends = ((points[-1][0], frame.y.low), (points[0][0], frame.y.low))
     return _stroke(f"M{'L'.join(map(frame.at, (*points, *ends)))}Z", kind)
@@ -79,13 +79,13 @@ def _stroke(way: str, kind: str) -> Html:
     return element("path", class_=kind, d=way)
 
 
-def circle(frame: ChartFrame, at: Point, kind: str = "dot", radius: float = 4) -> Html:
+def circle(frame: ChartFrame, at: Spot, kind: str = "dot", radius: float = 4) -> Html:
     """Draw a dot."""
     return element("circle", class_=kind, cx=frame.x.place(at[0]), cy=frame.y.place(at[1]), r=radius)
 
 
 def label(
-    frame: ChartFrame, at: Point, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
+    frame: ChartFrame, at: Spot, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
 ) -> Html:
     """Write words at a point, moved by dx and dy."""
     return text(frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy, words, anchor, class_=kind)
