@@ -61,7 +61,8 @@ class UnboundedSensitivity(UnsupportedQuery):
 class BudgetExceeded(DiscreetError):
     """The ledger cannot grant what was asked; nothing was spent.
 
-    >>> raise BudgetExceeded("asked for ε = 1, 1/2 is left", asked=1, left=0.5)
+    >>> import discreet as dp
+    >>> raise dp.BudgetExceeded("asked for ε = 1, 1/2 is left", asked=1, left=0.5)
     Traceback (most recent call last):
     ...
     discreet.errors.BudgetExceeded: asked for ε = 1, 1/2 is left

@@ -8,7 +8,7 @@ from audit.replayed import program
 from discreet.audit import replay
 from discreet.data import Category, Integer, People, Rows, Schema, Text
 from discreet.errors import SchemaMismatch, UnsupportedQuery
-from discreet.plan.plan import plan_question
+from discreet.plan import plan_question
 from discreet.privacy.measures import PureDP
 from discreet.query import parse
 from discreet.query.algebra.expression import Constant, Field

@@ -1,6 +1,6 @@
 """Make tests/vectors/device_v1.json: bits, and the line that a device sends for them.
 
-Run `python tests/local/device_vectors.py` to write the file anew; it is only ever added to.
+Run `python tests/local/device_vectors.py` to write the file anew; cases are only ever added, at the end.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ def cases():
     shape = {"bits": 16, "hashes": 2, "cohorts": 64, "f": 0.5, "p": 0.5, "q": 0.75}
     yield "RAPPOR", Rappor(**shape, key="homepage"), ["example.org", "", "日本"]
     yield "RAPPOR, wide", Rappor(**shape | {"bits": 128, "f": "1/4", "p": "7/20", "q": "13/20"}, key="wide"), ["x"]
+    yield "two options", Choice(["yes", "no"], PureDP(1)), ["yes", "no"]
+    yield "geometry, large field", Choice(600, PureDP(6), member="geometry"), [0, 599]
 
 
 def edges(mechanism) -> list[bytes]:
@@ -73,7 +75,7 @@ def edges(mechanism) -> list[bytes]:
         found += [low.to_bytes(8, "little") + tail for tail in tails]
         found.append((low - 1).to_bytes(8, "little"))
         deep, _ = mechanism.family.coin.bounds(128)
-        found.append((deep >> 64).to_bytes(8, "little") + b"".join([]))
+        found.append((deep >> 64).to_bytes(8, "little"))
     return found
 
 

@@ -163,6 +163,7 @@ class TestParameters:
             == choice.randomize(["a", "e"], bits=HashedBits(b"x")).tolist()
         )
         assert isinstance(choice, Randomizer)
+        assert repr(choice) == f"Choice(5 options, epsilon=1/3, member={member!r})"
 
     def test_other_parameters_are_refused(self):
         good = Choice(5, PureDP(1)).to_json()

@@ -8,19 +8,24 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.local import Histogram, Randomizer
+from discreet.local.choose import choose
 from discreet.local.tree import _numbered, _sums, grow, level_sizes, make_tree
 from discreet.privacy.measures import PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 
 
-def _tree(bins, branch, epsilon):
-    return make_tree(bins, branch, epsilon, [_numbered(size, epsilon) for size in level_sizes(bins, branch)])
+def _tree(bins, branch, epsilon, member=None):
+    sizes = level_sizes(bins, branch)
+    taken = [choose(s, epsilon, member=member).taken if member else _numbered(s, epsilon) for s in sizes]
+    return make_tree(bins, branch, epsilon, taken)
 
 
-@pytest.mark.parametrize(("bins", "branch"), [(64, 4), (13, 2), (30, 8), (9, 9)])
-def test_unbiased(bins, branch):
+@pytest.mark.parametrize(
+    ("bins", "branch", "member"), [(64, 4, None), (13, 2, None), (30, 8, "hadamard"), (9, 9, None)]
+)
+def test_unbiased(bins, branch, member):
     """constant + mean over levels of Σ_y P(y | bin) score(y) is 1 in the range and 0 off it."""
-    tree = _tree(bins, branch, Fraction(2))
+    tree = _tree(bins, branch, Fraction(2), member)
     wanted = np.zeros(bins)
     wanted[2 : bins // 2 + 1] = 1
     constant, scores = tree.scores(wanted)
@@ -55,10 +60,11 @@ class TestHistogram:
         assert ages.estimate(reports).values.sum() == pytest.approx(1, abs=1e-9)
         assert isinstance(ages.randomize(3), int)
         assert isinstance(ages, Randomizer)
+        assert repr(ages) == "Histogram(0, 120, 12, epsilon=1)"
 
     def test_a_tree_beats_flat_bins_for_ranges(self):
-        flat, tree = _tree(256, 256, Fraction(1)), grow(256, Fraction(1))
-        half = np.repeat([1.0, 0.0], 128)
+        flat, tree = _tree(128, 128, Fraction(1)), grow(128, Fraction(1))
+        half = np.repeat([1.0, 0.0], 64)
         assert tree.variance(half) < flat.variance(half) / 3
 
     def test_errors_foretold(self):

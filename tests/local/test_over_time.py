@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from functools import cache
@@ -83,10 +84,10 @@ class TestMemoised:
             device = memoised(options=2)
             return sum(2**i * int(device.report(value)) for i, value in enumerate(history))
 
-        report = dp.verify(run, claim, inputs=((0, 1), (1, 0)), samples=1500, confidence=SURE)
+        report = dp.verify(run, claim, inputs=((0, 1), (1, 0)), samples=700, confidence=SURE)
         assert report.verdict == "not refuted"
         with pytest.raises(ClaimRefuted):
-            dp.verify(run, claim, inputs=((0, 1), (0, 0)), samples=1500, confidence=SURE)
+            dp.verify(run, claim, inputs=((0, 1), (0, 0)), samples=700, confidence=SURE)
 
     @pytest.mark.statistical
     def test_the_auditor_refutes_a_twin_that_forgets_to_memoise(self):
@@ -122,6 +123,44 @@ class TestMemoised:
         first = device.report(5)
         later = {device.report(value) for value in range(6, 50)}
         assert len(later) == 1 and device.used == 1 and device.report(5) == first and device.sent == 46
+
+
+class TestSleep:
+    """A device that is switched off wakes with its answers: whoever forgets them pays again."""
+
+    @pytest.mark.parametrize(
+        ("mechanism", "values"),
+        [
+            (dp.local.Choice(50, dp.PureDP(1)), (3, 4, 5)),
+            (dp.local.HadamardCountMeanSketch(dp.PureDP(1), rows=64, width=64, key="k"), ("a", "b", "c")),
+            (dp.local.OneBitMean(0, 1, dp.PureDP(1)), (0.1, 0.2, 0.3)),
+            (dp.local.BitFlip(dp.PureDP(1), buckets=64, sample=8), (1, 2, 3)),
+            (dp.local.Rappor(bits=64, hashes=2, cohorts=4, f=0.5, p=0, q=1, key="k"), ("a", "b", "c")),
+        ],
+        ids=lambda made: type(made).__name__,
+    )
+    def test_it_wakes_with_the_same_answers(self, mechanism, values):
+        device = dp.local.Device(mechanism, mode="memoised", slots=2, default=values[0])
+        before = [device.report(value) for value in values]
+        awake = dp.local.Device.from_json(mechanism, json.loads(json.dumps(device.to_json())))
+        assert [awake.report(value) for value in values] == before
+        assert (awake.sent, awake.used, awake.epsilon("ever")) == (6, 2, device.epsilon("ever"))
+
+    def test_other_parameters_are_refused(self):
+        kept = memoised().to_json()
+        for wrong, given in ((choice_of(4), kept), (choice_of(3), kept | {"version": 2})):
+            with pytest.raises(InvalidArgument):
+                dp.local.Device.from_json(wrong, given)
+
+    def test_the_shift_of_the_grid_is_kept(self):
+        grid = dp.local.AlphaPoint(0, 1440, 360)
+        device = dp.local.Device(
+            dp.local.OneBitMean(0, 1440, dp.PureDP(1)), mode="memoised", slots=5, default=0, grid=grid
+        )
+        device.report(700)
+        awake = dp.local.Device.from_json(dp.local.OneBitMean(0, 1440, dp.PureDP(1)), device.to_json())
+        awake.report(700)
+        assert awake.used == 1
 
 
 class TestLifetimes:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.local import Frequency, Mean, compare_trust
+from discreet.local import FrequencyQuestion, MeanQuestion, compare_trust
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 
 ALONE = """
@@ -39,17 +39,21 @@ def test_stands_alone():
 class TestTrust:
     """Trust pays: the curator's noise is smallest, nobody's the largest."""
 
-    @pytest.mark.parametrize("question", [Frequency(2), Mean(0, 100)])
+    @pytest.mark.parametrize("question", [FrequencyQuestion(2), MeanQuestion(0, 100)])
     def test_order(self, question):
-        table = compare_trust(question, ApproxDP(1, 1e-6), 400)
+        table = compare_trust(question, ApproxDP(1, 1e-6), 150)
         assert table["central"] < table["shuffled"] < table["local"]
         assert "a shuffler" in str(table) and "<td>central</td>" in table._repr_html_()
 
     def test_without_delta_a_shuffler_hides_nothing(self):
-        table = compare_trust(Frequency(3), PureDP(1), 400)
+        table = compare_trust(FrequencyQuestion(3), PureDP(1), 400)
         assert table["shuffled"] == table["local"]
 
     def test_refusals(self):
-        for question, spend, n in (("count", PureDP(1), 10), (Frequency(2), ZCDP(1), 10), (Frequency(2), PureDP(1), 1)):
+        for question, spend, n in (
+            ("count", PureDP(1), 10),
+            (FrequencyQuestion(2), ZCDP(1), 10),
+            (FrequencyQuestion(2), PureDP(1), 1),
+        ):
             with pytest.raises(InvalidArgument):
                 compare_trust(question, spend, n)

@@ -16,6 +16,7 @@ from discreet.local.shuffle import shuffle_choice
 from discreet.privacy import ApproxDP, PureDP, Response, compose
 from discreet.privacy.events import Shuffled
 from discreet.privacy.pairs.shuffled import clones_pair, lower_binary, lower_pair, two_level_pair
+from discreet.privacy.pairs.yes_no import yes_no_pair
 from local.members import sets
 
 
@@ -54,6 +55,15 @@ def true_delta(family, epsilon, n, at):
     return worst
 
 
+def two_level_epsilon(event, delta=1e-6):
+    """Return where the curve of the two-level pair falls to δ."""
+    pair, low, high = two_level_pair(event), 0.0, 2.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if pair.delta(middle) > delta else (low, middle)
+    return high
+
+
 TINY = [
     (direct(3, Fraction(1)), Fraction(1), 5, 0.5),
     (direct(2, Fraction(1)), Fraction(1), 6, 0.4),
@@ -74,6 +84,7 @@ class TestNeverBelowTheTruth:
         assert truth > 0
         assert truth <= two_level_pair(price.event).delta(at)
         assert truth <= clones_pair(epsilon, n).delta(at)
+        assert family.design.facts.options > 2 or truth <= yes_no_pair(epsilon, n).delta(at) <= 1.02 * truth
         assert truth <= price.delta(epsilon=at)
         assert price.lower.delta(at) <= truth
 
@@ -163,7 +174,9 @@ class TestEvent:
 
     def test_two_options(self):
         price = Choice(2, PureDP(1)).shuffled(1000)
-        assert 0 < price.lower.epsilon(1e-6) < price.epsilon(delta=1e-6) < 1
+        above, below = price.epsilon(delta=1e-6), price.lower.epsilon(1e-6)
+        assert below <= above <= 1.01 * below
+        assert above < 0.9 * two_level_epsilon(price.event)
         assert lower_binary(Fraction(1), 1).lower_delta(0.5) == pytest.approx(compose(Response(1)).delta(0.5), rel=1e-6)
 
     @pytest.mark.parametrize("sizes", [(3, None, None), (3, 1, 1), (3, 3, 0), (3, 2, 0), (1, 1, 0)])

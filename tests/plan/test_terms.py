@@ -87,7 +87,7 @@ class TestPlanner:
         assert work["a"].spend == dp.PureDP("3/4")
         third = PLANNER.find(SQL, read_terms(dp.PureDP(1), level="0.9"), 10)
         question = PLANNER.question(SQL).question
-        assert third == dp.find_third(question, spend=dp.PureDP(1), queries=10, level="0.9", under=PLANNER.filter)
+        assert third == dp.solve_tradeoff(question, spend=dp.PureDP(1), queries=10, level="0.9", under=PLANNER.filter)
 
     def test_several_questions_are_not_asked_several_times(self):
         with pytest.raises(dp.InvalidArgument, match="queries="):

@@ -20,7 +20,7 @@ from discreet.privacy import (
     Response,
     Sampled,
     compose,
-    group,
+    group_privacy,
     least_scale,
 )
 from discreet.privacy.amplify import amplify_delta
@@ -156,7 +156,7 @@ def test_two_laplaces(vector):
 @vectors("GP")
 def test_group_delta(vector):
     given = vector["inputs"]
-    grown = group(ApproxDP(given["epsilon"], "1e-9"), given["K"])
+    grown = group_privacy(ApproxDP(given["epsilon"], "1e-9"), given["K"])
     just_above(grown.delta * 10**9, vector["value"])
 
 

@@ -13,7 +13,7 @@ from ..query.algebra.expression import Expression, Field, fields_of
 from ..query.domains.type_of import ValueType, type_of
 from ..query.meaning.finish import Value, kept, shown, types_of
 from ..statistics.laws.box import outward
-from ..statistics.recipe import Estimate
+from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import KeyValues
 from . import export
 from .expression_box import box_of
@@ -46,12 +46,12 @@ class Answer:
     sorts: tuple[ValueType | None, ...]
     plan: Plan | Made
     keys: tuple[KeyValues, ...]
-    estimates: tuple[dict[str, Estimate], ...]
+    estimates: tuple[dict[str, NoisyValue], ...]
     receipt: object = None
     caption: str = field(default="", compare=False)
 
     @classmethod
-    def of(cls, plan: Plan | Made, keys: Sequence[KeyValues], estimates: Sequence[dict[str, Estimate]]) -> Answer:
+    def of(cls, plan: Plan | Made, keys: Sequence[KeyValues], estimates: Sequence[dict[str, NoisyValue]]) -> Answer:
         """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values."""
         question, sorts = plan.question, types_of(plan.question)
         names = [key.name for key in question.keys]
@@ -98,7 +98,7 @@ class Answer:
             for key, row in zip(self.keys, self.estimates, strict=True)
         )
 
-    def _interval(self, expression: Expression, key: KeyValues, row: dict[str, Estimate], beta: float) -> Interval:
+    def _interval(self, expression: Expression, key: KeyValues, row: dict[str, NoisyValue], beta: float) -> Interval:
         if isinstance(expression, Field):
             return row[expression.name].interval(beta)
         used = fields_of(expression) & set(row)

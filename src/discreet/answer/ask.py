@@ -13,7 +13,7 @@ from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
-from ..statistics.recipe import Draws, Estimate
+from ..statistics.recipe import Draws, NoisyValue
 from ..statistics.releases.choice import ChosenCell
 from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
@@ -41,6 +41,7 @@ def answer_question(
     had at any level. `nonnegative` moves noisy counts to 0 or above, and COUNT(DISTINCT x) to no more than there are
     public values.
 
+    >>> from discreet.answer import answer_question
     >>> from discreet import Category, PureDP, Question, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.tree import Count, Finish, Key, Scan
@@ -69,9 +70,9 @@ def run_plan(
     confidence = read_level(level)
     keys = _keys(plan, engine, bits)
     drawn = _drawn(plan, keys, engine, confidence, bits)
-    rows: list[dict[str, Estimate]] = []
+    rows: list[dict[str, NoisyValue]] = []
     for row in range(len(keys)):
-        made: dict[str, Estimate] = {}
+        made: dict[str, NoisyValue] = {}
         for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
             own = [drawn[place][row] for place in places]
             made[name] = recipe.estimate(Draws.of(own, level=confidence, nonnegative=nonnegative))

@@ -29,6 +29,8 @@ _START = datetime(1970, 1, 1)
 def plain(value: Value, sort: ValueType | None) -> object:
     """Turn a value into what other tools expect.
 
+    >>> from discreet.answer.export import plain
+    >>> from fractions import Fraction
     >>> plain(19724, "day"), plain(60, "second"), plain(Fraction(1, 2), "number"), plain(None, "day")
     (datetime.date(2024, 1, 2), datetime.datetime(1970, 1, 1, 0, 1), 0.5, None)
     """

@@ -16,6 +16,7 @@ Boxes = Mapping[str, Box | None]
 def box_of(expression: Expression, boxes: Boxes) -> Box | None:
     """Bound a value, from the boxes of the names in it; None where no bound is known.
 
+    >>> from discreet.answer.expression_box import box_of
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> boxes = {"total": (Fraction(90), Fraction(110)), "n": (Fraction(9), Fraction(11))}

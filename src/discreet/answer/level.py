@@ -10,6 +10,7 @@ __all__ = ["read_level"]
 def read_level(level: object) -> float:
     """Check the level of an interval.
 
+    >>> from discreet.answer.level import read_level
     >>> read_level(1)
     Traceback (most recent call last):
     ...

@@ -27,7 +27,7 @@ from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.of import ESTIMATES
-from ..statistics.recipe import Estimate
+from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
 from .answer import Answer
 from .made import Made
@@ -37,7 +37,7 @@ __all__ = ["answer_from_json", "answer_to_json", "estimates_from_json", "scalar_
 
 VERSION = 1
 
-_ESTIMATES: dict[str, type[Estimate]] = {made.stored.name: made for made in ESTIMATES}
+_ESTIMATES: dict[str, type[NoisyValue]] = {made.stored.name: made for made in ESTIMATES}
 
 
 @dataclass(slots=True)
@@ -57,11 +57,12 @@ class _Mechanisms:
 def answer_to_json(answer: Answer) -> Json:
     """Write the keys and estimates of an answer as plain JSON types; its question and plan are not written.
 
+    >>> from discreet.answer.stored import answer_from_json, answer_to_json
     >>> import discreet as dp
     >>> from fractions import Fraction
     >>> from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
-    >>> plan = dp.plan_question(dp.parse("SELECT COUNT(*) AS n FROM votes", votes), dp.PureDP(1))
+    >>> plan = dp.plan_question(dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes), dp.PureDP(1))
     >>> answer = dp.Answer.of(plan, [()], [{"n": TotalEstimate(NoisyTotal(41, Fraction(1), dp.Geometric(1, 1)))}])
     >>> written = answer_to_json(answer)
     >>> written["estimates"]
@@ -89,7 +90,9 @@ def answer_from_json(data: object, plan: Plan | Made) -> Answer:
     return Answer.of(plan, *estimates_from_json(data, plan.question))
 
 
-def estimates_from_json(data: object, question: Question) -> tuple[list[tuple[Scalar, ...]], list[dict[str, Estimate]]]:
+def estimates_from_json(
+    data: object, question: Question
+) -> tuple[list[tuple[Scalar, ...]], list[dict[str, NoisyValue]]]:
     """Read the keys and the estimates of an answer to a question, row by row; refuses as `answer_from_json`."""
     given = read_object(data, {"answer", "keys", "estimates", "mechanisms"}, "an answer")
     if given["answer"] != VERSION or type(given["answer"]) is not int:
@@ -106,6 +109,9 @@ def estimates_from_json(data: object, question: Question) -> tuple[list[tuple[Sc
 def scalar_to_json(value: object) -> object:
     """Write one value of a key or cell, exactly.
 
+    >>> from datetime import date
+    >>> from discreet.answer.stored import scalar_to_json
+    >>> from fractions import Fraction
     >>> scalar_to_json(Fraction(1, 3)), scalar_to_json(date(2024, 1, 2)), scalar_to_json(True), scalar_to_json(None)
     ({'fraction': '1/3'}, {'date': '2024-01-02'}, True, None)
     """
@@ -124,6 +130,7 @@ def scalar_to_json(value: object) -> object:
 def scalar_from_json(data: object) -> Any:  # noqa: ANN401 any scalar, a day or a time
     """Read one value written by `scalar_to_json`.
 
+    >>> from discreet.answer.stored import scalar_from_json
     >>> scalar_from_json({"fraction": "1/3"}), scalar_from_json(7)
     (Fraction(1, 3), 7)
     """
@@ -145,17 +152,17 @@ def _moment(text: str, kind: type[date]) -> date:
         raise InvalidArgument("a key's date or time is written as ISO 8601 says") from None
 
 
-def _write_estimate(estimate: Estimate, mechanisms: _Mechanisms) -> Json:
+def _write_estimate(estimate: NoisyValue, mechanisms: _Mechanisms) -> Json:
     form = estimate.stored
     written = {name: _write(kind, getattr(estimate, name), mechanisms) for name, kind in form.fields.items()}
     return {"estimate": form.name, **written}
 
 
-def _read_estimate(data: object, mechanisms: list[Additive]) -> Estimate:
+def _read_estimate(data: object, mechanisms: list[Additive]) -> NoisyValue:
     name = data.get("estimate") if isinstance(data, dict) else None
     if not isinstance(name, str) or name not in _ESTIMATES:
         raise InvalidArgument(f"an estimate is one of {', '.join(_ESTIMATES)}")
-    make: Callable[..., Estimate] = _ESTIMATES[name]
+    make: Callable[..., NoisyValue] = _ESTIMATES[name]
     fields = _ESTIMATES[name].stored.fields
     given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
     return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})

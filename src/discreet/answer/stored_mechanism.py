@@ -25,7 +25,9 @@ def read_object(data: object, fields: set[str], what: str) -> Json:
 def mechanism_to_json(mechanism: Additive) -> Json:
     """Write an additive mechanism.
 
-    >>> mechanism_to_json(Geometric("1/2", 1))
+    >>> import discreet as dp
+    >>> from discreet.answer.stored_mechanism import mechanism_to_json
+    >>> mechanism_to_json(dp.Geometric("1/2", 1))
     {'mechanism': 'geometric', 'scale': '1/2', 'sensitivity': '1', 'neighbours': 'add-remove'}
     """
     facts: Json = {
@@ -41,7 +43,9 @@ def mechanism_to_json(mechanism: Additive) -> Json:
 def mechanism_from_json(data: object) -> Additive:
     """Read a mechanism written by `mechanism_to_json`.
 
-    >>> mechanism_from_json(mechanism_to_json(DiscreteGaussian(3, 1))) == DiscreteGaussian(3, 1)
+    >>> import discreet as dp
+    >>> from discreet.answer.stored_mechanism import mechanism_from_json, mechanism_to_json
+    >>> mechanism_from_json(mechanism_to_json(dp.DiscreteGaussian(3, 1))) == dp.DiscreteGaussian(3, 1)
     True
     """
     fields = {"mechanism", "scale", "sensitivity", "neighbours"}

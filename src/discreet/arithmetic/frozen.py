@@ -8,6 +8,7 @@ __all__ = ["fill"]
 def fill(made: object, /, **fields: object) -> None:
     """Set fields of a frozen value under construction.
 
+    >>> from discreet.arithmetic.frozen import fill
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, init=False)
     ... class Even:

@@ -23,6 +23,7 @@ LONGEST_EXPONENT = 4
 def rational(value: object, name: str) -> Fraction:
     """Read a number exactly; a float or a NumPy float means its shortest decimal.
 
+    >>> from discreet.arithmetic.rational import rational
     >>> rational(0.05, "epsilon"), rational("1e-6", "delta"), rational(3, "scale")
     (Fraction(1, 20), Fraction(1, 1000000), Fraction(3, 1))
 
@@ -61,6 +62,7 @@ def _bounded(number: Decimal | str) -> Decimal | str:
 def positive(value: object, name: str) -> Fraction:
     """Read a number greater than zero exactly.
 
+    >>> from discreet.arithmetic.rational import positive
     >>> positive(0, "scale")
     Traceback (most recent call last):
     ...
@@ -75,6 +77,7 @@ def positive(value: object, name: str) -> Fraction:
 def whole(value: object, name: str, *, least: int = 0, most: int | None = None) -> int:
     """Read a whole number between two public bounds.
 
+    >>> from discreet.arithmetic.rational import whole
     >>> whole(3, "size"), whole(2.0, "size")
     (3, 2)
     >>> whole(-1, "size")

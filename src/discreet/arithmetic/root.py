@@ -24,6 +24,7 @@ def crossing(
     both ends move, and never more than a few steps behind bisection. Values may be infinite. The invariant holds at
     return, and high − low is at most `relative` times the larger of the two, or they are neighbouring floats.
 
+    >>> from discreet.arithmetic.root import crossing
     >>> low, high = crossing(lambda x: 2 - x * x, 1.0, 2.0)
     >>> low * low < 2 <= high * high, high - low < 1e-14
     (True, True)
@@ -64,6 +65,7 @@ def bracket(excess: Callable[[float], float], start: float, most: float = 1e300)
 
     If the function is at or below zero however small the argument, `low` is 0.
 
+    >>> from discreet.arithmetic.root import bracket
     >>> bracket(lambda x: 100 - x, 1.0)
     (8.0, 128.0)
 

@@ -10,7 +10,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["MARGIN", "down", "fraction_down", "fraction_up", "shown", "up"]
+__all__ = ["MARGIN", "brief_text", "down", "exact_text", "fraction_down", "fraction_up", "shown", "up"]
 
 MARGIN = 2.0**-40
 """Relative margin of `up` and `down`: 9e-13, thousands of units in the last place."""
@@ -19,6 +19,8 @@ MARGIN = 2.0**-40
 def up(value: float, margin: float = MARGIN) -> float:
     """Move a computed number to the safe side of a promise: larger by a relative margin, at least one step.
 
+    >>> import math
+    >>> from discreet.arithmetic.rounding import up
     >>> up(1.0) > 1.0, up(0.0) > 0.0, up(math.inf)
     (True, True, inf)
     """
@@ -28,6 +30,7 @@ def up(value: float, margin: float = MARGIN) -> float:
 def down(value: float, margin: float = MARGIN) -> float:
     """Move a computed number to the safe side of a lower bound; never below zero if it was not.
 
+    >>> from discreet.arithmetic.rounding import down
     >>> down(1.0) < 1.0, down(0.0)
     (True, 0.0)
     """
@@ -36,8 +39,10 @@ def down(value: float, margin: float = MARGIN) -> float:
 
 
 def fraction_up(value: float, margin: float = MARGIN) -> Fraction:
-    """Give the exact rational of a number rounded up: an amount a ledger can add exactly.
+    """Return the exact rational of a number rounded up: an amount a ledger can add exactly.
 
+    >>> from discreet.arithmetic.rounding import fraction_up
+    >>> from fractions import Fraction
     >>> fraction_up(0.1) > Fraction(1, 10)
     True
     """
@@ -45,8 +50,10 @@ def fraction_up(value: float, margin: float = MARGIN) -> Fraction:
 
 
 def fraction_down(value: float, margin: float = MARGIN) -> Fraction:
-    """Give the exact rational of a number rounded down.
+    """Return the exact rational of a number rounded down.
 
+    >>> from discreet.arithmetic.rounding import fraction_down
+    >>> from fractions import Fraction
     >>> fraction_down(0.1) < Fraction(1, 10)
     True
     """
@@ -56,6 +63,8 @@ def fraction_down(value: float, margin: float = MARGIN) -> Fraction:
 def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> str:
     """Print a promise in a few digits, never smaller than it is.
 
+    >>> from discreet.arithmetic.rounding import shown
+    >>> from fractions import Fraction
     >>> shown(0.12340001), shown(Fraction(1, 3)), shown(2), shown(1e-6), shown(0.12349, upward=False)
     ('0.1235', '0.3334', '2', '1e-06', '0.1234')
     """
@@ -66,3 +75,24 @@ def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> s
     decimal = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     near = float(decimal)
     return f"{near:.{digits}g}" if near or not decimal else f"{decimal:e}"  # below the least float it is not 0
+
+
+def exact_text(amount: Fraction) -> str:
+    """Print an amount as a plain decimal if it is a short one, else as a fraction.
+
+    >>> from discreet.arithmetic.rounding import exact_text
+    >>> from fractions import Fraction
+    >>> exact_text(Fraction(1, 20)), exact_text(Fraction(1, 3))
+    ('0.05', '1/3')
+    """
+    try:
+        decimal = f"{float(amount):.12g}"
+    except OverflowError:
+        return str(amount)
+    return decimal if Fraction(decimal) == amount else str(amount)
+
+
+def brief_text(amount: Fraction) -> str:
+    """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
+    exact = exact_text(amount)
+    return exact if len(exact) <= 12 else shown(amount, 6)

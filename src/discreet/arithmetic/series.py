@@ -18,8 +18,9 @@ _TAIL = [(-1) ** k / math.factorial(k + 2) for k in range(18)][::-1]
 
 
 def sinhc(y: float | Array) -> Array:
-    """Give sinh(y)/y − 1, to full relative precision.
+    """Return sinh(y)/y − 1, to full relative precision.
 
+    >>> from discreet.arithmetic.series import sinhc
     >>> float(sinhc(1e-8)) * 6e16
     1.0
     """
@@ -30,8 +31,9 @@ def sinhc(y: float | Array) -> Array:
 
 
 def xcoth(y: float | Array) -> Array:
-    """Give y·coth(y) − 1 for y ≥ 0, to full relative precision.
+    """Return y·coth(y) − 1 for y ≥ 0, to full relative precision.
 
+    >>> from discreet.arithmetic.series import xcoth
     >>> round(float(xcoth(1e-8)) * 3e16, 12)
     1.0
     """
@@ -42,8 +44,9 @@ def xcoth(y: float | Array) -> Array:
 
 
 def exp_tail(x: float) -> float:
-    """Give e^−x − 1 + x for x ≥ 0, to full relative precision.
+    """Return e^−x − 1 + x for x ≥ 0, to full relative precision.
 
+    >>> from discreet.arithmetic.series import exp_tail
     >>> round(exp_tail(1e-8) * 2e16, 7)
     1.0
     """
@@ -51,8 +54,10 @@ def exp_tail(x: float) -> float:
 
 
 def convex_power(y: Array, exponent: float) -> Array:
-    """Give (1+y)^c − 1 − c·y for y ≥ −1 and c > 1 (0, 1), to good relative precision: it is never negative.
+    """Return (1+y)^c − 1 − c·y for y ≥ −1 and c > 1 (0, 1), to good relative precision: it is never negative.
 
+    >>> import numpy as np
+    >>> from discreet.arithmetic.series import convex_power
     >>> float(convex_power(np.array([1e-9]), 2.0)[0]) / 1e-18
     1.0
     """

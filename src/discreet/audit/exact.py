@@ -49,9 +49,10 @@ def exact(first: object, second: object, claim: Measure, *, delta: float = 1e-5)
     A law is a dictionary from outcome to probability, or a sequence of probabilities of the outcomes 0, 1, 2, …
     Mass up to 1e-6 may be missing (a cut tail); it is given to the accused.
 
-    >>> from ..privacy.measures import PureDP
-    >>> seen = exact([0.75, 0.25], [0.25, 0.75], PureDP(1))
-    >>> round(seen.epsilon, 6), seen.refuted, exact([0.75, 0.25], [0.25, 0.75], PureDP(1.1)).refuted
+    >>> import discreet as dp
+    >>> from discreet.audit import exact
+    >>> seen = exact([0.75, 0.25], [0.25, 0.75], dp.PureDP(1))
+    >>> round(seen.epsilon, 6), seen.refuted, exact([0.75, 0.25], [0.25, 0.75], dp.PureDP(1.1)).refuted
     (1.098612, True, False)
 
     Refuses negative or missing probabilities.
@@ -152,7 +153,7 @@ def _mu(p: Floats, q: Floats, missing: float) -> float:
 
 
 def _divergence(p: Floats, q: Floats, alpha: float) -> float:
-    """Give the larger of D_α(p‖q) and D_α(q‖p)."""
+    """Return the larger of D_α(p‖q) and D_α(q‖p)."""
     both = [_one_way(a, b, alpha) for a, b in ((p, q), (q, p))]
     return max(both)
 

@@ -8,7 +8,7 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .evidence.bounds import level
-from .evidence.ceiling import Ceiling, Family, at_delta, ceiling, family, gaussian_within
+from .evidence.ceiling import Ceiling, PromiseFamily, at_delta, ceiling, family, gaussian_within
 from .evidence.claim import claimed_epsilon, read_claim
 from .evidence.runs_needed import least_runs
 
@@ -32,7 +32,7 @@ class Judge:
         """The probability of a false alarm."""
         return 1 - self.confidence
 
-    def own(self) -> Family:
+    def own(self) -> PromiseFamily:
         """The ceilings of the claim's own number."""
         return at_delta(self.delta, assume=self.assume) if self.assume else family(self.claim)
 

@@ -27,6 +27,7 @@ def guesses_doubt(correct: int, guesses: int, canaries: int, epsilon: float, del
     P[correct ≥ v] ≤ P[W ≥ v] + m δ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(guesses, e^ε/(1 + e^ε)): no adversary
     guesses an included canary better than against randomized response (Theorem 5.2 there, m canaries).
 
+    >>> from discreet.audit import guesses_doubt
     >>> round(guesses_doubt(8, 10, 10, 0.0), 6)
     0.054688
     """
@@ -85,8 +86,9 @@ def one_run(
     The highest scores are guessed in, the lowest out, half of `guesses` each (default: a fifth of the canaries). The
     canaries must be units of the claim's relation under add/remove, each included by its own coin.
 
-    >>> from ..privacy.measures import PureDP
-    >>> leak = one_run(lambda included: included * 1.0, PureDP(1), canaries=200)
+    >>> import discreet as dp
+    >>> from discreet.audit import one_run
+    >>> leak = one_run(lambda included: included * 1.0, dp.PureDP(1), canaries=200)
     >>> leak.refuted, leak.correct
     (True, 40)
 

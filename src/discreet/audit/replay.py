@@ -103,6 +103,7 @@ def replay(
 ) -> Replay:
     """Run a program on D, freeze its noise, run it on D', and compare.
 
+    >>> from discreet.audit import replay
     >>> class Noise:
     ...     sensitivity = 1
     ...     def release(self, value):
@@ -197,7 +198,7 @@ class _Player:
 
 
 def _same_step(a: object, b: object) -> bool:
-    """Say whether two steps are of one name, or by mechanisms of one kind and one setting."""
+    """Return whether two steps are of one name, or by mechanisms of one kind and one setting."""
     if alike(a, b):
         return True
     settings = [(type(s[0]), getattr(s[0], "__dict__", s[0]), s[1]) for s in (a, b) if isinstance(s, tuple)]
@@ -205,7 +206,7 @@ def _same_step(a: object, b: object) -> bool:
 
 
 def alike(a: object, b: object) -> bool:
-    """Say whether two values look the same to an analyst: NaN equals NaN, 1 is not 1.0."""
+    """Return whether two values look the same to an analyst: NaN equals NaN, 1 is not 1.0."""
     return plain(a) == plain(b) or (type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b))
 
 
@@ -239,7 +240,7 @@ def _move(name: str, norm: str, change: list[Fraction | float], most: Fraction) 
 
 
 def _change(before: object, after: object) -> list[Fraction | float] | None:
-    """Give the exact change of every coordinate; None if the shapes differ."""
+    """Return the exact change of every coordinate; None if the shapes differ."""
     first, second = (np.asarray(v, dtype=object) for v in (before, after))
     if first.shape != second.shape:
         return None

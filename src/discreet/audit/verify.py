@@ -51,14 +51,14 @@ def verify(
     `run(input)` is any callable; if it takes `size=`, or with vector="array" an array of inputs, it is asked for many
     runs at once. See `audit` for the other arguments. If the claim holds, it raises with probability ≤ 1 − confidence.
 
-    >>> from ..privacy.measures import PureDP
+    >>> import discreet as dp
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> def respond(x, size):
     ...     return np.where(rng.random(size) < 0.75, x, 1 - x)
-    >>> verify(respond, PureDP(1.2), inputs=(0, 1)).verdict
+    >>> dp.verify(respond, dp.PureDP(1.2), inputs=(0, 1)).verdict
     'not refuted'
-    >>> verify(respond, PureDP(1), inputs=(0, 1))  # doctest: +ELLIPSIS
+    >>> dp.verify(respond, dp.PureDP(1), inputs=(0, 1))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     discreet.audit.verify.Refuted: REFUTED
@@ -100,10 +100,11 @@ def audit(
     your word that the noise is Gaussian and extrapolates to events too rare to see; `delta` is where ε is reported for
     claims that have no δ of their own (default 1e-5).
 
-    >>> from ..privacy.measures import PureDP
+    >>> import discreet as dp
+    >>> from discreet.audit import audit
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
-    >>> report = audit(lambda x, size: x + rng.laplace(size=size), PureDP(1), inputs=(0.0, 1.0))
+    >>> report = audit(lambda x, size: x + rng.laplace(size=size), dp.PureDP(1), inputs=(0.0, 1.0))
     >>> report.refuted, report.event.startswith("lowest set bit of value")
     (True, True)
     """

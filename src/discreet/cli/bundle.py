@@ -14,6 +14,8 @@ __all__ = ["spread_flags"]
 def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
     """Spread every parameter that is a dataclass into its fields, so that several commands can share their flags.
 
+    >>> import inspect
+    >>> from discreet.cli.bundle import spread_flags
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Point:

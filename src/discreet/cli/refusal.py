@@ -41,7 +41,9 @@ _CODES: dict[tuple[type[DiscreetError], ...], int] = {
 def exit_code(refusal: DiscreetError) -> int:
     """Return the exit code of a refusal.
 
-    >>> exit_code(LedgerCorrupt("entry 3")), exit_code(NotAllowed("ana")), exit_code(DiscreetError("no"))
+    >>> import discreet as dp
+    >>> from discreet.cli.refusal import exit_code
+    >>> exit_code(dp.LedgerCorrupt("entry 3")), exit_code(dp.NotAllowed("ana")), exit_code(dp.DiscreetError("no"))
     (1, 3, 2)
     """
     return next((code for kinds, code in _CODES.items() if isinstance(refusal, kinds)), 2)

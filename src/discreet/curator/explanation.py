@@ -84,7 +84,9 @@ def _brief(text: str, most: int = 4_000) -> str:
 def after(left: Measure, price: Measure) -> Measure | None:
     """Take a price off what is left, in one and the same measure; None where there is no such measure.
 
-    >>> after(PureDP(3), PureDP("1/2")), after(PureDP(3), ZCDP(1))
+    >>> import discreet as dp
+    >>> from discreet.curator.explanation import after
+    >>> after(dp.PureDP(3), dp.PureDP("1/2")), after(dp.PureDP(3), dp.ZCDP(1))
     (PureDP(2.5), None)
     """
     match left, price:

@@ -29,10 +29,12 @@ def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
     the schema reads it (clipped, defaults filled in), in the question and in the store alike, so each row is in one
     part whatever it holds.
 
+    >>> import discreet as dp
+    >>> from discreet.curator.part import part_of
     >>> from discreet.data import Category, Integer, Schema
     >>> from discreet.query.sql.parse import parse
-    >>> people = {"people": Schema("people", Rows(), {"age": Integer(0, 120), "month": Category(["jan", "feb"])})}
-    >>> parts = Parts("people", "month", ("jan", "feb"))
+    >>> people = {"people": Schema("people", dp.Rows(), {"age": Integer(0, 120), "month": Category(["jan", "feb"])})}
+    >>> parts = dp.Parts("people", "month", ("jan", "feb"))
     >>> part_of(parse("SELECT COUNT(*) FROM people WHERE age > 17 AND month = 'feb'", people), parts)
     'feb'
     >>> part_of(parse("SELECT COUNT(*) FROM people WHERE month <> 'jan'", people), parts) is None

@@ -24,7 +24,9 @@ _DOMAIN = b"discreet receipt, version 1\n"
 class Signer:
     """Sign receipts with a secret key; `public` is what others check them by.
 
-    >>> signer = Signer.create()
+    >>> import discreet as dp
+    >>> from discreet.curator.sign import check_signature
+    >>> signer = dp.Signer.create()
     >>> check_signature(b"facts", signer.sign(b"facts"), signer.public)
     >>> check_signature(b"other facts", signer.sign(b"facts"), signer.public)
     Traceback (most recent call last):

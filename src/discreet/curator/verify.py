@@ -51,7 +51,8 @@ def verify_receipt(
     neighbours and the answers. What release 0.1.0 answered has no texts and versions in the ledger: a warning says so,
     unless a signature vouches for them.
 
-    >>> verify_receipt("{}")
+    >>> import discreet as dp
+    >>> dp.verify_receipt("{}")
     Traceback (most recent call last):
     ...
     discreet.errors.ClaimRefuted: this is no receipt of discreet, or it was changed

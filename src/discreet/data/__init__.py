@@ -2,7 +2,8 @@
 
 Start at `columns` and `unit`, then `schema`; `schema_file` is the same in TOML, `infer` drafts one.
 
->>> people = Schema("people", unit=People("user_id", max_rows=10), columns={"age": Integer(0, 120)}, size=1000)
+>>> import discreet as dp
+>>> people = dp.Schema("people", unit=dp.People("user_id", max_rows=10), columns={"age": dp.Integer(0, 120)}, size=1000)
 >>> print(people)
 people: private, the unit is one person (user_id), at most 10 rows, add-remove neighbours, 1000 units, version 1
   age  integer  0 to 120  NULL absent

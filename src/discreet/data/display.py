@@ -46,7 +46,9 @@ def heading(schema: Schema) -> str:
 def values(column: Column) -> str:
     """Return in words which values a column may have.
 
-    >>> values(Real(0, 1, step=0.01)), values(Category(["N", "S"], other=True)), values(Text(max_length=20))
+    >>> import discreet as dp
+    >>> from discreet.data.display import values
+    >>> values(dp.Real(0, 1, step=0.01)), values(dp.Category(["N", "S"], other=True)), values(dp.Text(max_length=20))
     ('0 to 1, step 1/100', "'N', 'S'; others are 'other'", 'at most 20 characters')
     """
     match column:

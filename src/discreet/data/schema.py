@@ -29,8 +29,9 @@ class Schema:
     number of units, used to show relative errors. `version` is the steward's word for the state of the data: the same
     question on the same version has the same answer. `needs_word` lists what a draft took from the data (`infer`).
 
+    >>> import discreet as dp
     >>> from discreet.data import Integer, Real, Rows
-    >>> people = Schema("people", unit=Rows(), columns={"age": Integer(0, 120), "income": Real(0, 250_000)})
+    >>> people = dp.Schema("people", unit=Rows(), columns={"age": Integer(0, 120), "income": Real(0, 250_000)})
     >>> print(people)
     people: private, the unit is one row, add-remove neighbours, version 1
       age     integer  0 to 120                  NULL absent
@@ -96,8 +97,10 @@ class Schema:
         `key` names the columns that together are unique in it: a join on them adds no rows. `max_rows={"ward": 3}` says
         that at most 3 rows hold the same ward: a join on it makes at most 3 rows of one. The store checks both.
 
+        >>> import discreet as dp
         >>> from discreet.data import Category, Integer
-        >>> Schema.public_table("wards", {"ward": Integer(1, 40), "city": Category(["Oslo", "Bergen"])}, key="ward").key
+        >>> columns = {"ward": Integer(1, 40), "city": Category(["Oslo", "Bergen"])}
+        >>> dp.Schema.public_table("wards", columns, key="ward").key
         ('ward',)
         """
         return cls(name, None, columns, public=True, key=key, max_rows=max_rows, version=version)
@@ -105,9 +108,10 @@ class Schema:
     def most_matches(self, columns: Iterable[str]) -> int | None:
         """Return how many rows of a public table can hold the same values in these columns, None if nothing says.
 
+        >>> import discreet as dp
         >>> from discreet.data import Integer
         >>> facts = {"ward": Integer(1, 40), "year": Integer(2000, 2030), "size": Integer(0, 9)}
-        >>> wards = Schema.public_table("wards", facts, key=("ward", "year"), max_rows={"ward": 31})
+        >>> wards = dp.Schema.public_table("wards", facts, key=("ward", "year"), max_rows={"ward": 31})
         >>> wards.most_matches(["ward", "year"]), wards.most_matches(["ward", "size"]), wards.most_matches(["size"])
         (1, 31, None)
         """
@@ -124,8 +128,9 @@ class Schema:
     def column(self, name: str) -> tuple[str, Column]:
         """Find a column by its name in any case, as SQL does; give its declared name and its facts.
 
+        >>> import discreet as dp
         >>> from discreet.data import Integer, Rows
-        >>> Schema("people", Rows(), {"age": Integer(0, 120)}).column("AGE")
+        >>> dp.Schema("people", Rows(), {"age": Integer(0, 120)}).column("AGE")
         ('age', Integer(0, 120))
         """
         for declared, column in self.declared:
@@ -156,9 +161,10 @@ class Schema:
     def from_dict(cls, facts: Mapping[str, object]) -> Schema:
         """Read a schema from plain values, as `to_dict` gives them.
 
+        >>> import discreet as dp
         >>> from discreet.data import Boolean, Rows
-        >>> votes = Schema("votes", Rows(), {"yes": Boolean()})
-        >>> Schema.from_dict(votes.to_dict()) == votes
+        >>> votes = dp.Schema("votes", Rows(), {"yes": Boolean()})
+        >>> dp.Schema.from_dict(votes.to_dict()) == votes
         True
         """
         return schema_from_dict(facts, cls)

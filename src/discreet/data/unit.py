@@ -24,6 +24,7 @@ LONGEST_NAME = 63
 def read_name(value: object, what: str) -> str:
     """Check the name of a stored column: printable text without quotes, at most 63 bytes.
 
+    >>> from discreet.data.unit import read_name
     >>> read_name("Time spent (minutes)", "a column")
     'Time spent (minutes)'
 
@@ -39,7 +40,8 @@ def read_name(value: object, what: str) -> str:
 class Rows:
     """Protect one row: for data with one row per person, or where only the single event is secret.
 
-    >>> print(Rows())
+    >>> import discreet as dp
+    >>> print(dp.Rows())
     one row
     """
 
@@ -58,7 +60,8 @@ class People:
     calendar month of that column: a person active in k months is then protected as a group of k, no better.
     The id is compared as it is stored; it need not be declared as a column, and questions only ever count it.
 
-    >>> print(People("user_id", max_rows=10, window=("visited", "month")))
+    >>> import discreet as dp
+    >>> print(dp.People("user_id", max_rows=10, window=("visited", "month")))
     one person (user_id) within a month of visited, at most 10 rows
 
     Refuses a bound below 1, more groups than rows, a window that is no calendar period.
@@ -119,6 +122,8 @@ def _window(window: object) -> tuple[str, Period] | None:
 def window_start(time: datetime, per: Period) -> datetime:
     """Return the first second of the calendar window a time falls in; weeks begin on Monday, all is UTC.
 
+    >>> from datetime import datetime
+    >>> from discreet.data.unit import window_start
     >>> window_start(datetime(2024, 5, 15, 9, 30), "week"), window_start(datetime(2024, 5, 15), "quarter")
     (datetime.datetime(2024, 5, 13, 0, 0), datetime.datetime(2024, 4, 1, 0, 0))
     """

@@ -41,6 +41,7 @@ class Engine(Protocol):
 def failure() -> EngineFailure:
     """Return the one message for whatever goes wrong inside a store.
 
+    >>> from discreet.engines.base import failure
     >>> failure()
     EngineFailure('the store could not answer; what it said is not shown, since it may tell about the data')
     """
@@ -55,6 +56,7 @@ def cancelled() -> Cancelled:
 def find_column(name: str, stored: Mapping[str, object]) -> str | None:
     """Find a declared name among the stored ones: as it is, else in any case if that is unique.
 
+    >>> from discreet.engines.base import find_column
     >>> find_column("Age", {"age": "int"}), find_column("age", {"AGE": "int", "Age": "int"})
     ('age', None)
     """

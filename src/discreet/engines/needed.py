@@ -22,6 +22,8 @@ def fields_in(expressions: Iterable[Expression]) -> ColumnNames:
 def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, ...]:
     """List which columns of each relation below are read, if `needed` are those that are read of this one.
 
+    >>> from discreet.engines.needed import needed_below
+    >>> from discreet.query.algebra.tree import Scan, Select
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120), "ward": Integer(1, 40)}))

@@ -19,6 +19,7 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
 
     Ctrl-C cancels, and is raised when the query has ended, so that nothing of it still runs.
 
+    >>> from discreet.engines.progress import watch
     >>> watch(lambda: 42, lambda: 50.0, lambda: None)
     42
     """

@@ -2,9 +2,10 @@
 
 Start at `books`, the whole decision as a frozen value; `store` is what it needs of memory, a file or a server.
 
+>>> import discreet as dp
 >>> from discreet.privacy.measures import PureDP
 >>> from discreet.privacy.events import LaplaceNoise
->>> with open_ledger(":memory:", PureDP(1), allowances={"ann": PureDP("1/2")}) as ledger:
+>>> with dp.open_ledger(":memory:", PureDP(1), allowances={"ann": PureDP("1/2")}) as ledger:
 ...     entry = ledger.charge(LaplaceNoise(scale=4, sensitivity=1), who="ann", why="a first look")
 ...     print(ledger.left("ann"), ledger.left(), sep=", ")
 ε = 0.25, ε = 0.75

@@ -129,6 +129,7 @@ def _added(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 that
 def window_of(time: str, window: Window | None) -> str:
     """Return the start of the window a time falls in; without windows there is one, from the beginning.
 
+    >>> from discreet.ledger.account import window_of
     >>> window_of("2026-05-14T09:30:00.000000Z", "month"), window_of("2026-05-14T09:30:00.000000Z", None)
     ('2026-05-01T00:00:00.000000Z', '')
     """
@@ -144,6 +145,7 @@ def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 that is 
 def read_account(text: str) -> Account:
     """Read an account from its text, exactly.
 
+    >>> from discreet.ledger.account import fresh_account, read_account
     >>> from discreet.privacy.filters.filter import open_filter
     >>> from discreet.privacy.measures import PureDP
     >>> account = fresh_account(open_filter(PureDP(1)), "")

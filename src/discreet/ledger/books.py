@@ -174,6 +174,7 @@ def read_books(terms: str, shares: str, everyone: str, who: str, own: str | None
 def read_shares(text: str) -> Shares:
     """Read the allowances in force from their text, exactly.
 
+    >>> from discreet.ledger.books import Shares, read_shares
     >>> read_shares(Shares((), True).text())
     Shares(named=(), anyone=True)
     """

@@ -86,10 +86,12 @@ def make_charter(
     Of an ApproxDP budget half of δ is kept for events with a δ of their own, as the selection of unknown keys is,
     unless `kind` or `delta` says otherwise: a ledger that keeps none could never answer such a question.
 
+    >>> import discreet as dp
+    >>> from discreet.ledger.charter import make_charter
     >>> from discreet.privacy.measures import PureDP
     >>> make_charter(PureDP(3), allowances={"*": PureDP(1)}, window="month").kind
     'pure'
-    >>> make_charter(ApproxDP(1, "1e-6")).filter.terms.delta
+    >>> make_charter(dp.ApproxDP(1, "1e-6")).filter.terms.delta
     Fraction(1, 2000000)
 
     Refuses what `open_filter` refuses, unknown windows, and parts that the filter cannot count in parallel.
@@ -112,8 +114,10 @@ def make_charter(
 def allowance(opened: Filter, share: Measure) -> Filter:
     """Open the filter of one analyst's share: of the ledger's kind, with the same part of its δ kept for leaks.
 
+    >>> import discreet as dp
+    >>> from discreet.ledger.charter import allowance
     >>> from discreet.privacy.measures import ApproxDP
-    >>> allowance(open_filter(ApproxDP(1, 1e-6), delta=5e-7), ApproxDP(0.5, 1e-7)).terms.delta
+    >>> allowance(dp.open_filter(ApproxDP(1, 1e-6), delta=5e-7), ApproxDP(0.5, 1e-7)).terms.delta
     Fraction(1, 20000000)
 
     Refuses a measure that the ledger's kind does not count in.
@@ -147,8 +151,10 @@ def _check_parts(parts: object, opened: Filter) -> None:
 def read_charter(text: str) -> Charter:
     """Read the terms from their text, exactly.
 
+    >>> import discreet as dp
+    >>> from discreet.ledger.charter import make_charter, read_charter
     >>> from discreet.privacy.measures import ZCDP
-    >>> terms = make_charter(ZCDP(1), parts=Parts("visits", "month", [4, 5]), neighbours="replace")
+    >>> terms = make_charter(ZCDP(1), parts=dp.Parts("visits", "month", [4, 5]), neighbours="replace")
     >>> read_charter(terms.text()) == terms
     True
 

@@ -24,6 +24,8 @@ def now() -> datetime:
 def write_time(time: datetime) -> str:
     """Write a time so that later ones sort later.
 
+    >>> from datetime import UTC, datetime
+    >>> from discreet.ledger.clock import write_time
     >>> write_time(datetime(2026, 5, 1, 9, 30, tzinfo=UTC))
     '2026-05-01T09:30:00.000000Z'
     """
@@ -33,6 +35,7 @@ def write_time(time: datetime) -> str:
 def read_time(text: str) -> datetime:
     """Read what `write_time` wrote, and nothing else.
 
+    >>> from discreet.ledger.clock import read_time
     >>> read_time("2026-05-01T09:30:00.000000Z")
     datetime.datetime(2026, 5, 1, 9, 30, tzinfo=datetime.timezone.utc)
     """
@@ -42,6 +45,8 @@ def read_time(text: str) -> datetime:
 def stamp(time: datetime, last: str) -> str:
     """Return the time of the next entry, at least that of the last one.
 
+    >>> from datetime import UTC, datetime
+    >>> from discreet.ledger.clock import stamp
     >>> stamp(datetime(2026, 5, 1, tzinfo=UTC), "2026-05-01T00:00:02.000000Z")
     '2026-05-01T00:00:02.000000Z'
 

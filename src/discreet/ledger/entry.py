@@ -72,7 +72,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
 def seal(entry: Entry) -> Entry:
     """Return the entry with its own hash.
 
-    >>> first = seal(Entry(1, "open", "2026-05-01T09:30:00.000000Z"))
+    >>> import discreet as dp
+    >>> from dataclasses import replace
+    >>> from discreet.ledger.entry import seal
+    >>> first = seal(dp.Entry(1, "open", "2026-05-01T09:30:00.000000Z"))
     >>> first.hash == seal(first).hash, first.hash == seal(replace(first, why="else")).hash
     (True, False)
     """
@@ -91,7 +94,9 @@ def _open(entry: Entry) -> Json:
 def read_line(line: str) -> Entry:
     """Read a line and check that its hash is the hash of the rest.
 
-    >>> line = write_line(seal(Entry(1, "open", "2026-05-01T09:30:00.000000Z", who="ann")))
+    >>> import discreet as dp
+    >>> from discreet.ledger.entry import read_line, seal, write_line
+    >>> line = write_line(seal(dp.Entry(1, "open", "2026-05-01T09:30:00.000000Z", who="ann")))
     >>> read_line(line).who
     'ann'
     >>> read_line(line.replace("ann", "bob"))

@@ -13,6 +13,7 @@ LONGEST_TEXT = 2000
 def read_who(value: object) -> str:
     """Check the name of a person.
 
+    >>> from discreet.ledger.names import read_who
     >>> read_who("ann@example.org")
     'ann@example.org'
     >>> read_who("*")
@@ -37,6 +38,7 @@ def read_who(value: object) -> str:
 def read_text(value: object, name: str) -> str:
     r"""Check a text that is only kept.
 
+    >>> from discreet.ledger.names import read_text
     >>> read_text("weekly report,\nsecond try", "why")
     'weekly report,\nsecond try'
 

@@ -64,8 +64,9 @@ def open_ledger(
     are charged in parallel. For one that exists, what is given must be what was fixed. `name` tells ledgers in one
     PostgreSQL database apart; `wait` is how many seconds somebody else's turn may take.
 
+    >>> import discreet as dp
     >>> from discreet.privacy.measures import PureDP
-    >>> open_ledger(":memory:", PureDP(3), window="month").left()
+    >>> dp.open_ledger(":memory:", PureDP(3), window="month").left()
     PureDP(3)
 
     Refuses other terms than those it was opened with; a file that is no ledger is LedgerCorrupt. Nothing changes then.

@@ -30,6 +30,7 @@ __all__ = ["Parts", "label"]
 def label(part: KeyValue) -> str:
     """Name a part in the books: True, 1 and "1" are three parts.
 
+    >>> from discreet.ledger.parts import label
     >>> label(True), label(1), label("1")
     ('true', '1', '"1"')
     """
@@ -40,7 +41,8 @@ def label(part: KeyValue) -> str:
 class Parts:
     """The parts of one table, by the values of one column; rows with another value belong to no part.
 
-    >>> Parts("visits", "month", ["2026-04", "2026-05"]).values
+    >>> import discreet as dp
+    >>> dp.Parts("visits", "month", ["2026-04", "2026-05"]).values
     ('2026-04', '2026-05')
 
     Refuses values of mixed kinds or listed twice.
@@ -58,7 +60,8 @@ class Parts:
     def check(self, part: object) -> KeyValue:
         """Return the part if it is one of the listed ones.
 
-        >>> Parts("visits", "month", ["2026-04"]).check("2026-06")
+        >>> import discreet as dp
+        >>> dp.Parts("visits", "month", ["2026-04"]).check("2026-06")
         Traceback (most recent call last):
         ...
         discreet.errors.InvalidArgument: '2026-06' is no part of visits by month; the parts are '2026-04'

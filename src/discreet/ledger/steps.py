@@ -16,5 +16,6 @@ __all__ = ["passed"]
 def passed(step: str) -> None:
     """Do nothing; a test in a child process puts something deadly here.
 
+    >>> from discreet.ledger.steps import passed
     >>> passed("charge:before")
     """

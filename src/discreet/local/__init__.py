@@ -5,7 +5,7 @@ from .bit_flip import BitFlip
 from .catalogue import read_mechanism
 from .choice import Choice
 from .collector import Collector
-from .compare import Frequency, Mean, Trust, compare_trust
+from .compare import FrequencyQuestion, MeanQuestion, Trust, compare_trust
 from .estimate import Estimate
 from .hadamard_sketch import HadamardCountMeanSketch
 from .histogram import Histogram
@@ -28,11 +28,11 @@ __all__ = [
     "CountMeanSketch",
     "Device",
     "Estimate",
-    "Frequency",
+    "FrequencyQuestion",
     "HadamardCountMeanSketch",
     "Histogram",
     "Lifetime",
-    "Mean",
+    "MeanQuestion",
     "Number",
     "OneBitMean",
     "Randomizer",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,8 +19,8 @@ class AlphaPoint:
     """Round numbers from low to high to the points low, low + step, …, high, by one shift α of this device.
 
     α is uniform in 0 … resolution − 1, in units of step/resolution, drawn once. x in [L, L + step) becomes L + step iff
-    x + α ≥ L + step: over devices the rounded number is x on average, and on one device nearly equal numbers become the
-    same point, so a memoised answer does not change with every minute.
+    x + α ≥ L + step: over devices the rounded number is x on average (to step/resolution). On one device near numbers
+    become the same point, so a memoised answer does not change with every minute.
 
     >>> minutes = AlphaPoint(0, 60, step=30, alpha=7, resolution=30)
     >>> minutes.point(22), minutes.point(23)
@@ -72,3 +73,8 @@ class AlphaPoint:
         """Return the device's own grid; α never leaves the device."""
         amounts = {name: str(getattr(self, name)) for name in ("low", "high", "step")}
         return {**amounts, "alpha": self.alpha, "resolution": self.resolution}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> AlphaPoint:
+        """Read what `to_json` wrote."""
+        return cls(**given)

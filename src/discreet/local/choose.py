@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
@@ -139,7 +140,12 @@ def _best(fit: list[Candidate], name: str) -> Candidate:
     return min((c for c in fit if c.facts.member == name), key=lambda c: (c.variance, c.facts.bits))
 
 
-def _candidates(options: int, epsilon: Fraction) -> Iterator[Candidate]:
+@lru_cache(maxsize=256)
+def _candidates(options: int, epsilon: Fraction) -> tuple[Candidate, ...]:
+    return tuple(_listed(options, epsilon))
+
+
+def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
     """List every member that can serve, at each parameter worth trying."""
     yield _candidate(direct_facts(options), 0, epsilon)
     yield _candidate(hadamard_facts(options), 0, epsilon)

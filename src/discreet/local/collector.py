@@ -39,7 +39,7 @@ class Collector:
     >>> for name in ["chrome"] * 30 + ["firefox"] * 10:
     ...     collected.add(pack(Report("browser", collected.params, browser.randomize(name))))
     >>> collected.estimate().n, round(collected.influence(forged=4), 2)
-    (40, 0.14)
+    (40, 0.13)
 
     Refuses lines of other parameters, metrics or versions, reports no device could have sent, and more than `most`
     reports; no refusal carries a report.

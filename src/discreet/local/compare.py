@@ -21,7 +21,7 @@ from .choice import Choice
 from .number import Number
 from .shuffle import shuffle_choice
 
-__all__ = ["Frequency", "Mean", "Trust", "compare_trust"]
+__all__ = ["FrequencyQuestion", "MeanQuestion", "Trust", "compare_trust"]
 
 _STEPS = 12  # halvings in the search for the ε of a shuffled report
 _LARGEST = 16.0
@@ -29,21 +29,21 @@ _ROOT_TWO = Fraction(14142135624, 10**10)  # above √2
 
 
 @dataclass(frozen=True, slots=True)
-class Frequency:
+class FrequencyQuestion:
     """How frequent each of `options` answers is."""
 
     options: int = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class MeanQuestion:
     """The mean of a number between public bounds."""
 
     low: Amount
     high: Amount
 
 
-TrustQuestion: TypeAlias = Frequency | Mean
+TrustQuestion: TypeAlias = FrequencyQuestion | MeanQuestion
 _HEAD = ("model", "trusted", "ε of a report", "standard error")
 
 
@@ -79,15 +79,15 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     and Gaussian noise. A frequency's error is that of one rare option; a mean's the worst.
 
     >>> from discreet.privacy import ApproxDP
-    >>> table = compare_trust(Frequency(2), ApproxDP(1, 1e-6), n=1000)
+    >>> table = compare_trust(FrequencyQuestion(2), ApproxDP(1, 1e-6), n=1000)
     >>> table["central"] < table["shuffled"] < table["local"]
     True
 
     Refuses measures other than PureDP and ApproxDP; with δ = 0 a shuffler hides nothing that is known of.
     """
     people = whole(n, "n", least=2)
-    if not isinstance(question, Frequency | Mean):
-        raise InvalidArgument("the question must be Frequency(options) or Mean(low, high)")
+    if not isinstance(question, FrequencyQuestion | MeanQuestion):
+        raise InvalidArgument("the question must be FrequencyQuestion(options) or MeanQuestion(low, high)")
     if not isinstance(spend, PureDP | ApproxDP) or spend.epsilon == 0:
         raise InvalidArgument("trust is compared under PureDP(ε) or ApproxDP(ε, δ) with ε > 0")
     delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
@@ -99,20 +99,22 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
 
 
 def _local(question: TrustQuestion, epsilon: Fraction, n: int, member: str | None = None) -> float:
-    if isinstance(question, Mean):
+    if isinstance(question, MeanQuestion):
         return math.sqrt(Number(question.low, question.high, PureDP(epsilon)).variance(n=n))
     return math.sqrt(Choice(question.options, PureDP(epsilon), member=member).variance(n=n, frequency=0.0))
 
 
 def _hidden(question: TrustQuestion, epsilon: Fraction, delta: Fraction, n: int) -> tuple[float, float]:
     """Return the best ε of a shuffled report and its error: k-ary response hides best, others tell more per report."""
-    if isinstance(question, Mean):
+    if isinstance(question, MeanQuestion):
         local = _largest(epsilon, delta, lambda e: Shuffled(e, n))
         return float(local), _local(question, min(local, Fraction(10)), n)
     return min((_member(question, epsilon, delta, n, member) for member in ("direct", None)), key=lambda pair: pair[1])
 
 
-def _member(question: Frequency, epsilon: Fraction, delta: Fraction, n: int, member: str | None) -> tuple[float, float]:
+def _member(
+    question: FrequencyQuestion, epsilon: Fraction, delta: Fraction, n: int, member: str | None
+) -> tuple[float, float]:
     local = _largest(epsilon, delta, lambda e: _event(question.options, e, n, member))
     return float(local), _local(question, local, n, member)
 
@@ -136,7 +138,7 @@ def _central(question: TrustQuestion, spend: PureDP | ApproxDP, n: int) -> float
 
     Replacing one value moves a sum by the range, one of two counts by 1, and two of several counts by 1 each.
     """
-    if isinstance(question, Mean):
+    if isinstance(question, MeanQuestion):
         first = second = rational(question.high, "high") - rational(question.low, "low")
     else:
         first, second = (Fraction(1), Fraction(1)) if question.options == 2 else (Fraction(2), _ROOT_TWO)

@@ -27,7 +27,7 @@ from .one_bit import OneBitMean, flip_with
 from .randomizer import Randomizer
 from .rappor import Rappor
 
-__all__ = ["DeviceMemory", "memory_of"]
+__all__ = ["DeviceMemory", "from_plain", "memory_of", "to_plain"]
 
 
 class DeviceMemory(Protocol):
@@ -69,6 +69,29 @@ def memory_of(mechanism: object) -> DeviceMemory:
         case Randomizer(event=Response(epsilon=epsilon) | Promise(measure=PureDP(epsilon=epsilon))):
             return _PlainMemory(mechanism, epsilon, epsilon)
     raise InvalidArgument("a device needs a mechanism of discreet.local whose reports are ε-private")
+
+
+def to_plain(kept: Any) -> Any:  # noqa: ANN401 - whatever a mechanism keeps
+    """Write what is kept as JSON types.
+
+    >>> from_plain(to_plain(np.array([[True, False]]))).tolist(), from_plain(to_plain((3, "ff")))
+    ([[True, False]], (3, 'ff'))
+    """
+    if isinstance(kept, np.ndarray):
+        return {"bits" if kept.dtype == np.bool_ else "numbers": kept.tolist()}
+    return {"parts": list(kept)} if isinstance(kept, tuple) else kept
+
+
+def from_plain(kept: Any) -> Any:  # noqa: ANN401
+    """Read what `to_plain` wrote."""
+    match kept:
+        case {"bits": rows}:
+            return np.array(rows, dtype=np.bool_)
+        case {"numbers": rows}:
+            return np.array(rows, dtype=np.int64)
+        case {"parts": parts}:
+            return tuple(parts)
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ Whether to report on a day is decided by the calendar, never by the value.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -27,7 +27,8 @@ from ..arithmetic.rounding import shown
 from ..errors import BudgetExceeded, InvalidArgument
 from ..noise import Bits
 from .alpha_point import AlphaPoint
-from .memory import DeviceMemory, memory_of
+from .memory import from_plain, memory_of, to_plain
+from .report import params_hash
 
 __all__ = ["DAYS", "Device", "DeviceMode", "DevicePeriod", "Lifetime"]
 
@@ -86,6 +87,7 @@ class Device:
         "_bits",
         "_grid",
         "_kept",
+        "_mechanism",
         "_memory",
         "_overflow",
         "_sent",
@@ -114,7 +116,7 @@ class Device:
         self.most_reports = None if most_reports is None else whole(most_reports, "most_reports", least=1)
         self.per_day = whole(per_day, "per_day", least=1)
         self._grid, self._bits = grid, bits
-        self._memory: DeviceMemory = memory_of(mechanism)
+        self._mechanism, self._memory = mechanism, memory_of(mechanism)
         self._sent, self._kept = 0, dict[Hashable, Any]()
         self._state = self._memory.begin(bits)
         self._overflow = None if mode == "fresh" else self._memory.remember(self._state, self._rounded(default), bits)
@@ -177,6 +179,34 @@ class Device:
     def epsilon(self, period: DevicePeriod) -> float:
         """Return the ε of `lifetime`; read there between which histories it holds."""
         return self.lifetime(period).epsilon
+
+    def to_json(self) -> dict[str, object]:
+        """Return all that the device must keep, a secret of its own: who forgets it draws, and pays, anew."""
+        told: dict[str, object] = {"version": 1, "params": params_hash(self._mechanism.to_json()), "mode": self.mode}
+        told |= {"slots": self.slots, "most_reports": self.most_reports, "per_day": self.per_day, "sent": self._sent}
+        told |= {"state": to_plain(self._state), "overflow": to_plain(self._overflow)}
+        told["kept"] = [[value, to_plain(answer)] for value, answer in self._kept.items()]
+        return told | {"grid": None if self._grid is None else self._grid.to_json()}
+
+    @classmethod
+    def from_json(cls, mechanism: Any, given: Mapping[str, Any], *, bits: Bits | None = None) -> Device:  # noqa: ANN401
+        """Wake a device from what `to_json` wrote.
+
+        Refuses what was kept under other parameters, and other versions.
+        """
+        if given.get("version") != 1 or given.get("params") != params_hash(mechanism.to_json()):
+            raise InvalidArgument("this was kept under other parameters, or by another version; begin a new device")
+        grid = None if given["grid"] is None else AlphaPoint.from_json(given["grid"])
+        default = None if given["mode"] == "fresh" else 0  # its answer was drawn long ago
+        _check(given["mode"], given["slots"], default, given["most_reports"])
+        fields = {name: given[name] for name in ("mode", "slots", "most_reports", "per_day")}
+        fields |= {"_sent": given["sent"], "_grid": grid, "_bits": bits, "_mechanism": mechanism}
+        fields |= {"_state": from_plain(given["state"]), "_overflow": from_plain(given["overflow"])}
+        fields["_kept"] = {value: from_plain(answer) for value, answer in given["kept"]}
+        made = cls.__new__(cls)
+        for name, value in {**fields, "_memory": memory_of(mechanism)}.items():
+            setattr(made, name, value)
+        return made
 
     def __repr__(self) -> str:
         return f"<Device {self.mode}, {self._sent} sent; {self.lifetime('ever')}>"

@@ -54,12 +54,10 @@ class Words:
 
     A word is text, of which the first bits/8 bytes in UTF-8 count, or a whole number below 2^bits.
 
-    >>> words = Words(bits=24, spend=PureDP(8), top=2)
-    >>> words.lengths
-    (20, 24)
-    >>> found = words.find(["cat"] * 600 + ["dog"] * 400 + ["eel"] * 10)
+    >>> words = Words(bits=16, spend=PureDP(2), top=2)
+    >>> found = words.find(["hi"] * 1200 + ["ho"] * 800)
     >>> sorted(found.names)
-    ['cat', 'dog']
+    ['hi', 'ho']
 
     Refuses fewer than 8 or more than 62 bits, and words that are neither text nor numbers.
     """

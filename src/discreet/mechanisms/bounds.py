@@ -28,6 +28,7 @@ __all__ = [
 def laplace_tail(t: Number) -> float:
     """Bound P(|Y| > t·b) ≤ e^(−t) for Laplace noise Y of scale b (lectures 002 and 003; an equality off the lattice).
 
+    >>> from discreet.mechanisms.bounds import laplace_tail
     >>> round(laplace_tail(3), 4)
     0.0498
     """
@@ -46,6 +47,7 @@ def laplace_linf(cells: int, beta: Number, epsilon: Number, sensitivity: Number)
 
     The names example: 10 000 first names, Δ1 = 1, ε = 1, 95 %.
 
+    >>> from discreet.mechanisms.bounds import laplace_linf
     >>> round(laplace_linf(10_000, beta=0.05, epsilon=1, sensitivity=1), 2)
     12.21
     """
@@ -56,6 +58,7 @@ def laplace_linf(cells: int, beta: Number, epsilon: Number, sensitivity: Number)
 def laplace_expected_l1(cells: int, epsilon: Number, sensitivity: Number) -> float:
     """Bound E‖error‖₁ of the Laplace mechanism by K·Δ1/ε (lecture 002; an equality off the lattice).
 
+    >>> from discreet.mechanisms.bounds import laplace_expected_l1
     >>> round(laplace_expected_l1(4, epsilon=0.5, sensitivity=1), 9)
     8.0
     """
@@ -68,6 +71,7 @@ def laplace_counting(queries: int, people: int, epsilon: Number, beta: Number) -
 
     Each share moves by 1/n, so Δ1 = m/n. (Lecture 001 prints n/(m·ε).)
 
+    >>> from discreet.mechanisms.bounds import laplace_counting
     >>> round(laplace_counting(queries=100, people=10_000, epsilon=1, beta=0.05), 4)
     0.076
     """
@@ -78,6 +82,7 @@ def laplace_counting(queries: int, people: int, epsilon: Number, beta: Number) -
 def gaussian_tail(t: Number) -> float:
     """Bound P(|Z| > t·σ) ≤ 2e^(−t²/2) for Gaussian noise (lecture 002).
 
+    >>> from discreet.mechanisms.bounds import gaussian_tail
     >>> round(gaussian_tail(3), 4)
     0.0222
     """
@@ -90,6 +95,7 @@ def gaussian_linf(cells: int, beta: Number, scale: Number) -> float:
     Proof: P(|Z| > t) ≤ e^(−t²/2) for all t ≥ 0, and a union bound. Lecture 002 lacks the √2, and then the bound fails
     for 19 % of releases at K = 10, β = 5 %.
 
+    >>> from discreet.mechanisms.bounds import gaussian_linf
     >>> round(gaussian_linf(10, beta=0.05, scale=1), 3)
     3.255
     """
@@ -102,6 +108,7 @@ def hoeffding_response(n: int, epsilon: Number, beta: Number) -> float:
 
     Each response is 0 or 1 and is divided by 2p − 1 = tanh(ε/2), so |π̂ − π| ≤ √(ln(2/β)/2n)/tanh(ε/2).
 
+    >>> from discreet.mechanisms.bounds import hoeffding_response
     >>> round(hoeffding_response(10_000, epsilon=1, beta=0.05), 4)
     0.0294
     """
@@ -116,6 +123,7 @@ def exponential_utility(options: int, t: Number, epsilon: Number, sensitivity: N
     (2Δ/ε)·(ln(|O|/|O_opt|) + t) (McSherry, Talwar 2007; lecture 003). Four nationalities, t = 3, ε = 1 (lecture 003
     prints 6.8):
 
+    >>> from discreet.mechanisms.bounds import exponential_utility
     >>> round(exponential_utility(4, t=3, epsilon=1, sensitivity=1), 2)
     8.77
     """

@@ -17,6 +17,7 @@ class Mechanism(Protocol):
     `error` bounds how far off one release is, with probability 1 − β. `discreet.testing.check_mechanism` checks that
     the three belong together, for the mechanisms here and for your own.
 
+    >>> from discreet.mechanisms import Mechanism
     >>> from discreet.mechanisms.additive.laplace import Laplace
     >>> isinstance(Laplace(scale=2, sensitivity=1), Mechanism)
     True

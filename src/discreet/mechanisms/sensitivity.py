@@ -41,13 +41,15 @@ class Sensitivity:
     `squared_l2` is Δ2², because Δ2 is often a root. `changed` is how many coordinates one unit can change at all: an
     array of a million cells of which one unit moves two is rounded to the grid at the price of two.
 
-    >>> Sensitivity(l1=2, squared_l2=2, linf=1, changed=2, neighbours="replace") == histogram("replace")
+    >>> import discreet as dp
+    >>> from discreet.mechanisms.sensitivity import histogram
+    >>> dp.Sensitivity(l1=2, squared_l2=2, linf=1, changed=2, neighbours="replace") == histogram("replace")
     True
 
     Refuses what is not positive, and norms that no vectors have (Δ∞ ≤ Δ1 ≤ changed·Δ∞, Δ∞² ≤ Δ2² ≤ Δ1·Δ∞, and
     Δ1² ≤ changed·Δ2²: a vector that long in l1 is at least so long in l2).
 
-    >>> Sensitivity(l1=3, squared_l2=1, linf=1, changed=2)
+    >>> dp.Sensitivity(l1=3, squared_l2=1, linf=1, changed=2)
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: no change of 2 coordinates has these norms; check l1 ≤ changed·linf and the like
@@ -75,6 +77,7 @@ def read_sensitivity(
 ) -> tuple[Fraction | Sensitivity, Neighbours]:
     """Read what a mechanism is told: a number in its own norm, or a `Sensitivity`, which knows its relation.
 
+    >>> from discreet.mechanisms.sensitivity import count, read_sensitivity
     >>> read_sensitivity(0.5, None), read_sensitivity(count("replace"), None)[1]
     ((Fraction(1, 2), 'add-remove'), 'replace')
 
@@ -103,6 +106,7 @@ def count(neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
 
     Proof: one unit adds 0 or 1; exchanging one unit changes the sum by 1, 0 or −1. Both are reached.
 
+    >>> from discreet.mechanisms.sensitivity import count
     >>> count().l1, count("replace").l1
     (Fraction(1, 1), Fraction(1, 1))
     """
@@ -115,6 +119,7 @@ def sum_of(low: Number, high: Number, neighbours: Neighbours = ADD_REMOVE) -> Se
     Proof: adding x changes the sum by x, at most max(|low|, |high|) in size; exchanging x for y by y − x, at most
     high − low. Both are reached at the ends. (Lecture 003 prints `high` for both.)
 
+    >>> from discreet.mechanisms.sensitivity import sum_of
     >>> sum_of(-5, 3).l1, sum_of(-5, 3, "replace").l1
     (Fraction(5, 1), Fraction(8, 1))
 
@@ -144,6 +149,7 @@ def mean_of_known_size(low: Number, high: Number, n: int, neighbours: Neighbours
     Proof: n is a constant, not the number of units in D. If the number of units is private it must be asked for too
     (a private sum and a private count); dividing by the true size would be a different question.
 
+    >>> from discreet.mechanisms.sensitivity import mean_of_known_size
     >>> mean_of_known_size(0, 100, n=50, neighbours="replace").l1
     Fraction(2, 1)
     """
@@ -155,6 +161,7 @@ def histogram(neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
 
     Proof: a unit lies in one cell and adds 1 to it; exchanging it takes 1 from a cell and adds 1 to another.
 
+    >>> from discreet.mechanisms.sensitivity import histogram
     >>> histogram().l1, histogram("replace").l1, histogram("replace").squared_l2
     (Fraction(1, 1), Fraction(2, 1), Fraction(2, 1))
     """
@@ -167,6 +174,7 @@ def contingency_table(tables: int = 1, neighbours: Neighbours = ADD_REMOVE) -> S
     Proof: each table is a histogram, and a unit lies in one cell of each, so `tables` cells move by 1 (2·tables under
     "replace", reached by two units that differ in every attribute). Barak et al. 2007.
 
+    >>> from discreet.mechanisms.sensitivity import contingency_table
     >>> contingency_table(3).l1, contingency_table(3, "replace").squared_l2
     (Fraction(3, 1), Fraction(6, 1))
     """
@@ -179,6 +187,7 @@ def counting_queries(k: int, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity
 
     Proof: each count moves by at most 1 (see `count`), and a unit may have all k properties, another none of them.
 
+    >>> from discreet.mechanisms.sensitivity import counting_queries
     >>> counting_queries(9).l1, counting_queries(9).squared_l2
     (Fraction(9, 1), Fraction(9, 1))
     """
@@ -192,6 +201,7 @@ def covariance(bounds: Sequence[tuple[Number, Number]], neighbours: Neighbours =
     entries reach that at once. Replace: entry (i, j) moves by at most the width of the range of xᵢxⱼ; Δ∞ is exact, Δ1
     and Δ2 are bounds that one pair of units need not reach in all entries at once (exact for a single column).
 
+    >>> from discreet.mechanisms.sensitivity import covariance
     >>> covariance([(0, 1), (-2, 1)]).l1, covariance([(-1, 1)], "replace").l1
     (Fraction(7, 1), Fraction(1, 1))
 

@@ -123,6 +123,7 @@ def binomial(trials: Number, size: int | None = None, *, bits: Bits | None = Non
     Rejection from cells of equal weight, as in Bringmann et al. (2014, §3), with Stirling's series as the envelope
     and as the exact decision (`stirling`).
 
+    >>> from discreet.noise import binomial
     >>> binomial(0), 0 <= binomial(2**40) <= 2**40, binomial(10, 3).shape
     (0, True, (3,))
 

@@ -57,6 +57,7 @@ class _Spare(threading.local):
 class SecureBits:
     """Draw bytes from OpenSSL's generator, safe in threads, after a fork and after pickling.
 
+    >>> from discreet.noise import SecureBits
     >>> len(SecureBits().take(5))
     5
 
@@ -99,6 +100,7 @@ _SECURE = SecureBits()
 def secure_bits() -> SecureBits:
     """Return the process-wide default source.
 
+    >>> from discreet.noise import secure_bits
     >>> secure_bits() is secure_bits()
     True
     """
@@ -108,6 +110,8 @@ def secure_bits() -> SecureBits:
 def readable(bits: object) -> Bits:
     """Check that something can serve as a source of bits; None means the secure default.
 
+    >>> from discreet.noise import secure_bits
+    >>> from discreet.noise.bits import readable
     >>> readable(None) is secure_bits()
     True
     """

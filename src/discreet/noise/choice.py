@@ -35,6 +35,7 @@ def choice(
     The weights become integers with one common denominator; a uniform integer below their sum is placed among the
     cumulated weights. A float weight is its shortest decimal.
 
+    >>> from discreet.noise import choice
     >>> choice([0, 1, 0]), set(choice([0.1, 0, 0.2], 100)) <= {0, 2}
     (1, True)
 

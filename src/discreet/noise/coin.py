@@ -82,6 +82,7 @@ def coin(bias: Number, size: int | None = None, *, bits: Bits | None = None) -> 
 
     A uniform real, read as far as the comparison needs, is below the bias.
 
+    >>> from discreet.noise import coin
     >>> coin(1), coin(0), coin(0.3, 5).shape
     (True, False, (5,))
 
@@ -101,6 +102,7 @@ def exponential_coin(
 
     A uniform real, read as far as the comparison needs, is below exp(−exponent), enclosed as tightly as needed.
 
+    >>> from discreet.noise import exponential_coin
     >>> exponential_coin(0), exponential_coin(10**400, 5).any()
     (True, np.False_)
 

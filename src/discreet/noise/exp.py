@@ -32,6 +32,7 @@ def exp_neg(num: int, den: int, precision: int) -> Bounds:
     Halve the argument j times until it is below 2^-8, sum the alternating Taylor series (whose partial sums enclose
     the limit, Leibniz), square j times; every floor goes down for the lower and up for the upper bound.
 
+    >>> from discreet.noise.exp import exp_neg
     >>> low, high = exp_neg(1, 1, 20)
     >>> low <= 385749 <= high  # floor(2^20 / e)
     True
@@ -66,6 +67,7 @@ def _series(num: int, den: int, work: int) -> Bounds:
 def exp_between(low: int, high: int, scale: int, precision: int) -> Bounds:
     """Bound 2^precision · exp(−x) for every x from low/2^scale to high/2^scale (low may be a little below 0).
 
+    >>> from discreet.noise.exp import exp_between
     >>> exp_between(0, 0, 10, 4)
     (16, 16)
     """
@@ -78,6 +80,8 @@ def decay(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
     e = q·ln 2 + f with q·_LN2_HIGH exact, |error of f| < 2^-50; the Taylor remainder is below 0.694^16/16! < 2^-51; the
     rounding of Horner's rule below 2·16·2^-53·e^0.694 < 2^-46 (Higham 2002, §5.1); 2^-q scales all that down.
 
+    >>> import numpy as np
+    >>> from discreet.noise.exp import decay
     >>> decay(np.array([0.0, np.inf])).tolist()
     [1.0, 0.0]
     """

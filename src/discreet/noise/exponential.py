@@ -84,6 +84,7 @@ def exponential_choice(
     from the upper bounds and accepted by rejection, nearly always at once, else by an exact comparison with as many
     bits as it takes. Nothing underflows: a weight of exp(−10^300) is that weight.
 
+    >>> from discreet.noise import exponential_choice
     >>> exponential_choice([0, 10**6, 3], 1), exponential_choice([1e300, -1e300], 1, 3).tolist()
     (1, [0, 0, 0])
 

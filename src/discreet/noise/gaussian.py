@@ -90,6 +90,7 @@ def gaussian(variance: Number, size: int | None = None, *, bits: Bits | None = N
     The discrete Gaussian of Canonne, Kamath and Steinke (2020), for every rational variance; its own variance is a
     little below the parameter. Inversion of certified thresholds and von Neumann's rejection (`law`, `table`).
 
+    >>> from discreet.noise import gaussian
     >>> type(gaussian(100)), gaussian(0.25, 1000).dtype
     (<class 'int'>, dtype('int64'))
 

@@ -28,6 +28,7 @@ _FINE = 5  # a cell is 1/64 to 1/32 of the scale: a table of at most 5 700 cells
 def scale_of(value: object) -> Fraction:
     """Read a scale: a rational number above 0, at most 2^50.
 
+    >>> from discreet.noise.geometric import scale_of
     >>> scale_of(2**51)
     Traceback (most recent call last):
     ...
@@ -98,6 +99,8 @@ def geometric(scale: Number, size: int | None = None, *, bits: Bits | None = Non
 
     Inversion of certified thresholds and von Neumann's rejection (`law`, `table`).
 
+    >>> from discreet.noise import geometric
+    >>> from fractions import Fraction
     >>> geometric(Fraction(7, 2)) >= 0, geometric(10, 3).shape
     (True, (3,))
 

@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 def grid_exponent(scale: Number) -> int:
     """Choose the grid for noise of a scale: ⌊log2 scale⌋ − 40, exactly.
 
+    >>> from discreet.noise import grid_exponent
     >>> grid_exponent(1), grid_exponent(8), grid_exponent("7.999"), grid_exponent(0.25)
     (-40, -37, -38, -42)
     """
@@ -45,6 +46,8 @@ def to_grid(values: NDArray[Any], exponent: int) -> Integers: ...
 def to_grid(values: float | NDArray[Any], exponent: int) -> int | Integers:
     """Count the steps of 2^exponent nearest to each value, half-up: ⌊x/2^exponent + 1/2⌋, exactly.
 
+    >>> import numpy as np
+    >>> from discreet.noise import to_grid
     >>> to_grid(0.49999999999999994, 0), to_grid(-0.5, 0), to_grid(np.array([2.5, -0.0, 5e-324]), 0).tolist()
     (0, 0, [3, 0, 0])
 
@@ -76,6 +79,8 @@ def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
     In arrays the conversion to float64 is the one rounding: scaling by 2^exponent is then exact, because a product
     below 2^-1022 has less than 53 bits when the exponent is at least −1074.
 
+    >>> import numpy as np
+    >>> from discreet.noise import from_grid
     >>> from_grid(3, -1), from_grid(2**53 + 1, 0), from_grid(np.array([1, -2]), -1).tolist()
     (1.5, 9007199254740992.0, [0.5, -1.0])
     """
@@ -98,6 +103,8 @@ def add_on_grid(values: NDArray[Any], noise: Integers, exponent: int, *, out: Fl
     for a scale of 2^41 steps) and values whose steps overflow (above 2^1023 steps) go through Python integers.
     `out` may be the memory of the noise itself, `noise.view(np.float64)`: fresh memory costs more than the sum.
 
+    >>> import numpy as np
+    >>> from discreet.noise import add_on_grid
     >>> add_on_grid(np.array([0.5, 2.0]), np.array([1, -3]), 0).tolist()
     [2.0, -1.0]
 
@@ -116,7 +123,7 @@ def add_on_grid(values: NDArray[Any], noise: Integers, exponent: int, *, out: Fl
 
 
 def _sum(values: Floats, noise: Integers, power: int, scratch: Floats) -> Floats:
-    """Give the sum of one chunk, in the scratch space: that saves the time of fresh memory."""
+    """Return the sum of one chunk, in the scratch space: that saves the time of fresh memory."""
     if not (noise.min() >= -_EXACT and noise.max() <= _EXACT):
         pairs = zip(values.tolist(), noise.tolist(), strict=True)
         return np.array([_value(_steps(value, power) + extra, power) for value, extra in pairs])

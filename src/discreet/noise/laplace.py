@@ -53,6 +53,7 @@ def laplace(scale: Number, size: int | None = None, *, bits: Bits | None = None)
     certified thresholds and von Neumann's rejection (`law`, `table`). Few draws are served from a block, so that the
     time of one says nothing of its size.
 
+    >>> from discreet.noise import laplace
     >>> type(laplace(10)), laplace(0.5, 1000).dtype
     (<class 'int'>, dtype('int64'))
 

@@ -56,6 +56,7 @@ class Law(Protocol):
 def cell(index: int, sides: int) -> int:
     """Name the cell that comes at an index of the order.
 
+    >>> from discreet.noise.law import cell
     >>> [cell(j, 2) for j in range(5)], [cell(j, 1) for j in range(3)]
     ([0, -1, 1, -2, 2], [0, 1, 2])
     """
@@ -65,6 +66,7 @@ def cell(index: int, sides: int) -> int:
 def first(x: int, shift: int) -> int:
     """Find the integer of x's cell that is nearest to 0.
 
+    >>> from discreet.noise.law import first
     >>> [first(x, 2) for x in (0, 3, 5, -1, -4, -5)]
     [0, 0, 4, -1, -1, -5]
     """

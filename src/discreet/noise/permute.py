@@ -47,6 +47,7 @@ def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = No
     all coins, then draw one of the heads uniformly. (Also the law of report-noisy-max with exponential noise, Ding et
     al. 2021.)
 
+    >>> from discreet.noise import permute_and_flip
     >>> permute_and_flip([0, 10**6, 3], 1)
     1
 

@@ -78,6 +78,8 @@ class Scores:
 def _split(rate: Fraction) -> tuple[int, float]:
     """Write a rate > 0 as factor·2^power with 1/2 ≤ factor ≤ 1.
 
+    >>> from discreet.noise.scores import _split
+    >>> from fractions import Fraction
     >>> _split(Fraction(3, 4)), _split(Fraction(8))
     ((0, 0.75), (3, 1.0))
     """

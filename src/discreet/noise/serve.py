@@ -56,6 +56,7 @@ def cached(read: Callable[[object], T]) -> Callable[[object], T]:
 def count_of(size: object) -> int:
     """Read how many draws are asked for.
 
+    >>> from discreet.noise.serve import count_of
     >>> count_of(2**40)
     Traceback (most recent call last):
     ...

@@ -27,6 +27,7 @@ def settle(word: int, width: int, thresholds: Thresholds, draw: RandomWords, *, 
 
     `thresholds(precision)` gives the bounds of t_0 ≤ t_1 ≤ … in units of 2^-precision, as many as can be told from 1.
 
+    >>> from discreet.noise.settle import settle
     >>> settle(3, 4, lambda p: [(1 << p - 2, 1 << p - 2), (1 << p - 1, 1 << p - 1)], None)  # 3/16 < 1/4
     0
     """
@@ -51,6 +52,7 @@ def _place(start: int, end: int, thresholds: Iterable[Bounds]) -> int:
 def below(word: int, width: int, bounds: Callable[[int], Bounds], draw: RandomWords, *, step: int = STEP) -> bool:
     """Decide U < t, where U begins with `word` and `bounds(precision)` encloses t.
 
+    >>> from discreet.noise.settle import below
     >>> below(0, 1, lambda p: (1 << p - 1, 1 << p - 1), None), below(1, 1, lambda p: (1 << p - 1, 1 << p - 1), None)
     (True, False)
     """

@@ -26,6 +26,7 @@ __all__ = ["bernoulli", "stirling"]
 def bernoulli(n: int) -> Fraction:
     """Return the Bernoulli number B_n, B_1 = −1/2.
 
+    >>> from discreet.noise.stirling import bernoulli
     >>> [str(bernoulli(n)) for n in (0, 1, 2, 4, 12)]
     ['1', '-1/2', '1/6', '-1/30', '-691/2730']
     """
@@ -40,6 +41,7 @@ def bernoulli(n: int) -> Fraction:
 def stirling(trials: int, x: int, precision: int) -> Bounds:
     """Bound E = ln(k!·(N−k)!) + const, k = ⌊N/2⌋ + x, in units of 2^-precision; the constant depends on N alone.
 
+    >>> from discreet.noise.stirling import stirling
     >>> round((stirling(1000, 1, 60)[0] - stirling(1000, 0, 60)[0]) / 2**60, 15)  # ln(501/500)
     0.001998002662673
     """
@@ -82,7 +84,7 @@ def _correction(double: int, work: int) -> Bounds:
 
 @cache
 def _coefficients(k: int) -> tuple[int, int, int, int]:
-    """Give the term B_2k(1/2)/(2k(2k−1)·z^(2k−1)) and the bound of the remainder after it, as fractions in 2z."""
+    """Return the term B_2k(1/2)/(2k(2k−1)·z^(2k−1)) and the bound of the remainder after it, as fractions in 2z."""
     term = -(1 - Fraction(2, 4**k)) * bernoulli(2 * k) * 2 ** (2 * k - 1) / (2 * k * (2 * k - 1))
     rest = 2 * abs(bernoulli(2 * k + 2)) * 2 ** (2 * k + 1) / ((2 * k + 2) * (2 * k + 1))
     return term.numerator, term.denominator, rest.numerator, rest.denominator

@@ -80,6 +80,7 @@ def held(h: int, shift: int) -> int:
     A parameter in range leaves less than 2^-11000 of the mass outside; such a draw is refused, never wrapped. The
     refusal depends on the noise alone.
 
+    >>> from discreet.noise.table import held
     >>> held(5, 3)
     5
     >>> held(2**60, 3)

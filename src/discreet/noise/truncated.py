@@ -31,6 +31,7 @@ def truncated_geometric(
 
     Ghosh, Roughgarden and Sundararajan (2012): clamping moves each tail's mass to the end of the range.
 
+    >>> from discreet.noise import truncated_geometric
     >>> 0 <= truncated_geometric(3, 10, 0, 5) <= 5, truncated_geometric([0, 5], 2, 0, 5).shape
     (True, (2,))
 

@@ -40,6 +40,8 @@ class Uniform:
 def wide(bound: int, draw: RandomWords) -> int:
     """Draw one uniform Python integer below any bound, by rejection from as many bits as the bound has.
 
+    >>> from discreet.noise.uniform import wide
+    >>> from discreet.noise.words import ByteWords
     >>> class Zeros:
     ...     def take(self, count):
     ...         return bytes(count)
@@ -67,6 +69,7 @@ def uniform(bound: Number, size: int | None = None, *, bits: Bits | None = None)
 
     Lemire (2019, §3): whole multiples of the bound are kept, the incomplete last one is drawn again.
 
+    >>> from discreet.noise import uniform
     >>> uniform(1), uniform(6, 4).max() < 6, uniform(10**30) < 10**30
     (0, np.True_, True)
 

@@ -32,6 +32,7 @@ class RandomWords(Protocol):
 class ByteWords:
     """Read words from bytes, little end first.
 
+    >>> from discreet.noise.words import ByteWords
     >>> class Ones:
     ...     def take(self, count):
     ...         return bytes([255]) * count

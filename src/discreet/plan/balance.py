@@ -95,6 +95,7 @@ def least_prices(
 ) -> dict[int, float]:
     """Find the least Σs_r with Σ_r A_ir·s_r^−p ≤ limitᵢ and s_r ≥ floor_r.
 
+    >>> from discreet.plan.balance import least_prices
     >>> found = least_prices([{0: 1.0, 1: 1.0}], [8.0], {}, 2)
     >>> round(found[0], 6), round(found[1], 6)
     (0.5, 0.5)

@@ -138,7 +138,9 @@ def _parts(releases: Sequence[PlannedRelease], price: Callable[[Event], Fraction
 def amount_of(price: Measure) -> Fraction:
     """Return the amount that prices of one kind are compared by.
 
-    >>> amount_of(PureDP(2)), amount_of(GaussianDP(3))
+    >>> import discreet as dp
+    >>> from discreet.plan.choose import amount_of
+    >>> amount_of(dp.PureDP(2)), amount_of(dp.GaussianDP(3))
     (Fraction(2, 1), Fraction(9, 1))
     """
     match price:

@@ -23,6 +23,7 @@ __all__ = ["choice_of", "release_of"]
 def release_of(need: Need, budget: Divisible) -> PlannedRelease:
     """Choose the mechanism of a release: the least noise that its part of the budget allows.
 
+    >>> from discreet.plan.release import release_of
     >>> from fractions import Fraction
     >>> from discreet import Boolean, PureDP, Rows, Schema
     >>> from discreet.query.algebra.expression import Constant

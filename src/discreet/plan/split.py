@@ -27,9 +27,11 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
     Pure, zCDP and Gaussian budgets are themselves. An (ε, δ) can be spent as pure ε, or as the largest μ whose curve
     passes under (ε, δ) (Balle, Wang 2018); which leaves less error depends on how many totals a unit touches.
 
-    >>> routes(ApproxDP(1, 0))
+    >>> import discreet as dp
+    >>> from discreet.plan import routes
+    >>> routes(dp.ApproxDP(1, 0))
     (PureDP(1),)
-    >>> [route.implies(ApproxDP(1, "1e-6")) for route in routes(ApproxDP(1, "1e-6"))]
+    >>> [route.implies(dp.ApproxDP(1, "1e-6")) for route in routes(dp.ApproxDP(1, "1e-6"))]
     [True, True]
 
     Refuses a budget of nothing, and Rényi budgets, which are stated at a few orders only.
@@ -54,7 +56,10 @@ def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
 def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
     """Divide a budget in proportion to weights: ε, ρ or μ².
 
-    >>> split(PureDP(1), [Fraction(1), Fraction(3)])
+    >>> import discreet as dp
+    >>> from discreet.plan import split
+    >>> from fractions import Fraction
+    >>> split(dp.PureDP(1), [Fraction(1), Fraction(3)])
     [PureDP(0.25), PureDP(0.75)]
     """
     parts = [weight / sum(weights) for weight in weights]

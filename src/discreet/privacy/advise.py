@@ -42,9 +42,10 @@ class Advice:
 def advise(delta: Number, n: int) -> Advice:
     """Judge a δ for n units: releasing one random record whole is (0, 1/n)-DP, so δ must be far below 1/n.
 
-    >>> print(advise(1e-6, 10_000))
+    >>> import discreet as dp
+    >>> print(dp.advise(1e-6, 10_000))
     δ·n = 0.01: at most about one chance in 100 that anybody's record could be shown outright. Fine.
-    >>> advise(1e-4, 10_000).fine
+    >>> dp.advise(1e-4, 10_000).fine
     False
 
     Refuses δ outside [0, 1) and n below 1. It advises; it never changes a δ.
@@ -98,7 +99,8 @@ class Meaning:
 
         Holds except with probability at most `chance`. For example 1 in 100 becomes at most 2.7 in 100 at ε = 1.
 
-        >>> [round(p, 4) for p in meaning(PureDP(1)).posterior(0.01)]
+        >>> import discreet as dp
+        >>> [round(p, 4) for p in dp.meaning(dp.PureDP(1)).posterior(0.01)]
         [0.0037, 0.0267]
         """
         p, shrunk = float(read_rate(prior, "prior")), math.exp(-self.loss)
@@ -127,9 +129,10 @@ def _strength(epsilon: float) -> str:
 
 
 def meaning(measure: Measure, delta: Number | None = None) -> Meaning:
-    """Say what a promise means; promises with a whole curve are read at a `delta`.
+    """Return what a promise means; promises with a whole curve are read at a `delta`.
 
-    >>> print(str(meaning(PureDP(1))).splitlines()[1])
+    >>> import discreet as dp
+    >>> print(str(dp.meaning(dp.PureDP(1))).splitlines()[1])
     The odds of anything about a person move by a factor of at most 2.719.
 
     Refuses a zCDP, Gaussian or Rényi promise without a delta.
@@ -158,8 +161,10 @@ def passed(curve: Curve, loss: float) -> float:
     P(B) ≤ δ(ε)/(1 − e^(ε−loss)) for both neighbours; and what D makes e^loss times less likely than D' has, under D, at
     most e^−loss times that probability. Every ε gives a bound; the least of a grid is returned.
 
-    >>> from .measures import GaussianDP
-    >>> curve = compose(Promise(GaussianDP(1)))
+    >>> import discreet as dp
+    >>> from discreet.privacy import Promise
+    >>> from discreet.privacy.advise import passed
+    >>> curve = dp.compose(Promise(dp.GaussianDP(1)))
     >>> 5.33e-5 < passed(curve, curve.epsilon(1e-5)) < 1.3e-4
     True
     """

@@ -32,7 +32,8 @@ def amplify(measure: Measure, rate: Number) -> PureDP | ApproxDP:
 
     Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018, Theorem 8. It holds in both directions.
 
-    >>> amplify(ApproxDP(1, "1e-5"), 0.01).delta, float(amplify(PureDP(1), 0.01).epsilon) < 0.01704
+    >>> import discreet as dp
+    >>> dp.amplify(dp.ApproxDP(1, "1e-5"), 0.01).delta, float(dp.amplify(dp.PureDP(1), 0.01).epsilon) < 0.01704
     (Fraction(1, 10000000), True)
 
     Refuses the other measures: their amount does not shrink with the rate (all orders, or all of the curve, count).
@@ -57,6 +58,7 @@ def amplify_delta(
     γ(1−q) ≥ 1, where δ' is the curve of (Q, P) (Zhu, Dong, Wang 2022, Proposition 30). Pass the curve that belongs to
     the direction; both are the same for symmetric noise. Nothing is rounded.
 
+    >>> from discreet.privacy.amplify import amplify_delta
     >>> from discreet.privacy.pricing.gaussian import delta
     >>> removed = amplify_delta(lambda e: delta(1.0, e), "0.01", "remove")
     >>> round(removed(0.1), 15)
@@ -86,7 +88,8 @@ def dp_sgd(*, noise_multiplier: Number, rate: Number, steps: int) -> Repeated:
     The neighbour relation is add/remove; clipping to norm C with noise σC has Δ2 = C, so only σ counts. (Pricing it for
     replace-one needs twice the sensitivity; a peer that does not say so is wrong by that factor.)
 
-    >>> dp_sgd(noise_multiplier="0.8", rate="0.01", steps=10000).times
+    >>> import discreet as dp
+    >>> dp.dp_sgd(noise_multiplier="0.8", rate="0.01", steps=10000).times
     10000
     """
     return Repeated(Sampled(GaussianNoise.of(noise_multiplier, 1), rate), steps)

@@ -35,10 +35,11 @@ _MOST = 2**60
 
 
 def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
-    """Tell whether the events together keep the promise; sums of exact amounts are compared exactly.
+    """Return whether the events together keep the promise; sums of exact amounts are compared exactly.
 
-    >>> from .events import LaplaceNoise
-    >>> fits([LaplaceNoise(20, 1)] * 20, PureDP(1)), fits([LaplaceNoise(20, 1)] * 21, PureDP(1))
+    >>> import discreet as dp
+    >>> from discreet.privacy import LaplaceNoise, fits
+    >>> fits([LaplaceNoise(20, 1)] * 20, dp.PureDP(1)), fits([LaplaceNoise(20, 1)] * 21, dp.PureDP(1))
     (True, False)
 
     Refuses what is no event and no budget.
@@ -47,7 +48,7 @@ def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
 
 
 def excess(parts: Flattened, budget: Measure) -> float:
-    """Give ln(price/budget): above 0 exactly when the events do not fit."""
+    """Return ln(price/budget): above 0 exactly when the events do not fit."""
     match budget:
         case PureDP():
             return _ratio(price_pure(parts), budget.epsilon)
@@ -73,7 +74,7 @@ def _approximate(parts: Flattened, budget: ApproxDP) -> float:
 
 
 def _ratio(price: Fraction | None, amount: Fraction) -> float:
-    """Give the logarithm of price/amount with the sign of the exact comparison."""
+    """Return the logarithm of price/amount with the sign of the exact comparison."""
     if price is None:
         return math.inf
     if price <= amount:
@@ -91,10 +92,11 @@ def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Nu
     `make` turns a scale into an event whose price falls as the scale grows; `start` is any rough guess. The result is
     the simplest fraction in the final bracket, so a scale that is exactly 20 comes out as 20, and it is checked again.
 
-    >>> from .events import GaussianNoise, LaplaceNoise
-    >>> least_scale(lambda b: LaplaceNoise(b, 1), PureDP("1/20"), start=1)
+    >>> import discreet as dp
+    >>> from discreet.privacy import GaussianNoise, LaplaceNoise, least_scale
+    >>> least_scale(lambda b: LaplaceNoise(b, 1), dp.PureDP("1/20"), start=1)
     Fraction(20, 1)
-    >>> round(float(least_scale(lambda s: GaussianNoise.of(s, 1), ApproxDP(1, "1e-6"), start=1)), 9)
+    >>> round(float(least_scale(lambda s: GaussianNoise.of(s, 1), dp.ApproxDP(1, "1e-6"), start=1)), 9)
     4.224678889
 
     Refuses a budget that no amount of noise can keep, such as PureDP for Gaussian noise.
@@ -134,8 +136,9 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
 def largest(make: Callable[[Fraction], Event], budget: Measure, *, start: Number) -> Fraction:
     """Find the largest parameter that fits the budget, one that costs more as it grows; never above the true one.
 
-    >>> from .events import ExponentialSelection
-    >>> each = largest(lambda e: Repeated(ExponentialSelection(e), 100), ApproxDP(1, "1e-6"), start=0.1)
+    >>> import discreet as dp
+    >>> from discreet.privacy import ExponentialSelection, Repeated, largest
+    >>> each = largest(lambda e: Repeated(ExponentialSelection(e), 100), dp.ApproxDP(1, "1e-6"), start=0.1)
     >>> 0.03 < each < 0.06
     True
     """
@@ -145,8 +148,9 @@ def largest(make: Callable[[Fraction], Event], budget: Measure, *, start: Number
 def most_queries(event: Event, budget: Measure) -> int:
     """Count how often the event may be repeated within the budget; 0 if not even once.
 
-    >>> from .events import LaplaceNoise
-    >>> most_queries(LaplaceNoise(20, 1), PureDP(1)), most_queries(LaplaceNoise(1, 1), PureDP("1/2"))
+    >>> import discreet as dp
+    >>> from discreet.privacy import LaplaceNoise
+    >>> dp.most_queries(LaplaceNoise(20, 1), dp.PureDP(1)), dp.most_queries(LaplaceNoise(1, 1), dp.PureDP("1/2"))
     (20, 0)
 
     Refuses an event that costs nothing: there is no most.
@@ -163,10 +167,11 @@ def most_queries(event: Event, budget: Measure) -> int:
 
 
 def least_budget(events: Event | Iterable[Event], *, delta: Number = 0) -> PureDP | ApproxDP:
-    """Give the least budget the events fit: PureDP at δ = 0, else ApproxDP at the given δ, rounded up.
+    """Return the least budget the events fit: PureDP at δ = 0, else ApproxDP at the given δ, rounded up.
 
-    >>> from .events import LaplaceNoise
-    >>> least_budget([LaplaceNoise(20, 1)] * 20)
+    >>> import discreet as dp
+    >>> from discreet.privacy import LaplaceNoise
+    >>> dp.least_budget([LaplaceNoise(20, 1)] * 20)
     PureDP(1)
 
     Refuses δ = 0 for events that are not pure.

@@ -24,12 +24,13 @@ __all__ = ["compose"]
 
 
 def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curve:
-    """Give the privacy curve of one event or of several, nested in any way: the tightest sound price.
+    """Return the privacy curve of one event or of several, nested in any way: the tightest sound price.
 
     `accuracy` is the relative gap that the numerical engine aims at between its upper and its lower bound.
 
-    >>> from .events import LaplaceNoise
-    >>> hundred = compose([LaplaceNoise(scale=10, sensitivity=1)] * 100)
+    >>> import discreet as dp
+    >>> from discreet.privacy import LaplaceNoise
+    >>> hundred = dp.compose([LaplaceNoise(scale=10, sensitivity=1)] * 100)
     >>> hundred.epsilon(delta=0)
     10.0
 

@@ -33,27 +33,32 @@ __all__ = ["delta", "epsilon", "implies", "to_approx", "to_gaussian", "to_pure",
 
 
 def epsilon(measure: Measure, delta: Number) -> float:
-    """Give the least ε that a promise implies at this δ, rounded up; infinite if none.
+    """Return the least ε that a promise implies at this δ, rounded up; infinite if none.
 
-    >>> round(epsilon(ZCDP(0.5), 1e-6), 9), epsilon(PureDP(1), 0)
+    >>> import discreet as dp
+    >>> from discreet.privacy.convert import epsilon
+    >>> round(epsilon(dp.ZCDP(0.5), 1e-6), 9), epsilon(dp.PureDP(1), 0)
     (5.221534445, 1.0)
     """
     return Curve(flatten(Promise(measure))).epsilon(delta)
 
 
 def delta(measure: Measure, epsilon: Number) -> float:
-    """Give the least δ that a promise implies at this ε, rounded up.
+    """Return the least δ that a promise implies at this ε, rounded up.
 
-    >>> round(delta(PureDP(1), 0.5), 9)
+    >>> import discreet as dp
+    >>> from discreet.privacy.convert import delta
+    >>> round(delta(dp.PureDP(1), 0.5), 9)
     0.287649137
     """
     return Curve(flatten(Promise(measure))).delta(epsilon)
 
 
 def implies(measure: Measure, promise: Measure) -> bool:
-    """Tell whether one promise implies another, by the tightest known conversion.
+    """Return whether one promise implies another, by the tightest known conversion.
 
-    >>> implies(GaussianDP(1), ZCDP(0.5)), implies(ZCDP(0.5), GaussianDP(1))
+    >>> import discreet as dp
+    >>> dp.implies(dp.GaussianDP(1), dp.ZCDP(0.5)), dp.implies(dp.ZCDP(0.5), dp.GaussianDP(1))
     (True, False)
 
     Refuses what is no measure.
@@ -64,7 +69,9 @@ def implies(measure: Measure, promise: Measure) -> bool:
 def to_pure(measure: Measure) -> PureDP:
     """Restate a promise that is pure already.
 
-    >>> to_pure(ApproxDP(1, 0))
+    >>> import discreet as dp
+    >>> from discreet.privacy import to_pure
+    >>> to_pure(dp.ApproxDP(1, 0))
     PureDP(1)
 
     Refuses every other: no δ, ρ or μ above 0 implies a pure promise.
@@ -75,7 +82,9 @@ def to_pure(measure: Measure) -> PureDP:
 def to_approx(measure: Measure, delta: Number) -> ApproxDP:
     """Restate a promise as (ε, δ) at a given δ, the least ε it implies.
 
-    >>> to_approx(PureDP(1), 0)
+    >>> import discreet as dp
+    >>> from discreet.privacy import to_approx
+    >>> to_approx(dp.PureDP(1), 0)
     ApproxDP(1, 0)
 
     Refuses a δ at which the promise says nothing.
@@ -87,7 +96,9 @@ def to_approx(measure: Measure, delta: Number) -> ApproxDP:
 def to_zcdp(measure: Measure) -> ZCDP:
     """Restate a promise as zCDP, the least ρ it implies.
 
-    >>> to_zcdp(GaussianDP(1)), 0.4621 < to_zcdp(PureDP(1)).rho < 0.4622
+    >>> import discreet as dp
+    >>> from discreet.privacy import to_zcdp
+    >>> to_zcdp(dp.GaussianDP(1)), 0.4621 < to_zcdp(dp.PureDP(1)).rho < 0.4622
     (ZCDP(0.5), True)
 
     Refuses (ε, δ) with δ > 0 and Rényi promises at a few orders: they imply none.
@@ -98,7 +109,9 @@ def to_zcdp(measure: Measure) -> ZCDP:
 def to_gaussian(measure: Measure) -> GaussianDP:
     """Restate a promise as Gaussian DP, the least μ it implies.
 
-    >>> 1.2320 < to_gaussian(PureDP(1)).mu < 1.2321
+    >>> import discreet as dp
+    >>> from discreet.privacy import to_gaussian
+    >>> 1.2320 < to_gaussian(dp.PureDP(1)).mu < 1.2321
     True
 
     Refuses all but pure and Gaussian promises: the others imply none.
@@ -109,7 +122,9 @@ def to_gaussian(measure: Measure) -> GaussianDP:
 def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
     """Restate a promise as Rényi DP at these orders.
 
-    >>> to_renyi(ZCDP(0.5), [2, 8])
+    >>> import discreet as dp
+    >>> from discreet.privacy import to_renyi
+    >>> to_renyi(dp.ZCDP(0.5), [2, 8])
     RenyiDP({2: 1, 8: 4})
 
     Refuses (ε, δ) with δ > 0, and orders above all that a Rényi promise lists.

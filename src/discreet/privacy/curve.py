@@ -33,6 +33,7 @@ __all__ = ["Curve", "Lower", "read_delta", "read_epsilon"]
 def read_delta(delta: Number) -> Fraction:
     """Read a δ with 0 ≤ δ < 1 exactly.
 
+    >>> from discreet.privacy.curve import read_delta
     >>> read_delta(1)
     Traceback (most recent call last):
     ...
@@ -47,6 +48,7 @@ def read_delta(delta: Number) -> Fraction:
 def read_epsilon(epsilon: Number) -> Fraction:
     """Read an ε ≥ 0 exactly.
 
+    >>> from discreet.privacy.curve import read_epsilon
     >>> read_epsilon(0.1)
     Fraction(1, 10)
     """
@@ -63,7 +65,7 @@ class Lower:
     of: Curve
 
     def epsilon(self, delta: Number) -> float:
-        """Give a lower bound on the ε at this δ."""
+        """Return a lower bound on the ε at this δ."""
         exact = read_delta(delta)
         if exact == 0:
             pure = price_pure(self.of.parts)
@@ -71,7 +73,7 @@ class Lower:
         return max((m.lower_epsilon(exact) for m in self.of.from_below if m.lower_epsilon), default=0.0)
 
     def delta(self, epsilon: Number) -> float:
-        """Give a lower bound on the δ at this ε."""
+        """Return a lower bound on the δ at this ε."""
         exact = read_epsilon(epsilon)
         return max((m.lower_delta(exact) for m in self.of.from_below if m.lower_delta), default=0.0)
 
@@ -83,9 +85,10 @@ class Curve:
     Made by `compose(events)`. Valid for events whose slots were fixed beforehand; a ledger that decides after seeing
     answers needs a filter.
 
-    >>> from .events import GaussianNoise
-    >>> from .pricing.parts import flatten
-    >>> curve = Curve(flatten([GaussianNoise.of(scale=10, sensitivity=1)] * 1000))
+    >>> import discreet as dp
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.parts import flatten
+    >>> curve = dp.Curve(flatten([GaussianNoise.of(scale=10, sensitivity=1)] * 1000))
     >>> round(curve.epsilon(delta=1e-6), 6), round(curve.delta(epsilon=10), 6)
     (19.423656, 0.03378)
     """
@@ -127,7 +130,7 @@ class Curve:
         return tuple(m for m in self.used if m.exact) or tuple(m for m in self._all if m.exact)
 
     def epsilon(self, delta: Number) -> float:
-        """Give the least sound ε at this δ; at δ = 0 the sum of the pure ε, infinite if there is none.
+        """Return the least sound ε at this δ; at δ = 0 the sum of the pure ε, infinite if there is none.
 
         Refuses δ outside [0, 1).
         """
@@ -138,7 +141,7 @@ class Curve:
         return min((m.epsilon(exact) for m in self.used), default=math.inf)
 
     def delta(self, epsilon: Number) -> float:
-        """Give the least sound δ at this ε. Refuses a negative ε."""
+        """Return the least sound δ at this ε. Refuses a negative ε."""
         exact = read_epsilon(epsilon)
         return min((m.delta(exact) for m in self.used), default=1.0)
 
@@ -148,11 +151,11 @@ class Curve:
         return Lower(self)
 
     def gap(self, delta: Number) -> float:
-        """Give how far the price may be above the truth, relatively: upper/lower − 1.
+        """Return how far the price may be above the truth, relatively: upper/lower − 1.
 
-        >>> from .compose import compose
-        >>> from .events import GaussianNoise
-        >>> compose(GaussianNoise.of(scale=10, sensitivity=1)).gap(1e-6) < 1e-11
+        >>> import discreet as dp
+        >>> from discreet.privacy import GaussianNoise
+        >>> dp.compose(GaussianNoise.of(scale=10, sensitivity=1)).gap(1e-6) < 1e-11
         True
         """
         high, low = self.epsilon(delta), self.lower.epsilon(delta)
@@ -161,19 +164,19 @@ class Curve:
         return high / low - 1 if low else math.inf
 
     def mu(self) -> float:
-        """Give a μ for which the events are μ-Gaussian DP, rounded up; infinite if we know none."""
+        """Return a μ for which the events are μ-Gaussian DP, rounded up; infinite if we know none."""
         square = gdp.price_gdp(self.parts)
         if square is None:
             return math.inf
         return up(math.sqrt(square)) if square else 0.0
 
     def rho(self) -> float:
-        """Give a ρ for which the events are ρ-zCDP, rounded up; infinite if we know none."""
+        """Return a ρ for which the events are ρ-zCDP, rounded up; infinite if we know none."""
         amount = price_zcdp(self.parts)
         return math.inf if amount is None else ceiling(amount)
 
     def renyi(self, alpha: float) -> float:
-        """Give the Rényi divergence of order α, rounded up; infinite if we know none."""
+        """Return the Rényi divergence of order α, rounded up; infinite if we know none."""
         return rdp.renyi(self.parts, float(rational(alpha, "alpha")))
 
     @cached_property
@@ -188,9 +191,9 @@ class Curve:
     def tradeoff(self, false_positive: Number) -> Attack:
         """Bound every guess whether one unit took part: the least false-negative rate at this false-positive rate.
 
-        >>> from .compose import compose
-        >>> from .events import Response
-        >>> compose(Response(1)).tradeoff(0.05).true_positive < 0.05 * 2.7183
+        >>> import discreet as dp
+        >>> from discreet.privacy import Response
+        >>> dp.compose(Response(1)).tradeoff(0.05).true_positive < 0.05 * 2.7183
         True
 
         Refuses a rate outside [0, 1].
@@ -200,9 +203,9 @@ class Curve:
     def why(self, delta: Number) -> Why:
         """List every method that applies with its ε at this δ, say which won and why; prints as a table.
 
-        >>> from .compose import compose
-        >>> from .events import Response
-        >>> compose([Response(0.1)] * 100).why(1e-6).winner.method
+        >>> import discreet as dp
+        >>> from discreet.privacy import Response
+        >>> dp.compose([Response(0.1)] * 100).why(1e-6).winner.method
         'optimal'
         """
         exact = read_delta(delta)

@@ -23,12 +23,10 @@ from typing import TypeAlias
 
 from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, rational, whole
-from ..arithmetic.rounding import shown, up
+from ..arithmetic.rounding import brief_text, exact_text, up
 from ..errors import InvalidArgument
 
 __all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
-
-_BRIEF = 12  # characters of an amount that people read at a glance
 
 
 def _amount(value: object, name: str) -> Fraction:
@@ -41,6 +39,7 @@ def _amount(value: object, name: str) -> Fraction:
 def read_measure(value: object) -> Measure:
     """Check that a promise or a budget is a measure.
 
+    >>> from discreet.privacy.measures import read_measure
     >>> read_measure(1.0)
     Traceback (most recent call last):
     ...
@@ -50,21 +49,6 @@ def read_measure(value: object) -> Measure:
         kind = type(value).__name__
         raise InvalidArgument(f"a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got {kind}")
     return value
-
-
-def _show(amount: Fraction) -> str:
-    """Print an amount as a plain decimal if it is a short one, else as a fraction."""
-    try:
-        decimal = f"{float(amount):.12g}"
-    except OverflowError:
-        return str(amount)
-    return decimal if Fraction(decimal) == amount else str(amount)
-
-
-def _brief(amount: Fraction) -> str:
-    """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
-    exact = _show(amount)
-    return exact if len(exact) <= _BRIEF else shown(amount, 6)
 
 
 def _conversions() -> ModuleType:
@@ -80,9 +64,10 @@ class _Promise:
     __slots__ = ()
 
     def implies(self, promise: Measure) -> bool:
-        """Tell whether whoever keeps this promise keeps the other one too, by the tightest known conversion.
+        """Return whether whoever keeps this promise keeps the other one too, by the tightest known conversion.
 
-        >>> PureDP(1).implies(ZCDP(0.5)), ZCDP(0.5).implies(PureDP(9))
+        >>> import discreet as dp
+        >>> dp.PureDP(1).implies(dp.ZCDP(0.5)), dp.ZCDP(0.5).implies(dp.PureDP(9))
         (True, False)
 
         Refuses what is no measure.
@@ -95,9 +80,10 @@ class _Promise:
 
 
 def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
-    """Give the least ε this promises at a δ, rounded up.
+    """Return the least ε this promises at a δ, rounded up.
 
-    >>> round(GaussianDP(1).epsilon(delta=1e-10), 9)
+    >>> import discreet as dp
+    >>> round(dp.GaussianDP(1).epsilon(delta=1e-10), 9)
     6.547924067
     """
     price: float = _conversions().epsilon(self, delta)
@@ -105,9 +91,10 @@ def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
 
 
 def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
-    """Give the least δ this promises at an ε, rounded up.
+    """Return the least δ this promises at an ε, rounded up.
 
-    >>> round(GaussianDP(1).delta(epsilon=1), 9)
+    >>> import discreet as dp
+    >>> round(dp.GaussianDP(1).delta(epsilon=1), 9)
     0.126936738
     """
     price: float = _conversions().delta(self, epsilon)
@@ -118,7 +105,8 @@ def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
 class PureDP(_Promise):
     """Promise ε-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] (Dwork, McSherry, Nissim, Smith 2006).
 
-    >>> sum([PureDP(0.05)] * 19, PureDP(0.05)) == PureDP(1)
+    >>> import discreet as dp
+    >>> sum([dp.PureDP(0.05)] * 19, dp.PureDP(0.05)) == dp.PureDP(1)
     True
     """
 
@@ -128,10 +116,10 @@ class PureDP(_Promise):
         fill(self, epsilon=_amount(epsilon, "epsilon"))
 
     def __repr__(self) -> str:
-        return f"PureDP({_show(self.epsilon)})"
+        return f"PureDP({exact_text(self.epsilon)})"
 
     def __str__(self) -> str:
-        return f"ε = {_brief(self.epsilon)}"
+        return f"ε = {brief_text(self.epsilon)}"
 
     def __add__(self, other: PureDP) -> PureDP:
         return PureDP(self.epsilon + other.epsilon) if isinstance(other, PureDP) else NotImplemented
@@ -144,7 +132,8 @@ class PureDP(_Promise):
 class ApproxDP(_Promise):
     """Promise (ε, δ)-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ.
 
-    >>> ApproxDP(1, "1e-6") + ApproxDP(0.5, "1e-6")
+    >>> import discreet as dp
+    >>> dp.ApproxDP(1, "1e-6") + dp.ApproxDP(0.5, "1e-6")
     ApproxDP(1.5, 2e-06)
     """
 
@@ -157,10 +146,10 @@ class ApproxDP(_Promise):
             raise InvalidArgument(f"delta must be below 1, got {delta}; it should be far below 1/n")
 
     def __repr__(self) -> str:
-        return f"ApproxDP({_show(self.epsilon)}, {_show(self.delta)})"
+        return f"ApproxDP({exact_text(self.epsilon)}, {exact_text(self.delta)})"
 
     def __str__(self) -> str:
-        return f"(ε, δ) = ({_brief(self.epsilon)}, {_brief(self.delta)})"
+        return f"(ε, δ) = ({brief_text(self.epsilon)}, {brief_text(self.delta)})"
 
     def __add__(self, other: ApproxDP) -> ApproxDP:
         if not isinstance(other, ApproxDP):
@@ -175,7 +164,8 @@ class ApproxDP(_Promise):
 class ZCDP(_Promise):
     """Promise ρ-zero-concentrated DP: the Rényi divergence of order α is at most ρα for all α > 1 (Bun, Steinke 2016).
 
-    >>> 2 * ZCDP("1/8")
+    >>> import discreet as dp
+    >>> 2 * dp.ZCDP("1/8")
     ZCDP(0.25)
     """
 
@@ -188,10 +178,10 @@ class ZCDP(_Promise):
         fill(self, rho=_amount(rho, "rho"))
 
     def __repr__(self) -> str:
-        return f"ZCDP({_show(self.rho)})"
+        return f"ZCDP({exact_text(self.rho)})"
 
     def __str__(self) -> str:
-        return f"ρ = {_brief(self.rho)}"
+        return f"ρ = {brief_text(self.rho)}"
 
     def __add__(self, other: ZCDP) -> ZCDP:
         return ZCDP(self.rho + other.rho) if isinstance(other, ZCDP) else NotImplemented
@@ -206,7 +196,8 @@ class GaussianDP(_Promise):
 
     The amount kept is μ², because squares add: μ itself may be irrational.
 
-    >>> GaussianDP(3) + GaussianDP(4)
+    >>> import discreet as dp
+    >>> dp.GaussianDP(3) + dp.GaussianDP(4)
     GaussianDP(5)
     """
 
@@ -236,8 +227,8 @@ class GaussianDP(_Promise):
     def __repr__(self) -> str:
         exact = Fraction(f"{self.mu:.12g}") if math.isfinite(self.mu) else None
         if exact is not None and exact**2 == self.squared:
-            return f"GaussianDP({_show(exact)})"
-        return f"GaussianDP.of_square({_show(self.squared)})"
+            return f"GaussianDP({exact_text(exact)})"
+        return f"GaussianDP.of_square({exact_text(self.squared)})"
 
     def __str__(self) -> str:
         return f"μ = {self.mu:.6g}"
@@ -253,7 +244,8 @@ class GaussianDP(_Promise):
 class RenyiDP(_Promise):
     """Promise Rényi DP: divergence of order α at most ε(α), at each listed order α > 1 (Mironov 2017).
 
-    >>> RenyiDP({2: 0.5, 8: 1}) + RenyiDP({2: 0.5, 8: 1})
+    >>> import discreet as dp
+    >>> dp.RenyiDP({2: 0.5, 8: 1}) + dp.RenyiDP({2: 0.5, 8: 1})
     RenyiDP({2: 1, 8: 2})
     """
 
@@ -280,10 +272,10 @@ class RenyiDP(_Promise):
         return tuple(a for a, _ in self.orders)
 
     def __repr__(self) -> str:
-        return "RenyiDP({" + ", ".join(f"{_show(a)}: {_show(e)}" for a, e in self.orders) + "})"
+        return "RenyiDP({" + ", ".join(f"{exact_text(a)}: {exact_text(e)}" for a, e in self.orders) + "})"
 
     def __str__(self) -> str:
-        return "ε(α) = " + ", ".join(f"{_brief(e)} at {_brief(a)}" for a, e in self.orders)
+        return "ε(α) = " + ", ".join(f"{brief_text(e)} at {brief_text(a)}" for a, e in self.orders)
 
     def __add__(self, other: RenyiDP) -> RenyiDP:
         if not isinstance(other, RenyiDP):

@@ -19,6 +19,7 @@ REPLACE: Neighbours = "replace"
 def read_neighbours(value: object) -> Neighbours:
     """Check a neighbour relation.
 
+    >>> from discreet.privacy.neighbours import read_neighbours
     >>> read_neighbours("replace")
     'replace'
     >>> read_neighbours("swap")

@@ -13,12 +13,13 @@ __all__ = ["example"]
 def example(name: str) -> str:
     """Return the path of a bundled file.
 
-    >>> example("pums.csv").endswith("pums.csv")
+    >>> import discreet as dp
+    >>> dp.example("pums.csv").endswith("pums.csv")
     True
 
     Refuses a name that is not bundled.
 
-    >>> example("secrets.csv")
+    >>> dp.example("secrets.csv")
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: there is no example 'secrets.csv'; there are pums.csv, restaurant_week.csv

@@ -73,6 +73,7 @@ def correlation_error(
     If the covariance is off by c and the variances by parts x, y of themselves, the quotient by at most
     (c/√(UV) + 1 − √((1 − x)(1 − y)))/√((1 − x)(1 − y)), below and above likewise.
 
+    >>> from discreet.statistics.correlation import correlation_error
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> one = IntegerNoise(False, 10.0, 1.0)
     >>> correlation_error((one,) * 4, (one, one), (1.0, 1.0), 50, 0.05)

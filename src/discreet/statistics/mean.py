@@ -64,6 +64,7 @@ class MeanRecipe:
 def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, t: float) -> float:
     """Bound the probability that a mean of `size` values within ±reach of their middle is off by more than t.
 
+    >>> from discreet.statistics.mean import mean_miss
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> mean_miss(IntegerNoise(True, 60.0, 1.0), IntegerNoise(True, 1.0, 1.0), 60.0, 1000, 0.25) < 0.05
     True
@@ -79,6 +80,7 @@ def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int,
 def mean_error(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, beta: float) -> float:
     """Bound the error of a mean with probability at least 1 − β; at most the width of its range.
 
+    >>> from discreet.statistics.mean import mean_error
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> round(mean_error(IntegerNoise(True, 60.0, 1.0), IntegerNoise(True, 1.0, 1.0), 60.0, 1000, 0.05), 4)
     0.2425
@@ -96,6 +98,7 @@ class MeanEstimate:
     that obey it are the interval. q grows with |x|: it is taken at the greatest |x| of the public range, then at that
     of the interval found, which holds in the same event. Where the noisy count is not above 0 only the range is known.
 
+    >>> from discreet.statistics.mean import MeanEstimate
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> from discreet.statistics.releases.total import NoisyTotal
@@ -148,6 +151,7 @@ class MeanEstimate:
 def _stepped(far: Fraction) -> float:
     """Round a distance up to a 16th of its power of two, so that few quantiles serve all rows of an answer.
 
+    >>> from discreet.statistics.mean import _stepped
     >>> from fractions import Fraction
     >>> _stepped(Fraction(1000)), _stepped(Fraction(0))
     (1024.0, 0.0)
@@ -163,6 +167,7 @@ def noise_reach(total: IntegerNoise, count: IntegerNoise, far: float, beta: floa
     With U uniform on half a step of A either way, A + U is symmetric and falls away from 0, so |A + U − xB| only grows
     with |x| (Anderson 1955). U moves either side by half a step: one step more than at x = far is enough for all.
 
+    >>> from discreet.statistics.mean import noise_reach
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> one = IntegerNoise(True, 100.0, 1.0)
     >>> round(float(noise_reach(one, one, 0.0, 0.05))), round(float(noise_reach(one, one, 1.0, 0.05)))

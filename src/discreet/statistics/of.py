@@ -38,7 +38,7 @@ from .distinct import DistinctRecipe
 from .mean import MeanEstimate, MeanRecipe
 from .mode import ModeEstimate, ModeRecipe
 from .quantile import QuantileEstimate, QuantileRecipe
-from .recipe import Estimate, Recipe
+from .recipe import NoisyValue, Recipe
 from .releases.addend import present
 from .releases.basis import Basis
 from .releases.choice import public_cells
@@ -48,7 +48,7 @@ from .variance import VarianceEstimate, VarianceRecipe
 
 __all__ = ["ESTIMATES", "recipe_of"]
 
-ESTIMATES: tuple[type[Estimate], ...] = (
+ESTIMATES: tuple[type[NoisyValue], ...] = (
     TotalEstimate,
     MeanEstimate,
     VarianceEstimate,
@@ -63,6 +63,7 @@ ESTIMATES: tuple[type[Estimate], ...] = (
 def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
     """Return how a statistic is made from the rows of a question.
 
+    >>> from discreet.statistics.of import recipe_of
     >>> from discreet import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.tally import Free

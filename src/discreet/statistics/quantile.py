@@ -30,6 +30,7 @@ MOST_CELLS = 20_000
 def cells_for(keys: int | None) -> int:
     """Return how fine the lattice of a quantile is: 1,024 cells, fewer if there are many keys.
 
+    >>> from discreet.statistics.quantile import cells_for
     >>> cells_for(1), cells_for(100), cells_for(None), cells_for(10**6)
     (1024, 200, 256, 64)
     """
@@ -68,6 +69,7 @@ class QuantileEstimate:
     """A quantile: the middle of the chosen cell; from the low end of the cell chosen below it to the high end of the
     one chosen above it, which holds with probability `level`. At a higher level only the public range is known.
 
+    >>> from discreet.statistics.quantile import QuantileEstimate
     >>> from fractions import Fraction
     >>> cell, reach, range = ((Fraction(a), Fraction(b)) for a, b in ((40, 41), (38, 43), (0, 120)))
     >>> age = QuantileEstimate(cell, reach, range, 0.95)

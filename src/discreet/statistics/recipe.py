@@ -21,7 +21,7 @@ from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
-__all__ = ["Draws", "Estimate", "Need", "NoiseModel", "PlannedRelease", "Recipe"]
+__all__ = ["Draws", "Need", "NoiseModel", "NoisyValue", "PlannedRelease", "Recipe"]
 
 Need: TypeAlias = TotalNeed | DistinctNeed | ChoiceNeed
 PlannedRelease: TypeAlias = NoisyRelease | ChosenRelease
@@ -68,7 +68,7 @@ class Draws:
         return cls(totals, tuple(one for one in drawn if isinstance(one, ChosenCell)), level, nonnegative)
 
 
-class Estimate(Protocol):
+class NoisyValue(Protocol):
     """A statistic of one key as it was released; `stored` says how a ledger keeps it, for good."""
 
     stored: ClassVar[StoredForm]
@@ -91,5 +91,5 @@ class Recipe(Protocol):
     def needs(self, basis: Basis) -> list[Need]:
         """List what must be released for it; refuses what has no bound."""
 
-    def estimate(self, draws: Draws) -> Estimate:
+    def estimate(self, draws: Draws) -> NoisyValue:
         """Put it together from what was released."""

@@ -72,6 +72,7 @@ class VarianceEstimate:
     Interval: with probability 1 − β the three exact totals lie in their boxes, and then the variance between its
     extremes there. A variance is at most width²/4 (Popoviciu), with n − 1 in the denominator at most width²/2.
 
+    >>> from discreet.statistics.variance import VarianceEstimate
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> from discreet.statistics.releases.total import NoisyTotal

@@ -15,6 +15,7 @@ __all__ = ["FailingBits", "HashedBits", "ScriptedBits", "ShortBits", "UntouchedB
 class ScriptedBits:
     """Give the bytes of a script, in order, and fail when it ends.
 
+    >>> from discreet.testing.bits import ScriptedBits
     >>> bits = ScriptedBits(b"abc")
     >>> bits.take(2), bits.left
     (b'ab', 1)
@@ -44,6 +45,7 @@ class ScriptedBits:
 class HashedBits:
     """Give a reproducible stream, SHAKE-128 of a seed and a counter; keep a log of all bytes given.
 
+    >>> from discreet.testing.bits import HashedBits
     >>> HashedBits(b"seed").take(4) == HashedBits(b"seed").take(4)
     True
     """
@@ -62,6 +64,7 @@ class HashedBits:
 class UntouchedBits:
     """Fail the test if anything is drawn: for refusals that must come before any bit.
 
+    >>> from discreet.testing.bits import UntouchedBits
     >>> UntouchedBits().take(1)
     Traceback (most recent call last):
     ...
@@ -76,6 +79,7 @@ class UntouchedBits:
 class FailingBits:
     """Give some bytes, then fail like a broken device.
 
+    >>> from discreet.testing.bits import FailingBits
     >>> FailingBits(after=1).take(2)
     Traceback (most recent call last):
     ...
@@ -96,6 +100,7 @@ class FailingBits:
 class ShortBits:
     r"""Give one byte less than asked for.
 
+    >>> from discreet.testing.bits import ShortBits
     >>> ShortBits().take(3)
     b'\x00\x00'
     """

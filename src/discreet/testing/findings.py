@@ -18,6 +18,7 @@ Law: TypeAlias = Callable[[], str | None]
 class Findings:
     """Name the laws of one mechanism that held, and those not checked; a law that fails raises instead.
 
+    >>> from discreet.testing import Findings
     >>> print(Findings("selection", ("price",), (("pickling", "it refuses to be copied"),)))
     selection: price held
     not checked: pickling (it refuses to be copied)
@@ -35,6 +36,7 @@ class Findings:
 def find(kind: str, laws: Mapping[str, Law]) -> Findings:
     """Check laws in order; the first that fails raises ClaimRefuted.
 
+    >>> from discreet.testing.findings import find
     >>> find("yours", {"price": lambda: None, "loss": lambda: "no law is told"}).unchecked
     (('loss', 'no law is told'),)
     """

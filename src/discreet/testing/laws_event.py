@@ -68,7 +68,7 @@ def json(event: Event) -> None:
 
 
 def takes(mechanism: Any, value: object, **source: Bits) -> bool:  # noqa: ANN401
-    """Tell whether a value is released rather than refused."""
+    """Return whether a value is released rather than refused."""
     try:
         mechanism.release(value, **source)
     except REFUSALS:
@@ -126,6 +126,8 @@ def pickling(mechanism: Any, inputs: Iterable[object]) -> str | None:  # noqa: A
 def key(output: Any) -> Hashable:  # noqa: ANN401
     """Make an output a key: arrays and lists become tuples, NumPy's numbers plain ones.
 
+    >>> import numpy as np
+    >>> from discreet.testing.laws_event import key
     >>> key(np.array([[2, 1]])), key(np.int64(3)), key({"a": [1]})
     (((2, 1),), 3, "{'a': [1]}")
     """
@@ -137,8 +139,9 @@ def key(output: Any) -> Hashable:  # noqa: ANN401
 
 
 def chernoff(share: float, chance: float) -> float:
-    """Give the rate KL(share ‖ chance), with P(a share as far off on that side) ≤ e^(−n·rate).
+    """Return the rate KL(share ‖ chance), with P(a share as far off on that side) ≤ e^(−n·rate).
 
+    >>> from discreet.testing.laws_event import chernoff
     >>> chernoff(0.5, 0.5), chernoff(0.5, 0.0), chernoff(1.0, 1.0)
     (0.0, inf, 0.0)
     """

@@ -83,7 +83,9 @@ _KINDS: dict[str, type[DiscreetError]] = {
 def status_of(refusal: DiscreetError) -> int:
     """Return the HTTP status of a refusal.
 
-    >>> status_of(InvalidArgument("no")), status_of(NotAllowed("no")), status_of(LedgerConflict("busy"))
+    >>> import discreet as dp
+    >>> from discreet.wire.reply import status_of
+    >>> status_of(dp.InvalidArgument("no")), status_of(dp.NotAllowed("no")), status_of(dp.LedgerConflict("busy"))
     (422, 403, 503)
     """
     return next(status for kind, status in _STATUS if isinstance(refusal, kind))
@@ -92,7 +94,9 @@ def status_of(refusal: DiscreetError) -> int:
 def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     """Write a refusal: its kind, its words, and for a budget what was asked and what is left; None: something broke.
 
-    >>> refusal_to_json(NotAllowed("this is for stewards"))
+    >>> import discreet as dp
+    >>> from discreet.wire.reply import refusal_to_json
+    >>> refusal_to_json(dp.NotAllowed("this is for stewards"))
     {'error': {'kind': 'NotAllowed', 'message': 'this is for stewards'}}
     """
     if refusal is None:

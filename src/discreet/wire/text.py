@@ -21,6 +21,7 @@ LONGEST_NUMBER = 60
 def read_json(text: bytes | str) -> object:
     """Read JSON exactly: whole numbers as int, others as Decimal.
 
+    >>> from discreet.wire import read_json
     >>> read_json(b'{"error": 0.1, "size": 10}')
     {'error': Decimal('0.1'), 'size': 10}
 
@@ -48,6 +49,7 @@ def read_json(text: bytes | str) -> object:
 def write_json(value: object) -> str:
     """Write JSON compactly, fields in order; refuses NaN and infinities.
 
+    >>> from discreet.wire import write_json
     >>> write_json({"n": 1, "μ": "1/2"})
     '{"n":1,"μ":"1/2"}'
     """

@@ -25,6 +25,7 @@ Ends: TypeAlias = tuple[float, float]
 def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
     """Write one noisy value with how far off it may be, or with the ends of its interval.
 
+    >>> from discreet.answer.text.answer import cell
     >>> cell(1234.5, (1200.0, 1260.0), "number"), cell(None, (0.0, 120.0), "number"), cell(3.0, None, "number")
     ('1234.5 ± 34.5', 'NULL (0 to 120)', '3')
     """

@@ -26,6 +26,7 @@ Row: TypeAlias = Mapping[Any, object]
 def flatten(output: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Name every scalar inside an output; lengths, keys and the order of rows are outputs as well.
 
+    >>> from discreet.audit.events.cells import flatten
     >>> dict(flatten([{"region": "N", "n": 7}, {"region": "S", "n": 3}]))
     {'rows': "('N',) ('S',)", 'length': 2, "('N',)['n']": 7, "('S',)['n']": 3}
     """
@@ -40,7 +41,9 @@ def flatten(output: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _keys(output: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - whatever a run returned
-    """Give the columns that name the rows, where the output says which of its columns are noisy, as an answer does."""
+    """Return the columns that name the rows, where the output says which of its columns are noisy,
+    as an answer does.
+    """
     if not hasattr(output, "noisy") or not hasattr(output, "columns"):
         return None
     return tuple(name for name in output.columns if name not in output.noisy)
@@ -107,5 +110,5 @@ def _named_by(row: Row, keys: tuple[str, ...] | None) -> Sequence[Any]:
 
 
 def _is_word(cell: object) -> bool:
-    """Say whether a cell names its row: text, truth values and days do, numbers and NULL do not."""
+    """Return whether a cell names its row: text, truth values and days do, numbers and NULL do not."""
     return isinstance(cell, str | bool | date)

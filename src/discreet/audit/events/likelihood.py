@@ -64,7 +64,7 @@ def _place(values: Values, wanted: Values) -> Values:
 
 
 def _weights(left: Values, right: Values, cells: int) -> Floats:
-    """Give smoothed log ratios per cell; the last cell (unknown) and rare cells lean to 0."""
+    """Return smoothed log ratios per cell; the last cell (unknown) and rare cells lean to 0."""
     x = np.bincount(left, minlength=cells).astype(np.float64)
     y = np.bincount(right, minlength=cells).astype(np.float64)
     return np.where(x + y > 1, np.log((x + 0.5) / (len(left) + 1)) - np.log((y + 0.5) / (len(right) + 1)), 0.0)

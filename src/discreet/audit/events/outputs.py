@@ -48,6 +48,7 @@ class Outputs:
 def tabulate(left: Raw, right: Raw) -> tuple[Outputs, Outputs]:
     """Lay two lists of outputs out in the same columns.
 
+    >>> from discreet.audit.events.outputs import tabulate
     >>> first, second = tabulate([{"a": 1}, {"a": 2, "b": 0.5}], [float("nan"), None])
     >>> sorted(first.columns)
     ["['a']", "['a'] kind", "['b']", "['b'] kind", 'keys', 'kind', 'length', 'length kind', 'value']
@@ -72,7 +73,7 @@ def _as_numbers(side: Raw) -> NDArray[Any] | None:
 
 
 def _plainest(output: object) -> object:
-    """Give the type of a plain number, or the shape of a plain array of them."""
+    """Return the type of a plain number, or the shape of a plain array of them."""
     if isinstance(output, np.ndarray):
         return (output.dtype, output.shape)
     if type(output) is int and not -(2**63) <= output < 2**63:

@@ -17,7 +17,7 @@ import numpy as np
 from ...arithmetic.special import ndtri
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ..evidence.bounds import Floats
-from ..evidence.ceiling import Ceiling, Family, ceiling, family, gaussian
+from ..evidence.ceiling import Ceiling, PromiseFamily, ceiling, family, gaussian
 from ..evidence.counts import Evidence, slope_for
 from .likelihood import logistic, naive, ratio
 from .outputs import OutputColumn, Outputs
@@ -88,7 +88,7 @@ def search(
     `first` teaches the views, `second` chooses the thresholds; `runs` others will judge at level α.
     """
     own, over = _own_score(claim, assume), _over_score(ceiling(claim, assume=assume))
-    kind = Family("μ", gaussian, 75.0) if assume else family(claim)
+    kind = PromiseFamily("μ", gaussian, 75.0) if assume else family(claim)
     best: list[_Found | None] = [None, None]
     for view in _all_views(first, *second):
         for i, candidate in enumerate(_best_threshold(view, *second, (own, over))):
@@ -100,13 +100,13 @@ def search(
     return [_fixed(f, kind, runs, trained=second[0].size, alpha=alpha / len(chosen)) for f in chosen.values()]
 
 
-def _fixed(found: _Found, kind: Family, runs: int, *, trained: int, alpha: float) -> OutputEvent:
+def _fixed(found: _Found, kind: PromiseFamily, runs: int, *, trained: int, alpha: float) -> OutputEvent:
     slope = slope_for(*found.rates, runs, kind, trained=trained, alpha=alpha)
     return OutputEvent(found.view, found.threshold, found.below, found.second, slope)
 
 
 def _all_views(first: tuple[Outputs, Outputs], left: Outputs, right: Outputs) -> Iterable[OutputView]:
-    """Give plain views, then learned ones, leaving out what never varies."""
+    """Return plain views, then learned ones, leaving out what never varies."""
     plain = [v for v in views(_joined(*first)) if not (_constant(v, left, right) and _constant(v, *first))]
     yield from (v for v in plain if not v.nominal)
     yield from (ratio(v, *first) for v in plain)

@@ -30,8 +30,10 @@ class OutputView:
 
 
 def lowest_bit(values: Values) -> Floats:
-    """Give the power of two of the lowest set bit: what a float or an integer is a multiple of.
+    """Return the power of two of the lowest set bit: what a float or an integer is a multiple of.
 
+    >>> import numpy as np
+    >>> from discreet.audit.events.views import lowest_bit
     >>> lowest_bit(np.array([0.75, 8.0, 0.1, 0.0, np.nan])).tolist()
     [-2.0, 3.0, -55.0, 1100.0, nan]
     """

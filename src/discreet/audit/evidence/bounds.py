@@ -31,6 +31,7 @@ _SHORT = 2000
 def level(alpha: object, name: str = "alpha") -> float:
     """Read an error probability strictly between 0 and 1.
 
+    >>> from discreet.audit.evidence.bounds import level
     >>> level(0.05)
     0.05
     """
@@ -45,6 +46,7 @@ def clopper_pearson_lower(hits: int, runs: int, alpha: float) -> float:
 
     The α-quantile of Beta(hits, runs − hits + 1), rounded down; 0 if nothing was hit.
 
+    >>> from discreet.audit import clopper_pearson_lower
     >>> round(clopper_pearson_lower(90, 100, 0.025), 9)
     0.823777402
 
@@ -59,6 +61,7 @@ def clopper_pearson_upper(hits: int, runs: int, alpha: float) -> float:
 
     The (1−α)-quantile of Beta(hits + 1, runs − hits), rounded up; 1 if everything was hit.
 
+    >>> from discreet.audit import clopper_pearson_upper
     >>> round(clopper_pearson_upper(0, 1000, 0.05), 9)
     0.00299125
     """
@@ -76,6 +79,7 @@ def dkw_margin(runs: int, alpha: float) -> float:
 
     P[sup |Fₙ − F| > √(ln(2/α)/2n)] ≤ α (Dvoretzky, Kiefer, Wolfowitz 1956 with the constant of Massart 1990).
 
+    >>> from discreet.audit.evidence.bounds import dkw_margin
     >>> round(dkw_margin(10_000, 0.001), 5)
     0.01949
     """
@@ -89,6 +93,8 @@ def at_most(count: Floats, runs: int, probability: Floats) -> Floats:
     root of twice the relative entropy at count + 1, which is never below it (Zubkov, Serov 2013) and off by less than
     one count.
 
+    >>> import numpy as np
+    >>> from discreet.audit.evidence.bounds import at_most
     >>> at_most(np.array([0.0, 1.0]), 2, np.array([0.5, 0.5])).round(6).tolist()
     [0.25, 0.75]
     """
@@ -109,6 +115,8 @@ def at_most(count: Floats, runs: int, probability: Floats) -> Floats:
 def at_least(count: Floats, runs: int, probability: Floats) -> Floats:
     """Bound P[Binomial(runs, probability) ≥ count] from above: misses are binomial too.
 
+    >>> import numpy as np
+    >>> from discreet.audit.evidence.bounds import at_least
     >>> at_least(np.array([1.0]), 2, np.array([0.5])).round(6).tolist()
     [0.75]
     """

@@ -22,7 +22,7 @@ from .claim import bisect, gaussian_delta
 
 __all__ = [
     "Ceiling",
-    "Family",
+    "PromiseFamily",
     "approximate",
     "at_delta",
     "at_epsilon",
@@ -38,7 +38,7 @@ Ceiling: TypeAlias = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class PromiseFamily:
     """Ceilings that rise with one number: the least of them that survives the evidence is a lower bound on it."""
 
     symbol: str
@@ -48,8 +48,11 @@ class Family:
 
 
 def approximate(epsilon: float, delta: float) -> Ceiling:
-    """Give the ceiling of (ε, δ): min(e^ε q + δ, 1 − e^−ε (1 − δ − q)), the event and its complement.
+    """Return the ceiling of (ε, δ): min(e^ε q + δ, 1 − e^−ε (1 − δ − q)), the event and its complement.
 
+    >>> import math
+    >>> import numpy as np
+    >>> from discreet.audit.evidence.ceiling import approximate
     >>> approximate(math.log(3), 0)(np.array([0.0, 0.25, 0.5])).round(12).tolist()
     [0.0, 0.75, 0.833333333333]
     """
@@ -62,8 +65,10 @@ def approximate(epsilon: float, delta: float) -> Ceiling:
 
 
 def gaussian(mu: float) -> Ceiling:
-    """Give the ceiling of μ-Gaussian DP: Φ(Φ⁻¹(q) + μ).
+    """Return the ceiling of μ-Gaussian DP: Φ(Φ⁻¹(q) + μ).
 
+    >>> import numpy as np
+    >>> from discreet.audit.evidence.ceiling import gaussian
     >>> gaussian(1.0)(np.array([0.5])).round(6).tolist()
     [0.841345]
     """
@@ -75,11 +80,13 @@ def gaussian(mu: float) -> Ceiling:
 
 
 def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
-    """Give the ceiling of Rényi divergences: the largest p whose coin is as close to the coin of q as promised.
+    """Return the ceiling of Rényi divergences: the largest p whose coin is as close to the coin of q as promised.
 
     An event is post-processing to one bit, so D_α(p‖q) and D_α(q‖p) of the two coins keep the promise (data processing,
     van Erven, Harremoës 2014). Leaving out orders only raises the ceiling.
 
+    >>> import numpy as np
+    >>> from discreet.audit.evidence.ceiling import renyi
     >>> renyi(np.array([2.0]), np.array([0.0]))(np.array([0.5])).round(6).tolist()
     [0.5]
     """
@@ -97,7 +104,7 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
 
 
 def _coins_close(t: Floats, u: Floats, alphas: Floats, divergences: Floats) -> NDArray[np.bool_]:
-    """Say where coins with log-odds t and u keep all divergences, in both orders (a hair generous)."""
+    """Return where coins with log-odds t and u keep all divergences, in both orders (a hair generous)."""
     a = alphas[:, None]
     logs = log_expit(t), log_expit(-t), log_expit(u), log_expit(-u)
     there = np.logaddexp(a * logs[0] + (1 - a) * logs[2], a * logs[1] + (1 - a) * logs[3])
@@ -114,9 +121,12 @@ def _orders_of(claim: ZCDP | RenyiDP) -> tuple[Floats, Floats]:
 
 
 def ceiling(claim: Measure, *, assume: str | None = None) -> Ceiling:
-    """Give the ceiling of any claim; with assume="gaussian", that of the worst Gaussian law that keeps the claim.
+    """Return the ceiling of any claim; with assume="gaussian", that of the worst Gaussian law that keeps the claim.
 
-    >>> ceiling(PureDP(0))(np.array([0.25])).tolist()
+    >>> import discreet as dp
+    >>> import numpy as np
+    >>> from discreet.audit.evidence.ceiling import ceiling
+    >>> ceiling(dp.PureDP(0))(np.array([0.25])).tolist()
     [0.25]
     """
     if assume == "gaussian":
@@ -135,7 +145,9 @@ def ceiling(claim: Measure, *, assume: str | None = None) -> Ceiling:
 def gaussian_within(claim: Measure) -> float:
     """Find the largest μ whose Gaussian law keeps the claim: its Rényi divergences are αμ²/2; no pure ε suffices.
 
-    >>> gaussian_within(ZCDP(0.5)), gaussian_within(PureDP(9))
+    >>> import discreet as dp
+    >>> from discreet.audit.evidence.ceiling import gaussian_within
+    >>> gaussian_within(dp.ZCDP(0.5)), gaussian_within(dp.PureDP(9))
     (1.0, 0.0)
     """
     match claim:
@@ -151,35 +163,35 @@ def gaussian_within(claim: Measure) -> float:
             return min(math.sqrt(2 * e / a) for a, e in claim.orders)
 
 
-def family(claim: Measure) -> Family:
-    """Give the ceilings of the claim's own kind: ε at its δ, μ, ρ, or a multiple of ε(α)."""
+def family(claim: Measure) -> PromiseFamily:
+    """Return the ceilings of the claim's own kind: ε at its δ, μ, ρ, or a multiple of ε(α)."""
     match claim:
         case PureDP():
             return at_delta(0.0)
         case ApproxDP():
             return at_delta(float(claim.delta))
         case GaussianDP():
-            return Family("μ", gaussian, 75.0)
+            return PromiseFamily("μ", gaussian, 75.0)
         case ZCDP():
             alphas, _ = _orders_of(ZCDP(0))
-            return Family("ρ", lambda rho: renyi(alphas, rho * alphas), 2000.0)
+            return PromiseFamily("ρ", lambda rho: renyi(alphas, rho * alphas), 2000.0)
         case _:
             orders, divergences = _orders_of(claim)
-            return Family("× ε(α)", lambda times: renyi(orders, times * divergences), 1e6)
+            return PromiseFamily("× ε(α)", lambda times: renyi(orders, times * divergences), 1e6)
 
 
-def at_delta(delta: float, *, assume: str | None = None) -> Family:
-    """Give the ceilings of ε at a fixed δ; with assume="gaussian", those of the Gaussian law with that ε."""
+def at_delta(delta: float, *, assume: str | None = None) -> PromiseFamily:
+    """Return the ceilings of ε at a fixed δ; with assume="gaussian", those of the Gaussian law with that ε."""
     if assume == "gaussian":
-        return Family("ε", lambda epsilon: gaussian(mu_of(epsilon, delta)), 500.0)
-    return Family("ε", lambda epsilon: approximate(epsilon, delta), 700.0)
+        return PromiseFamily("ε", lambda epsilon: gaussian(mu_of(epsilon, delta)), 500.0)
+    return PromiseFamily("ε", lambda epsilon: approximate(epsilon, delta), 700.0)
 
 
-def at_epsilon(epsilon: float, *, assume: str | None = None) -> Family:
-    """Give the ceilings of δ at a fixed ε; with assume="gaussian", those of the Gaussian law with that δ."""
+def at_epsilon(epsilon: float, *, assume: str | None = None) -> PromiseFamily:
+    """Return the ceilings of δ at a fixed ε; with assume="gaussian", those of the Gaussian law with that δ."""
     if assume == "gaussian":
-        return Family("δ", lambda delta: gaussian(mu_of(epsilon, delta)), 1.0)
-    return Family("δ", lambda delta: approximate(epsilon, delta), 1.0)
+        return PromiseFamily("δ", lambda delta: gaussian(mu_of(epsilon, delta)), 1.0)
+    return PromiseFamily("δ", lambda delta: approximate(epsilon, delta), 1.0)
 
 
 def mu_of(epsilon: float, delta: float) -> float:

@@ -17,6 +17,7 @@ __all__ = ["bisect", "claimed_epsilon", "gaussian_delta", "gaussian_epsilon", "r
 def read_claim(claim: object) -> Measure:
     """Check that a claim is one of the measures.
 
+    >>> from discreet.audit.evidence.claim import read_claim
     >>> read_claim(0.5)
     Traceback (most recent call last):
     ...
@@ -30,8 +31,9 @@ def read_claim(claim: object) -> Measure:
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Give δ(ε) of μ-Gaussian DP: Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle, Wang 2018).
+    """Return δ(ε) of μ-Gaussian DP: Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle, Wang 2018).
 
+    >>> from discreet.audit.evidence.claim import gaussian_delta
     >>> round(gaussian_delta(1, 1), 16)
     0.1269367375066439
     """
@@ -43,8 +45,9 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """Give the least ε ≥ 0 with δ(ε) ≤ delta under μ-Gaussian DP; infinite at delta = 0 unless μ = 0.
+    """Return the least ε ≥ 0 with δ(ε) ≤ delta under μ-Gaussian DP; infinite at delta = 0 unless μ = 0.
 
+    >>> from discreet.audit.evidence.claim import gaussian_epsilon
     >>> round(gaussian_epsilon(1, 0.1269367375066439), 12)
     1.0
     """
@@ -59,6 +62,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Find where a statement that holds at low stops holding before high; gives the end where it does not.
 
+    >>> from discreet.audit.evidence.claim import bisect
     >>> round(bisect(lambda x: x * x < 2, 0, 2), 12)
     1.414213562373
     """
@@ -87,9 +91,11 @@ def _least(claim: ZCDP | RenyiDP, of: Callable[[float, float], float]) -> float:
 
 
 def claimed_epsilon(claim: Measure, delta: float) -> float:
-    """Give the ε that the claim promises at δ; infinite where it promises none.
+    """Return the ε that the claim promises at δ; infinite where it promises none.
 
-    >>> claimed_epsilon(PureDP(1), 0), round(claimed_epsilon(ZCDP(0.5), 1e-6), 3)
+    >>> import discreet as dp
+    >>> from discreet.audit.evidence.claim import claimed_epsilon
+    >>> claimed_epsilon(dp.PureDP(1), 0), round(claimed_epsilon(dp.ZCDP(0.5), 1e-6), 3)
     (1.0, 5.222)
     """
     match claim:

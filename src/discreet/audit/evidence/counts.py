@@ -15,7 +15,7 @@ import numpy as np
 
 from ...arithmetic.special import ndtri
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
-from .ceiling import Ceiling, Family
+from .ceiling import Ceiling, PromiseFamily
 
 __all__ = ["Evidence", "slope_for"]
 
@@ -27,7 +27,8 @@ _NUISANCE, _BLOCKS = 96, 360
 class Evidence:
     """How often one event happened on each input.
 
-    >>> from .ceiling import approximate, at_delta
+    >>> from discreet.audit.evidence.ceiling import approximate, at_delta
+    >>> from discreet.audit.evidence.counts import Evidence
     >>> seen = Evidence(hits=7311, runs=10_000, false_hits=2689, false_runs=10_000)
     >>> seen.refutes(approximate(0.9, 0), 0.001), seen.refutes(approximate(1.0, 0), 0.001)
     (True, False)
@@ -70,11 +71,11 @@ class Evidence:
         return np.unique(np.concatenate(([0.0], np.floor(np.linspace(first, last, _BLOCKS)))))
 
     def refutes(self, ceiling: Ceiling, alpha: float) -> bool:
-        """Say whether the promise is impossible at level α."""
+        """Return whether the promise is impossible at level α."""
         return self.doubt(ceiling, alpha / 50) <= alpha
 
-    def least(self, family: Family, alpha: float) -> float:
-        """Give the largest member of the family that is refuted: the truth is above it with probability 1 − α.
+    def least(self, family: PromiseFamily, alpha: float) -> float:
+        """Return the largest member of the family that is refuted: the truth is above it with probability 1 − α.
 
         Ceilings rise along a family and the statistic is the same for all, so the first that survives settles the rest.
         """
@@ -90,7 +91,7 @@ class Evidence:
         return low
 
 
-def slope_for(p: float, q: float, runs: int, family: Family, *, trained: int, alpha: float = 0.001) -> float:
+def slope_for(p: float, q: float, runs: int, family: PromiseFamily, *, trained: int, alpha: float = 0.001) -> float:
     """Choose the weight of a false hit from *other* data: the one that promises the best bound on the family's number.
 
     `trained` runs gave p and q, `runs` will judge at level α. The margin is taken in the normal approximation and at
@@ -116,8 +117,8 @@ class _Truth:
     z: float
     reach: float
 
-    def margin(self, family: Family, slopes: Floats) -> Floats:
-        """Say by how many standard errors each slope refutes the member that is just about refuted."""
+    def margin(self, family: PromiseFamily, slopes: Floats) -> Floats:
+        """Return by how many standard errors each slope refutes the member that is just about refuted."""
         p, q = (float(np.clip(v, 0.1 / self.runs, 1 - 0.1 / self.runs)) for v in (self.p, self.q))
         spread_p, spread_q = np.sqrt(p * (1 - p) / self.runs), np.sqrt(q * (1 - q) / self.runs)
         near = np.clip(q + np.linspace(-self.reach, self.reach, 181) * spread_q, 0.0, 1.0)
@@ -128,12 +129,12 @@ class _Truth:
 
 
 def _around(rate: float, runs: int, z: float) -> tuple[float, float]:
-    """Give z standard errors around a frequency (Wilson 1927), good enough to choose by."""
+    """Return z standard errors around a frequency (Wilson 1927), good enough to choose by."""
     middle, half = rate * runs + z * z / 2, z * np.sqrt(runs * rate * (1 - rate) + z * z / 4)
     return float((middle - half) / (runs + z * z)), float((middle + half) / (runs + z * z))
 
 
-def _corner(p: float, q: float, family: Family) -> float:
+def _corner(p: float, q: float, family: PromiseFamily) -> float:
     """Find the member whose ceiling passes through (q, p), roughly."""
     low, high = 0.0, family.most
     for _ in range(40):

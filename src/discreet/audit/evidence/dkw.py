@@ -18,6 +18,8 @@ def dkw(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, confidence: 
     probability 1 − α (Dvoretzky, Kiefer, Wolfowitz; Massart), so every threshold may be tried and the best reported.
     Coarser than `audit` for one good event, but it uses all the runs and needs no search.
 
+    >>> import numpy as np
+    >>> from discreet.audit import dkw
     >>> dkw(np.zeros(1000), np.ones(1000)) > 2.5
     True
 

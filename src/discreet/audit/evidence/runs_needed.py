@@ -26,13 +26,14 @@ def runs_needed(claim: Measure, truth: Measure, *, power: float = 0.9, confidenc
     Counts the judging runs for the best event that a mechanism with that truth can have, and as many again to find the
     event; a mechanism with fewer than 65 outputs needs little more than half of it (`audit` looks first).
 
-    >>> from ...privacy.measures import PureDP
-    >>> runs_needed(PureDP(1), PureDP(1.2)) < runs_needed(PureDP(1), PureDP(1.1))
+    >>> import discreet as dp
+    >>> from discreet.audit import runs_needed
+    >>> runs_needed(dp.PureDP(1), dp.PureDP(1.2)) < runs_needed(dp.PureDP(1), dp.PureDP(1.1))
     True
 
     Refuses a truth that keeps the claim: no number of runs refutes what is true.
 
-    >>> runs_needed(PureDP(1), PureDP(0.9))
+    >>> runs_needed(dp.PureDP(1), dp.PureDP(0.9))
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: a mechanism with ε = 0.9 keeps the claim ε = 1; no number of runs refutes it
@@ -89,7 +90,8 @@ def least_runs(allowed: Ceiling, alpha: float) -> int:
 
     Its chance while the promise holds is (p (1 − q))^runs at the worst pair; a tenth is added for the cuts of the test.
 
-    >>> from .ceiling import approximate
+    >>> from discreet.audit.evidence.ceiling import approximate
+    >>> from discreet.audit.evidence.runs_needed import least_runs
     >>> least_runs(approximate(1, 0), 0.001), least_runs(approximate(10, 0), 0.001)
     (13, 83687)
 

@@ -44,7 +44,7 @@ def body(report: Report) -> Html:
 
 
 def sentence(report: Report) -> str:
-    """Say in one or two sentences what the verdict means: "not refuted" is no proof, and the page says so."""
+    """Return in one or two sentences what the verdict means: "not refuted" is no proof, and the page says so."""
     if report.refuted:
         chance = f"{100 * (1 - report.confidence):.3g} %"
         return (

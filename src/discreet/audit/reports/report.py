@@ -160,7 +160,7 @@ class Report:
         return "\n".join([head, text_table(self.lines(), indent="  ")])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the report as plain values, ready for JSON."""
+        """Return the report as plain values, ready for JSON."""
         plain: dict[str, Any] = {"verdict": self.verdict, "claim": repr(self.claim), "confidence": self.confidence}
         plain |= {"samples": self.samples, "judged": self.judged, "inputs": list(self.inputs), "reason": self.reason}
         plain |= {"epsilon": self.epsilon, "at_delta": self.at_delta, "delta": self.delta}
@@ -172,7 +172,7 @@ class Report:
         return plain
 
     def json(self) -> str:
-        """Give the report as JSON text."""
+        """Return the report as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     def html(self, path: str | Path) -> Path:

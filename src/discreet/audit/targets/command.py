@@ -49,6 +49,7 @@ def command_run(template: str, *, timeout: float = 60.0) -> Callable[..., object
     No shell is involved. An output is read as JSON if it is JSON, else as text; a failing exit code and the last line
     of the error stream are an output too (they are seen, so they may leak).
 
+    >>> from discreet.audit import command_run
     >>> command_run("echo {input}")(7), command_run("echo {input}")("north")
     (7, 'north')
 

@@ -31,10 +31,11 @@ def neighbours(
     high: float | None = None,
     unit: Unit | None = None,
 ) -> Iterator[Pair]:
-    """Give pairs of neighbours near an example: empty, one, extreme values, bounds, NaN, duplicates, a heavy person.
+    """Return pairs of neighbours near an example: empty, one, extreme values, bounds, NaN, duplicates, a heavy person.
 
     Rows may be numbers, words, tuples or dictionaries. With `unit`, a unit is all the rows of one person.
 
+    >>> from discreet.audit import neighbours
     >>> for pair in list(neighbours([3, 5], "add-remove", low=0, high=10))[:4]:
     ...     print(pair.why, pair.first, pair.second)
     none against one [] [3]
@@ -105,7 +106,7 @@ def _replaced(
 
 
 def _someone_else(row: object, unit: Unit | None) -> object:
-    """Give the row to a person not seen before, where the row says whose it is."""
+    """Return the row to a person not seen before, where the row says whose it is."""
     if unit is None or callable(unit):
         return row
     owner(row, unit)  # refuses a row that does not say

@@ -27,6 +27,7 @@ def check_inputs(inputs: object, neighbours: str | None = None, unit: Unit | Non
 
     A collection is a list, tuple, array or table of rows, or a dictionary from unit to data.
 
+    >>> from discreet.audit.targets.inputs import check_inputs
     >>> check_inputs(([1, 2], [2, 1, 3]), "add-remove")
     ([1, 2], [2, 1, 3])
     >>> check_inputs(([1, 2], [3, 4]), "replace")

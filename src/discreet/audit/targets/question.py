@@ -21,6 +21,7 @@ def sql_run(make_curator: Callable[[Any], Any], sql: str, **how: object) -> Call
 
         verify(sql_run(make_curator, "SELECT COUNT(*) FROM people", spend=PureDP(1)), PureDP(1), (rows, rows[1:]))
 
+    >>> from discreet.audit import sql_run
     >>> class Fresh:
     ...     def __init__(self, rows):
     ...         self.rows, self.cost = rows, 0
@@ -58,7 +59,7 @@ class Remembered:
         self._known: dict[object, object] = {}
 
     def tally(self, tally: object) -> object:
-        """Give the exact totals, from memory if they were asked for before."""
+        """Return the exact totals, from memory if they were asked for before."""
         if tally not in self._known:
             self._known[tally] = self._store.tally(tally)
         return self._known[tally]
@@ -81,6 +82,7 @@ def remembered(store: Any) -> Any:  # noqa: ANN401 - any engine in, the same kin
 
     Makes thousands of runs of one question affordable. Not for data that changes.
 
+    >>> from discreet.audit import remembered
     >>> class Slow:
     ...     asked = 0
     ...     def tally(self, tally):

@@ -36,6 +36,7 @@ class Raised:
 def read_vector(run: Callable[..., object], vector: Vector) -> Vector:
     """Find out how to ask for many runs at once: "auto" looks for an argument called `size`.
 
+    >>> from discreet.audit.targets.runs import read_vector
     >>> read_vector(lambda x, size: x, "auto"), read_vector(lambda x: x, "auto")
     ('size', 'no')
     """
@@ -59,6 +60,7 @@ def collect(
 ) -> tuple[Raw, Raw]:
     """Run `samples` times on each input, in an order that no drift of the mechanism can follow.
 
+    >>> from discreet.audit.targets.runs import collect
     >>> collect(lambda x: x + 1, (0, 1), 3)
     ([1, 1, 1], [2, 2, 2])
     """

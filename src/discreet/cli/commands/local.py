@@ -155,7 +155,7 @@ def _setting(word: str, value: str) -> object:
 
 
 def _facts(mechanism: LocalMechanism, n: int) -> dict[str, Any]:
-    """Say what one report costs and how far off n of them are."""
+    """Return what one report costs and how far off n of them are."""
     facts: dict[str, Any] = {"mechanism": str(mechanism.to_json()["mechanism"])}
     facts["epsilon"] = compose([mechanism.event]).epsilon(delta=0)
     asked: Any = mechanism.words if isinstance(mechanism, WordRound) else mechanism

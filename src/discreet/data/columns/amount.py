@@ -13,6 +13,8 @@ INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 def plain(amount: Fraction | int) -> int | float | str:
     """Return the number, JSON's or TOML's, that `rational` reads back as exactly this amount; text where none does.
 
+    >>> from discreet.data.columns.amount import plain
+    >>> from fractions import Fraction
     >>> plain(Fraction(3)), plain(Fraction(1, 20)), plain(Fraction(1, 3))
     (3, 0.05, '1/3')
     """
@@ -29,6 +31,8 @@ def plain(amount: Fraction | int) -> int | float | str:
 def call(name: str, *places: object, **options: object) -> str:
     """Write the call that makes a value again; options that are None are left out.
 
+    >>> from discreet.data.columns.amount import call
+    >>> from fractions import Fraction
     >>> call("Real", Fraction(0), Fraction(1, 2), step=None, null_key=True)
     'Real(0, 0.5, null_key=True)'
     """

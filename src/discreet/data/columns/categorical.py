@@ -25,7 +25,8 @@ class Category:
     A value outside the list is NULL, or with `other` a key of its own: `other=True` is the key 'other' of a list of
     text, `other="Z"` or `other=-1` names it. Text matches exactly, letter by letter; NULL itself is never 'other'.
 
-    >>> region = Category(["N", "S", "E", "W"], other=True)
+    >>> import discreet as dp
+    >>> region = dp.Category(["N", "S", "E", "W"], other=True)
     >>> region.keys(), region.read("S"), region.read("s"), region.read(None)
     (('N', 'S', 'E', 'W', 'other'), 'S', 'other', None)
 
@@ -88,7 +89,8 @@ class Category:
 class Boolean:
     """Declare yes or no: booleans, 1 and 0, and the words true t yes y, false f no n; all else is NULL.
 
-    >>> Boolean().keys(), Boolean().read("No"), Boolean(null_key=True).keys()
+    >>> import discreet as dp
+    >>> dp.Boolean().keys(), dp.Boolean().read("No"), dp.Boolean(null_key=True).keys()
     ((False, True), False, (False, True, None))
     """
 
@@ -126,7 +128,8 @@ class Boolean:
 class Text:
     """Declare free text, cut after `max_length` characters; its keys are unknown, so showing one needs δ.
 
-    >>> Text(max_length=5).read("Trondheim")
+    >>> import discreet as dp
+    >>> dp.Text(max_length=5).read("Trondheim")
     'Trond'
     """
 

@@ -26,6 +26,7 @@ TRUE, FALSE = frozenset({"true", "t", "yes", "y", "1"}), frozenset({"false", "f"
 def absent(value: object) -> bool:
     """Return whether a stored value is NULL before any reading: None, NaN, not-a-time, a type no column can hold.
 
+    >>> from discreet.data.columns.cell import absent
     >>> absent(None), absent(float("nan")), absent([1]), absent("")
     (True, True, True, False)
     """
@@ -52,6 +53,7 @@ def number(value: object) -> int | float | None:
 
     Text is a numeral of at most 40 characters between spaces; whole numerals of up to 18 digits are exact.
 
+    >>> from discreet.data.columns.cell import number
     >>> number(" 12 "), number("1.5e3"), number("inf"), number("12a"), number(float("nan")), number(True)
     (12, 1500.0, None, None, None, 1)
     """
@@ -74,6 +76,7 @@ def _numeral(words: str) -> int | float | None:
 def key_number(value: object) -> int | None:
     """Read a whole number that is compared, not added up: 3 and 3.0 and "3" are 3; 3.5 is NULL.
 
+    >>> from discreet.data.columns.cell import key_number
     >>> key_number("3"), key_number(3.0), key_number(3.5)
     (3, 3, None)
     """
@@ -86,6 +89,7 @@ def key_number(value: object) -> int | None:
 def nearest(value: float | Fraction) -> int:
     """Round to the nearest whole number, halves to the even one, exactly: the rounding of IEEE 754, and of every store.
 
+    >>> from discreet.data.columns.cell import nearest
     >>> nearest(2.5), nearest(-2.5), nearest(3.5), nearest(0.49999999999999994)
     (2, -2, 4, 0)
     """
@@ -95,6 +99,7 @@ def nearest(value: float | Fraction) -> int:
 def truth(value: object) -> bool | None:
     """Read yes or no: booleans, 1 and 0, and the words true t yes y 1, false f no n 0 in any case.
 
+    >>> from discreet.data.columns.cell import truth
     >>> truth("Yes"), truth(0), truth("0"), truth(2), truth("maybe")
     (True, False, False, None, None)
     """
@@ -109,6 +114,7 @@ def truth(value: object) -> bool | None:
 def text(value: object) -> str | None:
     """Read text as it is; whole numbers as their digits, booleans as 'true' and 'false', anything else is NULL.
 
+    >>> from discreet.data.columns.cell import text
     >>> text(" N "), text(12), text(True), text(1.5)
     (' N ', '12', 'true', None)
     """
@@ -123,6 +129,7 @@ def text(value: object) -> str | None:
 def moment(value: object) -> datetime | None:
     """Read a time in UTC, cut to whole seconds: a datetime (naive means UTC), a date, ISO text with or without Z.
 
+    >>> from discreet.data.columns.cell import moment
     >>> moment("2024-05-01 09:30:15.75"), moment("2024-05-01"), moment("1 May 2024")
     (datetime.datetime(2024, 5, 1, 9, 30, 15), datetime.datetime(2024, 5, 1, 0, 0), None)
     """
@@ -151,6 +158,7 @@ def _utc(time: datetime) -> datetime | None:
 def day(value: object) -> date | None:
     """Read a day: a date, the UTC day of a datetime, ISO text with or without a time.
 
+    >>> from discreet.data.columns.cell import day
     >>> day("2024-05-01"), day("2024-05-01T23:59:59Z"), day("2023-02-30")
     (datetime.date(2024, 5, 1), datetime.date(2024, 5, 1), None)
     """

@@ -21,6 +21,7 @@ KEYS = "keys are text, whole numbers or booleans, such as ['N', 'S', 'E', 'W']"
 def few(count: int, most: int | None, what: str) -> None:
     """Refuse a list of keys that is longer than asked for.
 
+    >>> from discreet.data.columns.keys import few
     >>> few(121, 100, "Integer(0, 120)")
     Traceback (most recent call last):
     ...
@@ -33,6 +34,7 @@ def few(count: int, most: int | None, what: str) -> None:
 def key_kind(key: KeyValue) -> KeyKind:
     """Name the kind of a key; True and 1 are different keys.
 
+    >>> from discreet.data.columns.keys import key_kind
     >>> key_kind(True), key_kind(1), key_kind("1")
     ('boolean', 'integer', 'text')
     """
@@ -44,6 +46,7 @@ def key_kind(key: KeyValue) -> KeyKind:
 def read_key(value: object, name: str) -> KeyValue:
     """Read one declared key.
 
+    >>> from discreet.data.columns.keys import read_key
     >>> read_key(1.5, "values")
     Traceback (most recent call last):
     ...
@@ -68,6 +71,7 @@ def read_key(value: object, name: str) -> KeyValue:
 def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
     """Read a closed list of keys of one kind, without duplicates, and name the kind.
 
+    >>> from discreet.data.columns.keys import listed
     >>> listed(["N", "S"])
     (('N', 'S'), 'text')
     """
@@ -88,6 +92,7 @@ def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
 def other_key(other: object, keys: tuple[KeyValue, ...], of: KeyKind) -> KeyValue | None:
     """Read the key that stands for all values outside the list; False means that there is none.
 
+    >>> from discreet.data.columns.keys import other_key
     >>> other_key(True, ("N", "S"), "text"), other_key(-1, (1, 2), "integer"), other_key(False, (1, 2), "integer")
     ('other', -1, None)
     """

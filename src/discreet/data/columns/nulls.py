@@ -21,6 +21,7 @@ Nulls: TypeAlias = Literal["drop", "default", "key"]
 def flag(value: object, name: str) -> bool:
     """Read a yes or no.
 
+    >>> from discreet.data.columns.nulls import flag
     >>> flag("no", "null_key")
     Traceback (most recent call last):
     ...
@@ -34,6 +35,7 @@ def flag(value: object, name: str) -> bool:
 def nulls(default: object, null_key: bool) -> Nulls:
     """Name the rule that a default and a NULL key declare together; both at once contradict each other.
 
+    >>> from discreet.data.columns.nulls import nulls
     >>> nulls(None, False), nulls(0, False), nulls(None, True)
     ('drop', 'default', 'key')
     """

@@ -27,7 +27,8 @@ PUBLIC = "state bounds that anyone may know without looking at the data"
 class Integer:
     """Declare whole numbers from `low` to `high`: values beyond are clipped, fractions are rounded, halves to even.
 
-    >>> age = Integer(0, 120)
+    >>> import discreet as dp
+    >>> age = dp.Integer(0, 120)
     >>> age.width(), age.read(130), age.read("37"), age.read("unknown")
     (120, 120, 37, None)
 
@@ -87,9 +88,10 @@ class Integer:
         return steps
 
     def keys(self, most: int | None = None) -> tuple[int | None, ...]:
-        """List every value as a public key, if there are at most `most` (1,000 unless said).
+        """List every value as a public key, if there are at most `most` (1,000 by default).
 
-        >>> Integer(1, 3, null_key=True).keys()
+        >>> import discreet as dp
+        >>> dp.Integer(1, 3, null_key=True).keys()
         (1, 2, 3, None)
         """
         few(self.width() + 1, MOST_KEYS if most is None else most, repr(self))
@@ -106,10 +108,12 @@ class Real:
     The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float that is a
     power of two, such as 2**-30, means that power.
 
-    >>> price = Real(0, 500, step=0.01)
+    >>> import discreet as dp
+    >>> from fractions import Fraction
+    >>> price = dp.Real(0, 500, step=0.01)
     >>> price.ends, price.steps(12.345), price.read(12.345), price.read(float("inf"))
     ((0, 50000), 1234, Fraction(617, 50), Fraction(500, 1))
-    >>> Real(0, 250_000).step == Fraction(1, 2**13)
+    >>> dp.Real(0, 250_000).step == Fraction(1, 2**13)
     True
 
     Refuses low ≥ high, a NaN or an infinite bound, a step that is neither n nor 1/n, a step that is too coarse or fine.
@@ -190,6 +194,8 @@ def default_step(low: Fraction, high: Fraction) -> Fraction:
     Bounds that are close together but far from zero get 2^-20 of their distance instead, if that is finer; nothing gets
     a step finer than a double at the larger bound can tell apart.
 
+    >>> from discreet.data.columns.numeric import default_step
+    >>> from fractions import Fraction
     >>> default_step(Fraction(0), Fraction(1)), default_step(Fraction(2**52), Fraction(2**52 + 1))
     (Fraction(1, 1073741824), Fraction(1, 1))
     """

@@ -24,7 +24,8 @@ SECOND = timedelta(seconds=1)
 class Date:
     """Declare days from `low` to `high`: earlier and later ones are clipped. One step is one day since 1970.
 
-    >>> joined = Date("2024-01-01", "2024-12-31")
+    >>> import discreet as dp
+    >>> joined = dp.Date("2024-01-01", "2024-12-31")
     >>> joined.width(), joined.read("2031-05-01"), joined.steps("2024-01-02"), joined.at(19724)
     (365, datetime.date(2024, 12, 31), 19724, datetime.date(2024, 1, 2))
 
@@ -80,7 +81,7 @@ class Date:
         return EPOCH.date() + timedelta(days=steps)
 
     def keys(self, most: int | None = None) -> tuple[date | None, ...]:
-        """List every day as a public key, if there are at most `most` (1,000 unless said)."""
+        """List every day as a public key, if there are at most `most` (1,000 by default)."""
         few(self.width() + 1, MOST_KEYS if most is None else most, repr(self))
         days = (self.low + timedelta(days=k) for k in range(self.width() + 1))
         return (*days, *((None,) if self.null_key else ()))
@@ -90,7 +91,8 @@ class Date:
 class Timestamp:
     """Declare times from `low` to `high` in UTC, cut to whole seconds; earlier and later ones are clipped.
 
-    >>> visited = Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59")
+    >>> import discreet as dp
+    >>> visited = dp.Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59")
     >>> visited.read("2024-05-01 09:30:15.75"), visited.steps("1999-01-01")
     (datetime.datetime(2024, 5, 1, 9, 30, 15), 1704067200)
 

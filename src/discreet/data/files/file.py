@@ -57,6 +57,7 @@ def write_toml(path: str | Path, text: str) -> None:
 def schemas_from_toml(text: str, *, where: str = "schema", draft: bool = False) -> tuple[Schema, ...]:
     """Read tables from TOML text; `where` names the text in refusals.
 
+    >>> from discreet.data import schemas_from_toml
     >>> people = '''
     ... format = 1
     ... [tables.people]

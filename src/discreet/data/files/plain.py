@@ -56,7 +56,9 @@ PEOPLE = {"id": '"user_id"', "max_rows": "10"}
 def column_to_dict(column: Column) -> dict[str, object]:
     """Return a column as plain values.
 
-    >>> column_to_dict(Real(0, "1/3", step=0.01))
+    >>> import discreet as dp
+    >>> from discreet.data.files.plain import column_to_dict
+    >>> column_to_dict(dp.Real(0, "1/3", step=0.01))
     {'type': 'real', 'low': 0, 'high': '1/3', 'step': 0.01}
     """
     facts: dict[str, object] = {"type": column.kind}
@@ -79,7 +81,9 @@ def _plain(value: object) -> object:
 def unit_to_dict(unit: Unit) -> dict[str, object]:
     """Return a unit as plain values.
 
-    >>> unit_to_dict(People("id", max_rows=3))
+    >>> import discreet as dp
+    >>> from discreet.data.files.plain import unit_to_dict
+    >>> unit_to_dict(dp.People("id", max_rows=3))
     {'kind': 'people', 'id': 'id', 'max_rows': 3}
     """
     if isinstance(unit, Rows):
@@ -142,6 +146,7 @@ def table_from_dict(name: object, facts: object, where: str, make: Callable[...,
 def column_from_dict(facts: object, where: str) -> Column:
     """Read one column; `where` is the path of its keys, for refusals.
 
+    >>> from discreet.data.files.plain import column_from_dict
     >>> column_from_dict({"type": "integer", "low": 0}, "tables.people.columns.age")
     Traceback (most recent call last):
     ...

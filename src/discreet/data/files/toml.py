@@ -14,6 +14,7 @@ UNSAFE = re.compile(r"[\x00-\x1f\x7f\"\\]")
 def toml_key(name: str) -> str:
     """Write a key, quoted where it must be.
 
+    >>> from discreet.data.files.toml import toml_key
     >>> toml_key("age"), toml_key("Time spent (minutes)")
     ('age', '"Time spent (minutes)"')
     """
@@ -23,6 +24,7 @@ def toml_key(name: str) -> str:
 def toml_value(value: object) -> str:
     """Write a text, a number, yes or no, a list, or a mapping as an inline table.
 
+    >>> from discreet.data.files.toml import toml_value
     >>> toml_value({"type": "integer", "low": 0, "step": 0.5, "keys": ["N", True]})
     '{ type = "integer", low = 0, step = 0.5, keys = ["N", true] }'
     """

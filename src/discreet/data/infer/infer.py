@@ -39,8 +39,10 @@ def infer(
     from all rows and marked: such a draft can be written and read, but not used until the steward takes the mark away.
     Kinds and names are in principle private too: they tell what values there are. Look at them before publishing.
 
+    >>> import discreet as dp
+    >>> from discreet.data import infer
     >>> rows = [{"age": 37, "region": "N"}, {"age": 41, "region": "S"}]
-    >>> infer(rows, name="people", columns={"age": Integer(0, 120)}).open["columns.region"]
+    >>> infer(rows, name="people", columns={"age": dp.Integer(0, 120)}).open["columns.region"]
     'say max_length'
     >>> infer(rows, name="people", from_data=True).needs_word
     ('columns.age', 'columns.region')

@@ -30,6 +30,7 @@ _PARTS = {Function.WEEKDAY: "isodow"}
 def stored_class(type_name: str) -> Stored:
     """Return the class of a type by its name.
 
+    >>> from discreet.engines.duckdb.dialect import stored_class
     >>> stored_class("DECIMAL(10,2)"), stored_class("ENUM('N', 'S')"), stored_class("INTEGER[]"), stored_class("DATE")
     ('decimal', 'text', 'other', 'date')
     """

@@ -36,13 +36,15 @@ class DuckDB:
     Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name; nothing is copied but data frames of
     Python objects. A DuckDB file is opened for reading only. `progress` shows a bar while a query runs.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tally import Tally
     >>> import pyarrow as pa
     >>> from discreet.data import Integer, Rows
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.tally import Free, Term
     >>> from discreet.query.algebra.tree import Scan
-    >>> store = DuckDB({"people": pa.table({"age": [37, 200, None]})})
-    >>> people = Schema("people", Rows(), {"age": Integer(0, 120)})
+    >>> store = dp.DuckDB({"people": pa.table({"age": [37, 200, None]})})
+    >>> people = dp.Schema("people", Rows(), {"age": Integer(0, 120)})
     >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120),), Free()))
     {(): (157,)}
 

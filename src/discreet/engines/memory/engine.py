@@ -35,12 +35,14 @@ class Contribution:
 class Memory:
     """Answer from rows in memory: `Memory({"people": [{"age": 37}, …]})`, with rows as mappings of names to values.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tally import Free, Tally
     >>> from discreet.data import Integer, Rows
     >>> from discreet.query.algebra.expression import Constant, Field
     >>> from discreet.query.algebra.tally import Term
     >>> from discreet.query.algebra.tree import Scan
-    >>> people = Schema("people", Rows(), {"age": Integer(0, 120)})
-    >>> store = Memory({"people": [{"age": 37}, {"age": 200}, {"age": None}]})
+    >>> people = dp.Schema("people", Rows(), {"age": Integer(0, 120)})
+    >>> store = dp.Memory({"people": [{"age": 37}, {"age": 200}, {"age": None}]})
     >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120), Term(Constant(True), 1, 1, 1)), Free()))
     {(): (157, 3)}
 

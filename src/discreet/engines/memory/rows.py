@@ -84,6 +84,7 @@ def _spread(rows: list[Owned], most: int, order: Sequence[str]) -> list[Owned]:
 def read_cell(column: Column, value: object) -> Scalar:
     """Read a stored value as its column says: an exact number, text, truth, days or seconds since 1970, or NULL.
 
+    >>> from discreet.engines.memory.rows import read_cell
     >>> from discreet.data import Date, Real
     >>> read_cell(Real(0, 1, step=0.5), "0.6"), read_cell(Date("1970-01-01", "1970-12-31"), "1970-02-01")
     (Fraction(1, 2), 31)

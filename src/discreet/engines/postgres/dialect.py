@@ -25,6 +25,7 @@ _PARTS = {Function.WEEKDAY: "isodow"}
 def stored_class(type_name: str, category: str) -> Stored:
     """Return the class of a type by its name and PostgreSQL's category; strings and enumerations are text.
 
+    >>> from discreet.engines.postgres.dialect import stored_class
     >>> stored_class("numeric", "N"), stored_class("character varying", "S"), stored_class("uuid", "U")
     ('decimal', 'text', 'other')
     """

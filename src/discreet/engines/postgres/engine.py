@@ -146,6 +146,7 @@ class Postgres:
 def _read_place(place: str) -> tuple[str | None, str]:
     """Take a table's name apart, with its schema if it is given.
 
+    >>> from discreet.engines.postgres.engine import _read_place
     >>> _read_place("hr.staff"), _read_place("staff")
     (('hr', 'staff'), (None, 'staff'))
     """

@@ -28,6 +28,7 @@ _LIMB = 1 << 23
 def stored_class(type_name: str) -> Stored:
     """Return the class of a type by its name.
 
+    >>> from discreet.engines.spark.dialect import stored_class
     >>> stored_class("decimal(10,2)"), stored_class("varchar(5)"), stored_class("array<int>"), stored_class("timestamp")
     ('decimal', 'text', 'other', 'zoned')
     """

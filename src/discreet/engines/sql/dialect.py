@@ -111,6 +111,7 @@ class Dialect:
 def bigint(number: int) -> str:
     """Write a 64-bit integer.
 
+    >>> from discreet.engines.sql.dialect import bigint
     >>> bigint(-5)
     'CAST(-5 AS BIGINT)'
     """
@@ -125,6 +126,7 @@ def null(sql_type: str) -> str:
 def doubled(text: str, quote: str) -> str:
     """Put text into quotes, those within doubled.
 
+    >>> from discreet.engines.sql.dialect import doubled
     >>> doubled("it's", "'")
     "'it''s'"
     """

@@ -20,11 +20,11 @@ from .rows.relation import frame_of, scope_of
 from .scope import SqlScope
 from .select import named_cells, select_sql
 
-__all__ = ["Addend", "Entries", "entries_of", "once_sql"]
+__all__ = ["Entries", "EntryNumber", "entries_of", "once_sql"]
 
 
 @dataclass(frozen=True, slots=True)
-class Addend:
+class EntryNumber:
     """What a row adds to one total: `column` − `less`, and nothing where the column is NULL.
 
     A part that counts adds what one count is worth wherever the column is not NULL; "*" is never NULL.
@@ -47,7 +47,7 @@ class Entries:
     sql: str
     owner: tuple[str, ...]
     keys: tuple[str, ...]
-    values: tuple[Addend, ...]
+    values: tuple[EntryNumber, ...]
     tested: tuple[str, ...]
     labels: Mapping[str, Sequence[str]]
     late: Mapping[str, str]
@@ -69,7 +69,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     cells = [*keys.items(), *((name, sql) for sql, name in named.items())]
     sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
     sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
-    columns = tuple(Addend(part, named.get(sql, sql), less) for part, sql, less in values)
+    columns = tuple(EntryNumber(part, named.get(sql, sql), less) for part, sql, less in values)
     readers = {name: key.sql for name, key in late.items()}
     return Entries(sql, frame.owner, names, columns, tested, _labels(names, facts.keys), readers)
 

@@ -15,6 +15,9 @@ Held: TypeAlias = int | str | bool | None
 def holdable(value: Scalar, domain: Domain) -> bool:
     """Return whether an expression of this domain could ever have a value; NULL it always could.
 
+    >>> from discreet.engines.sql.held import holdable
+    >>> from discreet.query.domains.domain import Whole
+    >>> from fractions import Fraction
     >>> holdable(Fraction(1, 3), Whole(Fraction(1, 4), 0, 8)), holdable(2, Whole(Fraction(1, 4), 0, 8))
     (False, True)
     """
@@ -38,6 +41,9 @@ def _whole(number: Fraction | int) -> bool:
 def hold(value: Scalar, domain: Domain) -> Held:
     """Return a key as a store holds it; only for what is `holdable`.
 
+    >>> from discreet.engines.sql.held import hold
+    >>> from discreet.query.domains.domain import Texts, Truth, Whole
+    >>> from fractions import Fraction
     >>> hold(Fraction(1, 2), Whole(Fraction(1, 4), 0, 8)), hold("N", Texts(1)), hold(True, Truth())
     (2, 'N', True)
     """
@@ -55,6 +61,9 @@ def hold(value: Scalar, domain: Domain) -> Held:
 def value_of(held: object, domain: Domain) -> Scalar:
     """Read a key as a store returns it: the exact value, an integer where it is one.
 
+    >>> from discreet.engines.sql.held import value_of
+    >>> from discreet.query.domains.domain import Texts, Whole
+    >>> from fractions import Fraction
     >>> value_of(2, Whole(Fraction(1, 4), 0, 8)), value_of(8, Whole(Fraction(1, 4), 0, 8)), value_of("N", Texts(1))
     (Fraction(1, 2), 2, 'N')
     """

@@ -13,6 +13,7 @@ _BREAKS = {"FROM", "WHERE", "GROUP", "JOIN", "SELECT", "UNION", "HAVING", "ORDER
 def in_lines(sql: str) -> str:
     """Begin a line at every clause of every SELECT, deeper for those inside.
 
+    >>> from discreet.engines.sql.lines import in_lines
     >>> print(in_lines("SELECT a, sum(b) FROM (SELECT a, 'FROM x' AS b FROM t WHERE a IN (1, 2)) AS t GROUP BY a"))
     SELECT a, sum(b)
     FROM (

@@ -27,6 +27,7 @@ class SqlScope:
 def short(sql: str) -> str:
     """Refuse text that has grown too long.
 
+    >>> from discreet.engines.sql.scope import short
     >>> short("x" * 300_000)
     Traceback (most recent call last):
     ...

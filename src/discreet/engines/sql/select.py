@@ -10,6 +10,7 @@ __all__ = ["named_cells", "select_sql"]
 def named_cells(cells: Iterable[tuple[str, str]]) -> list[str]:
     """Write cells with their names.
 
+    >>> from discreet.engines.sql.select import named_cells
     >>> named_cells([("c0", "1 + 1")])
     ['1 + 1 AS c0']
     """
@@ -19,6 +20,7 @@ def named_cells(cells: Iterable[tuple[str, str]]) -> list[str]:
 def select_sql(cells: Iterable[str], source: str, tail: str = "") -> str:
     """Write a SELECT; a row without any column still counts.
 
+    >>> from discreet.engines.sql.select import select_sql
     >>> select_sql([], '"people" AS t', "WHERE t.a")
     'SELECT 1 AS one FROM "people" AS t WHERE t.a'
     """

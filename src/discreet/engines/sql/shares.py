@@ -15,7 +15,7 @@ from ...query.algebra.tally import FINE, Free, GroupShare, RowShare, Share
 from ...query.domains.domain import MOST_STEPS
 from ..understand import TermFacts
 from .dialect import Dialect, bigint
-from .entries import Addend, Entries
+from .entries import Entries, EntryNumber
 from .select import named_cells, select_sql
 
 __all__ = ["shared_sql"]
@@ -39,7 +39,7 @@ def _group_by(names: Sequence[str]) -> str:
     return f"GROUP BY {', '.join(names)}" if names else ""
 
 
-def _sum(value: Addend, dialect: Dialect) -> str:
+def _sum(value: EntryNumber, dialect: Dialect) -> str:
     """Write a sum of numbers, 0 if there are none."""
     less = f" - {dialect.wide(f'count({value.column})')} * {bigint(value.less)}" if value.less else ""
     return f"COALESCE({dialect.total(value.column, _reach(value.part) + abs(value.less))}{less}, 0)"
@@ -72,7 +72,7 @@ def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
     return _totals(shares, rows, _with_share(rows, most, dialect), dialect)
 
 
-def _row_share(value: Addend, dialect: Dialect) -> str:
+def _row_share(value: EntryNumber, dialect: Dialect) -> str:
     part, column = value.part, value.column
     if not part.counts:
         return _share(column, _reach(part), dialect)
@@ -138,7 +138,7 @@ def _compact(rows: Entries, dialect: Dialect) -> str:
     return select_sql([*rows.owner, *named_cells(keys), *columns], f"({rows.sql}) AS t") + order
 
 
-def _clipped_sum(value: Addend, most: int, dialect: Dialect) -> str:
+def _clipped_sum(value: EntryNumber, most: int, dialect: Dialect) -> str:
     """Write one person's sum in one key, clipped; it is 0 if there is nothing to add."""
     part = value.part
     low, high = min(0, most * part.term.low), max(0, most * part.term.high)

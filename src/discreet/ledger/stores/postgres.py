@@ -210,6 +210,7 @@ class LedgerInPostgres:
 def turn_of(name: str) -> int:
     """Return the number of the advisory lock of a ledger; two names may share one, and then wait for each other.
 
+    >>> from discreet.ledger.stores.postgres import turn_of
     >>> turn_of("main")
     -673438411831542195
     """

@@ -39,6 +39,7 @@ _STEPS = {"charge": "charge", "answer": "finish", "fail": "fail", "open": "open"
 def account_name(who: str) -> str:
     """Name the text of somebody's account.
 
+    >>> from discreet.ledger.stores.store import account_name
     >>> account_name("ann")
     'who:ann'
     """

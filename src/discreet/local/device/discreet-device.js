@@ -5,7 +5,7 @@
 const GUARD = 40n;
 export const refuse = (why) => { throw new RangeError(why); };
 export const ratio = (text) => `${text}/1`.split("/").slice(0, 2).map(BigInt);
-export const list = (n, make) => Array.from({ length: n }, (_, i) => make(i));
+export const list = (n, make) => [...Array(n)].map((_, i) => make(i));
 const up = (a, b) => (a + b - 1n) / b;
 const size = (x) => BigInt(x.toString(2).length);
 

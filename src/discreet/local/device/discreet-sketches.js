@@ -47,20 +47,26 @@ export function blake2b(data, key, size) {
 
 /** Return (row, value) → cell: keyed BLAKE2b to 64 bits, then multiply-shift. */
 export function buckets(key, width) {
-  const secret = utf8(key), shift = 64n - BigInt(Math.log2(width));
+  const secret = utf8(key), shift = 64n - BigInt(Math.log2(width)), rows = {}; // coefficients of rows seen before
   return (value) => {
     if (typeof value !== "string" || !value.isWellFormed?.() && /\p{Surrogate}/u.test(value)) refuse("a value must be text");
     const [print] = blake2b(utf8(value), secret, 8);
     return (row) => {
-      const [a, b, c] = blake2b(new Uint8Array(new Uint32Array([row]).buffer), secret, 24);
+      const [a, b, c] = (rows[row] ??= blake2b(new Uint8Array(new Uint32Array([row]).buffer), secret, 24));
       return Number(word(a * (print >> 32n) + b * (print & 0xffffffffn) + c) >> shift);
     };
   };
 }
 
 /** Write bits as hexadecimal text, the first bit lowest in the first byte. */
-const hex = (bits) => list(Math.ceil(bits.length / 8), (i) =>
-  (256 + list(8, (j) => bits[8 * i + j] ? 1 << j : 0).reduce((a, b) => a + b)).toString(16).slice(1)).join("");
+function hex(bits) {
+  let text = "";
+  for (let i = 0, byte = 256; i < bits.length; i++) {
+    if (bits[i]) byte += 1 << i % 8;
+    if (i % 8 === 7 || i === bits.length - 1) [text, byte] = [text + byte.toString(16).slice(1), 256];
+  }
+  return text;
+}
 const half = ([num, den]) => [num, 2n * den];
 
 export const SKETCHES = {

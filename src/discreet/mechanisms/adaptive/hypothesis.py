@@ -21,6 +21,8 @@ _ROWS = 1024  # queries are turned into floats so many at a time
 class Hypothesis:
     """A histogram made from private answers only: every question about it is free.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.adaptive.hypothesis import Hypothesis
     >>> Hypothesis(np.array([1.0, 2.0, 3.0])).answers(np.array([[1, 0, 1]])).tolist()
     [4.0]
     """
@@ -35,6 +37,7 @@ class Hypothesis:
 def read_queries(queries: object, domain: int) -> NDArray[Any]:
     """Read counting queries: a k × domain array of zeros and ones (one query may be a single row).
 
+    >>> from discreet.mechanisms.adaptive.hypothesis import read_queries
     >>> read_queries([1, 0], 2).shape
     (1, 2)
     """

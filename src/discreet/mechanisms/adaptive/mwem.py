@@ -40,7 +40,9 @@ class MWEM:
     measurement with noise: discrete Laplace of scale 1/ε, or discrete Gaussian of deviation 2/ε, which costs as much
     zCDP as the selection (ε²/8). Learning is free; `passes` over all measurements so far make better use of them.
 
-    >>> mwem = MWEM(domain=4, total=100, rounds=9, epsilon=1000, noise="laplace", passes=50)
+    >>> import discreet as dp
+    >>> import numpy as np
+    >>> mwem = dp.MWEM(domain=4, total=100, rounds=9, epsilon=1000, noise="laplace", passes=50)
     >>> belief = mwem.release(np.array([40, 30, 20, 10]), np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0]]))
     >>> belief.answers(np.array([[1, 1, 0, 0], [1, 0, 0, 0]])).round(0).tolist()
     [70.0, 40.0]
@@ -139,7 +141,7 @@ class MWEM:
         return belief
 
     def error(self, queries: int, beta: Number = 0.05) -> float:
-        """Bound the greatest error over all queries of the one-pass belief, but for a chance β.
+        """Bound the greatest error over all queries of the one-pass belief, with probability at least 1 − β.
 
         √(4n² ln N/T + ν²) + s + 1: by `hypothesis.updated` the squared errors of the selected queries sum to at most
         4n² ln N + Tν²; every query's error is at most the selected one's, plus the selection's error s, plus 1 for

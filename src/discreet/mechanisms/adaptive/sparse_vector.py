@@ -38,7 +38,8 @@ class SparseVector:
     which costs e^ε₁; then no `no` gets less likely, and each `yes` moves by at most 2Δ, which costs e^(ε₂/c).
     Unless told otherwise ε₁ : ε₂ = 1 : (2c)^(2/3) (monotone: c^(2/3)), which minimises the variance of the comparison.
 
-    >>> svt = SparseVector(epsilon=1, sensitivity=1, answers=2)
+    >>> import discreet as dp
+    >>> svt = dp.SparseVector(epsilon=1, sensitivity=1, answers=2)
     >>> svt.release([0, 10**6, 0, 10**6, 0], threshold=1000).tolist()
     [False, True, False, True]
 
@@ -123,7 +124,8 @@ class SparseVector:
     ) -> SparseVector:
         """Take the least ε whose `error(queries, beta)` is at most `error`: all noise is in proportion to 1/ε.
 
-        >>> SparseVector.for_error(50, queries=1000, sensitivity=1).error(1000) <= 50
+        >>> import discreet as dp
+        >>> dp.SparseVector.for_error(50, queries=1000, sensitivity=1).error(1000) <= 50
         True
         """
         unit = cls(1, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
@@ -170,7 +172,8 @@ class SparseVector:
         return self.start(threshold, bits=bits).ask_places(places)
 
     def error(self, queries: int, beta: Number = 0.05) -> float:
-        """Bound α: but for a chance β, every yes is at least T − α and every no at most T + α, for k questions.
+        """Bound α: with probability at least 1 − β, every yes is at least T − α and every no at most T + α, for k
+        questions.
 
         The threshold's noise exceeds its scale·ln(2/β) with probability β/2; one of k answers' noise exceeds its scale·
         ln(1/(1 − (1 − β/2)^(1/k))) with probability β/2 (Dwork, Roth 2014, Theorem 3.24, with the exact quantile).
@@ -215,7 +218,7 @@ class SparseVectorRun:
         return self._left == 0
 
     def ask(self, value: float) -> bool:
-        """Tell whether a noisy value reaches the noisy threshold.
+        """Return whether a noisy value reaches the noisy threshold.
 
         Refuses when the run is over: one more answer would cost more than was paid.
         """
@@ -238,6 +241,7 @@ class SparseVectorRun:
 def _best_share(ratio: int) -> Fraction:
     """Return ε₁/ε with ε₁ : ε₂ = 1 : ratio^(2/3), as a short rational (any share is private; this one is accurate).
 
+    >>> from discreet.mechanisms.adaptive.sparse_vector import _best_share
     >>> _best_share(8)
     Fraction(1, 5)
     """

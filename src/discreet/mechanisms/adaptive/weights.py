@@ -43,7 +43,9 @@ class MultiplicativeWeights:
     under pure DP, about √updates as much under (ε, δ). True answers are whole numbers and the believed one is rounded,
     so the comparison is exact on the integers; one person moves it by 1, under either neighbour relation.
 
-    >>> mw = MultiplicativeWeights(domain=4, total=100, updates=2, epsilon=1000, threshold=5)
+    >>> import discreet as dp
+    >>> import numpy as np
+    >>> mw = dp.MultiplicativeWeights(domain=4, total=100, updates=2, epsilon=1000, threshold=5)
     >>> run = mw.start(np.array([40, 30, 20, 10]))
     >>> run.answer([1, 1, 0, 0]), run.left, round(run.answer([0, 0, 1, 1]), 1)
     (70.0, 1, 30.0)
@@ -122,14 +124,15 @@ class MultiplicativeWeights:
         return self.start(histogram, bits=bits).answer_all(queries)
 
     def error(self, queries: int, beta: Number = 0.05) -> float:
-        """Bound the error of every answer given, of up to `queries`, but for a chance β.
+        """Bound the error of every answer given, of up to `queries`, with probability at least 1 − β.
 
         A believed answer is returned only where the comparison said no: within the threshold, its error and a rounding.
         """
         return up(max(self.threshold + self._comparison(queries, beta) + 0.5, self._measurement(beta)))
 
     def provable(self, queries: int, beta: Number = 0.05) -> int:
-        """Return the least threshold with which `updates` rounds provably suffice for `queries`, but for a chance β.
+        """Return the least threshold with which `updates` rounds provably suffice for `queries`, with probability at
+        least 1 − β.
 
         The belief starts at most ln N from the truth in relative entropy. A round closes ((a − h)² − (m − a)²)/4n² of
         it (`hypothesis.updated`), with |a − h| ≥ threshold − α, |m − a| ≤ ν: (threshold − α)² = 4n² ln N/updates + ν².

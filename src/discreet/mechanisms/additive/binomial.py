@@ -45,7 +45,8 @@ class Binomial:
     `trials` is even, so that the noise is whole and centred; `sensitivity` is Δ1, whole, or a `Sensitivity`. Useful
     where several parties each toss coins: sums of binomial noise are binomial.
 
-    >>> coins = Binomial(trials=400, sensitivity=1)
+    >>> import discreet as dp
+    >>> coins = dp.Binomial(trials=400, sensitivity=1)
     >>> coins.scale, coins.error(beta=0.05), round(coins.variance, 9)
     (10.0, 20, 100.0)
 
@@ -82,7 +83,8 @@ class Binomial:
     ) -> Binomial:
         """Choose the fewest coins that keep (ε, δ); two coins more only ever help, being noise added to noise.
 
-        >>> Binomial.spending(ApproxDP(1, 1e-6), sensitivity=1)
+        >>> import discreet as dp
+        >>> dp.Binomial.spending(dp.ApproxDP(1, 1e-6), sensitivity=1)
         Binomial(trials=80, sensitivity=1)
         """
         budget = refuse_pure(spend, "binomial", "ApproxDP or Geometric")
@@ -110,7 +112,8 @@ class Binomial:
     ) -> Binomial:
         """Choose the most coins whose error stays within a bound.
 
-        >>> Binomial.for_error(19, sensitivity=1).error()
+        >>> import discreet as dp
+        >>> dp.Binomial.for_error(19, sensitivity=1).error()
         19
 
         Refuses an error that even two coins exceed.
@@ -139,23 +142,25 @@ class Binomial:
         return least_whole(lambda t: coins.tail(t, self.trials), chance, guess, _MARGIN)
 
     def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Give the interval around a released answer that holds the true one with probability 1 − β.
+        """Return the interval around a released answer that holds the true one with probability 1 − β.
 
-        >>> Binomial(trials=400, sensitivity=1).interval(42)
+        >>> import discreet as dp
+        >>> dp.Binomial(trials=400, sensitivity=1).interval(42)
         (22, 62)
         """
         return around(read_whole(answer), self.error(beta, cells=cells))
 
     def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) = x).
+        """Return P(release(value) = x).
 
-        >>> Binomial(trials=4, sensitivity=1).pmf([-2, 0, 3]).round(12).tolist()
+        >>> import discreet as dp
+        >>> dp.Binomial(trials=4, sensitivity=1).pmf([-2, 0, 3]).round(12).tolist()
         [0.0625, 0.375, 0.0]
         """
         return at(lambda y: coins.pmf(y - value, self.trials), x)
 
     def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) ≤ x)."""
+        """Return P(release(value) ≤ x)."""
         return at(lambda y: coins.cdf(y - value, self.trials), x)
 
     @property
@@ -164,9 +169,10 @@ class Binomial:
         return self.trials / 4
 
     def expected_error(self) -> float:
-        """Give E|release − value| = (N/2)·C(N, N/2)/2^N.
+        """Return E|release − value| = (N/2)·C(N, N/2)/2^N.
 
-        >>> round(Binomial(trials=400, sensitivity=1).expected_error(), 6)
+        >>> import discreet as dp
+        >>> round(dp.Binomial(trials=400, sensitivity=1).expected_error(), 6)
         7.97386
         """
         return up(coins.mean_size(self.trials))

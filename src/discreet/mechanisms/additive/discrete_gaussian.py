@@ -44,7 +44,8 @@ class DiscreteGaussian:
     `sensitivity` is Δ2, whole, or a `Sensitivity` whose Δ2² is whole. With Δ2 = 1 arrays of any size are taken (one
     coordinate moves, by one); with a larger number declare the `dimension`, or give a `Sensitivity`.
 
-    >>> gauss = DiscreteGaussian.spending(ZCDP(0.5), sensitivity=1)
+    >>> import discreet as dp
+    >>> gauss = dp.DiscreteGaussian.spending(dp.ZCDP(0.5), sensitivity=1)
     >>> gauss.scale, gauss.error(beta=0.05), round(gauss.variance, 12)
     (Fraction(1, 1), 2, 0.999999788769)
 
@@ -87,7 +88,8 @@ class DiscreteGaussian:
     ) -> DiscreteGaussian:
         """Choose the least noise that keeps a promise: σ² = Δ2²/2ρ under zCDP, else the least σ whose curve fits.
 
-        >>> DiscreteGaussian.spending(ZCDP("1/8"), sensitivity=1)
+        >>> import discreet as dp
+        >>> dp.DiscreteGaussian.spending(dp.ZCDP("1/8"), sensitivity=1)
         DiscreteGaussian(scale=2, sensitivity=1)
         """
 
@@ -115,7 +117,8 @@ class DiscreteGaussian:
     ) -> DiscreteGaussian:
         """Choose the most noise, and so the strongest promise, whose error stays within a bound.
 
-        >>> DiscreteGaussian.for_error(6, sensitivity=1).error()
+        >>> import discreet as dp
+        >>> dp.DiscreteGaussian.for_error(6, sensitivity=1).error()
         6
         """
         scale = most_noise(error, beta, cells, lambda t, sigma: theta.tail(t, sigma**2))
@@ -129,7 +132,7 @@ class DiscreteGaussian:
 
     @property
     def _free(self) -> bool:
-        """Say whether the price holds for vectors of any length."""
+        """Return whether the price holds for vectors of any length."""
         return isinstance(self.sensitivity, Sensitivity) or self.sensitivity == 1
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
@@ -139,17 +142,19 @@ class DiscreteGaussian:
         return least_whole(lambda t: theta.tail(t, variance), chance, guess)
 
     def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Give the interval around a released answer that holds the true one with probability 1 − β.
+        """Return the interval around a released answer that holds the true one with probability 1 − β.
 
-        >>> DiscreteGaussian(scale=10, sensitivity=1).interval(42)
+        >>> import discreet as dp
+        >>> dp.DiscreteGaussian(scale=10, sensitivity=1).interval(42)
         (22, 62)
         """
         return around(read_whole(answer), self.error(beta, cells=cells))
 
     def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) = x).
+        """Return P(release(value) = x).
 
-        >>> round(DiscreteGaussian(scale=1, sensitivity=1).pmf(0), 12)
+        >>> import discreet as dp
+        >>> round(dp.DiscreteGaussian(scale=1, sensitivity=1).pmf(0), 12)
         0.398942278267
         """
         variance = float(self.event.variance)
@@ -157,7 +162,7 @@ class DiscreteGaussian:
         return at(lambda y: np.where(y == np.floor(y), np.exp(-((y - value) ** 2) / (2 * variance) - total), 0.0), x)
 
     def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) ≤ x)."""
+        """Return P(release(value) ≤ x)."""
         return at(lambda y: self._cdf(np.floor(y) - value), x)
 
     def _cdf(self, x: Floats) -> Floats:
@@ -172,9 +177,10 @@ class DiscreteGaussian:
         return up(theta.squared(float(self.event.variance)))
 
     def expected_error(self) -> float:
-        """Give E|release − value|.
+        """Return E|release − value|.
 
-        >>> round(DiscreteGaussian(scale=10, sensitivity=1).expected_error(), 6)
+        >>> import discreet as dp
+        >>> round(dp.DiscreteGaussian(scale=10, sensitivity=1).expected_error(), 6)
         7.972193
         """
         return up(theta.mean_size(float(self.event.variance)))

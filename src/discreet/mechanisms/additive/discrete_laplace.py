@@ -38,8 +38,9 @@ class DiscreteLaplace:
     `sensitivity` is Δ1, whole, or a `Sensitivity`. For one COUNT and pure ε it is optimal for every loss function
     (Ghosh, Roughgarden, Sundararajan 2012). An int gives an int, an array of integers an int64 array.
 
+    >>> import discreet as dp
     >>> from discreet.privacy.measures import PureDP
-    >>> noise = DiscreteLaplace.spending(PureDP(0.5), sensitivity=1)
+    >>> noise = dp.DiscreteLaplace.spending(PureDP(0.5), sensitivity=1)
     >>> noise.scale, noise.error(beta=0.05), round(noise.variance, 6)
     (Fraction(2, 1), 6, 7.835396)
 
@@ -66,8 +67,9 @@ class DiscreteLaplace:
     ) -> DiscreteLaplace:
         """Choose the least noise that keeps a promise: scale Δ1/ε, exactly, for pure ε.
 
+        >>> import discreet as dp
         >>> from discreet.privacy.measures import PureDP
-        >>> DiscreteLaplace.spending(PureDP("1/3"), sensitivity=2)
+        >>> dp.DiscreteLaplace.spending(PureDP("1/3"), sensitivity=2)
         DiscreteLaplace(scale=6, sensitivity=2)
         """
         budget, norm = read_budget(spend), whole_l1(read_sensitivity(sensitivity, neighbours)[0])
@@ -87,7 +89,8 @@ class DiscreteLaplace:
     ) -> DiscreteLaplace:
         """Choose the most noise, and so the strongest promise, whose error stays within a bound.
 
-        >>> DiscreteLaplace.for_error(6, sensitivity=1).error()
+        >>> import discreet as dp
+        >>> dp.DiscreteLaplace.for_error(6, sensitivity=1).error()
         6
         """
         scale = most_noise(error, beta, cells, lambda t, b: law.tail(t, 1 / b))
@@ -107,24 +110,26 @@ class DiscreteLaplace:
         return least_whole(lambda t: law.tail(t, h), chance, -math.log(chance) / h - 1)
 
     def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Give the interval around a released answer that holds the true one with probability 1 − β.
+        """Return the interval around a released answer that holds the true one with probability 1 − β.
 
-        >>> DiscreteLaplace(scale=2, sensitivity=1).interval(42)
+        >>> import discreet as dp
+        >>> dp.DiscreteLaplace(scale=2, sensitivity=1).interval(42)
         (36, 48)
         """
         return around(read_whole(answer), self.error(beta, cells=cells))
 
     def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) = x).
+        """Return P(release(value) = x).
 
+        >>> import discreet as dp
         >>> from discreet.privacy.measures import PureDP
-        >>> round(DiscreteLaplace.spending(PureDP(0.5), sensitivity=1).pmf(0), 12)
+        >>> round(dp.DiscreteLaplace.spending(PureDP(0.5), sensitivity=1).pmf(0), 12)
         0.244918662404
         """
         return at(lambda y: law.pmf(y - value, 1 / float(self.scale)), x)
 
     def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) ≤ x)."""
+        """Return P(release(value) ≤ x)."""
         return at(lambda y: law.cdf(y - value, 1 / float(self.scale)), x)
 
     @property
@@ -133,9 +138,10 @@ class DiscreteLaplace:
         return up(law.squared(1 / float(self.scale)))
 
     def expected_error(self) -> float:
-        """Give E|release − value| = 2a/(1 − a²).
+        """Return E|release − value| = 2a/(1 − a²).
 
-        >>> round(DiscreteLaplace(scale=2, sensitivity=1).expected_error(), 6)
+        >>> import discreet as dp
+        >>> round(dp.DiscreteLaplace(scale=2, sensitivity=1).expected_error(), 6)
         1.919035
         """
         return up(law.mean_size(1 / float(self.scale)))

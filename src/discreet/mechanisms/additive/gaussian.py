@@ -44,7 +44,8 @@ class Gaussian:
     `sensitivity` is Δ2, or a `Sensitivity`. Numbers in, the same kind out: int, float, or an array of either. One
     value, or a vector whose l2 norm one unit changes by at most Δ2.
 
-    >>> gauss = Gaussian.spending(ApproxDP(1, 1e-6), sensitivity=1)
+    >>> import discreet as dp
+    >>> gauss = dp.Gaussian.spending(dp.ApproxDP(1, 1e-6), sensitivity=1)
     >>> f"{float(gauss.scale):.12f}", round(gauss.error(beta=0.05), 3)
     ('4.224678889327', 8.28)
     >>> type(gauss.release(42)), type(gauss.release(0.3))
@@ -106,7 +107,8 @@ class Gaussian:
     ) -> Gaussian:
         """Choose the least noise that keeps a promise: the least σ whose exact curve fits; σ² = Δ2²/2ρ under zCDP.
 
-        >>> Gaussian.spending(ZCDP(0.5), sensitivity=3)
+        >>> import discreet as dp
+        >>> dp.Gaussian.spending(dp.ZCDP(0.5), sensitivity=3)
         Gaussian(scale=3, sensitivity=3)
 
         Refuses pure ε, which no Gaussian keeps, and a promise so small that a scale has too few lattice steps for it.
@@ -141,7 +143,8 @@ class Gaussian:
     ) -> Gaussian:
         """Choose the most noise, and so the strongest promise, whose error stays within a bound.
 
-        >>> Gaussian.for_error(10, sensitivity=1).error() <= 10
+        >>> import discreet as dp
+        >>> dp.Gaussian.for_error(10, sensitivity=1).error() <= 10
         True
         """
 
@@ -163,7 +166,7 @@ class Gaussian:
         return cast("Number", add_noise(exact, self.exponent, lambda size: noise.gaussian(variance, size, bits=bits)))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
-        """Say how much more variance the noise has where `count` coordinates are rounded to the lattice."""
+        """Return how much more variance the noise has where `count` coordinates are rounded to the lattice."""
         if not count or not rounded:
             return Fraction(1)
         changed = min(count, self.sensitivity.changed) if isinstance(self.sensitivity, Sensitivity) else count
@@ -177,7 +180,8 @@ class Gaussian:
         Noise on a long array of floats is a little wider (`widening`): declare the `dimension`, or use `interval`,
         which counts the answer's coordinates.
 
-        >>> round(Gaussian(scale=1, sensitivity=1).error(0.05, cells=10), 4), Gaussian(2, 1).error(whole=True)
+        >>> import discreet as dp
+        >>> round(dp.Gaussian(scale=1, sensitivity=1).error(0.05, cells=10), 4), dp.Gaussian(2, 1).error(whole=True)
         (2.7996, 4)
         """
         return self._bound(level(beta, cells), max(cells, self.dimension or 1), whole=whole)
@@ -194,9 +198,10 @@ class Gaussian:
         return float(self.scale) * math.sqrt(self._wider(count, rounded=rounded))
 
     def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Give the interval around a released answer that holds the true one with probability 1 − β.
+        """Return the interval around a released answer that holds the true one with probability 1 − β.
 
-        >>> Gaussian(scale=2, sensitivity=1).interval(42)
+        >>> import discreet as dp
+        >>> dp.Gaussian(scale=2, sensitivity=1).interval(42)
         (38, 46)
         """
         exact = read_number(answer)
@@ -204,9 +209,10 @@ class Gaussian:
         return around(exact, self._bound(level(beta, cells), count, whole=is_whole(exact)))
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
+        """Return P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
 
-        >>> round(Gaussian(scale=2, sensitivity=1).pmf(0, whole=True), 6)
+        >>> import discreet as dp
+        >>> round(dp.Gaussian(scale=2, sensitivity=1).pmf(0, whole=True), 6)
         0.197413
         """
         step, sigma = float(self.event.step), float(self.scale)
@@ -215,9 +221,10 @@ class Gaussian:
         return at(lambda y: normal.pmf(y - self._placed(value), sigma, step), x)
 
     def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) ≤ x), for float releases or whole ones.
+        """Return P(release(value) ≤ x), for float releases or whole ones.
 
-        >>> round(Gaussian(scale=1, sensitivity=1).cdf(1.0), 6)
+        >>> import discreet as dp
+        >>> round(dp.Gaussian(scale=1, sensitivity=1).cdf(1.0), 6)
         0.841345
         """
         step, sigma = float(self.event.step), float(self.scale)
@@ -238,7 +245,8 @@ class Gaussian:
     def expected_error(self) -> float:
         """Bound E|release − value|: σ√(2/π); less for a whole release.
 
-        >>> round(Gaussian(scale=2, sensitivity=1).expected_error(), 6)
+        >>> import discreet as dp
+        >>> round(dp.Gaussian(scale=2, sensitivity=1).expected_error(), 6)
         1.595769
         """
         return up(self._float(self.dimension or 1) * math.sqrt(2 / math.pi) + float(self.event.step) / 2)
@@ -256,6 +264,7 @@ def classic_gaussian(
     It is 15 % too wide at ε = 1 and, above ε ≈ 8 at δ = 1e-5, too narrow: the proof needs ε < 1.
     `Gaussian.spending(ApproxDP(ε, δ), …)` is never worse.
 
+    >>> from discreet.mechanisms import classic_gaussian
     >>> classic_gaussian(1, 1e-5, sensitivity=1)
     Gaussian(scale=4.844805263, sensitivity=1)
     >>> classic_gaussian(10, 1e-5, sensitivity=1)

@@ -26,6 +26,8 @@ __all__ = ["add_drawn", "least_laplace", "most_noise", "whole_l1", "whole_norm"]
 def whole_norm(norm: Fraction) -> int:
     """Read a norm that a mechanism on the integers needs whole.
 
+    >>> from discreet.mechanisms.additive.integer import whole_norm
+    >>> from fractions import Fraction
     >>> whole_norm(Fraction(1, 2))
     Traceback (most recent call last):
     ...
@@ -44,6 +46,7 @@ def whole_l1(sensitivity: Fraction | Sensitivity) -> int:
 def add_drawn(value: int | Integers, draw: Draw) -> int | Integers:
     """Add whole noise to whole numbers of any shape.
 
+    >>> from discreet.mechanisms.additive.integer import add_drawn
     >>> add_drawn(5, lambda size: -7)
     -2
     """
@@ -62,6 +65,8 @@ def least_laplace(budget: Measure, make: Callable[[Fraction], Event], norm: int)
 def most_noise(error: Number, beta: Number, cells: int, tail: Callable[[int, float], float]) -> Fraction:
     """Choose the largest scale, at most 2^50, with P(|noise| > error) = tail(⌊error⌋, scale) within β in all cells.
 
+    >>> import math
+    >>> from discreet.mechanisms.additive.integer import most_noise
     >>> round(float(most_noise(3, 0.5, 1, lambda t, scale: math.exp(-(t + 1) / scale))) * math.log(2), 9)
     4.0
     """

@@ -43,7 +43,8 @@ class Laplace:
     `sensitivity` is Δ1, or a `Sensitivity`. Numbers in, the same kind out: int, float, or an array of either. One
     value, or a vector whose l1 norm one unit changes by at most Δ1.
 
-    >>> lap = Laplace.spending(PureDP(0.5), sensitivity=1)
+    >>> import discreet as dp
+    >>> lap = dp.Laplace.spending(dp.PureDP(0.5), sensitivity=1)
     >>> lap.scale, lap.event.sensitivity / lap.event.scale, round(lap.error(beta=0.05), 3)
     (Fraction(2, 1), Fraction(1, 2), 5.991)
     >>> type(lap.release(42)), type(lap.release(0.3))
@@ -102,7 +103,8 @@ class Laplace:
     ) -> Laplace:
         """Choose the least noise that keeps a promise: scale Δ1/ε, exactly, for pure ε.
 
-        >>> Laplace.spending(PureDP(0.05), sensitivity=1)
+        >>> import discreet as dp
+        >>> dp.Laplace.spending(dp.PureDP(0.05), sensitivity=1)
         Laplace(scale=20, sensitivity=1)
 
         Refuses an ε below about 1e-12: a scale has too few lattice steps for it.
@@ -136,7 +138,8 @@ class Laplace:
     ) -> Laplace:
         """Choose the most noise, and so the strongest promise, whose error stays within a bound.
 
-        >>> Laplace.for_error(10, sensitivity=1).error() <= 10
+        >>> import discreet as dp
+        >>> dp.Laplace.for_error(10, sensitivity=1).error() <= 10
         True
         """
 
@@ -158,7 +161,7 @@ class Laplace:
         return cast("Number", add_noise(exact, self.exponent, lambda size: noise.laplace(steps, size, bits=bits)))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
-        """Say how much wider the noise is where `count` coordinates are rounded to the lattice."""
+        """Return how much wider the noise is where `count` coordinates are rounded to the lattice."""
         changed = min(count, self.sensitivity.changed) if isinstance(self.sensitivity, Sensitivity) else count
         if changed <= 1 or not rounded:
             return Fraction(1)
@@ -171,7 +174,8 @@ class Laplace:
         releases. (The rounding of a large float to its 53 bits is not counted.) Noise on a long array of floats is a
         little wider (`widening`): declare the `dimension`, or use `interval`, which counts the answer's coordinates.
 
-        >>> round(Laplace(scale=1, sensitivity=1).error(0.05, cells=10_000), 2), Laplace(2, 1).error(whole=True)
+        >>> import discreet as dp
+        >>> round(dp.Laplace(scale=1, sensitivity=1).error(0.05, cells=10_000), 2), dp.Laplace(2, 1).error(whole=True)
         (12.18, 6)
         """
         return self._bound(level(beta, cells), max(cells, self.dimension or 1), whole=whole)
@@ -190,9 +194,10 @@ class Laplace:
         return float(self.scale * self._wider(count, rounded=rounded))
 
     def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Give the interval around a released answer that holds the true one with probability 1 − β.
+        """Return the interval around a released answer that holds the true one with probability 1 − β.
 
-        >>> Laplace(scale=2, sensitivity=1).interval(42)
+        >>> import discreet as dp
+        >>> dp.Laplace(scale=2, sensitivity=1).interval(42)
         (36, 48)
         """
         exact = read_number(answer)
@@ -200,9 +205,10 @@ class Laplace:
         return around(exact, self._bound(level(beta, cells), count, whole=is_whole(exact)))
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
+        """Return P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
 
-        >>> round(Laplace(scale=2, sensitivity=1).pmf(0, whole=True), 6)
+        >>> import discreet as dp
+        >>> round(dp.Laplace(scale=2, sensitivity=1).pmf(0, whole=True), 6)
         0.221199
         """
         step, b = float(self.event.step), float(self.scale)
@@ -211,9 +217,10 @@ class Laplace:
         return at(lambda y: law.pmf((y - self._placed(value)) / step, step / b), x)
 
     def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) ≤ x), for float releases or whole ones.
+        """Return P(release(value) ≤ x), for float releases or whole ones.
 
-        >>> round(Laplace(scale=1, sensitivity=1).cdf(1.0), 6)
+        >>> import discreet as dp
+        >>> round(dp.Laplace(scale=1, sensitivity=1).cdf(1.0), 6)
         0.81606
         """
         step, b = float(self.event.step), float(self.scale)
@@ -234,7 +241,8 @@ class Laplace:
     def expected_error(self) -> float:
         """Bound E|release − value|: b but for the lattice; less for a whole release.
 
-        >>> round(Laplace(scale=2, sensitivity=1).expected_error(), 9)
+        >>> import discreet as dp
+        >>> round(dp.Laplace(scale=2, sensitivity=1).expected_error(), 9)
         2.0
         """
         step = float(self.event.step)

@@ -34,6 +34,8 @@ _FINER = (
 def exponent_for(scale: Fraction, sensitivity: Fraction | None) -> int:
     """Choose e: ⌊log2 scale⌋ − 40, or a little finer where that puts whole numbers and the sensitivity on the lattice.
 
+    >>> from discreet.mechanisms.additive.lattice import exponent_for
+    >>> from fractions import Fraction
     >>> exponent_for(Fraction(2), Fraction(1)), exponent_for(Fraction(2**45), Fraction(1))
     (-39, 0)
     >>> exponent_for(Fraction(1), Fraction(1, 2**45)), exponent_for(Fraction(1), Fraction(1, 3))
@@ -63,6 +65,8 @@ def ceiling(value: Fraction) -> int:
 def root_up(square: Fraction, fine: int = 64) -> Fraction:
     """Bound a root from above by a rational of about `fine` bits; exact where the root is rational.
 
+    >>> from discreet.mechanisms.additive.lattice import root_up
+    >>> from fractions import Fraction
     >>> root_up(Fraction(9, 4)), 0 <= root_up(Fraction(2)) ** 2 - 2 < 1e-18
     (Fraction(3, 2), True)
     """
@@ -79,6 +83,8 @@ def steps_apart(sensitivity: Fraction, exponent: int, changed: int) -> int:
     Proof: a coordinate that moves by d moves by at most ⌈d/g⌉ steps when rounded half-up; Σ⌈dᵢ/g⌉ over c coordinates is
     whole and below Σdᵢ/g + c.
 
+    >>> from discreet.mechanisms.additive.lattice import steps_apart
+    >>> from fractions import Fraction
     >>> steps_apart(Fraction(1), -2, 1), steps_apart(Fraction(1), -2, 3), steps_apart(Fraction(1, 3), -2, 1)
     (4, 6, 2)
     """
@@ -88,6 +94,8 @@ def steps_apart(sensitivity: Fraction, exponent: int, changed: int) -> int:
 def square_apart(squared: Fraction, exponent: int, changed: int) -> Fraction:
     """Bound the squared l2 distance of two rounded vectors: (Δ2 + g√c)², or (g⌈Δ2/g⌉)² for one coordinate.
 
+    >>> from discreet.mechanisms.additive.lattice import square_apart
+    >>> from fractions import Fraction
     >>> square_apart(Fraction(1), -2, 1), square_apart(Fraction(2), -1, 2)
     (Fraction(1, 1), Fraction(9, 2))
     """
@@ -133,6 +141,7 @@ def add_noise(value: int | float | Integers | Floats, exponent: int, draw: Draw)
     A whole value v ≤ lattice gives v + ⌊noise·g + 1/2⌋: rounding half-up commutes with whole shifts, so this is the
     rounded sum, for values of any size. A float gives the exact sum on the lattice, rounded once.
 
+    >>> from discreet.mechanisms.additive.lattice import add_noise
     >>> add_noise(5, -1, lambda size: 3), add_noise(5.3, -1, lambda size: 3), add_noise(2**80 + 1, 1, lambda size: 1)
     (7, 7.0, 1208925819614629174706180)
     """

@@ -39,8 +39,9 @@ class TruncatedGeometric:
     outside the range is clamped first, which brings neighbours no further apart. One value moves by no more than the
     range is wide, so a wide sensitivity costs no more than that.
 
+    >>> import discreet as dp
     >>> from discreet.privacy.measures import PureDP
-    >>> share = TruncatedGeometric.spending(PureDP(0.5), sensitivity=1, low=0, high=10)
+    >>> share = dp.TruncatedGeometric.spending(PureDP(0.5), sensitivity=1, low=0, high=10)
     >>> round(share.pmf(0, value=0), 12), share.error(beta=0.05)
     (0.622459331202, 5)
 
@@ -82,8 +83,9 @@ class TruncatedGeometric:
     ) -> TruncatedGeometric:
         """Choose the least noise that keeps a promise; a narrow range bounds the sensitivity too.
 
+        >>> import discreet as dp
         >>> from discreet.privacy.measures import PureDP
-        >>> TruncatedGeometric.spending(PureDP(1), sensitivity=5, low=0, high=3).scale
+        >>> dp.TruncatedGeometric.spending(PureDP(1), sensitivity=5, low=0, high=3).scale
         Fraction(3, 1)
         """
         budget, (bottom, top) = read_budget(spend), _range(low, high)
@@ -106,7 +108,8 @@ class TruncatedGeometric:
     ) -> TruncatedGeometric:
         """Choose the most noise, at most a scale of 2^50, whose error stays within a bound.
 
-        >>> TruncatedGeometric.for_error(3, sensitivity=1, low=0, high=10).error()
+        >>> import discreet as dp
+        >>> dp.TruncatedGeometric.for_error(3, sensitivity=1, low=0, high=10).error()
         3
         """
         bottom, top = _range(low, high)
@@ -138,9 +141,11 @@ class TruncatedGeometric:
         return least_whole(lambda t: _tail(t, h, width), chance, guess)
 
     def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Give the interval around a released answer, within the range, that holds the true one with probability 1 − β.
+        """Return the interval around a released answer, within the range, that holds the true one with probability 1 −
+        β.
 
-        >>> TruncatedGeometric(scale=2, sensitivity=1, low=0, high=10).interval(9)
+        >>> import discreet as dp
+        >>> dp.TruncatedGeometric(scale=2, sensitivity=1, low=0, high=10).interval(9)
         (4, 10)
         """
         low, high = around(read_whole(answer), self.error(beta, cells=cells))
@@ -149,7 +154,7 @@ class TruncatedGeometric:
         return np.maximum(low, self.low), np.minimum(high, self.high)
 
     def pmf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) = x): the geometric law inside, each tail's mass at its end of the range."""
+        """Return P(release(value) = x): the geometric law inside, each tail's mass at its end of the range."""
         return at(lambda y: self._mass(y, min(self.high, max(self.low, value))), x)
 
     def _mass(self, x: Floats, value: int) -> Floats:
@@ -159,7 +164,7 @@ class TruncatedGeometric:
         return np.where((x == self.low) | (x == self.high), law.cdf(end, h), inside)
 
     def cdf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
-        """Give P(release(value) ≤ x)."""
+        """Return P(release(value) ≤ x)."""
         near = min(self.high, max(self.low, value))
         return at(lambda y: np.where(y < self.low, 0.0, np.where(y >= self.high, 1.0, self._cdf(y - near))), x)
 
@@ -172,9 +177,10 @@ class TruncatedGeometric:
         return up(law.squared(1 / float(self.scale)))
 
     def expected_error(self) -> float:
-        """Give E|release − value| for the worst value, the middle of the range: Σ P(|miss| > t).
+        """Return E|release − value| for the worst value, the middle of the range: Σ P(|miss| > t).
 
-        >>> round(TruncatedGeometric(scale=2, sensitivity=1, low=0, high=2).expected_error(), 6)
+        >>> import discreet as dp
+        >>> round(dp.TruncatedGeometric(scale=2, sensitivity=1, low=0, high=2).expected_error(), 6)
         0.755081
         """
         h, width = 1 / float(self.scale), self.high - self.low
@@ -192,6 +198,6 @@ def _range(low: object, high: object) -> tuple[int, int]:
 
 
 def _tail(t: int, h: float, width: int) -> float:
-    """Give the largest chance, over all values in a range, of a miss above t."""
+    """Return the largest chance, over all values in a range, of a miss above t."""
     sides = (width >= t + 1) + (width >= 2 * t + 2)
     return sides * law.tail(t, h) / 2

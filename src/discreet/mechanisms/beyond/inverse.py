@@ -47,7 +47,8 @@ class InverseQuantile:
     The score is constant between neighbouring values, so a piece is drawn with probability exactly proportional to
     length·exp(−rate·depth) (enclosed by integers, as many bits as the decision takes), then a place of it, uniformly.
 
-    >>> median = InverseQuantile(epsilon=1, low=0, high=100)
+    >>> import discreet as dp
+    >>> median = dp.InverseQuantile(epsilon=1, low=0, high=100)
     >>> abs(median.release([49.5, 50.0, 50.5] * 2000) - 50) <= 0.5
     True
 
@@ -130,7 +131,9 @@ class InverseQuantile:
         return sorted(found, key=lambda piece: piece.depth)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound how many ranks the answer is off, but for a chance β: the exponential mechanism's error."""
+        """Bound how many ranks the answer is off, with probability at least 1 − β: the exponential
+        mechanism's error.
+        """
         return Exponential(self.epsilon, self.sensitivity, neighbours=self.neighbours).error(PLACES + 1, beta)
 
 

@@ -28,6 +28,7 @@ PLACES = 1 << 32
 class Range:
     """Public bounds, and the lattice between them.
 
+    >>> from discreet.mechanisms.beyond.ordered import Range
     >>> Range(0, 1).sorted([0.5, 2.0, -1.0]).tolist(), Range(0, 1).value(1 << 31)
     ([0, 2147483648, 4294967296], 0.5)
     """
@@ -59,6 +60,8 @@ class Range:
 def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
     """Return (a, b) with the quantile at rank b = ⌈qn⌉, at least 1: the one value above the first a.
 
+    >>> from discreet.mechanisms.beyond.ordered import ranks
+    >>> from fractions import Fraction
     >>> ranks(Fraction(1, 2), 5), ranks(Fraction(0), 5)
     ((2, 3), (0, 1))
     """
@@ -74,6 +77,8 @@ def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
     x'_j − x'_(i−1), so that A_k(x) ≤ A_(k+1)(x'), and the same the other way round. (For b = a + 1: Nissim,
     Raskhodnikova, Smith 2007, §3.1.)
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.beyond.ordered import span
     >>> span(np.array([10, 20, 40]), 1, 2, 0)
     20
     """
@@ -83,6 +88,8 @@ def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
 def outer(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArray[np.int64]:
     """Bound A_0, A_1 … A_(count−1) from above by the outermost pair of each: x_(b+k+1) − x_(a−k).
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.beyond.ordered import outer
     >>> outer(np.array([10, 20, 40]), 1, 2, 2).tolist()
     [30, 4294967296]
     """

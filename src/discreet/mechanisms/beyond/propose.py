@@ -35,7 +35,8 @@ class ProposeTestRelease:
     answers are at most `bound` apart and test and noise cost ε₁ + ε₂; if d = 0 on both, each passes with probability at
     most δ, and otherwise both say None, at a ratio of at most e^ε₁.
 
-    >>> ptr = ProposeTestRelease(epsilon=2000, delta=1e-6, bound=1)
+    >>> import discreet as dp
+    >>> ptr = dp.ProposeTestRelease(epsilon=2000, delta=1e-6, bound=1)
     >>> ptr.release(42, distance=100), ptr.release(42, distance=0)
     (42, None)
 
@@ -113,7 +114,9 @@ class ProposeTestRelease:
         return laplace_tail(self.test_scale, self.threshold - whole(distance, "distance"))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on a released answer, but for a chance β: the least whole t with P[|Z| > t] ≤ β."""
+        """Bound the noise on a released answer, with probability at least 1 − β: the least whole t
+        with P[|Z| > t] ≤ β.
+        """
         chance = read_beta(beta)
         return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
 
@@ -125,7 +128,8 @@ class ProposedQuantile:
     The distance is the least k with A_k > bound (`ordered.span`): A_0 bounds the move to any neighbour, and
     A_k(x) ≤ A_(k+1)(x') makes the distance move by at most 1. Price: (ε, δ) for replacing one of n values, n public.
 
-    >>> median = ProposedQuantile(epsilon=10, delta=1e-12, low=0, high=100, bound=0.5)
+    >>> import discreet as dp
+    >>> median = dp.ProposedQuantile(epsilon=10, delta=1e-12, low=0, high=100, bound=0.5)
     >>> abs(median.release([50.0] * 1001) - 50) < 3, median.release([0.0] * 5 + [100.0] * 5)
     (True, None)
 
@@ -169,7 +173,8 @@ class ProposedQuantile:
     ) -> ProposedQuantile:
         """Spend an (ε, δ).
 
-        >>> ProposedQuantile.spending(ApproxDP(1, 1e-6), low=0, high=100, bound=1).event.measure
+        >>> import discreet as dp
+        >>> dp.ProposedQuantile.spending(dp.ApproxDP(1, 1e-6), low=0, high=100, bound=1).event.measure
         ApproxDP(1, 1e-06)
         """
         epsilon, delta = approximate(spend, "propose-test-release")
@@ -193,7 +198,7 @@ class ProposedQuantile:
         return None if noisy is None else self.range.value(min(max(noisy, 0), PLACES))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on a released answer, but for a chance β."""
+        """Bound the noise on a released answer, with probability at least 1 − β."""
         return up((self.test.error(beta) + 1) * float((self.range.high - self.range.low) / PLACES))
 
 

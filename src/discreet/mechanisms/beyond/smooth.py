@@ -42,7 +42,8 @@ class SmoothQuantile:
     lattice of 2^32 places between the bounds whatever S is, so it does not tell S by its digits; S itself must not be
     shown, nor the time that finding it took, which depends on the data.
 
-    >>> median = SmoothQuantile(epsilon=1, delta=1e-6, low=0, high=100)
+    >>> import discreet as dp
+    >>> median = dp.SmoothQuantile(epsilon=1, delta=1e-6, low=0, high=100)
     >>> abs(median.release([50.0] * 1001) - 50) < 1
     True
 
@@ -85,7 +86,9 @@ class SmoothQuantile:
         return self.range.value(min(max(noisy, 0), PLACES))
 
     def error_on(self, values: object, beta: Number = 0.05) -> float:
-        """Bound the noise on these values, but for a chance β. The bound is private: for study on public data only."""
+        """Bound the noise on these values, with probability at least 1 − β. The bound is private: for study on public
+        data only.
+        """
         ordered = _some(self.range, values)
         return _error(_scale(ordered, *ranks(self.quantile, ordered.size), self.epsilon, self.delta), self.range, beta)
 
@@ -97,7 +100,8 @@ class SmoothTrimmedMean:
     Price: (ε, δ) for replacing one of n values, n public; the sum of the middle values is a whole number of lattice
     steps with the smooth bound of `smooth_bound`, and the division by their public number comes after the noise.
 
-    >>> mean = SmoothTrimmedMean(epsilon=1, delta=1e-6, low=0, high=100, trim=0.1)
+    >>> import discreet as dp
+    >>> mean = dp.SmoothTrimmedMean(epsilon=1, delta=1e-6, low=0, high=100, trim=0.1)
     >>> abs(mean.release([49.0, 51.0] * 500) - 50) < 1
     True
 
@@ -137,7 +141,9 @@ class SmoothTrimmedMean:
         return self.range.value(Fraction(min(max(noisy, 0), PLACES * (b - a)), b - a))
 
     def error_on(self, values: object, beta: Number = 0.05) -> float:
-        """Bound the noise on these values, but for a chance β. The bound is private: for study on public data only."""
+        """Bound the noise on these values, with probability at least 1 − β. The bound is private: for study on public
+        data only.
+        """
         ordered = _some(self.range, values)
         a, b = self._ranks(ordered.size)
         return _error(_scale(ordered, a, b, self.epsilon, self.delta), self.range, beta) / (b - a)
@@ -156,6 +162,8 @@ def smoothness(epsilon: Fraction, delta: Fraction) -> Fraction:
     α + (e^β − 1)|o − f|/s, which exceeds ε only if |o − f| > sL, L = (ε − α)/(e^β − 1); that has probability at most
     2e^(−L)/(1 + e^(−1/s)) ≤ δ for the β returned, because s ≥ 256/α always (`smooth_bound`).
 
+    >>> from discreet.mechanisms.beyond.smooth import smoothness
+    >>> from fractions import Fraction
     >>> round(float(smoothness(Fraction(1), Fraction(1, 10**6))), 4)
     0.0355
     """

@@ -24,6 +24,8 @@ __all__ = ["KeyCounts", "per_key", "public_order", "read_counts"]
 class KeyCounts:
     """The keys that reached the threshold, in the order of their printed form, and their noisy counts.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.keys.counts import KeyCounts
     >>> shown = KeyCounts.above(["b", "a"], np.array([7, 9]), 8, lambda beta: 3.0)
     >>> dict(shown.items()), shown.interval()
     ({'a': 9}, ((6.0, 12.0),))
@@ -51,7 +53,7 @@ class KeyCounts:
         return tuple((max(1.0, count - reach), count + reach) for count in self.counts)
 
     def items(self) -> Iterator[tuple[Hashable, int]]:
-        """Give each key with its noisy count."""
+        """Return each key with its noisy count."""
         return iter(zip(self.keys, self.counts, strict=True))
 
 
@@ -63,6 +65,7 @@ def public_order(kept: Iterator[tuple[Hashable, int]]) -> list[tuple[Hashable, i
 def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], NDArray[np.int64]]:
     """Read how many people hold each key; a key that nobody holds is not there.
 
+    >>> from discreet.mechanisms.keys.counts import read_counts
     >>> read_counts({"a": 2, "b": 0})
     (['a'], array([2]))
 
@@ -80,6 +83,8 @@ def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], NDArray
 def per_key(delta: Fraction, max_groups: int) -> float:
     """Return 1 − (1 − δ)^(1/K), rounded down: the chance of each of K keys, that makes δ for at least one of them.
 
+    >>> from discreet.mechanisms.keys.counts import per_key
+    >>> from fractions import Fraction
     >>> 4.99e-7 < per_key(Fraction(1, 10**6), 2) < 5.01e-7
     True
 

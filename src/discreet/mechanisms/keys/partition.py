@@ -37,7 +37,8 @@ class PartitionSelection:
     The probabilities are rationals of 124 bits, rounded down step by step, so the two inequalities that make the rule
     private hold exactly; the coin is an exact one. A person holds at most K = `max_groups` keys, each at (ε/K, δ/K).
 
-    >>> rule = PartitionSelection(epsilon=1, delta=1e-5)
+    >>> import discreet as dp
+    >>> rule = dp.PartitionSelection(epsilon=1, delta=1e-5)
     >>> [round(rule.shown(n), 6) for n in (0, 1, 2, 10, 11, 25)]
     [0.0, 1e-05, 3.7e-05, 0.128183, 0.348448, 1.0]
     >>> rule.release({"ada": 100, "bob": 100})
@@ -107,6 +108,8 @@ def optimal_rule(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     π(n) ≤ π(n−1)/r + δ ≤ e^ε π(n−1) + δ and 1 − π(n) ≥ r(1 − δ − π(n−1)) ≥ e^(−ε)(1 − δ − π(n−1)) exactly: a rule that
     is (ε, δ)-DP, and below the optimal one by far less than a float can show.
 
+    >>> from discreet.mechanisms.keys.partition import optimal_rule
+    >>> from fractions import Fraction
     >>> rule = optimal_rule(Fraction(1), Fraction(1, 100))
     >>> len(rule), rule[0], round(rule[1] / 2**124, 6)
     (10, 0, 0.01)

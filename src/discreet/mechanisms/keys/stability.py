@@ -29,7 +29,9 @@ def stability_histogram(budget: Measure) -> LaplaceThreshold:
     Its error does not grow with the number of possible cells, which may be infinite (Korolova et al. 2009; Bun, Nissim,
     Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with K = 1.
 
-    >>> stability_histogram(ApproxDP(1, "1e-12")).release({"ada": 10**6, "eve": 1}).keys
+    >>> import discreet as dp
+    >>> from discreet.mechanisms import stability_histogram
+    >>> stability_histogram(dp.ApproxDP(1, "1e-12")).release({"ada": 10**6, "eve": 1}).keys
     ('ada',)
     """
     return LaplaceThreshold.spending(budget, max_groups=1)
@@ -44,9 +46,10 @@ class PrivateMode:
     released if d + Z ≥ t, Z geometric of scale 1/ε, t least with P[Z ≥ t] ≤ δ. Price: (ε, δ) (Smith, Thakurta 2013;
     Dwork, Roth 2014, §7.3). Keys need not be known beforehand, and their number does not matter.
 
-    >>> PrivateMode(epsilon=1, delta=1e-6).release({"blue": 900, "red": 300, "green": 20})
+    >>> import discreet as dp
+    >>> dp.PrivateMode(epsilon=1, delta=1e-6).release({"blue": 900, "red": 300, "green": 20})
     'blue'
-    >>> PrivateMode(epsilon=1000, delta=1e-6).release({"blue": 500, "red": 500}) is None
+    >>> dp.PrivateMode(epsilon=1000, delta=1e-6).release({"blue": 500, "red": 500}) is None
     True
 
     Refuses ε not above 0, δ outside (0, 1), counts that are not whole.
@@ -94,7 +97,9 @@ class PrivateMode:
         return laplace_tail(1 / self.epsilon, self.threshold - self._of(lead))
 
     def error(self, beta: Number = 0.05) -> int:
-        """Return the least lead with which the mode is released but for a chance β; a released mode has no error."""
+        """Return the least lead with which the mode is released with probability at least 1 − β; a released mode has no
+        error.
+        """
         slack = least_above(lambda z: laplace_tail(1 / self.epsilon, z + 1), read_beta(beta))
         distance = self.threshold + slack
         return distance + 1 if self.neighbours == ADD_REMOVE else 2 * distance + 1

@@ -34,6 +34,7 @@ def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> fl
     It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K), so that none of a person's K keys appears with
     probability 1 − δ (Korolova et al. 2009; Wilson et al. 2020).
 
+    >>> from discreet.mechanisms.keys.threshold import laplace_threshold
     >>> round(laplace_threshold(1, 1e-6), 9)
     14.122363377
     """
@@ -50,7 +51,8 @@ class LaplaceThreshold:
     (Korolova et al. 2009; Wilson et al. 2020): keys held by others too have noise of Δ1 = K; a person's own keys appear
     with probability at most δ together, t being the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K).
 
-    >>> keys = LaplaceThreshold(epsilon=1, delta=1e-6)
+    >>> import discreet as dp
+    >>> keys = dp.LaplaceThreshold(epsilon=1, delta=1e-6)
     >>> keys.threshold
     15
     >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
@@ -108,7 +110,7 @@ class LaplaceThreshold:
         return laplace_tail(self.scale, self.threshold - whole(count, "count")) if count else 0.0
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on one count, but for a chance β: the least whole t with P[|Z| > t] ≤ β."""
+        """Bound the noise on one count, with probability at least 1 − β: the least whole t with P[|Z| > t] ≤ β."""
         chance = read_beta(beta)
         return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
 
@@ -121,7 +123,8 @@ class GaussianThreshold:
     for many keys a person. Price: the noise's curve (variance σ², Δ2² = K), and δ for a person's own keys (Wilson et
     al. 2020).
 
-    >>> keys = GaussianThreshold(variance=100, delta=1e-6, max_groups=1)
+    >>> import discreet as dp
+    >>> keys = dp.GaussianThreshold(variance=100, delta=1e-6, max_groups=1)
     >>> keys.threshold
     50
     >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
@@ -185,7 +188,7 @@ class GaussianThreshold:
         return gaussian_tail(self.variance, self.threshold - whole(count, "count")) if count else 0.0
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on one count, but for a chance β: the least whole t with P[|Z| > t] ≤ β."""
+        """Bound the noise on one count, with probability at least 1 − β: the least whole t with P[|Z| > t] ≤ β."""
         chance = read_beta(beta)
         return float(least_above(lambda z: 2 * gaussian_tail(self.variance, z + 1), chance))
 

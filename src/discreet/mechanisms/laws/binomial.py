@@ -15,7 +15,7 @@ _SERIES = 16
 
 
 def _stirling_error(n: float) -> float:
-    """Give ln n! − ln(√(2πn)·(n/e)^n) for small n."""
+    """Return ln n! − ln(√(2πn)·(n/e)^n) for small n."""
     return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
 
 
@@ -33,8 +33,10 @@ def _errors(n: Floats) -> Floats:
 
 
 def pmf(x: Floats, trials: int) -> Floats:
-    """Give P(x) = C(N, N/2 + x)/2^N by Stirling's series with its correction: no digits are lost for any N.
+    """Return P(x) = C(N, N/2 + x)/2^N by Stirling's series with its correction: no digits are lost for any N.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.binomial import pmf
     >>> pmf(np.array([0.0, 1.0, 2.0, 0.5]), 2).round(12).tolist()
     [0.5, 0.25, 0.0, 0.0]
     """
@@ -49,8 +51,10 @@ def pmf(x: Floats, trials: int) -> Floats:
 
 
 def cdf(x: Floats, trials: int) -> Floats:
-    """Give P(X ≤ x): half of P(|X| > −x − 1) on the left, by symmetry on the right.
+    """Return P(X ≤ x): half of P(|X| > −x − 1) on the left, by symmetry on the right.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.binomial import cdf
     >>> cdf(np.array([-2.0, -1.0, 0.0, 9.0]), 2).tolist()
     [0.0, 0.25, 0.75, 1.0]
     """
@@ -59,8 +63,9 @@ def cdf(x: Floats, trials: int) -> Floats:
 
 
 def tail(t: int, trials: int) -> float:
-    """Give P(|x| > t) for whole t ≥ 0, by the incomplete beta function.
+    """Return P(|x| > t) for whole t ≥ 0, by the incomplete beta function.
 
+    >>> from discreet.mechanisms.laws.binomial import tail
     >>> tail(0, 2), tail(1, 2)
     (0.5, 0.0)
     """
@@ -69,8 +74,9 @@ def tail(t: int, trials: int) -> float:
 
 
 def mean_size(trials: int) -> float:
-    """Give E|x| = (N/2)·C(N, N/2)/2^N.
+    """Return E|x| = (N/2)·C(N, N/2)/2^N.
 
+    >>> from discreet.mechanisms.laws.binomial import mean_size
     >>> round(mean_size(2), 12)
     0.5
     """

@@ -18,8 +18,10 @@ _SMALL = 2048.0  # up to here a tail is summed term by term: at most 9σ terms
 
 
 def log_total(variance: float) -> float:
-    """Give ln Σ e^(−x²/2σ²) over all integers.
+    """Return ln Σ e^(−x²/2σ²) over all integers.
 
+    >>> import math
+    >>> from discreet.mechanisms.laws.discrete_gaussian import log_total
     >>> round(math.exp(-log_total(1.0)), 12)
     0.398942278267
     """
@@ -30,8 +32,9 @@ def log_total(variance: float) -> float:
 
 
 def squared(variance: float) -> float:
-    """Give E x², a little below the parameter σ² (Canonne, Kamath, Steinke 2020).
+    """Return E x², a little below the parameter σ² (Canonne, Kamath, Steinke 2020).
 
+    >>> from discreet.mechanisms.laws.discrete_gaussian import squared
     >>> round(squared(1.0), 12)
     0.999999788768
     """
@@ -44,8 +47,9 @@ def squared(variance: float) -> float:
 
 
 def mean_size(variance: float) -> float:
-    """Give E|x|; for large σ by Euler and Maclaurin: 2(σ² − 1/12 − 1/240σ² − 1/2016σ⁴ − 1/11520σ⁶)/Σ.
+    """Return E|x|; for large σ by Euler and Maclaurin: 2(σ² − 1/12 − 1/240σ² − 1/2016σ⁴ − 1/11520σ⁶)/Σ.
 
+    >>> from discreet.mechanisms.laws.discrete_gaussian import mean_size
     >>> round(mean_size(100.0), 9)
     7.972193242
     """
@@ -58,8 +62,9 @@ def mean_size(variance: float) -> float:
 
 
 def tail(t: float, variance: float) -> float:
-    """Give P(|x| > t) for whole t ≥ 0.
+    """Return P(|x| > t) for whole t ≥ 0.
 
+    >>> from discreet.mechanisms.laws.discrete_gaussian import tail
     >>> round(tail(0, 1.0), 12) == round(1 - 0.398942278267, 12)
     True
     """

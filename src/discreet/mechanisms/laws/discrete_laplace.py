@@ -15,8 +15,11 @@ __all__ = ["cdf", "mean_size", "pmf", "rounded_cdf", "rounded_pmf", "squared", "
 
 
 def pmf(steps: Floats, h: float) -> Floats:
-    """Give P(j) at whole steps, 0 elsewhere.
+    """Return P(j) at whole steps, 0 elsewhere.
 
+    >>> import math
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.discrete_laplace import pmf
     >>> pmf(np.array([0.0, 1.0, 0.5]), math.log(2)).round(12).tolist()
     [0.333333333333, 0.166666666667, 0.0]
     """
@@ -24,8 +27,11 @@ def pmf(steps: Floats, h: float) -> Floats:
 
 
 def cdf(steps: Floats, h: float) -> Floats:
-    """Give P(j ≤ steps): a^−j/(1 + a) below 0, 1 − a^(j+1)/(1 + a) from 0 on.
+    """Return P(j ≤ steps): a^−j/(1 + a) below 0, 1 − a^(j+1)/(1 + a) from 0 on.
 
+    >>> import math
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.discrete_laplace import cdf
     >>> cdf(np.array([-1.0, 0.0, 1.5]), math.log(2)).round(12).tolist()
     [0.333333333333, 0.666666666667, 0.833333333333]
     """
@@ -34,8 +40,10 @@ def cdf(steps: Floats, h: float) -> Floats:
 
 
 def tail(t: float, h: float) -> float:
-    """Give P(|j| > t) for whole t ≥ 0: 2a^(t+1)/(1 + a).
+    """Return P(|j| > t) for whole t ≥ 0: 2a^(t+1)/(1 + a).
 
+    >>> import math
+    >>> from discreet.mechanisms.laws.discrete_laplace import tail
     >>> round(tail(0, math.log(2)), 12)
     0.666666666667
     """
@@ -43,10 +51,12 @@ def tail(t: float, h: float) -> float:
 
 
 def rounded_pmf(x: Floats, b: float, h: float) -> Floats:
-    """Give P(⌊jg + 1/2⌋ = x) for h = g/b, g = 1/2, 1/4, …: the mass of [x − 1/2, x + 1/2), half-up.
+    """Return P(⌊jg + 1/2⌋ = x) for h = g/b, g = 1/2, 1/4, …: the mass of [x − 1/2, x + 1/2), half-up.
 
     From 1 on it is 2·sinh(1/2b)·e^(−x/b)/(1 + a), below −1 a times that, at 0 it is 1 − e^(−1/2b).
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.discrete_laplace import rounded_pmf
     >>> x = np.arange(-60.0, 61.0)
     >>> round(float(rounded_pmf(x, 1.0, 0.25).sum()), 12)
     1.0
@@ -58,8 +68,11 @@ def rounded_pmf(x: Floats, b: float, h: float) -> Floats:
 
 
 def rounded_cdf(x: Floats, b: float, h: float) -> Floats:
-    """Give P(⌊jg + 1/2⌋ ≤ x) = P(j < (⌊x⌋ + 1/2)/g).
+    """Return P(⌊jg + 1/2⌋ ≤ x) = P(j < (⌊x⌋ + 1/2)/g).
 
+    >>> import math
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.discrete_laplace import rounded_cdf
     >>> round(float(rounded_cdf(np.array([0.0]), 1.0, 1e-9)[0]), 6) == round(1 - math.exp(-0.5) / 2, 6)
     True
     """
@@ -69,8 +82,10 @@ def rounded_cdf(x: Floats, b: float, h: float) -> Floats:
 
 
 def mean_size(h: float) -> float:
-    """Give E|j| = 2a/(1 − a²) = 1/sinh(h).
+    """Return E|j| = 2a/(1 − a²) = 1/sinh(h).
 
+    >>> import math
+    >>> from discreet.mechanisms.laws.discrete_laplace import mean_size
     >>> round(mean_size(math.log(2)), 12)
     1.333333333333
     """
@@ -78,8 +93,10 @@ def mean_size(h: float) -> float:
 
 
 def squared(h: float) -> float:
-    """Give E j² = 2a/(1 − a)².
+    """Return E j² = 2a/(1 − a)².
 
+    >>> import math
+    >>> from discreet.mechanisms.laws.discrete_laplace import squared
     >>> round(squared(math.log(2)), 12)
     4.0
     """

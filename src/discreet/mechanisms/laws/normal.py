@@ -17,8 +17,11 @@ __all__ = ["cdf", "pmf", "quantile", "rounded_cdf", "rounded_pmf"]
 
 
 def pmf(x: Floats, sigma: float, step: float) -> Floats:
-    """Give P(X = x) for X on the multiples of `step`: g·φ(x/σ)/σ, 0 off the lattice.
+    """Return P(X = x) for X on the multiples of `step`: g·φ(x/σ)/σ, 0 off the lattice.
 
+    >>> import math
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.normal import pmf
     >>> round(float(pmf(np.array([0.0]), 2.0, 2.0**-39)[0]) * 2**39, 9) == round(1 / math.sqrt(8 * math.pi), 9)
     True
     """
@@ -27,8 +30,10 @@ def pmf(x: Floats, sigma: float, step: float) -> Floats:
 
 
 def cdf(x: Floats, sigma: float, step: float) -> Floats:
-    """Give P(X ≤ x) = Φ((j + 1/2)g/σ), j the last step up to x.
+    """Return P(X ≤ x) = Φ((j + 1/2)g/σ), j the last step up to x.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.normal import cdf
     >>> round(float(cdf(np.array([2.0]), 2.0, 2.0**-39)[0]), 6)
     0.841345
     """
@@ -36,8 +41,10 @@ def cdf(x: Floats, sigma: float, step: float) -> Floats:
 
 
 def rounded_pmf(x: Floats, sigma: float, step: float) -> Floats:
-    """Give P(⌊X + 1/2⌋ = x): the mass of the lattice points in [x − 1/2, x + 1/2).
+    """Return P(⌊X + 1/2⌋ = x): the mass of the lattice points in [x − 1/2, x + 1/2).
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.normal import rounded_pmf
     >>> float(rounded_pmf(np.arange(-60.0, 61.0), 5.0, 2.0**-38).sum().round(12))
     1.0
     """
@@ -48,8 +55,10 @@ def rounded_pmf(x: Floats, sigma: float, step: float) -> Floats:
 
 
 def rounded_cdf(x: Floats, sigma: float, step: float) -> Floats:
-    """Give P(⌊X + 1/2⌋ ≤ x) = P(X < ⌊x⌋ + 1/2).
+    """Return P(⌊X + 1/2⌋ ≤ x) = P(X < ⌊x⌋ + 1/2).
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.normal import rounded_cdf
     >>> round(float(rounded_cdf(np.array([0.0]), 1.0, 2.0**-40)[0]), 6)
     0.691462
     """
@@ -57,8 +66,9 @@ def rounded_cdf(x: Floats, sigma: float, step: float) -> Floats:
 
 
 def quantile(chance: float) -> float:
-    """Give the z with P(|Z| > z) = chance for a standard Gaussian Z.
+    """Return the z with P(|Z| > z) = chance for a standard Gaussian Z.
 
+    >>> from discreet.mechanisms.laws.normal import quantile
     >>> round(quantile(0.05), 6)
     1.959964
     """

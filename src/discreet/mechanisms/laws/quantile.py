@@ -26,6 +26,7 @@ __all__ = ["around", "at", "brief", "first_true", "least_whole", "level", "most_
 def read_beta(beta: Number) -> float:
     """Read a failure probability.
 
+    >>> from discreet.mechanisms.laws.quantile import read_beta
     >>> read_beta(0)
     Traceback (most recent call last):
     ...
@@ -39,10 +40,11 @@ def read_beta(beta: Number) -> float:
 
 
 def level(beta: Number, cells: int) -> float:
-    """Give each of `cells` independent cells the chance to fail that makes β in all: 1 − (1 − β)^(1/cells).
+    """Return each of `cells` independent cells the chance to fail that makes β in all: 1 − (1 − β)^(1/cells).
 
     Exact for independent noise, and so better than the union bound β/cells. Rounded down.
 
+    >>> from discreet.mechanisms.laws.quantile import level
     >>> 0.05 * (1 - 1e-12) < level(0.05, 1) < 0.05, level(0.05, 10_000) > 0.05 / 10_000
     (True, True)
     """
@@ -53,6 +55,7 @@ def level(beta: Number, cells: int) -> float:
 def first_true(holds: Callable[[int], bool], guess: float) -> int:
     """Find the least whole t ≥ 0 that holds, where everything above it holds too; a good guess makes it quick.
 
+    >>> from discreet.mechanisms.laws.quantile import first_true
     >>> first_true(lambda t: t * t > 200, guess=3), first_true(lambda t: True, guess=99)
     (15, 0)
     """
@@ -70,6 +73,7 @@ def first_true(holds: Callable[[int], bool], guess: float) -> int:
 def least_whole(tail: Callable[[int], float], chance: float, guess: float, margin: float = 2.0**-40) -> int:
     """Find the least whole t ≥ 0 with tail(t) ≤ chance; the tail is rounded up by a relative margin first.
 
+    >>> from discreet.mechanisms.laws.quantile import least_whole
     >>> least_whole(lambda t: 2.0**-t, 0.1, guess=50)
     4
     """
@@ -79,6 +83,7 @@ def least_whole(tail: Callable[[int], float], chance: float, guess: float, margi
 def most_scale(fits: Callable[[Fraction], bool], guess: float) -> Fraction:
     """Find the largest float whose noise still fits, to the last bits: fits is true below some scale, false above.
 
+    >>> from discreet.mechanisms.laws.quantile import most_scale
     >>> float(most_scale(lambda scale: scale * scale <= 2, guess=10.0))
     1.414213562373095
     """
@@ -99,8 +104,10 @@ def target(error: Number) -> float:
 
 
 def around(answer: object, error: float) -> tuple[Any, Any]:
-    """Give the ends of the interval around an answer, each rounded outward.
+    """Return the ends of the interval around an answer, each rounded outward.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.quantile import around
     >>> around(10, 3), around(np.array([10, 20]), 3)[0].tolist()
     ((7, 13), [7, 17])
     """
@@ -124,6 +131,8 @@ def _moved(answer: Integers, by: int) -> Integers:
 def at(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: object) -> Any:  # noqa: ANN401 - a float or an array
     """Evaluate a law at a number (giving a float) or at every entry of an array.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.laws.quantile import at
     >>> at(np.abs, -2), at(np.abs, [1, -1]).tolist()
     (2.0, [1.0, 1.0])
     """
@@ -135,6 +144,8 @@ def at(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: object
 def brief(amount: object) -> str:
     """Print a parameter for people: a short rational as it is, a long one in ten digits.
 
+    >>> from discreet.mechanisms.laws.quantile import brief
+    >>> from fractions import Fraction
     >>> brief(Fraction(1, 3)), brief(Fraction(0.1)), brief("any")
     ('1/3', '0.1', "'any'")
     """

@@ -19,6 +19,8 @@ _NEAR = 500.0  # up to this deviation the discrete Gaussian is summed
 def laplace_tail(scale: Fraction, z: int) -> float:
     """Return P[Z ≥ z] for P(Z = x) ∝ exp(−|x|/scale), rounded up: a^z/(1 + a) for z ≥ 1, a = exp(−1/scale).
 
+    >>> from discreet.mechanisms.laws.tails import laplace_tail
+    >>> from fractions import Fraction
     >>> round(laplace_tail(Fraction(1), 1), 6), laplace_tail(Fraction(1), -800)
     (0.268941, 1.0)
     """
@@ -34,6 +36,8 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
     Up to σ = 500 by summing 40 deviations. Beyond: the normaliser is at least σ√2π (Poisson summation), and the sum
     over x ≥ z of a function that rises to 0 and then falls is at most its integral from z plus its greatest value.
 
+    >>> from discreet.mechanisms.laws.tails import gaussian_tail
+    >>> from fractions import Fraction
     >>> round(gaussian_tail(Fraction(100), 20), 6)
     0.02554
     """
@@ -52,6 +56,7 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
 def least_above(tail: Callable[[int], float], chance: float) -> int:
     """Find the least z ≥ 0 with tail(z) ≤ chance, for a tail that falls with z.
 
+    >>> from discreet.mechanisms.laws.tails import least_above
     >>> least_above(lambda z: 0.5**z, 0.1)
     4
     """

@@ -20,8 +20,10 @@ def largest_epsilon(make: Callable[[Fraction], Event], budget: Measure, *, slots
     Under PureDP, or ApproxDP with δ = 0, this is exactly ε/slots; under any other measure the calibrator finds the
     least 1/ε that fits, rounded to the safe side.
 
+    >>> import discreet as dp
+    >>> from discreet.mechanisms.reading.allowance import largest_epsilon
     >>> from discreet.privacy.events import ExponentialSelection
-    >>> largest_epsilon(ExponentialSelection, PureDP(1))
+    >>> largest_epsilon(ExponentialSelection, dp.PureDP(1))
     Fraction(1, 1)
 
     Refuses a budget of zero.
@@ -35,7 +37,9 @@ def largest_epsilon(make: Callable[[Fraction], Event], budget: Measure, *, slots
 def approximate(budget: Measure, why: str) -> tuple[Fraction, Fraction]:
     """Read a budget that must be (ε, δ) with both above zero.
 
-    >>> approximate(ApproxDP(1, "1e-6"), "unknown keys")
+    >>> import discreet as dp
+    >>> from discreet.mechanisms.reading.allowance import approximate
+    >>> approximate(dp.ApproxDP(1, "1e-6"), "unknown keys")
     (Fraction(1, 1), Fraction(1, 1000000))
 
     Refuses every other measure, saying why δ is needed.

@@ -13,12 +13,14 @@ __all__ = ["read_budget", "refuse_pure"]
 def read_budget(measure: object) -> Measure:
     """Check a budget; (ε, 0) is read as pure ε.
 
-    >>> read_budget(ApproxDP(1, 0))
+    >>> import discreet as dp
+    >>> from discreet.mechanisms.reading.budget import read_budget
+    >>> read_budget(dp.ApproxDP(1, 0))
     PureDP(1)
 
     Refuses what is not a measure, and a budget of nothing: no finite noise keeps it.
 
-    >>> read_budget(PureDP(0))
+    >>> read_budget(dp.PureDP(0))
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: PureDP(0) leaves nothing to spend, only infinite noise keeps it; give more than 0
@@ -49,7 +51,9 @@ def _empty(measure: Measure) -> bool:
 def refuse_pure(measure: object, noise: str, others: str) -> Measure:
     """Check a budget for noise whose loss is unbounded.
 
-    >>> refuse_pure(PureDP(1), "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
+    >>> import discreet as dp
+    >>> from discreet.mechanisms.reading.budget import refuse_pure
+    >>> refuse_pure(dp.PureDP(1), "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: Gaussian noise has no pure ε; use ApproxDP, ZCDP, GaussianDP or Laplace

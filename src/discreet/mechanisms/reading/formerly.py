@@ -17,6 +17,8 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 def formerly(second: str | None = None, /, **renamed: str) -> Callable[[Called], Called]:
     """Accept, with a DeprecationWarning, a second positional argument by its name of today, and renamed keywords.
 
+    >>> import warnings
+    >>> from discreet.mechanisms.reading.formerly import formerly
     >>> @formerly("b", l0="max_groups")
     ... def call(self, a, *, b=0, max_groups=1):
     ...     return a, b, max_groups

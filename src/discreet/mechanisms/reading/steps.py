@@ -24,6 +24,7 @@ _WIDE = 1 << 62
 def step(exponent: int) -> Fraction:
     """Return 2^exponent exactly.
 
+    >>> from discreet.mechanisms.reading.steps import step
     >>> step(-2)
     Fraction(1, 4)
     """
@@ -33,6 +34,8 @@ def step(exponent: int) -> Fraction:
 def cells(sensitivity: Fraction, exponent: int) -> int:
     """Count the steps that values at most `sensitivity` apart can differ by after half-up rounding.
 
+    >>> from discreet.mechanisms.reading.steps import cells
+    >>> from fractions import Fraction
     >>> cells(Fraction(1), -2), cells(Fraction(1, 3), -2)
     (4, 2)
     """
@@ -42,6 +45,7 @@ def cells(sensitivity: Fraction, exponent: int) -> int:
 def steps(values: object, exponent: int) -> NDArray[Any]:
     """Round numbers half-up to whole steps: an int64 array, or one of Python integers where those are too wide.
 
+    >>> from discreet.mechanisms.reading.steps import steps
     >>> steps([1, 2], -2).tolist(), steps([0.3, 1e300], 0).dtype
     ([4, 8], dtype('O'))
 
@@ -65,6 +69,8 @@ def steps(values: object, exponent: int) -> NDArray[Any]:
 def add(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """Add integers without overflow.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.reading.steps import add
     >>> add(np.array([2**62]), np.array([2**62])).tolist()
     [9223372036854775808]
     """

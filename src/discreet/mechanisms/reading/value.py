@@ -30,6 +30,8 @@ _LEAST, _MOST, _ROOM = -(1 << 63), (1 << 63) - 1, 1 << 62
 def read_number(value: object) -> int | float | Integers | Floats:
     """Read what a mechanism on the lattice takes.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.reading.value import read_number
     >>> read_number(np.int32(3)), read_number(0.5), read_number(np.array([1, 2], dtype=np.uint8)).dtype
     (3, 0.5, dtype('int64'))
 
@@ -54,6 +56,7 @@ def read_number(value: object) -> int | float | Integers | Floats:
 def read_whole(value: object) -> int | Integers:
     """Read what a mechanism on the integers takes: an int or an array of integers.
 
+    >>> from discreet.mechanisms.reading.value import read_whole
     >>> read_whole(7)
     7
     >>> read_whole(7.0)
@@ -97,8 +100,10 @@ def _finite(value: float) -> float:
 
 
 def is_whole(value: int | float | Integers | Floats) -> bool:
-    """Say whether a value that was read is an int or an array of integers.
+    """Return whether a value that was read is an int or an array of integers.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.reading.value import is_whole
     >>> is_whole(3), is_whole(np.array([0.5]))
     (True, False)
     """
@@ -108,6 +113,8 @@ def is_whole(value: int | float | Integers | Floats) -> bool:
 def count_of(value: int | float | Integers | Floats, dimension: int | None) -> int:
     """Count the coordinates of a value, and check them against a declared dimension.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.reading.value import count_of
     >>> count_of(3, None), count_of(np.zeros((2, 3)), 6)
     (1, 6)
     >>> count_of(np.zeros(3), 2)
@@ -125,6 +132,8 @@ def count_of(value: int | float | Integers | Floats, dimension: int | None) -> i
 def add_whole(value: int | Integers, noise: int | Integers) -> int | Integers:
     """Add whole noise: Python ints have no limit, arrays stop at the ends of int64, a public range.
 
+    >>> import numpy as np
+    >>> from discreet.mechanisms.reading.value import add_whole
     >>> add_whole(2**70, -1) == 2**70 - 1, add_whole(np.array([2**63 - 1, 0]), np.array([5, 5])).tolist()
     (True, [9223372036854775807, 5])
     """

@@ -21,6 +21,7 @@ _SPARE = 1e-15  # above what lies outside the window of the sum
 def at_most(count: int, n: int, t: int, p: float, q: float) -> float:
     """Bound P[Bin(t, p) + Bin(n − t, q) ≤ count] from above, within about 1e-7.
 
+    >>> from discreet.mechanisms.response.count import at_most
     >>> round(at_most(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
@@ -33,6 +34,7 @@ def at_most(count: int, n: int, t: int, p: float, q: float) -> float:
 def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
     """Bound P[Bin(t, p) + Bin(n − t, q) ≥ count] from above: as many fail as do not succeed.
 
+    >>> from discreet.mechanisms.response.count import at_least
     >>> round(at_least(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
@@ -44,6 +46,7 @@ def holders(count: int, n: int, p: float, q: float, beta: float) -> tuple[int, i
 
     The tails are monotone in t (each person's coin is a threshold on the same uniform number), so two bisections do.
 
+    >>> from discreet.mechanisms.response.count import holders
     >>> holders(750, 1000, 0.75, 0.25, 0.05)
     (946, 1000)
     """

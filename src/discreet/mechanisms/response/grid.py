@@ -38,9 +38,10 @@ class GridResponse:
     r|i − i'| + ln z(i')/z(i), z(i) = Σ_o e^(−r|i − o|), is greatest from corner to corner: r·i' + ln z(i') grows with
     i', and −(r·i + ln z(i)) falls with i; at the corners z(i') = z(i), and the loss is r(k − 1).
 
-    >>> round(GridResponse(side=10, epsilon="1.0986122886681098").truth, 6)  # ε = ln 3: 3/102
+    >>> import discreet as dp
+    >>> round(dp.GridResponse(side=10, epsilon="1.0986122886681098").truth, 6)  # ε = ln 3: 3/102
     0.029412
-    >>> GridResponse(side=10, epsilon=10_000, score="distance").release((3, 4))
+    >>> dp.GridResponse(side=10, epsilon=10_000, score="distance").release((3, 4))
     (3, 4)
 
     Refuses a side below 2, ε not above 0, another score, and places off the grid, before any bit is drawn.
@@ -116,9 +117,11 @@ class GridResponse:
         return self._frequencies(told.shape[0], counts)
 
     def error(self, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| for one cell and any table of frequencies, but for a chance β (Hoeffding 1963).
+        """Bound |estimate − frequency| for one cell and any table of frequencies, with probability at least 1 − β
+        (Hoeffding 1963).
 
-        >>> round(GridResponse(side=2, epsilon=3).error(10_000), 3)
+        >>> import discreet as dp
+        >>> round(dp.GridResponse(side=2, epsilon=3).error(10_000), 3)
         0.016
         """
         people = whole(n, "n", least=1)

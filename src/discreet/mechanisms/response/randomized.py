@@ -34,9 +34,12 @@ class RandomizedResponse:
     Made from a rational ε, p is realised exactly by weights 1 and e^(−ε); made from a rational truth probability, by an
     exact coin, and ε = |ln(p/q)| is rounded up.
 
-    >>> RandomizedResponse(options=2, truth=Fraction(3, 4)).p
+    >>> import discreet as dp
+    >>> import numpy as np
+    >>> from fractions import Fraction
+    >>> dp.RandomizedResponse(options=2, truth=Fraction(3, 4)).p
     0.75
-    >>> rr = RandomizedResponse(options=2, epsilon=1000)
+    >>> rr = dp.RandomizedResponse(options=2, epsilon=1000)
     >>> rr.release(1), rr.release(np.array([0, 1, 1])).tolist()
     (1, [0, 1, 1])
 
@@ -70,9 +73,10 @@ class RandomizedResponse:
 
     @classmethod
     def for_error(cls, error: Number, *, n: int, options: int = 2, beta: Number = 0.05) -> RandomizedResponse:
-        """Take the least ε at which n answers tell a frequency to within `error`, but for a chance β.
+        """Take the least ε at which n answers tell a frequency to within `error`, with probability at least 1 − β.
 
-        >>> RandomizedResponse.for_error(0.05, n=10_000).error(10_000) <= 0.05
+        >>> import discreet as dp
+        >>> dp.RandomizedResponse.for_error(0.05, n=10_000).error(10_000) <= 0.05
         True
 
         Refuses an error that even true answers could not promise by Hoeffding's bound.
@@ -127,7 +131,10 @@ class RandomizedResponse:
     def estimate(self, responses: NDArray[Any]) -> Frequencies:
         """Estimate how frequent each option is among those who answered.
 
-        >>> rr = RandomizedResponse(options=2, truth=Fraction(3, 4))
+        >>> import discreet as dp
+        >>> import numpy as np
+        >>> from fractions import Fraction
+        >>> rr = dp.RandomizedResponse(options=2, truth=Fraction(3, 4))
         >>> found = rr.estimate(np.array([1] * 60 + [0] * 40))
         >>> found.values.round(2).tolist(), found.interval(beta=0.05)[1].tolist()
         ([0.3, 0.7], [0.53, 0.88])
@@ -145,7 +152,8 @@ class RandomizedResponse:
 
         With `sampled` also the variance f(1−f)/n of drawing n people at random from a population.
 
-        >>> round(RandomizedResponse(truth=0.75).variance(n=1000, frequency=0.3, sampled=True), 8)
+        >>> import discreet as dp
+        >>> round(dp.RandomizedResponse(truth=0.75).variance(n=1000, frequency=0.3, sampled=True), 8)
         0.00096
         """
         people = whole(n, "n", least=1)
@@ -156,11 +164,13 @@ class RandomizedResponse:
         )
 
     def error(self, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| for one option and any frequency, but for a chance β (Hoeffding 1963).
+        """Bound |estimate − frequency| for one option and any frequency, with probability at least 1 − β (Hoeffding
+        1963).
 
         `estimate(…).interval` is tighter: it uses the exact law at what was seen.
 
-        >>> round(RandomizedResponse(truth=0.75).error(1000), 4)
+        >>> import discreet as dp
+        >>> round(dp.RandomizedResponse(truth=0.75).error(1000), 4)
         0.0859
         """
         return up(_hoeffding(n, beta) / abs(self.p - self.q))
@@ -209,6 +219,7 @@ class Frequencies:
 def read_answers(value: object, options: int) -> NDArray[np.int64]:
     """Read answers as numbers of options; the message carries no answer.
 
+    >>> from discreet.mechanisms.response.randomized import read_answers
     >>> read_answers([0, 1], 2).tolist()
     [0, 1]
     """

@@ -33,7 +33,8 @@ class Exponential:
     Dong, Durfee, Rogers 2020). If the score is monotone (one person more moves every score the same way, as counts do)
     exp(ε w/Δ) has the same price: the two scores then move by 0 … Δ in one direction, not by Δ in two.
 
-    >>> em = Exponential(epsilon=1, sensitivity=1)
+    >>> import discreet as dp
+    >>> em = dp.Exponential(epsilon=1, sensitivity=1)
     >>> em.probabilities([3, 2, 0]).round(4).tolist()
     [0.5465, 0.3315, 0.122]
     >>> em.release([0, 10_000, 0])
@@ -87,7 +88,8 @@ class Exponential:
     ) -> Exponential:
         """Take the least ε whose `error(options, beta, optimal)` is at most `error`.
 
-        >>> Exponential.for_error(10, options=4, sensitivity=1).error(options=4) <= 10
+        >>> import discreet as dp
+        >>> dp.Exponential.for_error(10, options=4, sensitivity=1).error(options=4) <= 10
         True
         """
         gap = gap_of(options, read_beta(beta), optimal)
@@ -116,7 +118,8 @@ class Exponential:
         return law_of(scores, self.rate)
 
     def error(self, options: int, beta: Number = 0.05, optimal: int = 1) -> float:
-        """Bound how far below the best score the choice falls, but for a chance β: exact for the worst scores.
+        """Bound how far below the best score the choice falls, with probability at least 1 − β: exact for the worst
+        scores.
 
         With o best candidates and all others at a gap s, P[gap ≥ s] = (m − o)e^(−rs)/(o + (m − o)e^(−rs)), and no other
         scores make it larger: a candidate nearer to the best only adds to the denominator, a farther one weighs less.
@@ -126,7 +129,8 @@ class Exponential:
     def slack(self, options: int, t: float, optimal: int = 1) -> float:
         """Return the lectures' bound: w > OPT − (2Δ/ε)(ln(m/o) + t) with probability 1 − e^−t; looser than `error`.
 
-        >>> round(Exponential(epsilon=1, sensitivity=1).slack(options=4, t=3), 2)  # four nationalities
+        >>> import discreet as dp
+        >>> round(dp.Exponential(epsilon=1, sensitivity=1).slack(options=4, t=3), 2)  # four nationalities
         8.77
         """
         m, o = _sizes(options, optimal)
@@ -160,6 +164,7 @@ def chances_of(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
 def gaps_of(scores: ScoreArray) -> NDArray[np.float64]:
     """Return best − score, rounded once; ∞ where that is beyond floats.
 
+    >>> from discreet.mechanisms.selection.exponential import gaps_of
     >>> gaps_of([2**63 - 1, -(2**63)]).tolist()
     [0.0, 1.8446744073709552e+19]
     """

@@ -43,9 +43,10 @@ class NoisyMax:
     `noise="exponential"` has exactly the law of permute-and-flip (Ding et al. 2021) and is released as such;
     `noise="laplace"` rounds scores to a lattice of 2^-40 of the scale and adds exact two-sided geometric noise.
 
-    >>> NoisyMax(epsilon=1, sensitivity=1, noise="laplace").probabilities([1, 0]).round(4).tolist()
+    >>> import discreet as dp
+    >>> dp.NoisyMax(epsilon=1, sensitivity=1, noise="laplace").probabilities([1, 0]).round(4).tolist()
     [0.6209, 0.3791]
-    >>> NoisyMax(epsilon=1, sensitivity=1).release([0, 10_000, 0])
+    >>> dp.NoisyMax(epsilon=1, sensitivity=1).release([0, 10_000, 0])
     1
 
     Refuses ε or Δ not above 0, another noise, no candidates, NaN and infinite scores, before any bit is drawn.
@@ -108,7 +109,8 @@ class NoisyMax:
     ) -> NoisyMax:
         """Take the least ε whose `error(options, beta)` is at most `error`: all noise is in proportion to 1/ε.
 
-        >>> NoisyMax.for_error(10, options=4, sensitivity=1, noise="laplace").error(options=4) <= 10
+        >>> import discreet as dp
+        >>> dp.NoisyMax.for_error(10, options=4, sensitivity=1, noise="laplace").error(options=4) <= 10
         True
         """
         unit = cls(1, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
@@ -143,7 +145,7 @@ class NoisyMax:
         return _laplace_law(-gaps_of(scores) / float(self.scale))
 
     def error(self, options: int, beta: Number = 0.05) -> float:
-        """Bound how far below the best score the choice falls, but for a chance β.
+        """Bound how far below the best score the choice falls, with probability at least 1 − β.
 
         Exponential noise: as for permute-and-flip. Laplace noise: the best loses to one candidate s below it with
         probability (2 + x)e^(−x)/4, x = s/scale, and to one of n with at most n times that.

@@ -36,7 +36,8 @@ class PermuteAndFlip:
     report-noisy-max with exponential noise (Ding et al. 2021), and its error is stochastically at most that of the
     exponential mechanism at the same ε (McKenna, Sheldon 2020, dominance theorem).
 
-    >>> pf = PermuteAndFlip(epsilon=1, sensitivity=1)
+    >>> import discreet as dp
+    >>> pf = dp.PermuteAndFlip(epsilon=1, sensitivity=1)
     >>> pf.probabilities([3, 2, 0]).round(4).tolist()
     [0.6303, 0.2807, 0.089]
     >>> pf.release([0, 10_000, 0])
@@ -85,7 +86,8 @@ class PermuteAndFlip:
     ) -> PermuteAndFlip:
         """Take the least ε whose `error(options, beta)` is at most `error`.
 
-        >>> PermuteAndFlip.for_error(10, options=4, sensitivity=1).error(options=4) <= 10
+        >>> import discreet as dp
+        >>> dp.PermuteAndFlip.for_error(10, options=4, sensitivity=1).error(options=4) <= 10
         True
         """
         unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
@@ -111,7 +113,8 @@ class PermuteAndFlip:
         return flip_law(scores, self.rate)
 
     def error(self, options: int, beta: Number = 0.05, optimal: int = 1) -> float:
-        """Bound how far below the best score the choice falls, but for a chance β: exact for the worst scores, o = 1.
+        """Bound how far below the best score the choice falls, with probability at least 1 − β: exact for the worst
+        scores, o = 1.
 
         The worst scores put all others at the same gap (moving a candidate there, heads or tails, never saves a
         choice). With n = m − 1 of them and p = e^(−rs), the best is chosen with probability
@@ -130,6 +133,8 @@ def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     Give each candidate a uniform arrival time t: i is chosen if its coin falls heads and no earlier coin did. The
     integrand is a polynomial of degree m − 1, so Gauss–Legendre with ⌈m/2⌉ nodes is exact, and all terms are positive.
 
+    >>> from discreet.mechanisms.selection.permute_and_flip import flip_law
+    >>> from fractions import Fraction
     >>> flip_law([0, 0], Fraction(1)).tolist()
     [0.5, 0.5]
     """

@@ -33,7 +33,8 @@ class TopK:
     is the one-shot law "add Gumbel noise of scale 1/rate once, report the k greatest in order" (Durfee, Rogers 2019):
     both draw without replacement with weights exp(rate·score). It is drawn by peeling, exactly.
 
-    >>> TopK(k=2, epsilon=1, sensitivity=1).release([0, 10**6, 2 * 10**6, 5]).tolist()
+    >>> import discreet as dp
+    >>> dp.TopK(k=2, epsilon=1, sensitivity=1).release([0, 10**6, 2 * 10**6, 5]).tolist()
     [2, 1]
 
     Refuses k below 1, fewer candidates than k, ε or Δ not above 0, NaN and infinite scores, before any bit is drawn.
@@ -78,8 +79,9 @@ class TopK:
     ) -> TopK:
         """Spend a budget on all k selections: ε/k each under PureDP, the largest ε that fits under any other measure.
 
+        >>> import discreet as dp
         >>> from discreet.privacy.measures import PureDP
-        >>> TopK.spending(PureDP(1), k=4, sensitivity=1).epsilon
+        >>> dp.TopK.spending(PureDP(1), k=4, sensitivity=1).epsilon
         Fraction(1, 4)
         """
         times = whole(k, "k", least=1)
@@ -102,7 +104,8 @@ class TopK:
     ) -> TopK:
         """Take the least ε whose `error(options, beta)` is at most `error`: it is in proportion to 1/ε.
 
-        >>> TopK.for_error(10, k=3, options=50, sensitivity=1).error(options=50) <= 10
+        >>> import discreet as dp
+        >>> dp.TopK.for_error(10, k=3, options=50, sensitivity=1).error(options=50) <= 10
         True
         """
         unit = cls(k, 1, sensitivity, monotone=monotone, neighbours=neighbours)
@@ -133,7 +136,8 @@ class TopK:
     def probability(self, scores: ScoreArray, order: Sequence[int]) -> float:
         """Return the chance of one ordered answer: Π exp(rate·w_i)/Σ over those not chosen yet (Plackett, Luce).
 
-        >>> round(TopK(k=2, epsilon=1, sensitivity=1).probability([3, 2, 0], [0, 1]), 4)
+        >>> import discreet as dp
+        >>> round(dp.TopK(k=2, epsilon=1, sensitivity=1).probability([3, 2, 0], [0, 1]), 4)
         0.3996
         """
         left = chances_of(self._enough(scores), self.rate)
@@ -146,7 +150,8 @@ class TopK:
         return float(chance)
 
     def error(self, options: int, beta: Number = 0.05) -> float:
-        """Bound how far the j-th choice falls below the j-th best score, for all j ≤ k at once, but for a chance β.
+        """Bound how far the j-th choice falls below the j-th best score, for all j ≤ k at once, with probability at
+        least 1 − β.
 
         Each selection misses the best of what is left by the exponential mechanism's error at β/k, and the best of what
         is left at place j is at least the j-th best score of all.

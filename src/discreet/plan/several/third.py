@@ -74,13 +74,16 @@ def find_third(
 ) -> Third:
     """Find the third of spend, error and number of queries, given two. No data is touched, nothing is spent.
 
+    >>> from discreet.plan import find_third
     >>> import discreet as dp
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
     >>> count = dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes)
-    >>> find_third(count, spend=PureDP(1), queries=10).errors
+    >>> find_third(count, spend=dp.PureDP(1), queries=10).errors
     {'n': 30.0}
-    >>> find_third(count, spend=PureDP(1), error=30).queries, find_third(count, error=30, queries=10).spend <= PureDP(1)
-    (10, True)
+    >>> find_third(count, spend=dp.PureDP(1), error=30).queries
+    10
+    >>> find_third(count, error=30, queries=10).spend <= dp.PureDP(1)
+    True
 
     Refuses all three or fewer than two, fewer than one query, and what `plan_question` refuses.
     """

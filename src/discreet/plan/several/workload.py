@@ -82,7 +82,7 @@ def plan_workload(
 ) -> Workload:
     """Plan several questions as one charge: a spend divided by weights, or an error for each.
 
-    A spend is divided in proportion to the weights of the questions, 1 each unless said, which makes the weighted sum
+    A spend is divided in proportion to the weights of the questions, 1 each by default, which makes the weighted sum
     of the logarithms of their errors least (see `shares`). `error` is one number for all, or by question what
     `plan_question` takes. All else is as there.
 
@@ -90,7 +90,7 @@ def plan_workload(
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean(), "age": dp.Integer(18, 120)})}
     >>> asked = {"n": dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes),
     ...          "age": dp.parse_sql("SELECT SUM(age) AS age FROM votes", votes)}
-    >>> both = plan_workload(asked, PureDP(1), weights={"n": 3})
+    >>> both = dp.plan_workload(asked, dp.PureDP(1), weights={"n": 3})
     >>> [str(plan.spend) for _, plan in both.plans], len(both.events)
     (['ε = 0.75', 'ε = 0.25'], 2)
 

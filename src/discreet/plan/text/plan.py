@@ -25,6 +25,8 @@ __all__ = ["plan_dict", "plan_html", "plan_text", "share_text"]
 def share_text(share: Share) -> str:
     """Return how much of one unit counts.
 
+    >>> from discreet.plan.text.plan import share_text
+    >>> from discreet.query.algebra.tally import Free, GroupShare, RowShare
     >>> share_text(RowShare(10)), share_text(GroupShare(2, 5)), share_text(Free())
     ('10 rows a person', '5 rows in each of 2 keys a person', 'every row')
     >>> share_text(GroupShare(1, 1))

@@ -54,8 +54,11 @@ class Method:
 
 
 def ceiling(amount: Fraction) -> float:
-    """Give the least float that does not stand for less than an exact amount; a float stands for its shortest decimal.
+    """Return the least float that does not stand for less than an exact amount; a float stands for its shortest
+    decimal.
 
+    >>> from discreet.privacy.accountants.methods import ceiling
+    >>> from fractions import Fraction
     >>> ceiling(Fraction(3, 10)), Fraction(repr(ceiling(Fraction(1, 3)))) > Fraction(1, 3)
     (0.3, True)
     """
@@ -70,7 +73,7 @@ def methods(parts: Flattened) -> tuple[Method, ...]:
 
 
 def exact_methods(parts: Flattened) -> tuple[Method, ...]:
-    """Give the few methods that decide where one of them is exact, or nearly so; nothing if none is."""
+    """Return the few methods that decide where one of them is exact, or nearly so; nothing if none is."""
     atoms = [atom for atom, _ in parts.atoms]
     made: tuple[Method | None, ...]
     if all(map(gdp.nearly_exact, atoms)):
@@ -151,7 +154,7 @@ def _optimal(parts: Flattened) -> Method | None:
 
 
 def _is_response(atom: Event) -> bool:
-    """Tell whether nothing but a pure ε is known of the event, or it is randomized response between two."""
+    """Return whether nothing but a pure ε is known of the event, or it is randomized response between two."""
     match atom:
         case Promise(measure=PureDP()) | SparseVector() | PermuteAndFlipSelection() | Response(options=2):
             return True

@@ -23,9 +23,10 @@ _FAR = 700.0  # beyond, e^ε leaves the floats, and not every curve is followed 
 
 
 def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]] | None:
-    """Give (ε of δ, δ of ε) from above and from below for an event with a pair of its own; None if it has none.
+    """Return (ε of δ, δ of ε) from above and from below for an event with a pair of its own; None if it has none.
 
-    >>> from ..events import DiscreteLaplaceNoise
+    >>> from discreet.privacy import DiscreteLaplaceNoise
+    >>> from discreet.privacy.accountants.single import single_prices
     >>> (epsilon, delta), _ = single_prices(DiscreteLaplaceNoise(scale=1, sensitivity=1))
     >>> round(delta(0.5), 9), round(epsilon(delta(0.5)), 9)
     (0.287649137, 0.5)
@@ -50,7 +51,7 @@ def single_prices(atom: Event) -> tuple[tuple[Price, Price], tuple[Price, Price]
 
 
 def _within(pair: LossPair, epsilon: float) -> float:
-    """Give ε, or the largest loss where that is less: beyond it the curve is flat, and its formulas may overflow."""
+    """Return ε, or the largest loss where that is less: beyond it the curve is flat, and its formulas may overflow."""
     return epsilon if pair.limit is None else min(epsilon, up(float(pair.limit)))
 
 

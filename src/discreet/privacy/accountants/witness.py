@@ -35,14 +35,17 @@ __all__ = ["witness", "witnesses"]
 
 
 def witness(event: Event) -> Event:
-    """Give a mechanism that fits the description of an event and whose price is known exactly.
+    """Return a mechanism that fits the description of an event and whose price is known exactly.
 
     Bounded range ε holds randomized response ε/2 (its log-odds move by ε); ρ-zCDP holds Gaussian noise with μ² = 2ρ; so
     does a Rényi promise with the least 2ε(α)/α; noise in several dimensions may be met by one coordinate only; of
     disjoint parts one is touched, or two under replace; Laplace noise so small that only its largest loss is kept is
     met by more of it.
 
-    >>> witness(ExponentialSelection(1)), witness(Promise(ZCDP("1/2"))).measure
+    >>> import discreet as dp
+    >>> from discreet.privacy import ExponentialSelection, Promise
+    >>> from discreet.privacy.accountants.witness import witness
+    >>> witness(ExponentialSelection(1)), witness(Promise(dp.ZCDP("1/2"))).measure
     (Promise(measure=PureDP(0.5), neighbours='add-remove'), GaussianDP(1))
     """
     near, found = event.neighbours, event

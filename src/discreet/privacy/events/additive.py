@@ -26,6 +26,7 @@ class LaplaceNoise:
 
     `step` is the width of the lattice it was sampled on, a divisor of the sensitivity; 0 stands for the continuous law.
 
+    >>> from discreet.privacy import LaplaceNoise
     >>> LaplaceNoise(scale=2, sensitivity=1).sensitivity
     Fraction(1, 1)
     """
@@ -92,6 +93,7 @@ class GaussianNoise:
 
     `step` is the width of the lattice it was sampled on in `dimension` coordinates; 0 stands for the continuous law.
 
+    >>> from discreet.privacy import GaussianNoise
     >>> GaussianNoise.of(scale=10, sensitivity=1).variance
     Fraction(100, 1)
     """

@@ -92,6 +92,8 @@ def to_json(event: Event) -> Json:
 
     The event that `sampled` and `repeated` are built on is under "of", since "event" is the name of the kind.
 
+    >>> from discreet.privacy import events as e
+    >>> from discreet.privacy.events.json import to_json
     >>> to_json(e.Repeated(e.ExponentialSelection(0.05), 20))["of"]
     {'event': 'exponential-selection', 'version': 1, 'epsilon': '1/20', 'neighbours': 'add-remove'}
 
@@ -103,6 +105,7 @@ def to_json(event: Event) -> Json:
 def from_json(data: object) -> Event:
     """Read an event written by `to_json`, exactly.
 
+    >>> from discreet.privacy.events.json import from_json
     >>> from_json({"event": "exponential-selection", "version": 1, "epsilon": "1/20", "neighbours": "replace"})
     ExponentialSelection(epsilon=Fraction(1, 20), neighbours='replace')
 
@@ -119,6 +122,8 @@ def from_json(data: object) -> Event:
 def measure_to_json(measure: Measure) -> Json:
     """Write a measure as plain JSON types, exactly.
 
+    >>> from discreet.privacy import measures as m
+    >>> from discreet.privacy.events.json import measure_to_json
     >>> measure_to_json(m.ApproxDP(1, 1e-6))
     {'measure': 'approx-dp', 'version': 1, 'epsilon': '1', 'delta': '1/1000000'}
     """
@@ -133,6 +138,7 @@ def measure_to_json(measure: Measure) -> Json:
 def measure_from_json(data: object) -> Measure:
     """Read a measure written by `measure_to_json`, exactly.
 
+    >>> from discreet.privacy.events.json import measure_from_json
     >>> measure_from_json({"measure": "zcdp", "version": 1, "rho": "1/8"})
     ZCDP(0.125)
     """
@@ -142,8 +148,10 @@ def measure_from_json(data: object) -> Measure:
 
 
 def canonical(value: Event | Measure) -> bytes:
-    """Give the one byte string of an event or a measure: sorted keys, no spaces, ASCII; equal values, equal bytes.
+    """Return the one byte string of an event or a measure: sorted keys, no spaces, ASCII; equal values, equal bytes.
 
+    >>> from discreet.privacy import measures as m
+    >>> from discreet.privacy.events.json import canonical
     >>> canonical(m.PureDP(0.05))
     b'{"epsilon":"1/20","measure":"pure-dp","version":1}'
     """

@@ -22,6 +22,7 @@ class Shuffled:
     the same for all u ≠ v. Without them only ε is known. All that is random in a report goes through the shuffler, and
     n counts honest reports only, a public lower bound.
 
+    >>> from discreet.privacy import Shuffled
     >>> Shuffled(1, 10_000, outputs=20, inside=2, shared=0).outputs
     10
     """

@@ -46,6 +46,8 @@ def read_rate(value: Number, name: str) -> Fraction:
 def attack(lines: Iterable[tuple[float, float]], false_positive: float) -> Attack:
     """Bound the attack by points (ε, δ) of the curve, the best of all the lines.
 
+    >>> import math
+    >>> from discreet.privacy.explain.attack import attack
     >>> round(attack([(math.log(3), 0.0)], 0.1).false_negative, 12)  # randomized response with ε = ln 3
     0.7
     """

@@ -22,7 +22,7 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
 def span(curve: Curve) -> float:
-    """Give the ε up to which a curve is drawn: where its δ has fallen to 1e-12, or the pure ε."""
+    """Return the ε up to which a curve is drawn: where its δ has fallen to 1e-12, or the pure ε."""
     far = curve.epsilon(Fraction(1, 10**12))
     if not math.isfinite(far):
         raise InvalidArgument("nothing to draw: the events keep no (ε, δ) promise at δ = 1e-12; look at delta(epsilon)")
@@ -32,9 +32,10 @@ def span(curve: Curve) -> float:
 def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
     """Draw δ on a logarithmic scale over ε, in block characters, eight to a line.
 
-    >>> from ..compose import compose
-    >>> from ..events import GaussianNoise
-    >>> print(draw(compose(GaussianNoise.of(scale=1, sensitivity=1)), width=24, height=4))
+    >>> import discreet as dp
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.explain.picture import draw
+    >>> print(draw(dp.compose(GaussianNoise.of(scale=1, sensitivity=1)), width=24, height=4))
       δ
          1│▇▇▇▆▆▅▄▃▃▂
       1e-3│███████████▇▆▅▃▁

@@ -24,6 +24,9 @@ class MethodPrice:
 class Why:
     """Every method that applies, its ε at one δ, and which won; prints as a small table.
 
+    >>> from discreet.privacy import Why
+    >>> from discreet.privacy.explain.why import MethodPrice
+    >>> from fractions import Fraction
     >>> Why(Fraction(1, 10**6), (MethodPrice("basic", 10.0, "they add up"), MethodPrice("zCDP", 5.7, "so do the ρ")))
     ε at δ = 1e-06
       basic             10   they add up

@@ -59,8 +59,9 @@ def open_filter(
     part of an ApproxDP budget's δ that is kept for events with a δ of their own; `approximate` keeps all. `orders` is
     the one Rényi order of a `renyi` filter over ApproxDP. Without `neighbours` the first event fixes the relation.
 
+    >>> import discreet as dp
     >>> from discreet.privacy import LaplaceNoise, PureDP
-    >>> filter = open_filter(PureDP(1))
+    >>> filter = dp.open_filter(PureDP(1))
     >>> for _ in range(20):
     ...     filter = filter.after(LaplaceNoise(scale=20, sensitivity=1))
     >>> filter.left(), filter.admits(LaplaceNoise(scale=10**9, sensitivity=1))
@@ -93,21 +94,23 @@ class Filter:
     neighbours: Neighbours | None
 
     def promise(self) -> Measure:
-        """Give what holds for everything released through this filter, at any stopping time: the budget.
+        """Return what holds for everything released through this filter, at any stopping time: the budget.
 
         Nothing else is a guarantee while events are chosen adaptively. What `spent` shows is the filter's own
         book-keeping, and a numerical (ε, δ) of the events so far is valid only for slots fixed beforehand.
 
-        >>> open_filter(ApproxDP(1, 1e-6)).promise()
+        >>> import discreet as dp
+        >>> dp.open_filter(dp.ApproxDP(1, 1e-6)).promise()
         ApproxDP(1, 1e-06)
         """
         return self.terms.budget
 
     def admits(self, event: Event) -> bool:
-        """Tell whether the event still fits.
+        """Return whether the event still fits.
 
+        >>> import discreet as dp
         >>> from discreet.privacy import LaplaceNoise, PureDP
-        >>> open_filter(PureDP(1)).admits(LaplaceNoise(1, 2))
+        >>> dp.open_filter(PureDP(1)).admits(LaplaceNoise(1, 2))
         False
 
         Refuses events without a finite price in this filter, and events under the other neighbour relation.
@@ -116,24 +119,28 @@ class Filter:
         return self._fits(amounts) and self.leaked + leak <= self.terms.delta
 
     def price(self, event: Event) -> Measure:
-        """Give what the event would take now, in the measure this kind of filter counts in; nothing changes.
+        """Return what the event would take now, in the measure this kind of filter counts in; nothing changes.
 
         It may be more than is left: `admits` compares. A δ of the event's own is in it for kind "approximate" only;
         the other kinds keep leaks in a purse of their own.
 
+        >>> import discreet as dp
         >>> from discreet.privacy import ZCDP, LaplaceNoise, PureDP
-        >>> open_filter(PureDP(1)).price(LaplaceNoise(1, 2)), open_filter(ZCDP(1)).price(LaplaceNoise(10**6, 1)).rho < 1
-        (PureDP(2), True)
+        >>> dp.open_filter(PureDP(1)).price(LaplaceNoise(1, 2))
+        PureDP(2)
+        >>> dp.open_filter(ZCDP(1)).price(LaplaceNoise(10**6, 1)).rho < 1
+        True
 
         Refuses the same events as `admits`.
         """
         return self._shown(*self._price(event))
 
     def after(self, event: Event) -> Filter:
-        """Give the filter after the event was admitted.
+        """Return the filter after the event was admitted.
 
+        >>> import discreet as dp
         >>> from discreet.privacy import ZCDP, GaussianNoise
-        >>> open_filter(ZCDP(1)).after(GaussianNoise.of(1, 1)).left()
+        >>> dp.open_filter(ZCDP(1)).after(GaussianNoise.of(1, 1)).left()
         ZCDP(0.5)
 
         Raises BudgetExceeded, with what was asked and what is left, if it does not fit; nothing changes then. Refuses
@@ -150,12 +157,12 @@ class Filter:
         return replace(self, used=used, leaked=leaked, neighbours=event.neighbours)
 
     def left(self) -> Measure:
-        """Give what is left, in the measure this kind of filter counts in."""
+        """Return what is left, in the measure this kind of filter counts in."""
         left = tuple(c - u for c, u in zip(self.capacity, self.used, strict=True))
         return self._shown(left, self.terms.delta - self.leaked)
 
     def spent(self) -> Measure:
-        """Give what was spent, in the measure this kind of filter counts in: book-keeping, not a guarantee."""
+        """Return what was spent, in the measure this kind of filter counts in: book-keeping, not a guarantee."""
         return self._shown(self.used, self.leaked)
 
     def to_json(self) -> dict[str, object]:
@@ -164,8 +171,9 @@ class Filter:
         The amounts derived from the budget at creation are stored too, so that a later release with a tighter
         conversion does not move a budget that people were already promised.
 
+        >>> import discreet as dp
         >>> from discreet.privacy import PureDP
-        >>> open_filter(PureDP(1)).to_json()["capacity"]
+        >>> dp.open_filter(PureDP(1)).to_json()["capacity"]
         ['1']
         """
         return {
@@ -184,8 +192,9 @@ class Filter:
     def from_json(data: object) -> Filter:
         """Read a state written by `to_json`, exactly.
 
-        >>> fresh = open_filter(ApproxDP(1, 1e-6), "zcdp", delta=1e-7)
-        >>> Filter.from_json(fresh.to_json()) == fresh
+        >>> import discreet as dp
+        >>> fresh = dp.open_filter(dp.ApproxDP(1, 1e-6), "zcdp", delta=1e-7)
+        >>> dp.Filter.from_json(fresh.to_json()) == fresh
         True
 
         Refuses unknown kinds and versions, missing or unknown fields, and a state that its budget does not allow: more

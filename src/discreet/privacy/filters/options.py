@@ -22,7 +22,7 @@ FilterKind: TypeAlias = Literal["pure", "approximate", "zcdp", "advanced", "reny
 
 
 def rule_of(kind: FilterKind) -> Rule:
-    """Give the rule of a kind; each stands in its own file, with its proof."""
+    """Return the rule of a kind; each stands in its own file, with its proof."""
     match kind:
         case "pure" | "approximate":
             return PURE if kind == "pure" else APPROXIMATE

@@ -29,8 +29,9 @@ __all__ = ["RENYI", "best_order"]
 
 
 def best_order(epsilon: float, delta: float) -> Fraction:
-    """Give the order at which an (ε, δ) budget admits most Gaussian noise, max ε(α)/α, in 64ths.
+    """Return the order at which an (ε, δ) budget admits most Gaussian noise, max ε(α)/α, in 64ths.
 
+    >>> from discreet.privacy.filters.renyi import best_order
     >>> best_order(1.0, 1e-6)
     Fraction(351, 16)
     """

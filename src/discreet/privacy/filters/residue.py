@@ -85,7 +85,7 @@ class SymmetricLoss:
     limit: float  # the crossings are proved for t with x²/2t at most this
 
     def distance(self, t: float) -> float:
-        """Give the total variation of this followed by G(√t): Σ P(ℓ)·δ_{G(√t)}(−ℓ)."""
+        """Return the total variation of this followed by G(√t): Σ P(ℓ)·δ_{G(√t)}(−ℓ)."""
         root = math.sqrt(t)
         losses = np.maximum(self.losses, -600.0)  # δ falls, so this is no less, and weighs less than e^−600
         z = losses / root
@@ -93,13 +93,15 @@ class SymmetricLoss:
         return float(np.dot(self.weights, curve))
 
     def proved(self, t: float) -> bool:
-        """Tell whether the ratio of densities is proved to cross 1 at most twice."""
+        """Return whether the ratio of densities is proved to cross 1 at most twice."""
         return self.largest**2 * (1 + MARGIN) <= 2 * t * (self.limit - abs(self.limit) * MARGIN)
 
 
 def response(epsilon: float, options: int = 2) -> SymmetricLoss:
     """Spread of randomized response among `options`; with two it dominates every ε-DP mechanism.
 
+    >>> import math
+    >>> from discreet.privacy.filters.residue import response
     >>> round(response(1.0).distance(1e-9) - math.tanh(0.5), 9)
     0.0
     """
@@ -117,6 +119,8 @@ def laplace(ratio: float, steps: int) -> SymmetricLoss:
 
     Beyond 128 steps the interior atoms are bounded by an integral and that by a trapezoid sum: e^(ℓ/2)δ(−ℓ) is convex.
 
+    >>> import math
+    >>> from discreet.privacy.filters.residue import laplace
     >>> round(laplace(1.0, 0).distance(1e-9) + math.expm1(-0.5), 6), round(laplace(1.0, 1).distance(1e-9), 9)
     (0.0, 0.462117157)
     """
@@ -139,6 +143,7 @@ def laplace(ratio: float, steps: int) -> SymmetricLoss:
 def selection(epsilon: float) -> SymmetricLoss:
     """Spread of the worst mechanism of bounded range ε, at e = 0: randomized response ε/2; proved for t ≥ 2ε².
 
+    >>> from discreet.privacy.filters.residue import selection
     >>> selection(1.0).proved(2.1), selection(1.0).proved(1.9), selection(1.8).proved(100.0)
     (True, False, False)
     """
@@ -147,7 +152,7 @@ def selection(epsilon: float) -> SymmetricLoss:
 
 
 def _second(x: float, steps: int) -> float:
-    """Give the mean square of the loss of Laplace noise under √(pq); the factor e^(−ℓ²/2t) only makes r_1 smaller."""
+    """Return the mean square of the loss of Laplace noise under √(pq); the factor e^(−ℓ²/2t) only makes r_1 smaller."""
     if not steps:
         return x * x * (1 + x / 6) / (1 + x / 2)
     ends, n = -2 / math.expm1(-x / steps), float(steps)
@@ -155,10 +160,13 @@ def _second(x: float, steps: int) -> float:
 
 
 def charge(atom: Event, times: int, left: Fraction) -> Fraction | None:
-    """Give what `times` copies of an atom take, one after the other, from what is left; None if it has no price.
+    """Return what `times` copies of an atom take, one after the other, from what is left; None if it has no price.
 
     More than is left means that they do not fit. The copies are charged in runs, each at one tabulated cost.
 
+    >>> from discreet.privacy import Response
+    >>> from discreet.privacy.filters.residue import charge
+    >>> from fractions import Fraction
     >>> float(charge(Response("1/100"), 500, Fraction("0.056"))) < 500 * 1.001e-4
     True
     """
@@ -186,9 +194,11 @@ def _rounded(s: Fraction) -> Fraction:
 
 @lru_cache(maxsize=2**14)
 def cost(atom: Event, left: Fraction) -> Fraction | None:
-    """Give the least cost we can prove for one atom when at least `left` is left; None if it has no price.
+    """Return the least cost we can prove for one atom when at least `left` is left; None if it has no price.
 
-    >>> from ..events import GaussianNoise
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.filters.residue import cost
+    >>> from fractions import Fraction
     >>> cost(GaussianNoise.of(scale=10, sensitivity=1), Fraction(1))
     Fraction(1, 100)
     """
@@ -252,7 +262,7 @@ def _spreads(atom: Event, pure: float) -> Iterator[SymmetricLoss]:
 
 
 def _closed(square: Fraction, left: Fraction) -> Fraction | None:
-    """Give a c with c(s − c) ≥ s·r, in exact rationals, if there is one."""
+    """Return a c with c(s − c) ≥ s·r, in exact rationals, if there is one."""
     if left <= 4 * square:
         return None
     c = fraction_up(float(2 * square) / (1 + math.sqrt(1 - float(4 * square / left))))
@@ -260,7 +270,7 @@ def _closed(square: Fraction, left: Fraction) -> Fraction | None:
 
 
 def _balanced(spread: SymmetricLoss, left: Fraction, closed: Fraction | None) -> Fraction | None:
-    """Give the least c at which the total variations balance, from the safe side of the root, if it is proved."""
+    """Return the least c at which the total variations balance, from the safe side of the root, if it is proved."""
     s = float(left)
     target = math.erf(math.sqrt(s / 8))
 

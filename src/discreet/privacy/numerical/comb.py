@@ -60,7 +60,9 @@ def dots(pair: LossPair, step: float, tail: float) -> Comb:
     ratios is dominated by its two ends with the same mean (Jensen). Mass below the grid moves up to its first point,
     mass above to infinity. Rounding may not move a mean down, so the upper end gets `leak` more.
 
-    >>> from ..pairs.gauss import Gauss
+    >>> import numpy as np
+    >>> from discreet.privacy.numerical.comb import dots
+    >>> from discreet.privacy.pairs.gauss import Gauss
     >>> comb = dots(Gauss(1.0), 0.1, 1e-12)
     >>> round(float(comb.mass.sum()), 9), round(float(comb.mass @ np.exp(-comb.losses)), 9)
     (1.0, 1.0)
@@ -84,7 +86,9 @@ def dots(pair: LossPair, step: float, tail: float) -> Comb:
 
 
 def _upper_share(cells: LossCells, edges: Array, step: float, leak: float) -> Array:
-    """Give the part of each cell's P-mass that goes to its upper end: (1 − e^low q/p)/(1 − e^−step), a little more."""
+    """Return the part of each cell's P-mass that goes to its upper end: (1 − e^low q/p)/(1 −
+    e^−step), a little more.
+    """
     p, q = cells.p[1:-1], cells.q[1:-1]
     some = (p > 0) & (q > 0)
     ratio = np.zeros(len(p))
@@ -100,7 +104,7 @@ def fits_pitch(pair: LossPair, pitch: Fraction | None) -> bool:
 
 
 def common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fraction | None:
-    """Give the coarsest lattice that serves as many pairs as it can without being much finer than is needed."""
+    """Return the coarsest lattice that serves as many pairs as it can without being much finer than is needed."""
     with_lattice = [(k, pair.lattice.pitch) for pair, k in groups if pair.lattice is not None]
     common: Fraction | None = None
     for _, pitch in sorted(with_lattice, reverse=True)[:64]:

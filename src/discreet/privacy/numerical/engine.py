@@ -36,9 +36,10 @@ class Numerical:
     known: dict[tuple[str, Fraction], Bracket] = field(default_factory=dict)
 
     def epsilon(self, delta: Number) -> float:
-        """Give an ε, rounded up, such that the composition is (ε, δ)-DP; ∞ if none is known.
+        """Return an ε, rounded up, such that the composition is (ε, δ)-DP; ∞ if none is known.
 
-        >>> from ..events import LaplaceNoise
+        >>> from discreet.privacy import LaplaceNoise
+        >>> from discreet.privacy.numerical.engine import numerical
         >>> numerical([LaplaceNoise(10, 1)] * 4).epsilon(0)
         0.4
 
@@ -47,20 +48,21 @@ class Numerical:
         return self._bracket("epsilon", _delta(delta)).upper
 
     def lower_epsilon(self, delta: Number) -> float:
-        """Give an ε, rounded down, below which the composed pairs are not (ε, δ)-DP."""
+        """Return an ε, rounded down, below which the composed pairs are not (ε, δ)-DP."""
         return self._bracket("epsilon", _delta(delta)).lower
 
     def delta(self, epsilon: Number) -> float:
-        """Give a δ, rounded up, such that the composition is (ε, δ)-DP.
+        """Return a δ, rounded up, such that the composition is (ε, δ)-DP.
 
-        >>> from ..events import GaussianNoise
+        >>> from discreet.privacy import GaussianNoise
+        >>> from discreet.privacy.numerical.engine import numerical
         >>> round(numerical([GaussianNoise.of(2, 1)] * 4).delta(1), 9)
         0.126936738
         """
         return self._bracket("delta", within_floats(rational(epsilon, "epsilon"))).upper
 
     def lower_delta(self, epsilon: Number) -> float:
-        """Give a δ, rounded down, that the composed pairs exceed."""
+        """Return a δ, rounded down, that the composed pairs exceed."""
         return self._bracket("delta", within_floats(rational(epsilon, "epsilon"))).lower
 
     def _bracket(self, what: str, at: Fraction) -> Bracket:
@@ -85,7 +87,8 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
     error is bounded and added. Lower: see `lower`. Adaptive choice of what is asked in each slot is allowed, the
     slots themselves must be fixed beforehand: this is NOT a filter.
 
-    >>> from ..events import LaplaceNoise
+    >>> from discreet.privacy import LaplaceNoise
+    >>> from discreet.privacy.numerical.engine import numerical
     >>> price = numerical([LaplaceNoise(10, 1)] * 100)
     >>> 0 < price.epsilon(1e-6) / price.lower_epsilon(1e-6) - 1 < 1e-3
     True
@@ -103,7 +106,7 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
 
 
 def sides_of(parts: Iterable[tuple[Event, int]]) -> tuple[Side, ...]:
-    """Give the two directions of a composition, or one if both are the same."""
+    """Return the two directions of a composition, or one if both are the same."""
     groups = [(pairs_of(event), times) for event, times in merged_parts(parts)]
     remove: list[tuple[LossPair, int]] = [(pair.remove, times) for pair, times in groups]
     if all(pair.remove is pair.add for pair, _ in groups):

@@ -50,6 +50,7 @@ class Spread:
 def spread_law(step: float, count: int, tilt: float) -> Spread:
     """Compose B(h) `count` times on half steps.
 
+    >>> from discreet.privacy.numerical.lower import spread_law
     >>> law = spread_law(0.01, 100, 1.0)
     >>> round(float(law.weights.sum()), 9), law.tail < 1e-12
     (1.0, True)
@@ -91,7 +92,7 @@ class Proof:
 
 
 def exceeds(given: Proof, epsilon: float, delta: float) -> bool:
-    """Tell whether the true curve at ε is certainly above δ."""
+    """Return whether the true curve at ε is certainly above δ."""
     tilt, blur, losses = given.profile.tilt, given.blur, given.profile.losses
     renyi = math.exp(min(700.0, given.profile.log_moment + log_share(tilt) - tilt * epsilon))
     raw = interpolate(losses, given.profile.lower, np.array([epsilon + 2 * blur]), below=0.0)
@@ -109,7 +110,7 @@ def exceeds(given: Proof, epsilon: float, delta: float) -> bool:
 
 
 def _hull(curve: Array, value: float, half: float) -> Array:
-    """Give the hull of a convex falling curve and a point below its middle; entries run from high ε to low ε."""
+    """Return the hull of a convex falling curve and a point below its middle; entries run from high ε to low ε."""
     middle = len(curve) // 2
     hull = curve.copy()
     hull[middle] = value

@@ -37,10 +37,11 @@ STOPS = [10.0**-e for e in (1, 2, 4, 6, 9, 12, 16, 20, 25, 30, 38, 48, 60, 75, 9
 
 @lru_cache(maxsize=256)
 def pairs_of(event: Event) -> Directions:
-    """Give the dominating pairs of one event: `remove` (the unit is in D) and `add` (it is in D').
+    """Return the dominating pairs of one event: `remove` (the unit is in D) and `add` (it is in D').
 
     Nested and composed events are composed first, on a fine grid, into one pair that dominates.
 
+    >>> from discreet.privacy.numerical.pair import pairs_of
     >>> from discreet.privacy.events import LaplaceNoise
     >>> pairs_of(LaplaceNoise(2, 1)).remove.delta(0.25) == pairs_of(LaplaceNoise(2, 1)).add.delta(0.25)
     True
@@ -73,10 +74,12 @@ def _composed(event: Event) -> Directions:
 
 
 def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
-    """Give pairs that dominate a composition: upper bounds on its curve at many points, joined by chords.
+    """Return pairs that dominate a composition: upper bounds on its curve at many points, joined by chords.
 
+    >>> from discreet.privacy.numerical.pair import composed_pairs
+    >>> from discreet.privacy.pairs.atoms import binary
+    >>> from discreet.privacy.pairs.cells import Directions
     >>> from fractions import Fraction
-    >>> from ..pairs.atoms import binary
     >>> both = Directions(binary(Fraction(1)), binary(Fraction(1)))
     >>> round(composed_pairs([(both, 2)]).remove.delta(1.0), 3)
     0.338
@@ -100,7 +103,7 @@ def _one(side: Side) -> LossPair:
 
 
 def _upper(side: Side) -> list[tuple[float, float]]:
-    """Give points on or above the curve of a composition, none if its grid would be too long at every stop."""
+    """Return points on or above the curve of a composition, none if its grid would be too long at every stop."""
     profiles = [made for stop in _stops(side.certain) if (made := side.around(stop)) is not None]
     if not profiles:
         return []
@@ -112,6 +115,8 @@ def _upper(side: Side) -> list[tuple[float, float]]:
 
 
 def _stops(top: Fraction) -> list[float]:
-    """Give the δ to look around: the stops are parts of what does not leak, as far as they stand out from the leak."""
+    """Return the δ to look around: the stops are parts of what does not leak, as far as they stand
+    out from the leak.
+    """
     parts = [(1 - top) * Fraction(stop) for stop in STOPS]
     return [float(top + part) for part in parts if part > top / 1000 or part == parts[0]]

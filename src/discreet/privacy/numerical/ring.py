@@ -109,7 +109,7 @@ def compose(combs: Sequence[Comb], counts: Sequence[int], tilt: float, longest: 
 
 
 def _reach(parts: Sequence[Tilted], sign: int) -> float:
-    """Give a distance from the mean beyond which the tilted composition has mass at most e^−OUTSIDE (Chernoff)."""
+    """Return a distance from the mean beyond which the tilted composition has mass at most e^−OUTSIDE (Chernoff)."""
     variance = sum(t.count * t.variance for t in parts)
     best = math.inf
     rate = math.sqrt(2 * OUTSIDE / max(variance, 1e-300))
@@ -124,13 +124,13 @@ def _reach(parts: Sequence[Tilted], sign: int) -> float:
 
 
 def _fast(size: int) -> int:
-    """Give a length at least `size` that transforms quickly."""
+    """Return a length at least `size` that transforms quickly."""
     power = 1 << max(6, (size - 1).bit_length())
     return min(n for n in (power, power * 5 // 8, power * 3 // 4) if n >= size)
 
 
 def _multiply(parts: Sequence[Tilted], size: int) -> tuple[Array, float]:
-    """Give the composed tilted weights on a ring, and a bound on the error of each.
+    """Return the composed tilted weights on a ring, and a bound on the error of each.
 
     A transform of weights that sum to 1 errs by at most `each` in every coefficient (sums along a tree of depth
     log2 size); with |w| + each in place of |w| the product errs by at most the difference of the two products.
@@ -195,7 +195,7 @@ def _profile(losses: Array, weight: Array, known: _Known) -> Profile:
 
 
 def curve_of(mass: Array, step: float) -> Array:
-    """Give Σ_{i>j} mass_i (1 − e^{−step(i−j)}) at every j as a double sum of positive terms: no digit is lost."""
+    """Return Σ_{i>j} mass_i (1 − e^{−step(i−j)}) at every j as a double sum of positive terms: no digit is lost."""
     held = _decayed(mass, step)
     sums = np.cumsum(held[::-1])[::-1]
     result: Array = -math.expm1(-step) * np.append(sums[1:], 0.0)
@@ -203,7 +203,7 @@ def curve_of(mass: Array, step: float) -> Array:
 
 
 def _decayed(mass: Array, step: float) -> Array:
-    """Give Σ_{i≥j} mass_i e^{−step(i−j)}, in blocks short enough not to overflow."""
+    """Return Σ_{i≥j} mass_i e^{−step(i−j)}, in blocks short enough not to overflow."""
     out = np.empty(len(mass))
     block = max(1, int(300 / step))
     carry = 0.0

@@ -12,7 +12,7 @@ __all__ = ["last_above", "most_below", "solve"]
 
 
 def last_above(evidence: Proof, delta: float, upper: float, gap: float) -> float:
-    """Give the largest ε found at which the true curve is certainly above δ, 0 if there is none."""
+    """Return the largest ε found at which the true curve is certainly above δ, 0 if there is none."""
     if not math.isfinite(upper) or upper <= 0:
         return 0.0
     high, back = upper, gap * upper / 4
@@ -28,7 +28,7 @@ def last_above(evidence: Proof, delta: float, upper: float, gap: float) -> float
 
 
 def most_below(evidence: Proof, epsilon: float, upper: float) -> float:
-    """Give the largest δ found that the true curve at ε certainly exceeds, 0 if there is none."""
+    """Return the largest δ found that the true curve at ε certainly exceeds, 0 if there is none."""
     high, part = upper, 1e-4
     while not exceeds(evidence, epsilon, high * (1 - part)):
         high, part = high * (1 - part), min(part * 2, 0.9)
@@ -42,8 +42,10 @@ def most_below(evidence: Proof, epsilon: float, upper: float) -> float:
 
 
 def solve(curve: Callable[[float], float], delta: float, cap: float) -> tuple[float, float]:
-    """Give ε ≥ 0 on both sides of curve(ε) = δ for a falling curve, to the last digits.
+    """Return ε ≥ 0 on both sides of curve(ε) = δ for a falling curve, to the last digits.
 
+    >>> import math
+    >>> from discreet.privacy.numerical.search import solve
     >>> low, high = solve(lambda e: math.exp(-e), 0.5, math.inf)
     >>> round(low, 12), round(high, 12)
     (0.69314718056, 0.69314718056)

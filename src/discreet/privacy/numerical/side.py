@@ -63,7 +63,7 @@ class Composed:
         return np.minimum(1.0, self.evidence.top[1] + math.exp(min(a, 700.0)) * raw)
 
     def epsilon(self, delta: float) -> float:
-        """Give the least ε whose bound is at most δ: chords in e^ε are solved exactly."""
+        """Return the least ε whose bound is at most δ: chords in e^ε are solved exactly."""
         profile = self.evidence.profile
         wanted = (delta - self.evidence.top[1]) * math.exp(-self.slack)
         if wanted < profile.upper[-1] or wanted <= 0:
@@ -231,7 +231,7 @@ class Side:
         return self._refine(Bracket(0.0, self.distance if epsilon >= 0 else 1.0), step, tilt, tail, (look, width, gap))
 
     def _capped(self, delta: Fraction) -> float:
-        """Give the largest loss as a bound on ε: at every δ from the mass at infinity on."""
+        """Return the largest loss as a bound on ε: at every δ from the mass at infinity on."""
         limit = self.limit
         return math.inf if limit is None or delta < self.certain else ceiling(limit)
 
@@ -286,7 +286,7 @@ class Side:
 
 
 def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
-    """Give a grid whose bracket is about `gap`.
+    """Return a grid whose bracket is about `gap`.
 
     Splitting adds at most κ = k h²/4 to the variance of the loss. With the curve falling like e^{−λε} the upper bound
     moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).

@@ -20,8 +20,10 @@ COARSE = 64
 
 
 def log_share(tilt: float) -> float:
-    """Give ln of the largest of (1 − e^−u)e^{−λu} over u > 0, λ^λ/(1+λ)^{1+λ}: δ(ε) ≤ share · E[e^{λ(L−ε)}].
+    """Return ln of the largest of (1 − e^−u)e^{−λu} over u > 0, λ^λ/(1+λ)^{1+λ}: δ(ε) ≤ share · E[e^{λ(L−ε)}].
 
+    >>> import math
+    >>> from discreet.privacy.numerical.tilt import log_share
     >>> round(math.exp(log_share(1.0)), 9)
     0.25
     """
@@ -31,7 +33,8 @@ def log_share(tilt: float) -> float:
 class Cumulants:
     """The logarithmic moment generating function of a composed loss, from a rough copy of each pair.
 
-    >>> from ..pairs.gauss import Gauss
+    >>> from discreet.privacy.numerical.tilt import Cumulants
+    >>> from discreet.privacy.pairs.gauss import Gauss
     >>> 0.9 < Cumulants([(Gauss(0.1), 100)], 1e-20).at(1.0)[0] < 1.1
     True
     """
@@ -47,7 +50,7 @@ class Cumulants:
             self.logs[i, : len(losses)] = np.log(np.maximum(p, 1e-320))
 
     def at(self, tilt: float) -> tuple[float, float, float]:
-        """Give K(λ) and its first two derivatives: ln of the moment, tilted mean, tilted variance."""
+        """Return K(λ) and its first two derivatives: ln of the moment, tilted mean, tilted variance."""
         weights = self.logs + tilt * self.losses
         peak = weights.max(axis=1, keepdims=True)
         weights = np.exp(weights - peak)
@@ -58,7 +61,7 @@ class Cumulants:
         return float(self.counts @ value), float(self.counts @ mean), float(self.counts @ square)
 
     def for_delta(self, delta: float) -> tuple[float, float]:
-        """Give the best tilt for a δ, and the ε that the Rényi bound gives there."""
+        """Return the best tilt for a δ, and the ε that the Rényi bound gives there."""
 
         def bound(tilt: float) -> float:
             return (self.at(tilt)[0] + log_share(tilt) - math.log(delta)) / tilt
@@ -67,7 +70,7 @@ class Cumulants:
         return tilt, bound(tilt)
 
     def for_epsilon(self, epsilon: float) -> tuple[float, float]:
-        """Give the best tilt for an ε, and ln of the δ that the Rényi bound gives there."""
+        """Return the best tilt for an ε, and ln of the δ that the Rényi bound gives there."""
 
         def bound(tilt: float) -> float:
             return self.at(tilt)[0] + log_share(tilt) - tilt * epsilon

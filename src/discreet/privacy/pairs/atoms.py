@@ -24,6 +24,8 @@ class Atoms:
     The Q-mass of a loss is its P-mass times e^−loss; what Q lacks to 1 lies where p = 0, at the loss −∞. `spare` bounds
     what tails that were cut off add to `top`: it is no part of the pair, and no part of a lower bound.
 
+    >>> import numpy as np
+    >>> from discreet.privacy.pairs.atoms import Atoms
     >>> round(Atoms(np.array([-1.0, 1.0]), np.array([0.2689414213699951, 0.7310585786300049])).delta(0.0), 9)
     0.462117157
     """
@@ -51,14 +53,14 @@ class Atoms:
         return LossCells(_between(self.p, ends), q, self.certain, self.error + 4 * EPS * len(self.p))
 
     def delta(self, epsilon: float) -> float:
-        """Give H(ε) = top + Σ_{l > ε} p (1 − e^{ε−l}), rounded up."""
+        """Return H(ε) = top + Σ_{l > ε} p (1 − e^{ε−l}), rounded up."""
         if self.limit is not None and epsilon >= self.limit:
             return self.certain
         raw = self._curve(epsilon - 2 * self.slack)
         return min(1.0, up(math.exp(self.slack) * raw * (1 + len(self.p) * EPS)))
 
     def lower_delta(self, epsilon: float) -> float:
-        """Give H(ε) of the pair, rounded down."""
+        """Return H(ε) of the pair, rounded down."""
         return down(max(0.0, self._curve(epsilon) * (1 - len(self.p) * EPS) - self.spare))
 
     def _curve(self, epsilon: float) -> float:
@@ -67,7 +69,7 @@ class Atoms:
         return self.certain + float(above.sum())
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Give the losses between which all P-mass but `tail` on each side lies."""
+        """Return the losses between which all P-mass but `tail` on each side lies."""
         low = int(np.searchsorted(np.cumsum(self.p), tail, side="right"))
         high = int(np.searchsorted(np.cumsum(self.p[::-1]), tail, side="right"))
         last = len(self.p) - 1
@@ -75,7 +77,7 @@ class Atoms:
 
 
 def _other(p: Array, losses: Array) -> Array:
-    """Give p·e^−loss; where that factor is no float, in logarithms, and 0 where p is: it counts as lacking."""
+    """Return p·e^−loss; where that factor is no float, in logarithms, and 0 where p is: it counts as lacking."""
     steep = (losses < -700) & (p > 0)
     logs = np.log(np.where(steep, p, 1.0)) - losses
     q: Array = np.where(losses < -700, 0.0, p * np.exp(np.minimum(-losses, 700.0)))
@@ -97,6 +99,8 @@ def binary(epsilon: Fraction) -> Atoms:
 
     Its trade-off function is the pointwise least one that ε-DP allows, max(0, 1 − e^ε α, e^−ε (1 − α)).
 
+    >>> from discreet.privacy.pairs.atoms import binary
+    >>> from fractions import Fraction
     >>> round(binary(Fraction(1)).delta(0.5), 12)
     0.287649136645
     """

@@ -64,16 +64,16 @@ class LossPair(Protocol):
         """How far the event may stand above the pair."""
 
     def cells(self, edges: Array) -> LossCells:
-        """Give the masses of the loss between increasing edges."""
+        """Return the masses of the loss between increasing edges."""
 
     def delta(self, epsilon: float) -> float:
-        """Give H(ε) of the event, rounded up; any real ε."""
+        """Return H(ε) of the event, rounded up; any real ε."""
 
     def lower_delta(self, epsilon: float) -> float:
-        """Give H(ε) of the pair, rounded down; any real ε."""
+        """Return H(ε) of the pair, rounded down; any real ε."""
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Give an interval with P-mass at most `tail` on either side of it (infinite losses apart)."""
+        """Return an interval with P-mass at most `tail` on either side of it (infinite losses apart)."""
 
 
 class Directions(NamedTuple):
@@ -84,8 +84,10 @@ class Directions(NamedTuple):
 
 
 def ceiling(value: Fraction) -> float:
-    """Give the least float that is not below an exact number.
+    """Return the least float that is not below an exact number.
 
+    >>> from discreet.privacy.pairs.cells import ceiling
+    >>> from fractions import Fraction
     >>> ceiling(Fraction(1, 4)), ceiling(Fraction(1, 3)) > Fraction(1, 3)
     (0.25, True)
     """
@@ -94,8 +96,10 @@ def ceiling(value: Fraction) -> float:
 
 
 def narrowest(edges: Array) -> float:
-    """Give the least positive width of a cell: relative errors of differences grow with its inverse.
+    """Return the least positive width of a cell: relative errors of differences grow with its inverse.
 
+    >>> import numpy as np
+    >>> from discreet.privacy.pairs.cells import narrowest
     >>> narrowest(np.array([0.0, 1.0, 1.0, 1.5]))
     0.5
     """

@@ -50,6 +50,7 @@ def window(n: int, p: float) -> tuple[int, Array]:
     Bernstein: P[|X − np| ≥ r] ≤ 2·exp(−r²/(2(σ² + r/3))), here at most 2·e^−80. The chances follow from each other by
     (n − k)/(k + 1)·p/(1 − p), and are scaled to sum to 1.
 
+    >>> from discreet.privacy.pairs.counters import window
     >>> first, chances = window(4, 0.5)
     >>> first, chances.tolist()
     (0, [0.0625, 0.25, 0.375, 0.25, 0.0625])
@@ -70,6 +71,7 @@ def window(n: int, p: float) -> tuple[int, Array]:
 def runs(first: int, last: int, fine: float) -> NDArray[np.int64]:
     """Return where runs of whole numbers from first to last begin, each at most a share `fine` of its begin long.
 
+    >>> from discreet.privacy.pairs.counters import runs
     >>> runs(1, 7, 0.5).tolist()
     [1, 2, 3, 4, 6]
     """

@@ -29,6 +29,8 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
     hull of points on or above it dominates it; a convex curve is the curve of the pair with Q-mass H'' at each knot.
     Sixty digits are carried, since the masses are second differences.
 
+    >>> from discreet.privacy.pairs.curve import from_points
+    >>> from fractions import Fraction
     >>> pair = from_points([(0, Fraction(1, 2)), (1, 0)])
     >>> round(pair.delta(0.0), 9), pair.delta(1.0)
     (0.5, 0.0)
@@ -75,6 +77,7 @@ def _slope(a: Point, b: Point) -> Decimal:
 def mirrored(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> list[tuple[Fraction, Fraction]]:
     """Add to points (ε, δ) known in both directions what they say at −ε: H(−ε) = 1 − e^−ε (1 − H'(ε)).
 
+    >>> from discreet.privacy.pairs.curve import mirrored
     >>> [(float(e), round(float(d), 6)) for e, d in mirrored([(1, 0)])]
     [(1.0, 0.0), (-1.0, 0.632121)]
     """
@@ -102,6 +105,7 @@ def from_renyi(orders: Callable[[float], tuple[Array, Array]], reach: float) -> 
 def from_zcdp(rho: float) -> Atoms:
     """Make the pair of ρ-zCDP: divergence at most ρα at every order.
 
+    >>> from discreet.privacy.pairs.curve import from_zcdp
     >>> round(from_zcdp(0.5).delta(5.2215344445301690442), 8)
     1e-06
     """

@@ -69,6 +69,8 @@ def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
 
     The product of their pairs dominates the event, however each may depend on the answers before.
 
+    >>> from discreet.privacy import Repeated, Response, Sequence
+    >>> from discreet.privacy.pairs.dominating import parts_of
     >>> [times for _, times in parts_of(Repeated(Sequence([Response(1), Response(2)]), 3))]
     [3, 3]
     """
@@ -98,6 +100,8 @@ def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
 def merged_parts(parts: Iterable[tuple[Event, int]]) -> list[tuple[Event, int]]:
     """Count equal events together, and add up what adds up exactly: Gaussians by μ², zCDP by ρ, Rényi by order.
 
+    >>> from discreet.privacy import GaussianNoise, Response
+    >>> from discreet.privacy.pairs.dominating import merged_parts
     >>> len(merged_parts([(GaussianNoise(4, 1), 2), (GaussianNoise(9, 1), 1), (Response(1), 1), (Response(1), 5)]))
     2
     """
@@ -182,7 +186,7 @@ def _raised(amount: Fraction) -> Fraction:
 
 
 def _steep(limit: Fraction) -> Atoms:
-    """Give the pair whose loss is always the largest: it dominates every pair with that limit."""
+    """Return the pair whose loss is always the largest: it dominates every pair with that limit."""
     return Atoms(np.array([up(float(limit))]), np.ones(1), limit=limit)
 
 

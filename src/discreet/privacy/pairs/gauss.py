@@ -23,6 +23,7 @@ class Gauss:
 
     The loss is N(μ²/2, μ²) under P and N(−μ²/2, μ²) under Q (Dong, Roth, Su 2022; Balle, Wang 2018).
 
+    >>> from discreet.privacy.pairs.gauss import Gauss
     >>> round(Gauss(1.0).delta(1.0), 12)
     0.126936737507
     """
@@ -34,23 +35,23 @@ class Gauss:
     lattice: Lattice | None = None
 
     def cells(self, edges: Array) -> LossCells:
-        """Give differences of Φ, each taken on the side where Φ is small, so that they are relatively exact."""
+        """Return differences of Φ, each taken on the side where Φ is small, so that they are relatively exact."""
         z = np.clip(edges / self.mu, -40 - self.mu, 40 + self.mu)  # beyond that no mass is left in doubles
         far = float(np.abs(z).max()) + self.mu
         error = 16 * EPS * (4 + (1 + far) / narrowest(z) + far * far)
         return LossCells(_normal(z - self.mu / 2), _normal(z + self.mu / 2), 0.0, error)
 
     def delta(self, epsilon: float) -> float:
-        """Give Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), rounded up, to 1e-12 relative also where it is 1e-300."""
+        """Return Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), rounded up, to 1e-12 relative also where it is 1e-300."""
         raw = _curve(self.mu, epsilon - 2 * self.slack)
         return min(1.0, up(math.exp(self.slack) * raw))
 
     def lower_delta(self, epsilon: float) -> float:
-        """Give H(ε) of the pair, rounded down."""
+        """Return H(ε) of the pair, rounded down."""
         return down(_curve(self.mu, epsilon))
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Give the loss at the two quantiles, a little outside."""
+        """Return the loss at the two quantiles, a little outside."""
         z = 1.001 * abs(float(ndtri(max(tail, 1e-300)))) + 1e-9
         return self.mu * (self.mu / 2 - z), self.mu * (self.mu / 2 + z)
 
@@ -93,6 +94,7 @@ def lattice_gauss(variance: float, squared: float, dimension: int) -> Gauss | No
     σ²−s² (convolution of discrete Gaussians, Peikert 2010). In d coordinates, H_disc(ε) ≤ e^a H_G(ε − 2a) with
     a = d·artanh η and μ² = Δ²/(σ²−s²). Any s is sound; the one taken keeps a near 1e-12, or s² at σ²/4.
 
+    >>> from discreet.privacy.pairs.gauss import lattice_gauss
     >>> lattice_gauss(10_000, 4, 8).mu  # doctest: +ELLIPSIS
     0.0200...
     """

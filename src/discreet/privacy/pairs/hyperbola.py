@@ -58,17 +58,17 @@ class Hyperbola:
         return jump - 2 * self.root * math.sinh(self.wide / 2) * math.expm1(e)
 
     def delta(self, epsilon: float) -> float:
-        """Give H(ε) in closed form, rounded up; nothing beyond the limit."""
+        """Return H(ε) in closed form, rounded up; nothing beyond the limit."""
         if self.limit is not None and epsilon >= self.limit:
             return 0.0
         return min(1.0, up(self._curve(min(epsilon, math.nextafter(self.high, 0)))))
 
     def lower_delta(self, epsilon: float) -> float:
-        """Give H(ε) rounded down."""
+        """Return H(ε) rounded down."""
         return down(self._curve(epsilon))
 
     def span(self, tail: float) -> tuple[float, float]:  # noqa: ARG002
-        """Give the whole range of the loss: it is finite."""
+        """Return the whole range of the loss: it is finite."""
         return -self.high, self.high
 
 
@@ -80,6 +80,8 @@ def laplace(ratio: Fraction) -> Hyperbola:
     and a vector shift passes coordinate by coordinate through hybrids, so its trade-off function is at least the
     composition of the coordinates', which is T of the L1 norm (Dong, Roth, Su 2022, group privacy).
 
+    >>> from discreet.privacy.pairs.hyperbola import laplace
+    >>> from fractions import Fraction
     >>> round(laplace(Fraction(1)).delta(0.5), 12)
     0.221199216929
     """
@@ -95,6 +97,8 @@ def discrete_laplace_hull(rate: Fraction, steps: int) -> Hyperbola:
     lie above it, so the hyperbola between t = 1 and t = n, with the two end atoms of mass 1/(1+a), dominates. For n = 1
     nothing is left between and it is randomized response, exactly.
 
+    >>> from discreet.privacy.pairs.hyperbola import discrete_laplace_hull, laplace
+    >>> from fractions import Fraction
     >>> discrete_laplace_hull(Fraction(1), 1).delta(0.0) - laplace(Fraction(1)).delta(0.0) > 0
     True
     """
@@ -110,6 +114,8 @@ def bounded_range(epsilon: Fraction) -> Hyperbola:
     convexity, and with y = e^t they have H(x) = (a² − y)(y − x)/(y(a² − 1)); the largest over t is the curve above, at
     y = a√x (cf. Dong, Durfee, Rogers 2020). Its masses are a density proportional to e^{l/2} on all of [−ε, ε].
 
+    >>> from discreet.privacy.pairs.hyperbola import bounded_range
+    >>> from fractions import Fraction
     >>> round(bounded_range(Fraction(1)).delta(0.0), 12), bounded_range(Fraction(1)).delta(1.0)
     (0.244918662404, 0.0)
     """

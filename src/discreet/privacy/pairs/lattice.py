@@ -42,6 +42,8 @@ def discrete_laplace(rate: Fraction, steps: int) -> Atoms | Hyperbola:
     for `laplace` (on the integers the trade-off functions of whole shifts have matching knots). Very long shifts take
     the hyperbola through the same points, which dominates.
 
+    >>> from discreet.privacy.pairs.lattice import discrete_laplace
+    >>> from fractions import Fraction
     >>> discrete_laplace(Fraction(1, 2), 1).losses.tolist(), len(discrete_laplace(Fraction(1, 2), 3).losses)
     ([-0.5, 0.5], 4)
     """
@@ -62,6 +64,8 @@ def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
     The loss at y steps from the centre of P is n(2y + n)/2σ², its P-mass the law itself. The law is symmetric, so both
     directions have the same pair.
 
+    >>> from discreet.privacy.pairs.lattice import discrete_gauss
+    >>> from fractions import Fraction
     >>> round(discrete_gauss(Fraction(1), 1).delta(1.0), 9)
     0.141351339
     """
@@ -80,6 +84,7 @@ def binomial(trials: int, shift: int) -> Atoms:
 
     The law is symmetric and log-concave, so both directions agree and vector shifts reduce to their L1 norm.
 
+    >>> from discreet.privacy.pairs.lattice import binomial
     >>> binomial(4, 1).top, binomial(4, 5).top
     (Fraction(1, 16), Fraction(1, 1))
     """
@@ -106,7 +111,7 @@ def binomial(trials: int, shift: int) -> Atoms:
 
 
 def _log_binomial(trials: int, y: Array) -> Array:
-    """Give ln of C(N, y) 2^−N to 1e-13, also for huge N: Stirling's main parts cancel by hand (Loader 2000)."""
+    """Return ln of C(N, y) 2^−N to 1e-13, also for huge N: Stirling's main parts cancel by hand (Loader 2000)."""
     u = (2 * y - trials) / trials
     inside = np.clip(u, -1 + 2.0**-50, 1 - 2.0**-50)
     main = inside * (np.log1p(inside) - np.log1p(-inside)) + np.log1p(-inside * inside)
@@ -119,7 +124,7 @@ def _log_binomial(trials: int, y: Array) -> Array:
 
 
 def _rest(z: Array) -> Array:
-    """Give ln Γ(z+1) − z ln z + z: what Stirling's formula leaves."""
+    """Return ln Γ(z+1) − z ln z + z: what Stirling's formula leaves."""
     w = np.maximum(z, 16.0)
     series = (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / w**2) / w**2) / w**2) / w**2) / w
     large = np.log(2 * math.pi * w) / 2 + series
@@ -128,7 +133,7 @@ def _rest(z: Array) -> Array:
 
 
 def _binomial_loss(trials: int, shift: int) -> Callable[[Array], Array]:
-    """Give ln f(y)/f(y+n) = Σ_i ln((y+i)/(N−y−i+1)); long shifts take the difference of the logarithms."""
+    """Return ln f(y)/f(y+n) = Σ_i ln((y+i)/(N−y−i+1)); long shifts take the difference of the logarithms."""
 
     def loss(y: Array) -> Array:
         if shift > 64:
@@ -176,6 +181,6 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
 
 
 def _powers(half: int) -> tuple[int, int]:
-    """Give Σ j² and Σ j⁴ over −half..half."""
+    """Return Σ j² and Σ j⁴ over −half..half."""
     n = half
     return n * (n + 1) * (2 * n + 1) // 3, n * (n + 1) * (2 * n + 1) * (3 * n * n + 3 * n - 1) // 15

@@ -28,7 +28,8 @@ class Mixture:
     Q = (1−γ)A + γB (B: the unit was drawn). These dominate for every inner event (Zhu, Dong, Wang 2022, Theorem 11).
     The loss is a monotone function of the inner loss, so cells map to cells and masses exactly to masses.
 
-    >>> from .gauss import Gauss
+    >>> from discreet.privacy.pairs.gauss import Gauss
+    >>> from discreet.privacy.pairs.mixture import Mixture
     >>> round(Mixture(Gauss(1.0), 0.01, removes=True).delta(0.1), 15)
     7.2900376958e-05
     >>> Mixture(Gauss(1.0), 0.01, removes=False).delta(0.1)
@@ -84,12 +85,12 @@ class Mixture:
         return 0.0 if share <= 0 else share * inner(epsilon + math.log(g / share))
 
     def delta(self, epsilon: float) -> float:
-        """Give H(ε) from the inner H: γH(ln(1 + (e^ε−1)/γ)) for remove, (1−(1−γ)e^ε)H(…) for add; rounded up."""
+        """Return H(ε) from the inner H: γH(ln(1 + (e^ε−1)/γ)) for remove, (1−(1−γ)e^ε)H(…) for add; rounded up."""
         raw = self._curve(epsilon, self.inner.delta)
         return min(1.0, up(raw)) if raw > 0 else 0.0
 
     def lower_delta(self, epsilon: float) -> float:
-        """Give H(ε) rounded down."""
+        """Return H(ε) rounded down."""
         return down(self._curve(epsilon, self.inner.lower_delta))
 
     def span(self, tail: float) -> tuple[float, float]:
@@ -102,7 +103,7 @@ class Mixture:
 
 
 def _forth(loss: float, rate: float) -> float:
-    """Give ln(1 − γ + γe^l)."""
+    """Return ln(1 − γ + γe^l)."""
     if loss <= 700:
         return math.log1p(rate * math.expm1(loss))
     drawn = loss + math.log(rate)  # γe^l need not be large: γ may be as small as e^l is large
@@ -110,12 +111,12 @@ def _forth(loss: float, rate: float) -> float:
 
 
 def _back(loss: Array, rate: float) -> Array:
-    """Give the inner loss as an edge; −∞ and what is as far up stand a finite way off."""
+    """Return the inner loss as an edge; −∞ and what is as far up stand a finite way off."""
     return np.clip(_inner(loss, rate), -FAR, FAR)
 
 
 def _inner(loss: Array, rate: float) -> Array:
-    """Give the inner loss ln(1 + (e^l − 1)/γ), −∞ below ln(1 − γ); from 1 on as l − ln γ + ln(1 − (1 − γ)e^−l)."""
+    """Return the inner loss ln(1 + (e^l − 1)/γ), −∞ below ln(1 − γ); from 1 on as l − ln γ + ln(1 − (1 − γ)e^−l)."""
     short = np.maximum(np.expm1(np.minimum(loss, 1.0)) / rate, -1.0)
     long = np.maximum(loss, 1.0)
     with np.errstate(divide="ignore"):

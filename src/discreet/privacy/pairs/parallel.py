@@ -43,13 +43,15 @@ MANY = 8
 
 
 def alternatives(event: Parallel) -> list[Event]:
-    """Give the events one of which is the worst a unit can meet; one of them if it is known to be the worst.
+    """Return the events one of which is the worst a unit can meet; one of them if it is known to be the worst.
 
     Add/remove: the unit touches one part, so each part is a case. Replace: the unit leaves part i and enters part j
     (the two parts' events together), or stays in part i (two steps there, `doubled`). Two steps in one part cost at
     least as much as one step in it and one in a part no worse: both pass through a hybrid, and doubling composes the
     trade-off functions.
 
+    >>> from discreet.privacy import LaplaceNoise, Parallel
+    >>> from discreet.privacy.pairs.parallel import alternatives
     >>> half, one = LaplaceNoise(2, 1), LaplaceNoise(1, 1)
     >>> alternatives(Parallel([half, one])) == [one]
     True
@@ -77,7 +79,7 @@ def _twins_apart(parts: tuple[Event, ...]) -> list[Event]:
 
 
 def _strongest(parts: list[Event]) -> Event | None:
-    """Give the part that dominates all others if they are of one ordered family."""
+    """Return the part that dominates all others if they are of one ordered family."""
     ranks = [_rank(part) for part in parts]
     if len(parts) > 1 and (None in ranks or len({rank[0] for rank in ranks if rank is not None}) > 1):
         return None
@@ -85,7 +87,7 @@ def _strongest(parts: list[Event]) -> Event | None:
 
 
 def _rank(part: Event) -> tuple[object, Fraction] | None:
-    """Give a family in which a larger number dominates: the loss of pure noise, μ² of Gaussians, ε of responses."""
+    """Return a family in which a larger number dominates: the loss of pure noise, μ² of Gaussians, ε of responses."""
     match part:
         case LaplaceNoise() if part.step == 0:
             return "Laplace", part.sensitivity / part.scale
@@ -120,12 +122,15 @@ def _rank_promise(measure: Measure) -> tuple[object, Fraction] | None:
 
 
 def doubled(event: Event) -> Event:
-    """Give an event that dominates two steps of a unit through the same event (group privacy of size two).
+    """Return an event that dominates two steps of a unit through the same event (group privacy of size two).
 
     Noise: twice the shift. Pure and bounded range: twice ε. (ε, δ): (2ε, δ(1 + e^ε)). zCDP: 4ρ. GDP: 2μ. Several
     events: each doubled, since the two steps of a composition are steps of each part.
 
-    >>> doubled(Promise(ZCDP(1))).measure
+    >>> import discreet as dp
+    >>> from discreet.privacy import Promise
+    >>> from discreet.privacy.pairs.parallel import doubled
+    >>> doubled(Promise(dp.ZCDP(1))).measure
     ZCDP(4)
 
     Refuses events whose price for two steps is not known in closed form (sampled ones, Rényi promises).
@@ -204,7 +209,7 @@ def _nothing_left() -> InvalidArgument:
 
 
 def _twice(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """Give (2ε, δ(1 + e^ε)), rounded up: group privacy of size two (Vadhan 2017, Lemma 2.2)."""
+    """Return (2ε, δ(1 + e^ε)), rounded up: group privacy of size two (Vadhan 2017, Lemma 2.2)."""
     if epsilon <= 700:
         return 2 * epsilon, delta * (1 + fraction_up(math.exp(float(epsilon))))
     if delta == 0:
@@ -217,7 +222,7 @@ def _twice(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def worst_of(cases: list[Directions]) -> Directions:
-    """Give pairs that dominate each of several cases: the case itself if it is alone, else the envelope."""
+    """Return pairs that dominate each of several cases: the case itself if it is alone, else the envelope."""
     if len(cases) == 1:
         return cases[0]
     remove: LossPair = envelope([case.remove for case in cases])

@@ -28,6 +28,7 @@ from ..events.shuffled import Shuffled
 from .atoms import Atoms
 from .cells import Array
 from .counters import Counters, counters_pair, runs, window
+from .yes_no import yes_no_pair
 
 __all__ = ["clones_pair", "lower_binary", "lower_pair", "shuffled_pair", "two_level_pair"]
 
@@ -39,16 +40,21 @@ _PROBE = (1e-12, 1e-9, 1e-6)  # where two pairs are compared
 
 
 def shuffled_pair(event: Shuffled) -> Atoms:
-    """Return a pair that dominates the shuffled reports, in both directions: the better one of the two.
+    """Return a pair that dominates the shuffled reports, in both directions: the best one of those that are known.
 
+    Clones always; the two-level one where the sizes are known; for yes or no, the worst of all the others may answer.
+
+    >>> from discreet.privacy import Shuffled
+    >>> from discreet.privacy.pairs.shuffled import shuffled_pair
     >>> round(shuffled_pair(Shuffled(1, 1000, 10, 1, 0)).delta(0.05), 4) < 0.01
     True
     """
-    clones = clones_pair(event.epsilon, event.n)
-    own = two_level_pair(event)
-    if own is None:
-        return clones
-    return min((own, clones), key=lambda pair: max(_reach(pair, delta) for delta in _PROBE))
+    known = [clones_pair(event.epsilon, event.n)]
+    if (event.outputs, event.inside) == (2, 1):
+        known.append(yes_no_pair(event.epsilon, event.n))
+    elif (own := two_level_pair(event)) is not None:
+        known.append(own)
+    return min(known, key=lambda pair: max(_reach(pair, delta) for delta in _PROBE))
 
 
 def _reach(pair: Atoms, delta: float) -> float:

@@ -15,11 +15,12 @@ __all__ = ["advanced_delta", "advanced_epsilon"]
 
 
 def advanced_epsilon(epsilons: Iterable[tuple[float, int]], slack: float) -> float:
-    """Give √(2 ln(1/δ') Σε²) + Σε(e^ε − 1) for (ε, times) boxes and slack δ'. Not rounded.
+    """Return √(2 ln(1/δ') Σε²) + Σε(e^ε − 1) for (ε, times) boxes and slack δ'. Not rounded.
 
     Dwork, Rothblum, Vadhan 2010; Dwork, Roth 2014, Theorem 3.20. For k equal boxes it is ε√(2k ln(1/δ')) + kε(e^ε − 1):
     the second term is not optional (the losses have a positive mean). The total δ is Σδ + δ'.
 
+    >>> from discreet.privacy.pricing.advanced import advanced_epsilon
     >>> round(advanced_epsilon([(0.1, 100)], 1e-6), 12)
     6.308230950513
 
@@ -32,8 +33,9 @@ def advanced_epsilon(epsilons: Iterable[tuple[float, int]], slack: float) -> flo
 
 
 def advanced_delta(epsilons: Iterable[tuple[float, int]], epsilon: float) -> float:
-    """Give the slack δ' at which the bound reaches ε: e^(−(ε − Σε(e^ε−1))²/2Σε²), 1 below the mean. Not rounded.
+    """Return the slack δ' at which the bound reaches ε: e^(−(ε − Σε(e^ε−1))²/2Σε²), 1 below the mean. Not rounded.
 
+    >>> from discreet.privacy.pricing.advanced import advanced_delta
     >>> round(advanced_delta([(0.1, 100)], 6.308230950513), 12)
     1e-06
     """

@@ -11,7 +11,7 @@ __all__ = ["range_square"]
 
 
 def range_square(epsilon: Fraction) -> Fraction:
-    """Give the least μ² for which every mechanism of bounded range ε is μ-Gaussian DP; rounded up.
+    """Return the least μ² for which every mechanism of bounded range ε is μ-Gaussian DP; rounded up.
 
     It is that of randomized response ε/2, a quarter of what ε-DP alone would cost for small ε. Proof: with y = ε/2 the
     worst loss is w + y or w − y for some offset |w| ≤ y (Dong, Durfee, Rogers 2020). Its trade-off function has one
@@ -21,6 +21,9 @@ def range_square(epsilon: Fraction) -> Fraction:
     So the worst offset is w = 0: randomized response ε/2. (At p = Φ(z), I(p)/p(1−p) = h(z) + h(−z) with the normal
     hazard rate h, which is convex: Sampford 1953. So it is least at z = 0.)
 
+    >>> from discreet.privacy.pricing.bounded_range import range_square
+    >>> from discreet.privacy.pricing.gaussian import mu_of_pure
+    >>> from fractions import Fraction
     >>> round(float(range_square(Fraction(2))), 6) == round(mu_of_pure(1.0) ** 2, 6)
     True
     """

@@ -35,7 +35,8 @@ def price_approx(events: Flattened | Event | Iterable[Event]) -> Box | None:
     Noise such as the Gaussian has a whole curve and no box of its own: None. A curve of points counts as its point of
     least δ. On a Poisson sample (ε, δ) becomes (ln(1 + q(e^ε − 1)), qδ).
 
-    >>> from ..events import KeySelection, LaplaceNoise
+    >>> from discreet.privacy import KeySelection, LaplaceNoise
+    >>> from discreet.privacy.pricing.boxes import price_approx
     >>> price_approx([KeySelection(LaplaceNoise(2, 1), "1e-6")] * 10)
     (Fraction(5, 1), Fraction(1, 100000))
     """
@@ -50,7 +51,7 @@ def price_approx(events: Flattened | Event | Iterable[Event]) -> Box | None:
 
 
 def atom_box(atom: Event) -> Box | None:
-    """Give the (ε, δ) of one atom."""
+    """Return the (ε, δ) of one atom."""
     if (pure := price_pure(atom)) is not None:
         return pure, Fraction()
     match atom:
@@ -78,11 +79,13 @@ def _parallel(atom: Parallel) -> Box | None:
 
 
 def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:
-    """Give the exact δ(ε) of `times` randomized responses ε0: Σ_j C(k,j)(p^j q^(k−j) − e^ε q^j p^(k−j))₊. Not rounded.
+    """Return the exact δ(ε) of `times` randomized responses ε0: Σ_j C(k,j)(p^j q^(k−j) − e^ε q^j p^(k−j))₊. Not
+    rounded.
 
     Kairouz, Oh, Viswanath 2015, Theorem 3.3; written as Σ C(k,j) p^j q^(k−j) (1 − e^(ε − (2j−k)ε0)) over the positive
     terms, so nothing cancels. Its relative error is about k·ln k·1e-16.
 
+    >>> from discreet.privacy.pricing.boxes import optimal_delta
     >>> round(optimal_delta(0.1, 10, 0.5), 12)
     0.009929626917
     """
@@ -98,8 +101,9 @@ def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:
 
 
 def optimal_epsilon(epsilon0: float, times: int, delta: float) -> float:
-    """Give the least ε with optimal_delta ≤ delta, from the safe side of the root; Σε at δ = 0.
+    """Return the least ε with optimal_delta ≤ delta, from the safe side of the root; Σε at δ = 0.
 
+    >>> from discreet.privacy.pricing.boxes import optimal_epsilon
     >>> round(optimal_epsilon(0.1, 100, 1e-6), 4)
     4.7746
     """
@@ -117,5 +121,5 @@ def optimal_epsilon(epsilon0: float, times: int, delta: float) -> float:
 
 
 def margin(times: int) -> float:
-    """Give the relative margin that covers the rounding errors of a binomial sum over `times` terms."""
+    """Return the relative margin that covers the rounding errors of a binomial sum over `times` terms."""
     return 2.0**-40 + times * math.log(times + 2) * 2.0**-50

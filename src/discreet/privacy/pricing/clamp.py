@@ -17,12 +17,14 @@ __all__ = ["unclamped"]
 
 
 def unclamped(event: Event) -> Event:
-    """Give an event at least as bad as this one in which no noise is clamped, moved no further than it can be here.
+    """Return an event at least as bad as this one in which no noise is clamped, moved no further than it can be here.
 
     Clamping is post-processing. One clamped answer moves by at most its range, however many units change; answers to
     the same question on several disjoint parts may each move by that much. So before several steps are merged into
     one long step of one answer the clamp, and with it the bound on the long step, has to go.
 
+    >>> from discreet.privacy import TruncatedGeometricNoise
+    >>> from discreet.privacy.pricing.clamp import unclamped
     >>> unclamped(TruncatedGeometricNoise(scale=2, sensitivity=5, low=0, high=3)).sensitivity
     3
     """

@@ -23,8 +23,10 @@ __all__ = [
 
 
 def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
-    """Give ln((e^αε + e^((1−α)ε) + k − 2)/(e^ε + k − 1))/(α−1): randomized response among k (Mironov 2017, Prop. 5).
+    """Return ln((e^αε + e^((1−α)ε) + k − 2)/(e^ε + k − 1))/(α−1): randomized response among k (Mironov 2017, Prop. 5).
 
+    >>> import numpy as np
+    >>> from discreet.privacy.pricing.divergence import response_renyi
     >>> response_renyi(1.0, 2, np.array([2.0])).round(12).tolist()
     [0.735325664056]
     """
@@ -35,11 +37,13 @@ def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
 
 
 def range_renyi(epsilon: float, alphas: Array) -> Array:
-    """Give the largest divergence of a mechanism of bounded range ε.
+    """Return the largest divergence of a mechanism of bounded range ε.
 
     The likelihood ratio has mean 1 and lies in an interval [e^(t−ε), e^t], so a convex function of it is largest when
     it takes only the two ends; the worst t has e^t = (λ/α)(e^ε − e^−λε)/(1 − e^−λε) (cf. Dong, Durfee, Rogers 2020).
 
+    >>> import numpy as np
+    >>> from discreet.privacy.pricing.divergence import range_renyi
     >>> bool(range_renyi(1.0, np.array([2.0]))[0] < 2 / 8)
     True
     """
@@ -59,12 +63,14 @@ def range_renyi(epsilon: float, alphas: Array) -> Array:
 
 
 def laplace_renyi(ratio: float, steps: int, alphas: Array) -> Array:
-    """Give the divergence of Laplace noise with Δ1/b = ratio, continuous (steps 0) or on a lattice (steps in Δ1).
+    """Return the divergence of Laplace noise with Δ1/b = ratio, continuous (steps 0) or on a lattice (steps in Δ1).
 
     Under √(pq) the loss has mass at its ends ±x and is even in between, so e^K is a mean of hyperbolic cosines. With
     t = α − ½ and h = x/steps it is 1 + (c(t) − c(½))/c(½), where c(t) = ½h·coth(½h)·cosh tx + ½h·coth(th)·sinh tx, and
     for h → 0 this is cosh tx + sinh(tx)/2t: Mironov 2017, Prop. 6. One step is randomized response.
 
+    >>> import numpy as np
+    >>> from discreet.privacy.pricing.divergence import laplace_renyi
     >>> laplace_renyi(1.0, 0, np.array([2.0])).round(12).tolist()
     [0.619123629999]
     """
@@ -82,10 +88,12 @@ def laplace_renyi(ratio: float, steps: int, alphas: Array) -> Array:
 
 
 def discrete_gaussian_renyi(variance: float, shift: int, alphas: Array) -> Array:
-    """Give the divergence of the discrete Gaussian on the integers and its shift by a whole Δ, never above αΔ²/2σ².
+    """Return the divergence of the discrete Gaussian on the integers and its shift by a whole Δ, never above αΔ²/2σ².
 
     Σ p^α q^(1−α) = e^(α(α−1)Δ²/2σ²)·θ((α−1)Δ)/θ(0) with θ(c) = Σ_x e^(−(x−c)²/2σ²) (Canonne, Kamath, Steinke 2020).
 
+    >>> import numpy as np
+    >>> from discreet.privacy.pricing.divergence import discrete_gaussian_renyi
     >>> discrete_gaussian_renyi(1.0, 1, np.array([2.0])).tolist()
     [1.0]
     """
@@ -102,12 +110,14 @@ def discrete_gaussian_renyi(variance: float, shift: int, alphas: Array) -> Array
 
 
 def sampled_gaussian_renyi(mu: float, rate: float, alphas: Array) -> Array:
-    """Give the larger divergence of G(μ) on a Poisson sample, over removing and adding a unit.
+    """Return the larger divergence of G(μ) on a Poisson sample, over removing and adding a unit.
 
     Mironov, Talwar, Zhang 2019: removing is E[(1 − q + qe^L)^α], a binomial sum at whole orders, and never smaller than
     adding (their Theorem 5). Between whole orders above 64 the convex K is bounded by its chord; below, the integral is
     a trapezoid sum of an analytic function, exponentially exact.
 
+    >>> import numpy as np
+    >>> from discreet.privacy.pricing.divergence import sampled_gaussian_renyi
     >>> round(float(sampled_gaussian_renyi(1.0, 0.01, np.array([8.0]))[0]), 15)
     0.000893643907606
     """

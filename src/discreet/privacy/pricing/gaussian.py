@@ -13,10 +13,11 @@ _SMALL = 0.25  # below this μ the two tails nearly cancel and are integrated in
 
 
 def delta(mu: float, epsilon: float) -> float:
-    """Give the exact δ(ε) of μ-Gaussian DP: Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle, Wang 2018, Theorem 8).
+    """Return the exact δ(ε) of μ-Gaussian DP: Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle, Wang 2018, Theorem 8).
 
     Not rounded; its relative error is below 1e-12 down to δ = 1e-300 and for every μ ≥ 1e-9, also at negative ε.
 
+    >>> from discreet.privacy.pricing.gaussian import delta
     >>> round(delta(1.0, 1.0), 12)
     0.126936737507
     """
@@ -34,7 +35,7 @@ def _ends(mu: float, epsilon: float) -> tuple[float, float]:
 
 
 def log_delta(mu: float, epsilon: float) -> float:
-    """Give ln δ(ε) for ε ≥ 0 and μ > 0, in the form ½ e^−a² (erfcx(a) − erfcx(b)), a, b = (ε/μ ∓ μ/2)/√2."""
+    """Return ln δ(ε) for ε ≥ 0 and μ > 0, in the form ½ e^−a² (erfcx(a) − erfcx(b)), a, b = (ε/μ ∓ μ/2)/√2."""
     a, b = _ends(mu, epsilon)
     if a > 1e4:
         return -a * a  # the factor left out is below 1, so this is on the safe side, at e^-100000000
@@ -62,7 +63,7 @@ def _slab(middle: float, half: float) -> float:
 
 
 def _far(x: float) -> float:
-    """Give 2/√π − 2x erfcx(x) for large x by its alternating asymptotic series, stopped at the least term."""
+    """Return 2/√π − 2x erfcx(x) for large x by its alternating asymptotic series, stopped at the least term."""
     term, area, k = 1.0, 0.0, 1
     while True:
         term *= (2 * k - 1) / (2 * x * x)
@@ -73,8 +74,9 @@ def _far(x: float) -> float:
 
 
 def epsilon(mu: float, delta: float) -> float:
-    """Give the least ε with δ(ε) ≤ delta, from the safe side of the root.
+    """Return the least ε with δ(ε) ≤ delta, from the safe side of the root.
 
+    >>> from discreet.privacy.pricing.gaussian import epsilon
     >>> round(epsilon(1.0, 1e-10), 9)
     6.547924067
     """
@@ -90,8 +92,9 @@ def epsilon(mu: float, delta: float) -> float:
 
 
 def mu(epsilon: float, delta: float) -> float:
-    """Give the largest μ whose curve passes under (ε, δ), from the safe side of the root.
+    """Return the largest μ whose curve passes under (ε, δ), from the safe side of the root.
 
+    >>> from discreet.privacy.pricing.gaussian import mu
     >>> round(1 / mu(1.0, 1e-6), 9)
     4.224678889
     """
@@ -103,8 +106,9 @@ def mu(epsilon: float, delta: float) -> float:
 
 
 def tradeoff(mu: float, false_positive: float) -> float:
-    """Give the least false-negative rate of a test with this false-positive rate, Φ(Φ⁻¹(1 − α) − μ).
+    """Return the least false-negative rate of a test with this false-positive rate, Φ(Φ⁻¹(1 − α) − μ).
 
+    >>> from discreet.privacy.pricing.gaussian import tradeoff
     >>> round(tradeoff(1.0, 0.05), 6)
     0.740489
     """
@@ -112,12 +116,13 @@ def tradeoff(mu: float, false_positive: float) -> float:
 
 
 def mu_of_pure(epsilon: float) -> float:
-    """Give the least μ with G(μ) dominating every ε-DP mechanism, −2Φ⁻¹(1/(1+e^ε)).
+    """Return the least μ with G(μ) dominating every ε-DP mechanism, −2Φ⁻¹(1/(1+e^ε)).
 
     Randomized response dominates all ε-DP mechanisms; its trade-off function has one corner, at α = β = 1/(1+e^ε), and
     G(μ) passes through it. G(μ) is convex and meets the ends (0, 1), (1, 0), so it lies under both chords everywhere.
     (Dong, Roth, Su 2022, in the language of trade-off functions.)
 
+    >>> from discreet.privacy.pricing.gaussian import mu_of_pure
     >>> round(mu_of_pure(1.0), 6)
     1.232035
     """

@@ -25,12 +25,14 @@ __all__ = ["exact_square", "nearly_exact", "price_gdp"]
 
 
 def price_gdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
-    """Give a μ² for which the events are μ-Gaussian DP, or None if we know none.
+    """Return a μ² for which the events are μ-Gaussian DP, or None if we know none.
 
     Exact for Gaussian noise: Δ2²/σ². On a lattice the discrete Gaussian is a little worse than the continuous one (it
     is not Δ2/σ-GDP) and is charged for it. A pure event is charged `mu_of_pure`, one of bounded range the least that
     holds for its range (`bounded_range`), both rounded up.
 
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.gdp import price_gdp
     >>> price_gdp(GaussianNoise.of(scale=10, sensitivity=1))
     Fraction(1, 100)
     """
@@ -50,7 +52,7 @@ def _one(atom: Event) -> Fraction | None:
 
 
 def exact_square(atom: Event) -> Fraction | None:
-    """Give μ² if the event is exactly Gaussian: no more and no less private than G(μ)."""
+    """Return μ² if the event is exactly Gaussian: no more and no less private than G(μ)."""
     match atom:
         case GaussianNoise(step=step) if step == 0:
             return atom.squared_sensitivity / atom.variance
@@ -60,8 +62,10 @@ def exact_square(atom: Event) -> Fraction | None:
 
 
 def nearly_exact(atom: Event) -> bool:
-    """Tell whether the Gaussian price of an event is exact, or dear by less than one part in 2^28.
+    """Return whether the Gaussian price of an event is exact, or dear by less than one part in 2^28.
 
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.gdp import nearly_exact
     >>> nearly_exact(GaussianNoise(1, 1, step="1/100000000")), nearly_exact(GaussianNoise(1, 1, step="1/2"))
     (True, False)
     """
@@ -101,7 +105,7 @@ def _promised(event: Event, size: int) -> Event:
 
 
 def _lattice(variance: Fraction) -> Fraction:
-    """Give the factor on μ² that makes the discrete Gaussian of this variance (in steps²) Gaussian DP.
+    """Return the factor on μ² that makes the discrete Gaussian of this variance (in steps²) Gaussian DP.
 
     With z_k = Φ⁻¹(P[X < k]) the shift by one step is G(μ) exactly for μ ≥ max_k z_k − z_{k−1}: both trade-off functions
     meet at the corners and the discrete one is straight between them. The maximum is at the centre (checked over all k

@@ -44,9 +44,10 @@ def group_privacy(measure: Measure, size: int) -> Measure:
     Pure and approximate: chain the definition over K steps, a geometric series (Vadhan 2017, Lemma 2.2). zCDP:
     Bun, Steinke 2016, Proposition 1.9. Gaussian: Dong, Roth, Su 2022, Theorem 2.14. Rényi: Mironov 2017, Proposition 2.
 
-    >>> [group_privacy(one, 3) for one in (PureDP(0.5), ZCDP(0.5), GaussianDP(1))]
+    >>> import discreet as dp
+    >>> [dp.group_privacy(one, 3) for one in (dp.PureDP(0.5), dp.ZCDP(0.5), dp.GaussianDP(1))]
     [PureDP(1.5), ZCDP(4.5), GaussianDP(3)]
-    >>> group_privacy(RenyiDP({8: 1}), 2)
+    >>> dp.group_privacy(dp.RenyiDP({8: 1}), 2)
     RenyiDP({4: 3})
 
     Refuses what is no measure, sizes below 1, an (ε, δ) whose group δ reaches 1, and Rényi orders too low for it.
@@ -70,8 +71,9 @@ def group_privacy(measure: Measure, size: int) -> Measure:
 
 
 def delta_factor(epsilon: float, size: int) -> float:
-    """Give (e^Kε − 1)/(e^ε − 1), the growth of δ in a group (K at ε = 0); infinite beyond the range of floats.
+    """Return (e^Kε − 1)/(e^ε − 1), the growth of δ in a group (K at ε = 0); infinite beyond the range of floats.
 
+    >>> from discreet.privacy.pricing.group import delta_factor
     >>> round(delta_factor(1.0, 3), 12)
     11.10733792739
     """
@@ -151,13 +153,14 @@ def no_promise(event: Event, size: int) -> InvalidArgument:
 def parallel_price(
     event: Parallel, price: Callable[[Event], Fraction | None], twice: int, promised: Promised
 ) -> Fraction | None:
-    """Give the worst price one changed unit may meet in disjoint public parts, for prices that add.
+    """Return the worst price one changed unit may meet in disjoint public parts, for prices that add.
 
     Under add/remove the unit is in one part: the worst part. Under replace it may change within a part, a group of two
     there, or leave one part and enter another, both at once: the worst two parts. The maximum over the parts, as often
     printed, is wrong under replace. `twice` is what a group of two costs at most: 2 for ε, 4 for ρ and μ²;
     `promised` states what it is promised where the event is no noise.
 
+    >>> from discreet.privacy import LaplaceNoise, Parallel
     >>> from discreet.privacy.pricing.pure import price_pure
     >>> parts = [LaplaceNoise(1, 1), LaplaceNoise(2, 1)]
     >>> [price_pure(Parallel(parts, neighbours=near)) for near in ("add-remove", "replace")]

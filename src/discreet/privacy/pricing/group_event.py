@@ -21,6 +21,7 @@ def group_event(event: Event, size: int) -> Event:
     selection move K times; a composition is the composition of the grouped events. Anything else is known to the
     group only by its promise.
 
+    >>> from discreet.privacy import group_event
     >>> from discreet.privacy.events import LaplaceNoise
     >>> group_event(LaplaceNoise(2, 1), 3).sensitivity
     Fraction(3, 1)

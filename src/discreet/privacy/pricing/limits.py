@@ -50,6 +50,8 @@ FARTHEST = Fraction(10**300)
 def within_floats(epsilon: Fraction) -> Fraction:
     """Check that an ε can be asked about.
 
+    >>> from discreet.privacy.pricing.limits import within_floats
+    >>> from fractions import Fraction
     >>> within_floats(Fraction(10**301))
     Traceback (most recent call last):
     ...
@@ -63,6 +65,8 @@ def within_floats(epsilon: Fraction) -> Fraction:
 def refuse_beyond(event: Event) -> None:
     """Refuse an event whose loss, ρ, μ², order, lattice or count is so large that prices would leave the floats.
 
+    >>> from discreet.privacy import LaplaceNoise
+    >>> from discreet.privacy.pricing.limits import refuse_beyond
     >>> refuse_beyond(LaplaceNoise("1e-400", 1))
     Traceback (most recent call last):
     ...
@@ -80,6 +84,8 @@ def is_slight(event: Event) -> bool:
 
     Its exact price stands, and elsewhere it is priced by its pure ε, or as if its loss were `LEAST`: that is no less.
 
+    >>> from discreet.privacy import LaplaceNoise
+    >>> from discreet.privacy.pricing.limits import is_slight
     >>> is_slight(LaplaceNoise(10**101, 1)), is_slight(LaplaceNoise(10**99, 1))
     (True, False)
     """
@@ -89,6 +95,7 @@ def is_slight(event: Event) -> bool:
 def refuse_count(times: int) -> None:
     """Refuse to price an event that happens more than 2^63 times.
 
+    >>> from discreet.privacy.pricing.limits import refuse_count
     >>> refuse_count(2**70)
     Traceback (most recent call last):
     ...

@@ -26,12 +26,12 @@ __all__ = ["cumulant_function", "moments", "tail"]
 
 
 def moments(events: Event | Iterable[Event], order: int) -> tuple[float, ...]:
-    """Give the raw moments E[L], E[L²], … up to an order of the summed privacy loss.
+    """Return the raw moments E[L], E[L²], … up to an order of the summed privacy loss.
 
     The mean is the Kullback–Leibler divergence; E[L²] − E[L]² is the variance. Moments of a sum follow from Newton's
     binomial, since the losses are independent in the worst case.
 
-    >>> from ..events import GaussianNoise
+    >>> from discreet.privacy import GaussianNoise, moments
     >>> moments(GaussianNoise.of(scale=1, sensitivity=1), 2)
     (0.5, 1.25)
 
@@ -68,7 +68,7 @@ def _raw(atom: Event, n: int) -> Array:
 
 
 def loss_law(atom: Event) -> tuple[Array, Array]:
-    """Give nodes and weights of the privacy loss: exact atoms, or nodes that integrate the powers exactly.
+    """Return nodes and weights of the privacy loss: exact atoms, or nodes that integrate the powers exactly.
 
     Gaussian: N(μ²/2, μ²), by Gauss and Hermite. Laplace: masses at ±Δ/b and e^((L−Δ/b)/2)/4 between. Randomized
     response among k: ε, −ε, and 0 for the answers that neither neighbour favours.
@@ -109,9 +109,10 @@ def _laplace(ratio: float, steps: int) -> tuple[Array, Array]:
 
 
 def cumulant_function(events: Event | Iterable[Event], lam: float) -> float:
-    """Give K(λ) = ln E e^(λL) for λ > 0, rounded up: the log-moment of the moments accountant (Abadi et al. 2016).
+    """Return K(λ) = ln E e^(λL) for λ > 0, rounded up: the log-moment of the moments accountant (Abadi et al. 2016).
 
-    >>> from ..events import GaussianNoise
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.moments import cumulant_function
     >>> round(cumulant_function(GaussianNoise.of(scale=2, sensitivity=1), 3), 9)
     1.5
     """
@@ -119,9 +120,10 @@ def cumulant_function(events: Event | Iterable[Event], lam: float) -> float:
 
 
 def tail(event: Event, epsilon: float) -> float:
-    """Give P[L > ε] for one event: a δ that suffices, but is looser than the exact one.
+    """Return P[L > ε] for one event: a δ that suffices, but is looser than the exact one.
 
-    >>> from ..events import GaussianNoise
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.moments import tail
     >>> round(tail(GaussianNoise.of(scale=1, sensitivity=1), 1.0), 4)  # the exact δ is 0.1269
     0.3085
     """

@@ -18,6 +18,8 @@ def on_lattice(event: GaussianNoise) -> GaussianNoise:
     vector of whole steps is whole, so Δ2²/g² is rounded up. Ledgers of version 0.1.0 may hold such events: they are
     priced, upward, and not refused.
 
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.on_lattice import on_lattice
     >>> on_lattice(GaussianNoise(4, 1, step="3/2")).squared_sensitivity
     Fraction(9, 4)
     >>> on_lattice(GaussianNoise(4, 2, step="1/2", dimension=2)).squared_sensitivity

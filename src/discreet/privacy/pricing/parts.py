@@ -60,7 +60,8 @@ class Flattened:
 def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     """List the atoms of one event or of several, nested in any way.
 
-    >>> from ..events import LaplaceNoise
+    >>> from discreet.privacy import KeySelection, LaplaceNoise, Repeated
+    >>> from discreet.privacy.pricing.parts import flatten
     >>> noise = LaplaceNoise(2, 1)
     >>> flatten([noise, Repeated(noise, 9), KeySelection(noise, "1e-6")]).atoms[0][1]
     11

@@ -33,12 +33,14 @@ __all__ = ["amplified", "price_pure", "pure_promise"]
 
 
 def price_pure(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
-    """Give the sum of the pure ε of the events, exactly; None if some event is not ε-DP for any ε.
+    """Return the sum of the pure ε of the events, exactly; None if some event is not ε-DP for any ε.
 
     Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are chosen adaptively.
     Disjoint public parts cost the worst part under add/remove; under replace a unit may leave one part and enter
     another, or change within one, and costs the worst two.
 
+    >>> from discreet.privacy import LaplaceNoise
+    >>> from discreet.privacy.pricing.pure import price_pure
     >>> price_pure([LaplaceNoise(scale=20, sensitivity=1)] * 20)
     Fraction(1, 1)
     """
@@ -75,9 +77,11 @@ def _promised(event: Event, size: int) -> Event:
 
 
 def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fraction | None:
-    """Give the ε of a promise that is pure; a promise of nothing at all is pure with ε = 0.
+    """Return the ε of a promise that is pure; a promise of nothing at all is pure with ε = 0.
 
-    >>> pure_promise(ApproxDP(1, 0)), pure_promise(ZCDP(0)), pure_promise(ZCDP(1))
+    >>> import discreet as dp
+    >>> from discreet.privacy.pricing.pure import pure_promise
+    >>> pure_promise(dp.ApproxDP(1, 0)), pure_promise(dp.ZCDP(0)), pure_promise(dp.ZCDP(1))
     (Fraction(1, 1), Fraction(0, 1), None)
     """
     match measure:
@@ -91,11 +95,13 @@ def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fr
 
 
 def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """Give the ε of an ε-DP event run on a Poisson sample: ln(1 + q(e^ε − 1)), rounded up, never above ε.
+    """Return the ε of an ε-DP event run on a Poisson sample: ln(1 + q(e^ε − 1)), rounded up, never above ε.
 
     Removing a unit turns the loss L into ln(1 − q + q e^L), adding one into −ln(1 − q + q e^−L), which is smaller
     (Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018).
 
+    >>> from discreet.privacy.pricing.pure import amplified
+    >>> from fractions import Fraction
     >>> float(amplified(Fraction(1), Fraction(1, 10))) < 0.1586
     True
     """

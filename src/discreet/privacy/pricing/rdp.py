@@ -47,8 +47,10 @@ _COARSE = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
 
 
 def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
-    """Give the Rényi divergence of order α of the events together, rounded up; infinite if we know none.
+    """Return the Rényi divergence of order α of the events together, rounded up; infinite if we know none.
 
+    >>> from discreet.privacy import LaplaceNoise
+    >>> from discreet.privacy.pricing.rdp import renyi
     >>> round(renyi(LaplaceNoise(scale=1, sensitivity=1), 2), 9)
     0.61912363
 
@@ -60,7 +62,7 @@ def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
 
 
 def price_rdp(events: Flattened | Event | Iterable[Event], alphas: Array) -> Array:
-    """Give the divergences of several orders at once, rounded up, infinite where we know none."""
+    """Return the divergences of several orders at once, rounded up, infinite where we know none."""
     parts = flatten(events)
     if parts.leaks:
         return np.full_like(alphas, math.inf)
@@ -68,11 +70,13 @@ def price_rdp(events: Flattened | Event | Iterable[Event], alphas: Array) -> Arr
 
 
 def price_order(events: Flattened | Event | Iterable[Event], alpha: Fraction) -> Fraction | None:
-    """Give the divergence of one order as an amount to be added and compared exactly; None if we know none.
+    """Return the divergence of one order as an amount to be added and compared exactly; None if we know none.
 
     Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises up to their largest order.
 
-    >>> from ..events import GaussianNoise
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.rdp import price_order
+    >>> from fractions import Fraction
     >>> price_order([GaussianNoise.of(10, 1)] * 100, Fraction(2))
     Fraction(1, 1)
     """
@@ -178,7 +182,10 @@ def _parallel(atom: Parallel, alphas: Array) -> Array:
 def promised_renyi(measure: RenyiDP, alphas: Array) -> Array:
     """Read a Rényi promise between its orders: λε(1+λ) is convex in λ and 0 at 0, so chords bound it; beyond, nothing.
 
-    >>> promised_renyi(RenyiDP({2: 1, 3: 2}), np.array([1.5, 2.5, 4])).tolist()
+    >>> import discreet as dp
+    >>> import numpy as np
+    >>> from discreet.privacy.pricing.rdp import promised_renyi
+    >>> promised_renyi(dp.RenyiDP({2: 1, 3: 2}), np.array([1.5, 2.5, 4])).tolist()
     [1.0, 1.6666666666666667, inf]
     """
     lam = np.array([0.0, *(float(a) - 1 for a, _ in measure.orders)])
@@ -188,7 +195,7 @@ def promised_renyi(measure: RenyiDP, alphas: Array) -> Array:
 
 
 def epsilon(amounts: Array, alphas: Array, delta: float) -> Array:
-    """Give the ε(δ) that a divergence promises, order by order: ε(α) + ln(1/αδ)/(α−1) + ln(1−1/α).
+    """Return the ε(δ) that a divergence promises, order by order: ε(α) + ln(1/αδ)/(α−1) + ln(1−1/α).
 
     Canonne, Kamath, Steinke 2020, Proposition 12; tighter than Mironov's ε(α) + ln(1/δ)/(α−1). Not rounded.
     """
@@ -197,7 +204,7 @@ def epsilon(amounts: Array, alphas: Array, delta: float) -> Array:
 
 
 def delta(amounts: Array, alphas: Array, epsilon: float) -> Array:
-    """Give the δ(ε) that a divergence promises, order by order: e^((α−1)(ε(α)−ε)) (1−1/α)^(α−1)/α. Not rounded."""
+    """Return the δ(ε) that a divergence promises, order by order: e^((α−1)(ε(α)−ε)) (1−1/α)^(α−1)/α. Not rounded."""
     lam = alphas - 1
     log = lam * (np.minimum(amounts, 1e300) - epsilon) - lam * np.log1p(1 / lam) - np.log(alphas)
     return np.exp(np.minimum(0.0, log))

@@ -41,8 +41,10 @@ __all__ = ["delta", "epsilon", "laplace_rho", "moved", "price_zcdp", "range_rho"
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """Give the least ρ of every ε-DP mechanism: ε·tanh(ε/2), below the usual ε²/2; rounded up.
+    """Return the least ρ of every ε-DP mechanism: ε·tanh(ε/2), below the usual ε²/2; rounded up.
 
+    >>> from discreet.privacy.pricing.zcdp import rho_of_pure
+    >>> from fractions import Fraction
     >>> float(rho_of_pure(Fraction(2))) < 1.5232
     True
     """
@@ -51,11 +53,13 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
 
 
 def range_rho(epsilon: Fraction) -> Fraction:
-    """Give the least ρ of every mechanism of bounded range ε, just below ε²/8; rounded up.
+    """Return the least ρ of every mechanism of bounded range ε, just below ε²/8; rounded up.
 
     The worst loss takes two values ε apart; its mean, at the worst place, is ln(sinh y/y) + y coth y − 1 with y = ε/2
     (Dong, Durfee, Rogers 2020). ε²/8 is Cesar and Rogers 2021.
 
+    >>> from discreet.privacy.pricing.zcdp import range_rho
+    >>> from fractions import Fraction
     >>> float(range_rho(Fraction(1)) / Fraction(1, 8)) < 0.98642
     True
     """
@@ -65,11 +69,13 @@ def range_rho(epsilon: Fraction) -> Fraction:
 
 
 def laplace_rho(ratio: float, steps: int = 0) -> float:
-    """Give the least ρ of Laplace noise with Δ1/b = ratio: x + e^−x − 1. Not rounded.
+    """Return the least ρ of Laplace noise with Δ1/b = ratio: x + e^−x − 1. Not rounded.
 
     On a lattice with `steps` steps in the sensitivity it is x − (1 − e^−x)·h/sinh h with h = x/steps; one step is
     randomized response.
 
+    >>> import math
+    >>> from discreet.privacy.pricing.zcdp import laplace_rho
     >>> round(laplace_rho(1.0), 12), round(laplace_rho(1.0, 1) - math.tanh(0.5), 12)
     (0.367879441171, 0.0)
     """
@@ -80,12 +86,13 @@ def laplace_rho(ratio: float, steps: int = 0) -> float:
 
 
 def response_rho(epsilon: float, options: int) -> float:
-    """Give the least ρ of randomized response among `options`. Rounded up within 1e-6 for more than six options.
+    """Return the least ρ of randomized response among `options`. Rounded up within 1e-6 for more than six options.
 
     Up to six options it is the mean loss ε(e^ε − 1)/(e^ε + k − 1); beyond, the supremum over α moves inside. There,
     K(λ)/λ is increasing (K is convex, K(0) = 0), so (K(r)/r)/(l + 1) bounds D_α/α on every interval l ≤ α − 1 ≤ r; the
     intervals that might hold the supremum are split until the bound is tight.
 
+    >>> from discreet.privacy.pricing.zcdp import response_rho
     >>> round(response_rho(1.0, 2), 12)
     0.46211715726
     """
@@ -105,7 +112,7 @@ def response_rho(epsilon: float, options: int) -> float:
 
 
 def moved(event: DiscreteGaussianNoise) -> int:
-    """Give the largest squared whole shift that Δ2², the dimension and Δ∞ allow together."""
+    """Return the largest squared whole shift that Δ2², the dimension and Δ∞ allow together."""
     d2, linf = event.squared_sensitivity, event.linf
     if event.dimension == 1:
         one = math.isqrt(d2) if linf is None else min(math.isqrt(d2), linf)
@@ -114,11 +121,13 @@ def moved(event: DiscreteGaussianNoise) -> int:
 
 
 def price_zcdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
-    """Give the sum of the least known ρ of the events; None if some event has none.
+    """Return the sum of the least known ρ of the events; None if some event has none.
 
     Exact rationals for Gaussian noise, Δ2²/2σ², continuous or discrete (Canonne, Kamath, Steinke 2020, Theorem 4);
     others are rounded up.
 
+    >>> from discreet.privacy import GaussianNoise
+    >>> from discreet.privacy.pricing.zcdp import price_zcdp
     >>> price_zcdp([GaussianNoise.of(scale=10, sensitivity=1)] * 100)
     Fraction(1, 2)
     """
@@ -169,7 +178,7 @@ def _promised(event: Event, size: int) -> Event:
 
 
 def laplace_shape(atom: LaplaceNoise | DiscreteLaplaceNoise | TruncatedGeometricNoise) -> tuple[float, int]:
-    """Give Δ1/b and the number of lattice steps in Δ1 (0: continuous)."""
+    """Return Δ1/b and the number of lattice steps in Δ1 (0: continuous)."""
     if isinstance(atom, LaplaceNoise):
         return float(atom.sensitivity / atom.scale), int(atom.sensitivity / atom.step) if atom.step else 0
     d = atom.sensitivity
@@ -179,11 +188,12 @@ def laplace_shape(atom: LaplaceNoise | DiscreteLaplaceNoise | TruncatedGeometric
 
 
 def epsilon(rho: float, delta: float) -> float:
-    """Give the ε(δ) that ρ-zCDP promises: inf over α of ρα + ln(1/αδ)/(α−1) + ln(1−1/α). Not rounded.
+    """Return the ε(δ) that ρ-zCDP promises: inf over α of ρα + ln(1/αδ)/(α−1) + ln(1−1/α). Not rounded.
 
     Canonne, Kamath, Steinke 2020, Proposition 7 with Corollary 13. The derivative is ρ − ln(1/αδ)/(α−1)²: one root.
     The printed ρ + 2√(ρ ln(1/δ)) is looser.
 
+    >>> from discreet.privacy.pricing.zcdp import epsilon
     >>> round(epsilon(0.5, 1e-6), 12)
     5.22153444453
     """
@@ -198,8 +208,9 @@ def epsilon(rho: float, delta: float) -> float:
 
 
 def delta(rho: float, epsilon: float) -> float:
-    """Give the δ(ε) that ρ-zCDP promises: inf over α of e^((α−1)(ρα−ε)) (1−1/α)^(α−1)/α. Not rounded.
+    """Return the δ(ε) that ρ-zCDP promises: inf over α of e^((α−1)(ρα−ε)) (1−1/α)^(α−1)/α. Not rounded.
 
+    >>> from discreet.privacy.pricing.zcdp import delta
     >>> round(delta(0.5, 5.22153444453), 12)
     1e-06
     """
@@ -220,8 +231,9 @@ def _log_delta(rho: float, epsilon: float) -> float:
 
 
 def rho(epsilon: float, delta: float) -> float:
-    """Give the largest ρ whose promise passes under (ε, δ), from the safe side of the root. Not rounded.
+    """Return the largest ρ whose promise passes under (ε, δ), from the safe side of the root. Not rounded.
 
+    >>> from discreet.privacy.pricing.zcdp import rho
     >>> round(rho(5.22153444453, 1e-6), 9)
     0.5
     """

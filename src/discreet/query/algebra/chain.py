@@ -12,6 +12,8 @@ __all__ = ["balanced", "chained", "leaves"]
 def leaves(function: Function, expression: Expression) -> list[Expression]:
     """List the conditions that a chain joins.
 
+    >>> from discreet.query.algebra.chain import leaves
+    >>> from discreet.query.algebra.expression import Call, Function
     >>> from discreet.query.algebra.expression import Field
     >>> leaves(Function.AND, Call(Function.AND, (Field("a"), Call(Function.AND, (Field("b"), Field("c"))))))
     [Field(name='a'), Field(name='b'), Field(name='c')]

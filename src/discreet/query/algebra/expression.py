@@ -98,6 +98,7 @@ Expression: TypeAlias = Field | Constant | Call
 def fields_of(expression: Expression) -> frozenset[str]:
     """List the columns an expression reads.
 
+    >>> from discreet.query.algebra.expression import Call, Field, Function, fields_of
     >>> sorted(fields_of(Call(Function.ADD, (Field("a"), Call(Function.NEGATE, (Field("b"),))))))
     ['a', 'b']
     """

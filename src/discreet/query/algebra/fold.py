@@ -12,6 +12,8 @@ __all__ = ["exact", "folded"]
 def exact(number: Fraction) -> Constant:
     """Return a number as a constant; a whole one is an int.
 
+    >>> from discreet.query.algebra.fold import exact
+    >>> from fractions import Fraction
     >>> exact(Fraction(6, 3)), exact(Fraction(1, 2))
     (Constant(value=2, time=None), Constant(value=Fraction(1, 2), time=None))
     """
@@ -29,6 +31,8 @@ _FOLDS = {
 def folded(function: Function, *arguments: Expression) -> Expression:
     """Make a call; arithmetic of two constants is worked out at once, exactly.
 
+    >>> from discreet.query.algebra.expression import Constant, Function
+    >>> from discreet.query.algebra.fold import folded
     >>> folded(Function.DIVIDE, Constant(1), Constant(4))
     Constant(value=Fraction(1, 4), time=None)
     """

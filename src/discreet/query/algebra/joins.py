@@ -14,10 +14,12 @@ __all__ = ["apart", "public_columns"]
 def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]:
     """Name the columns of a public table beside those of the rows: (name here, public column).
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.joins import public_columns
     >>> from discreet.data import Integer, Rows
     >>> from discreet.query.algebra.tree import Scan
-    >>> people = Scan(Schema("people", Rows(), {"ward": Integer(1, 40)}))
-    >>> public_columns(people, Schema.public_table("wards", {"ward": Integer(1, 40), "size": Integer(0, 9)}))
+    >>> people = Scan(dp.Schema("people", Rows(), {"ward": Integer(1, 40)}))
+    >>> public_columns(people, dp.Schema.public_table("wards", {"ward": Integer(1, 40), "size": Integer(0, 9)}))
     (('wards.ward', 'ward'), ('size', 'size'))
     """
     named: list[tuple[str, str]] = []

@@ -14,6 +14,7 @@ __all__ = ["fresh", "own_names"]
 def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
     """Return a name for a column that no other has, in any case: its own, else with the table's name before it.
 
+    >>> from discreet.query.algebra.names import fresh
     >>> fresh("city", "wards", ["ward"]), fresh("ward", "wards", ["WARD", "wards.ward"])
     ('city', 'wards.ward 2')
     """

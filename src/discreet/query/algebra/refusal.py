@@ -10,6 +10,7 @@ __all__ = ["refusal", "unbounded"]
 def refusal(clause: str, why: str, instead: str) -> UnsupportedQuery:
     """Word a refusal of one clause.
 
+    >>> from discreet.query.algebra.refusal import refusal
     >>> str(refusal("OFFSET", "it is not supported", "use LIMIT"))
     'OFFSET: it is not supported; use LIMIT'
     """

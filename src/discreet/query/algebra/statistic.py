@@ -27,6 +27,10 @@ __all__ = ["expressions_of", "function_name", "statistic_name"]
 def function_name(statistic: Statistic) -> str:
     """Return the SQL function of a statistic.
 
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.query.algebra.statistic import function_name
+    >>> from discreet.query.algebra.tree import Quantile, Variance
+    >>> from fractions import Fraction
     >>> function_name(Variance(Field("age"), root=True)), function_name(Quantile(Field("age"), Fraction(1, 2)))
     ('STDDEV', 'MEDIAN')
     """
@@ -67,6 +71,9 @@ def expressions_of(statistic: Statistic) -> tuple[Expression, ...]:
 def statistic_name(statistic: Statistic) -> str:
     """Name a statistic that nobody named: by its function and columns.
 
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.query.algebra.statistic import statistic_name
+    >>> from discreet.query.algebra.tree import Count, CountPeople, Mean
     >>> statistic_name(Mean(Field("income"))), statistic_name(Count()), statistic_name(CountPeople())
     ('avg_income', 'count', 'people')
     """

@@ -33,6 +33,7 @@ class Cells:
 def listed(of: Expression, values: Iterable[Scalar]) -> Cells:
     """Make one cell of every value.
 
+    >>> from discreet.query.bounds.cells import listed
     >>> from discreet.query.algebra.expression import Field
     >>> listed(Field("region"), ["N", "S"]).places
     (('N',), ('S',))
@@ -44,6 +45,8 @@ def listed(of: Expression, values: Iterable[Scalar]) -> Cells:
 def lattice(of: Expression, columns: dict[str, Domain], most: int) -> Cells:
     """Cut the public range of an expression into at most `most` cells; none of them depends on data.
 
+    >>> from discreet.query.bounds.cells import lattice
+    >>> from discreet.query.domains.domain import Whole
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Field
     >>> cells = lattice(Field("age"), {"age": Whole(Fraction(1), 0, 119)}, 60)

@@ -54,11 +54,14 @@ _TOTALS = ("count", "sum", "least", "greatest")
 def checked(question: Question, public_values: PublicValues | None = None) -> Question:
     """Return the question if every part of it is sound, refuse it otherwise; no store is touched.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tree import Finish, Sum
+    >>> from discreet.query.bounds.check import checked
     >>> from discreet.data import Boolean, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan
     >>> from discreet.query.algebra.expression import Field
     >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
-    >>> checked(Question(votes, (), (("total", Sum(Field("yes"))),), Finish((("total", Field("total")),))))
+    >>> checked(dp.Question(votes, (), (("total", Sum(Field("yes"))),), Finish((("total", Field("total")),))))
     Traceback (most recent call last):
     ...
     discreet.errors.UnsupportedQuery: SUM: it takes a number; of a condition, count the rows WHERE it holds

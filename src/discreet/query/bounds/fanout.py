@@ -31,6 +31,8 @@ MOST_JOINED = 10_000
 def most_matches(join: JoinPublic) -> int:
     """Return how many public rows one row can match at most: a fact that the schema states and the store checks.
 
+    >>> from discreet.query.algebra.tree import JoinPublic, Scan
+    >>> from discreet.query.bounds.fanout import most_matches
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> people = Scan(Schema("people", Rows(), {"ward": Integer(1, 40)}))
@@ -57,8 +59,11 @@ def person_rows(rows: Relation) -> int:
     A join on the person alone pairs every row with every other; one on a further column, such as an order's number, is
     taken to pair each with one. This only chooses where totals are clipped and shares begin; no promise rests on it.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tree import JoinPeople, Scan, Union
+    >>> from discreet.query.bounds.fanout import person_rows
     >>> from discreet.data import Boolean, Schema
-    >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"paid": Boolean()}))
+    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=3), {"paid": Boolean()}))
     >>> person_rows(Union((visits, visits))), person_rows(JoinPeople(visits, visits))
     (6, 9)
     """
@@ -131,9 +136,12 @@ def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:
 
     A side that is cut to one row cannot multiply the other, which then needs no cut.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tree import JoinPeople, Scan
+    >>> from discreet.query.bounds.fanout import find_cuts
     >>> from discreet.data import Boolean, Schema
-    >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"paid": Boolean()}))
-    >>> users = Scan(Schema("users", People("id", max_rows=1), {"old": Boolean()}))
+    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=3), {"paid": Boolean()}))
+    >>> users = Scan(Schema("users", dp.People("id", max_rows=1), {"old": Boolean()}))
     >>> find_cuts(JoinPeople(visits, visits)), find_cuts(JoinPeople(visits, users))
     ((3, 3), (None, 1))
     """

@@ -51,6 +51,9 @@ def public_keys(
 ) -> tuple[Scalar, ...] | None:
     """List all values an expression can take over a relation, or None if they are too many or not public.
 
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.query.algebra.tree import Scan
+    >>> from discreet.query.bounds.keys import public_keys
     >>> from discreet.data import Category, Integer, Rows, Schema
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 39), "region": Category(["N", "S"])}))
     >>> decade = Call(Function.FLOOR, (Call(Function.DIVIDE, (Field("age"), Constant(10))),))

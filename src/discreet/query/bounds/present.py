@@ -26,6 +26,9 @@ _STRICT = {Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Fu
 def always_present(expression: Expression, rows: Relation) -> bool:
     """Return whether an expression is a value, never NULL, in every row.
 
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.query.algebra.tree import Scan, Where
+    >>> from discreet.query.bounds.present import always_present
     >>> from discreet.data import Integer, Rows, Schema
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120), "paid": Integer(0, 9, default=0)}))
     >>> adults = Where(people, Call(Function.LESS, (Constant(17), Field("age"))))

@@ -22,8 +22,11 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
 
     A person's id is no column: it is counted and joined on, never read, whether the schema declares it or not.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tree import Scan
+    >>> from discreet.query.bounds.rows import columns_of
     >>> from discreet.data import Integer
-    >>> columns_of(Scan(Schema("people", Rows(), {"age": Integer(0, 120)})))
+    >>> columns_of(Scan(dp.Schema("people", dp.Rows(), {"age": Integer(0, 120)})))
     {'age': Whole(step=Fraction(1, 1), low=0, high=120, keys=None)}
     """
     match relation:
@@ -60,8 +63,10 @@ def _unique(columns: list[tuple[str, Domain]]) -> dict[str, Domain]:
 def is_person(schema: Schema, name: str) -> bool:
     """Return whether a name is the person's id of a private table, in any case, as SQL reads names.
 
+    >>> import discreet as dp
+    >>> from discreet.query.bounds.rows import is_person
     >>> from discreet.data import Boolean
-    >>> is_person(Schema("visits", People("user_id", max_rows=3), {"paid": Boolean()}), "USER_ID")
+    >>> is_person(dp.Schema("visits", dp.People("user_id", max_rows=3), {"paid": Boolean()}), "USER_ID")
     True
     """
     return isinstance(schema.unit, People) and schema.unit.id.casefold() == name.casefold()

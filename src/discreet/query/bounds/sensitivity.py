@@ -39,6 +39,8 @@ __all__ = ["corners", "distinct_influence", "influence", "rank_influence", "vote
 def corners(tally: Tally) -> tuple[int, int]:
     """Return (g, r): one unit counts in g keys as r rows each, or as a mixture of such.
 
+    >>> from discreet.query.algebra.tally import Free, Tally
+    >>> from discreet.query.bounds.sensitivity import corners
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan, Union
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
@@ -61,10 +63,13 @@ def corners(tally: Tally) -> tuple[int, int]:
 def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity:
     """State how much one unit changes the totals of one term, a vector over `cells` keys (None: not known).
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tally import GroupShare, Tally, Term
+    >>> from discreet.query.bounds.sensitivity import influence
     >>> from discreet.query.algebra.expression import Constant, Field
     >>> from discreet.data import Integer, Schema
     >>> from discreet.query.algebra.tree import Scan
-    >>> visits = Scan(Schema("visits", People("id", max_rows=10), {"minutes": Integer(0, 60)}, neighbours="replace"))
+    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=10), {"minutes": Integer(0, 60)}, neighbours="replace"))
     >>> tally = Tally(visits, (), (Term(Field("minutes"), 1, 0, 60),), GroupShare(2, 5))
     >>> two = influence(tally, 0)
     >>> int(two.l1), int(two.squared_l2), int(two.linf)
@@ -110,10 +115,13 @@ def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
     Add-remove: at most n more in all keys together. Replace: n may go and n others come, in two keys or in one, where
     they balance.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tally import GroupShare, Tally, Term
+    >>> from discreet.query.bounds.sensitivity import distinct_influence
     >>> from discreet.query.algebra.expression import Constant, Field
     >>> from discreet.data import Category, Schema
     >>> from discreet.query.algebra.tree import Scan
-    >>> visits = Scan(Schema("visits", People("id", max_rows=3), {"city": Category(["Oslo", "Rome"])}))
+    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=3), {"city": Category(["Oslo", "Rome"])}))
     >>> one = Term(Constant(True), 1, 0, 1)
     >>> int(distinct_influence(Tally(visits, (Field("city"),), (one,), GroupShare(3, 1), people=True)).l1)
     3
@@ -141,6 +149,9 @@ def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:
     is at most the unit's total. Add-remove: max(q, 1−q)·ΣT. Replace: T goes and T' comes, max(q, 1−q)(ΣT + ΣT'); with
     one key only, qT' + (1−q)T at most, so ΣT.
 
+    >>> from discreet.query.algebra.tally import Free, Tally, Term
+    >>> from discreet.query.bounds.sensitivity import rank_influence
+    >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Constant, Field
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan

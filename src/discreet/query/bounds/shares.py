@@ -30,9 +30,11 @@ MOST_ROWS = 1 << 31
 def possible_shares(rows: Relation, *, keyed: bool) -> tuple[Share, ...]:
     """List the shares that respect the declared bounds, the simplest first.
 
+    >>> import discreet as dp
+    >>> from discreet.query.bounds.shares import possible_shares
     >>> from discreet.data import Boolean, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan
-    >>> visits = Schema("visits", People("id", max_rows=12, max_groups=3), {"paid": Boolean()})
+    >>> visits = Schema("visits", dp.People("id", max_rows=12, max_groups=3), {"paid": Boolean()})
     >>> possible_shares(Scan(visits), keyed=True)
     (RowShare(rows=12), GroupShare(groups=3, rows=4))
     >>> possible_shares(Scan(Schema("votes", Rows(), {"yes": Boolean()})), keyed=True)
@@ -54,9 +56,11 @@ def _most_rows(rows: Relation) -> int:
 def most_groups(rows: Relation, *, keyed: bool = True) -> int:
     """Return in how many keys one person may count: `max_groups`, or as many as rows; without keys there is one.
 
+    >>> import discreet as dp
+    >>> from discreet.query.bounds.shares import most_groups
     >>> from discreet.data import Boolean, Schema
     >>> from discreet.query.algebra.tree import Scan, Union
-    >>> visits = Scan(Schema("visits", People("id", max_rows=12, max_groups=3), {"paid": Boolean()}))
+    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=12, max_groups=3), {"paid": Boolean()}))
     >>> most_groups(Union((visits, visits)))
     6
     """
@@ -68,9 +72,11 @@ def most_groups(rows: Relation, *, keyed: bool = True) -> int:
 def people_share(rows: Relation, *, keyed: bool) -> Share:
     """Return the share for counting people: once in each of at most `max_groups` keys.
 
+    >>> import discreet as dp
+    >>> from discreet.query.bounds.shares import people_share
     >>> from discreet.data import Boolean, Schema
     >>> from discreet.query.algebra.tree import Scan
-    >>> people_share(Scan(Schema("visits", People("id", max_rows=12), {"paid": Boolean()})), keyed=False)
+    >>> people_share(Scan(Schema("visits", dp.People("id", max_rows=12), {"paid": Boolean()})), keyed=False)
     GroupShare(groups=1, rows=1)
     """
     return GroupShare(most_groups(rows, keyed=keyed), 1) if isinstance(unit_of(rows), People) else Free()
@@ -79,6 +85,8 @@ def people_share(rows: Relation, *, keyed: bool) -> Share:
 def weight_of(reach: int, share: Share) -> int:
     """Return the weight of a term whose contributions are at most `reach`: the least power of two that is fine enough.
 
+    >>> from discreet.query.algebra.tally import Free, RowShare
+    >>> from discreet.query.bounds.shares import weight_of
     >>> weight_of(1, RowShare(10)), weight_of(1000, RowShare(10)), weight_of(1, Free())
     (1048576, 2048, 1)
     """

@@ -15,6 +15,8 @@ __all__ = ["common", "divided", "half_up", "negated", "product", "rescaled", "sh
 def shared_step(steps: Sequence[Fraction]) -> Fraction:
     """Return the coarsest grid that holds several: the greatest step of which each is a whole multiple.
 
+    >>> from discreet.query.domains.arithmetic import shared_step
+    >>> from fractions import Fraction
     >>> shared_step([Fraction(1, 4), Fraction(1, 6)]), shared_step([Fraction(3), Fraction(2)])
     (Fraction(1, 12), Fraction(1, 1))
     """
@@ -34,6 +36,9 @@ def rescaled(domain: Whole, step: Fraction) -> Whole:
 def common(domains: Sequence[Whole]) -> Whole:
     """Return the domain that holds any of several numbers.
 
+    >>> from discreet.query.domains.arithmetic import common
+    >>> from discreet.query.domains.domain import Whole
+    >>> from fractions import Fraction
     >>> common([Whole(Fraction(1), 0, 3), Whole(Fraction(1, 2), -1, 1)])
     Whole(step=Fraction(1, 2), low=-1, high=6, keys=None)
     """
@@ -63,6 +68,8 @@ def product(x: Whole, y: Whole) -> Whole:
 def half_up(value: Fraction) -> int:
     """Round to the nearest integer, halves upward: ⌊x + 1/2⌋.
 
+    >>> from discreet.query.domains.arithmetic import half_up
+    >>> from fractions import Fraction
     >>> half_up(Fraction(5, 2)), half_up(Fraction(-5, 2))
     (3, -2)
     """
@@ -82,6 +89,9 @@ def divided(x: Whole, y: Whole) -> Whole:
     The quotient is largest where y is the nonzero number nearest to 0, so it is bounded also where y may be 0 (there it
     is NULL). The step is the power of two at most 2^-30 of that bound, or as fine as 64-bit integers allow.
 
+    >>> from discreet.query.domains.arithmetic import divided
+    >>> from discreet.query.domains.domain import Whole
+    >>> from fractions import Fraction
     >>> divided(Whole(Fraction(1), 0, 120), Whole(Fraction(1), 10, 10))
     Whole(step=Fraction(1, 10), low=0, high=120, keys=None)
     """

@@ -83,7 +83,9 @@ Domain: TypeAlias = Whole | Truth | Texts | Day | Second
 def domain_of_column(column: Column) -> Domain:
     """Return what a declared column yields.
 
-    >>> domain_of_column(Integer(0, 120)), domain_of_column(Category(["N", "S"]))
+    >>> import discreet as dp
+    >>> from discreet.query.domains.domain import domain_of_column
+    >>> domain_of_column(dp.Integer(0, 120)), domain_of_column(dp.Category(["N", "S"]))
     (Whole(step=Fraction(1, 1), low=0, high=120, keys=None), Texts(most=1, keys=('N', 'S')))
     """
     match column:

@@ -22,6 +22,10 @@ _K = TypeVar("_K", Whole, Truth, Texts, Day, Second)
 def domain_of(expression: Expression, columns: Columns) -> Domain:
     """Return what an expression yields, from the domains of the columns alone.
 
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.query.domains.domain import Whole
+    >>> from discreet.query.domains.domain_of import domain_of
+    >>> from fractions import Fraction
     >>> age = {"age": Whole(Fraction(1), 0, 120)}
     >>> domain_of(Call(Function.ADD, (Field("age"), Constant(1))), age)
     Whole(step=Fraction(1, 1), low=1, high=121, keys=None)

@@ -43,6 +43,8 @@ _COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOS
 def type_of_domain(domain: Domain) -> ValueType:
     """Forget the bounds of a domain.
 
+    >>> from discreet.query.domains.domain import Texts
+    >>> from discreet.query.domains.type_of import type_of_domain
     >>> type_of_domain(Texts(3))
     'text'
     """
@@ -64,6 +66,8 @@ def type_of_domain(domain: Domain) -> ValueType:
 def type_of(expression: Expression, types: Mapping[str, ValueType]) -> ValueType | None:
     """Return what type of value an expression yields; None for a bare NULL.
 
+    >>> from discreet.query.algebra.expression import Call, Field, Function
+    >>> from discreet.query.domains.type_of import type_of
     >>> type_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": "number", "n": "number"})
     'number'
 

@@ -26,6 +26,10 @@ _UPPER = {ord(c): ord(c.upper()) for c in "abcdefghijklmnopqrstuvwxyz"}
 def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
     """Return the value of an expression for one row: exact numbers, text, truth or None.
 
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.query.domains.domain import Whole
+    >>> from discreet.query.meaning.evaluate import evaluate
+    >>> from fractions import Fraction
     >>> columns = {"age": Whole(Fraction(1), 0, 120)}
     >>> decade = Call(Function.FLOOR, (Call(Function.DIVIDE, (Field("age"), Constant(10))),))
     >>> evaluate(decade, {"age": 39}, columns), evaluate(decade, {"age": None}, columns)
@@ -52,6 +56,7 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
 def settle(settled: bool, values: Sequence[object]) -> bool | None:
     """Return what AND (settled by False) or OR (by True) makes of truths and NULLs.
 
+    >>> from discreet.query.meaning.evaluate import settle
     >>> settle(False, [True, None]), settle(True, [True, None])
     (None, True)
     """

@@ -41,12 +41,16 @@ def types_of(question: Question) -> dict[str, ValueType]:
 def finished(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Value]]:
     """Return the table as the question wants it shown, from rows of its keys and noisy statistics by name.
 
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.query.algebra.tree import Finish
+    >>> from discreet.query.meaning.finish import finished
     >>> from discreet.data import Category, Rows, Schema
     >>> from discreet.query.algebra.tree import Count, Key, Scan
     >>> n, region = Field("n"), Field("region")
     >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S", "E"])}))
     >>> finish = Finish((("region", region), ("n", n)), order=((n, True),), limit=2)
-    >>> question = Question(people, (Key("region", region, ("N", "S", "E")),), (("n", Count()),), finish)
+    >>> question = dp.Question(people, (Key("region", region, ("N", "S", "E")),), (("n", Count()),), finish)
     >>> finished(question, [{"region": "N", "n": 3.0}, {"region": "S", "n": 9.0}, {"region": "E", "n": 5.0}])
     [{'region': 'S', 'n': 9.0}, {'region': 'E', 'n': 5.0}]
     """
@@ -74,6 +78,8 @@ def shown(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
 def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
     """Work out an expression over keys and noisy statistics.
 
+    >>> from discreet.query.algebra.expression import Call, Field, Function
+    >>> from discreet.query.meaning.finish import value_of
     >>> value_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": 7.5, "n": 0.0}, {}) is None
     True
     """

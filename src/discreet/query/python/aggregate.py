@@ -59,6 +59,7 @@ def named_column(of: Of) -> Expression:
 def count(of: Of | None = None) -> Statistic:
     """Count rows, or those where an expression has a value.
 
+    >>> from discreet.query import count
     >>> count(), count("age")
     (Count(), CountOf(of=Field(name='age')))
     """
@@ -98,6 +99,7 @@ def standard_deviation(of: Of, *, sample: bool = True) -> Statistic:
 def quantile(of: Of, at: Number) -> Statistic:
     """Take the value below which a share `at` of the rows lies, from 0 to 1.
 
+    >>> from discreet.query import quantile
     >>> quantile("age", 0.9)
     Quantile(of=Field(name='age'), at=Fraction(9, 10))
     """

@@ -20,6 +20,8 @@ def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
 def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
     """Name a number's bin by its lower edge.
 
+    >>> from discreet.query.python.bins import lower_edge
+    >>> from fractions import Fraction
     >>> from discreet.query.meaning.evaluate import evaluate
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.domains.domain import Whole

@@ -25,6 +25,8 @@ Literal: TypeAlias = int | float | Fraction | Decimal | str | bool | date | date
 def constant(value: Literal) -> Constant:
     """Read a public value exactly: a float means its shortest decimal, a datetime without a zone is UTC.
 
+    >>> from datetime import date
+    >>> from discreet.query.python.column import constant
     >>> constant(0.1), constant(date(1970, 1, 31))
     (Constant(value=Fraction(1, 10), time=None), Constant(value=30, time='day'))
     """
@@ -59,7 +61,8 @@ def _call(function: Function, *arguments: Col | Literal) -> Col:
 def col(name: str) -> Col:
     """Name a column.
 
-    >>> (col("age") >= 18) & (col("region") == "N")
+    >>> import discreet as dp
+    >>> (dp.col("age") >= 18) & (dp.col("region") == "N")
     age >= 18 AND region = 'N'
     """
     if not isinstance(name, str):
@@ -70,7 +73,9 @@ def col(name: str) -> Col:
 def case(*branches: tuple[Col, Col | Literal], otherwise: Col | Literal = None) -> Col:
     """Choose a value: that of the first condition which is true, else `otherwise`.
 
-    >>> case((col("age") < 18, "minor"), otherwise="adult")
+    >>> import discreet as dp
+    >>> from discreet.query import case
+    >>> case((dp.col("age") < 18, "minor"), otherwise="adult")
     CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END
     """
     parts = [part for test, value in branches for part in (test, value)]
@@ -185,7 +190,8 @@ class Col:
     def call(self, function: Function | str) -> Col:
         """Apply any function of one argument from the list: floor, ceiling, round, lower, upper, length, trim, year …
 
-        >>> col("joined").call("year")
+        >>> import discreet as dp
+        >>> dp.col("joined").call("year")
         YEAR(joined)
         """
         try:

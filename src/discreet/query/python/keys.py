@@ -27,6 +27,7 @@ Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | None
 def named_keys(by: By) -> Named:
     """Read what to group by.
 
+    >>> from discreet.query.python.keys import named_keys
     >>> named_keys("region")
     (('region', Field(name='region')),)
     """

@@ -36,11 +36,12 @@ On: TypeAlias = str | Sequence[str | tuple[Of, str]]
 class Table:
     """Rows of people to ask about; every method gives a new table, or a question.
 
+    >>> import discreet as dp
     >>> from discreet.data import Category, Integer, Rows
     >>> from discreet.query.python.column import col
     >>> from discreet.query.text.question import describe
-    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
-    >>> print(describe(Table(people).where(col("age") >= 18).count(by="region")))
+    >>> people = dp.Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
+    >>> print(describe(dp.Table(people).where(col("age") >= 18).count(by="region")))
     SELECT region, COUNT(*) AS count
     FROM people
     WHERE age >= 18

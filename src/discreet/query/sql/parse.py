@@ -16,6 +16,7 @@ def parse(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues |
 
     `public_values` gives the values of a public table's column, which then are keys; nothing else is read anywhere.
 
+    >>> from discreet.query import parse
     >>> from discreet.data import Category, Real, Rows, Schema
     >>> people = Schema("people", Rows(), {"income": Real(0, 250_000), "region": Category(["N", "S"])})
     >>> question = parse("SELECT region, COUNT(*) AS n FROM people GROUP BY region", {"people": people})

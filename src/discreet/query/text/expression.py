@@ -50,6 +50,7 @@ _NAMED = {
 def quoted(name: str) -> str:
     """Write a name, in quotes unless every store reads it plainly.
 
+    >>> from discreet.query.text.expression import quoted
     >>> quoted("age"), quoted("Time spent"), quoted("order")
     ('age', '"Time spent"', '"order"')
     """
@@ -59,6 +60,8 @@ def quoted(name: str) -> str:
 def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
     """Write an expression; `names` says how each field is written.
 
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.query.text.expression import expression_text
     >>> expression_text(Call(Function.LESS, (Constant(18), Field("age"))), {"age": "p.age"})
     'p.age > 18'
     """

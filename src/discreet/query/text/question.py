@@ -23,9 +23,11 @@ FORMAT = 1
 def describe(question: Question) -> str:
     """Write a question as SQL; what SQL can say is read back as the same question.
 
+    >>> import discreet as dp
+    >>> from discreet.query import describe
     >>> from discreet.data import Category, Rows
     >>> from discreet.query.sql.parse import parse
-    >>> people = Schema("people", Rows(), {"region": Category(["N", "S"])})
+    >>> people = dp.Schema("people", Rows(), {"region": Category(["N", "S"])})
     >>> print(describe(parse("select region, count(*) n from people group by 1 order by 2 desc", {"people": people})))
     SELECT region, COUNT(*) AS n
     FROM people
@@ -76,9 +78,11 @@ def _share(at: Fraction) -> str:
 def fingerprint(question: Question) -> str:
     """Return one name for equal questions: the SHA-256 of the tree in canonical JSON, schemas and versions included.
 
+    >>> import discreet as dp
+    >>> from discreet.query import fingerprint
     >>> from discreet.data import Boolean, Rows
     >>> from discreet.query.sql.parse import parse
-    >>> votes = {"votes": Schema("votes", Rows(), {"yes": Boolean()})}
+    >>> votes = {"votes": dp.Schema("votes", Rows(), {"yes": Boolean()})}
     >>> one, two = (parse(sql, votes) for sql in ("SELECT COUNT(*) FROM votes", "select count( * ) from VOTES -- all"))
     >>> fingerprint(one) == fingerprint(two), len(fingerprint(one))
     (True, 64)

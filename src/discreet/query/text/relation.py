@@ -27,6 +27,8 @@ class Naming:
 def from_text(relation: Relation) -> Naming:
     """Write the FROM and WHERE of a question.
 
+    >>> from discreet.query.algebra.tree import Scan, Where
+    >>> from discreet.query.text.relation import from_text
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> adult = Call(Function.AT_MOST, (Constant(18), Field("age")))

@@ -99,7 +99,7 @@ async def _charge(
 
 
 def job_reply(state: State, job: Job, now: float | None = None) -> Reply:
-    """Give the outcome of a job as the reply to its request, or 202 and when to ask again."""
+    """Return the outcome of a job as the reply to its request, or 202 and when to ask again."""
     shown, seen = state.jobs.view(job, now)
     place = {"Location": f"/api/v1/jobs/{job.id}"}
     if not shown:
@@ -110,7 +110,7 @@ def job_reply(state: State, job: Job, now: float | None = None) -> Reply:
 
 
 def get_job(state: State, call: ApiCall) -> Reply:
-    """Say how far a job is; when it is done, what came of it stands under `reply`."""
+    """Return how far a job is; when it is done, what came of it stands under `reply`."""
     job = state.jobs.find(call.person.name, call.path["job"])
     return Reply(state.jobs.view(job)[1], pad=True)
 

@@ -28,7 +28,7 @@ SHOWN = ("charge", "allow")
 
 
 def get_left(state: State, call: ApiCall) -> Reply:
-    """Say what this person may still spend, and what is left for all; never more than that."""
+    """Return what this person may still spend, and what is left for all; never more than that."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
     return Reply(
@@ -42,7 +42,7 @@ def get_left(state: State, call: ApiCall) -> Reply:
 
 
 def get_spent(state: State, call: ApiCall) -> Reply:
-    """Say what this person has spent, and all together."""
+    """Return what this person has spent, and all together."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
     mine, everybody = ledger.spent(call.person.name), ledger.spent()
@@ -63,7 +63,7 @@ def list_history(state: State, call: ApiCall) -> Reply:
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:
-    """Give the receipt of a charge, by its number in the ledger: to whoever was charged, and to stewards."""
+    """Return the receipt of a charge, by its number in the ledger: to whoever was charged, and to stewards."""
     state.datasets.check(call.person, call.dataset)
     number = int(call.path["number"]) if len(call.path["number"]) < 16 and call.path["number"].isdecimal() else -1
     found = state.receipts.find(call.dataset, number)
@@ -73,7 +73,7 @@ def get_receipt(state: State, call: ApiCall) -> Reply:
 
 
 def set_allowance(state: State, call: ApiCall) -> Reply:
-    """Give somebody an allowance under the budget, or withdraw it with null."""
+    """Return somebody an allowance under the budget, or withdraw it with null."""
     state.datasets.check(call.person, call.dataset)
     found = ALLOWANCE.read(call.json())
     who, share = WHO.of(found), BUDGET_SLOT.of(found)
@@ -90,7 +90,7 @@ def verify_ledger(state: State, call: ApiCall) -> Reply:
 
 
 def export_ledger(state: State, call: ApiCall) -> Reply:
-    """Give the whole chain as lines of JSON, which a reviewer can check without this service."""
+    """Return the whole chain as lines of JSON, which a reviewer can check without this service."""
     state.datasets.check(call.person, call.dataset)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.jsonl"

@@ -32,7 +32,7 @@ def get_health(_state: State) -> Reply:
 
 
 def get_me(_state: State, call: ApiCall) -> Reply:
-    """Say who is asking."""
+    """Return who is asking."""
     return Reply(call.person.to_json())
 
 
@@ -42,7 +42,7 @@ def list_datasets(state: State, call: ApiCall) -> Reply:
 
 
 def describe_dataset(state: State, call: ApiCall) -> Reply:
-    """Give the public facts of a data set: its tables, its budget and how it is counted."""
+    """Return the public facts of a data set: its tables, its budget and how it is counted."""
     state.datasets.check(call.person, call.dataset)
     terms = state.datasets.ledger(call.dataset).terms
     return Reply(
@@ -88,7 +88,7 @@ def add_person(state: State, call: ApiCall) -> Reply:
 
 
 def renew_token(state: State, call: ApiCall) -> Reply:
-    """Give somebody a new token; the old one ends at once."""
+    """Return somebody a new token; the old one ends at once."""
     _check_over(state, call)
     found = RENEWAL.read(call.json()) if call.body else {}
     token = state.people.renew(call.path["person"], DAYS.of(found))

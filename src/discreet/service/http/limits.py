@@ -29,6 +29,7 @@ class TooMany(Exception):
 class Buckets:
     """One bucket for each key: `per_minute` requests at once, refilled within a minute.
 
+    >>> from discreet.service.http.limits import Buckets
     >>> now = iter([0.0, 0.0, 0.0, 30.0])
     >>> bucket = Buckets(2, clock=lambda: next(now))
     >>> bucket.wait("ana"), bucket.wait("ana"), bucket.wait("ana"), bucket.wait("ana")

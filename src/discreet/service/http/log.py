@@ -46,6 +46,7 @@ class Log:
 def place_of(problem: BaseException) -> str:
     """Return what broke and where in the program, never what it said: `KeyError at plan.py:12 < ask.py:40`.
 
+    >>> from discreet.service.http.log import place_of
     >>> try:
     ...     {}["secret"]
     ... except KeyError as problem:

@@ -11,6 +11,7 @@ __all__ = ["Metrics"]
 class Metrics:
     """Counts of one worker since it started, in the text form that Prometheus reads.
 
+    >>> from discreet.service.http.metrics import Metrics
     >>> metrics = Metrics()
     >>> metrics.count(200)
     >>> print(metrics.text())

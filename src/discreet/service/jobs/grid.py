@@ -20,6 +20,7 @@ __all__ = ["Grid"]
 class Grid:
     """Ticks of a base length in seconds.
 
+    >>> from discreet.service.jobs.grid import Grid
     >>> grid = Grid(0.25)
     >>> grid.tick(100.0, 100.01), grid.tick(100.0, 100.26), grid.tick(100.0, 101.2)
     (100.25, 100.5, 102.0)

@@ -60,6 +60,7 @@ class Paced:
 def pace(engine: Engine, seconds: float) -> Engine:
     """Hold an engine's totals back, for replies that leave on a grid of so many seconds.
 
+    >>> from discreet.service.jobs.paced import pace
     >>> pace(None, 0.5).grid
     Grid(seconds=0.375)
     """

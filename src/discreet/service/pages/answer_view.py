@@ -127,6 +127,7 @@ def _number(value: object) -> bool:
 def answer_csv(reply: Mapping[str, Any]) -> str:
     """Write the table as CSV, every noisy column followed by the ends of its interval; NULL is empty.
 
+    >>> from discreet.service.pages.answer_view import answer_csv
     >>> reply = {"columns": [{"name": "n", "noisy": True}], "rows": [[3.0]], "intervals": [[[1.0, 5.0]]]}
     >>> answer_csv(reply).splitlines()
     ['n,n_low,n_high', '3.0,1.0,5.0']

@@ -45,7 +45,9 @@ class BudgetUnit:
 def unit_of(budget: Measure) -> BudgetUnit:
     """Choose the unit of a ledger's budget, and steps from small to all of it; the slider starts near a tenth.
 
-    >>> unit_of(PureDP(3)).steps[-1], unit_of(ZCDP("1/2")).symbol
+    >>> import discreet as dp
+    >>> from discreet.service.pages.ask_form import unit_of
+    >>> unit_of(dp.PureDP(3)).steps[-1], unit_of(dp.ZCDP("1/2")).symbol
     ('3', 'ρ')
     """
     match budget:
@@ -91,7 +93,9 @@ def read_fields(form: Mapping[str, str], unit: BudgetUnit, sql: str = "") -> Ask
 def ask_of(fields: AskFields, unit: BudgetUnit) -> Ask:
     """Read the question with its terms.
 
-    >>> unit = unit_of(PureDP(3))
+    >>> import discreet as dp
+    >>> from discreet.service.pages.ask_form import ask_of, read_fields, unit_of
+    >>> unit = unit_of(dp.PureDP(3))
     >>> ask_of(read_fields({"sql": "SELECT 1", "spend": "1/2"}, unit), unit).terms.spend
     PureDP(0.5)
 
@@ -118,6 +122,7 @@ def _positive(text: str, name: str) -> Fraction:
 def _errors(text: str) -> ExactErrors:
     """Read one number, or several by name.
 
+    >>> from discreet.service.pages.ask_form import _errors
     >>> _errors("50"), _errors("n = 50, income: 1/2")
     (Fraction(50, 1), {'n': Fraction(50, 1), 'income': Fraction(1, 2)})
     """

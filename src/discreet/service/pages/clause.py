@@ -64,6 +64,7 @@ class Refusal:
 def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
     """Word a refusal for the page; `kind` is the name of the error.
 
+    >>> from discreet.service.pages.clause import word_refusal
     >>> found = word_refusal("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
     >>> found.why, found.instead, found.place.marked
     ('OFFSET: it is not supported', 'use LIMIT', 'OFFSET')
@@ -75,6 +76,7 @@ def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
 def words_of(message: str) -> tuple[str, str]:
     """Split a refusal into why not and what would work.
 
+    >>> from discreet.service.pages.clause import words_of
     >>> words_of("it has no bound; use WHERE; or HAVING"), words_of(";: one question is one statement")
     (('it has no bound', 'use WHERE; or HAVING'), (';: one question is one statement', ''))
     """
@@ -85,6 +87,7 @@ def words_of(message: str) -> tuple[str, str]:
 def place_of(sql: str, message: str) -> TextPlace | None:
     """Find the clause a refusal names; None if the text has none such.
 
+    >>> from discreet.service.pages.clause import place_of
     >>> place_of("SELECT AVG(agee) FROM people", "there is no column 'agee' here").marked
     'agee'
     >>> place_of("SELECT zip FROM people", "the ledger is busy") is None

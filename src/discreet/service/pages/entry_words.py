@@ -14,8 +14,12 @@ __all__ = ["entry_words", "event_words"]
 def entry_words(entry: Entry) -> str:
     """Return what an entry did: the event that was charged, the allowance that was given, the charge that was ended.
 
-    >>> entry_words(Entry(3, "answer", "", refers=2)), entry_words(Entry(4, "allow", "", terms={"allowance": None}))
-    ('of 2', 'allowance withdrawn')
+    >>> import discreet as dp
+    >>> from discreet.service.pages.entry_words import entry_words
+    >>> entry_words(dp.Entry(3, "answer", "", refers=2))
+    'of 2'
+    >>> entry_words(dp.Entry(4, "allow", "", terms={"allowance": None}))
+    'allowance withdrawn'
     """
     if entry.event is not None:
         return event_words(entry.event)
@@ -28,6 +32,7 @@ def entry_words(entry: Entry) -> str:
 def event_words(event: Mapping[str, object]) -> str:
     """Name an event; a batch by what is in it.
 
+    >>> from discreet.service.pages.entry_words import event_words
     >>> event_words({"event": "batch", "events": [{"event": "laplace-noise"}, {"event": "laplace-noise"}]})
     '2 × laplace noise'
     """

@@ -79,7 +79,7 @@ class Desk:
 
 
 def telemetry_routes(state: State) -> list[BaseRoute]:
-    """Give the routes of the page, of its reports, and of the scripts that run on a device."""
+    """Return the routes of the page, of its reports, and of the scripts that run on a device."""
     desk = Desk()
 
     return [

@@ -169,6 +169,7 @@ def to(path: str, **query: str) -> RedirectResponse:
 def local_path(path: str | None) -> str:
     """Read where to go next: only ever a page of this service.
 
+    >>> from discreet.service.pages.visit import local_path
     >>> local_path("/workbench/people"), local_path("//elsewhere.example"), local_path("https://elsewhere.example")
     ('/workbench/people', '/', '/')
     """
@@ -179,6 +180,7 @@ def local_path(path: str | None) -> str:
 def read_form(body: bytes) -> dict[str, str]:
     """Read the fields of a form; the last of equal names counts.
 
+    >>> from discreet.service.pages.visit import read_form
     >>> read_form(b"sql=SELECT+1&spend=%CE%B5")
     {'sql': 'SELECT 1', 'spend': 'ε'}
 

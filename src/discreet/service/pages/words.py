@@ -14,6 +14,7 @@ __all__ = ["error_words", "percent", "price_words", "sentence", "value_words"]
 def price_words(price: float, digits: int = 4) -> str:
     """Write a price, rounded up; a float that is the nearest to a short decimal is written as that.
 
+    >>> from discreet.service.pages.words import price_words
     >>> price_words(0.1 + 0.1), price_words(2**0.5, 3)
     ('0.2', '1.42')
     """
@@ -23,6 +24,7 @@ def price_words(price: float, digits: int = 4) -> str:
 def error_words(error: float, unit: str = "") -> str:
     r"""Write how far off something may be, rounded up to three digits.
 
+    >>> from discreet.service.pages.words import error_words
     >>> error_words(6543.21), error_words(0.12341), error_words(31.2, "rows")
     ('± 6\u202f550', '± 0.124', '± 31.2 rows')
     """
@@ -33,6 +35,7 @@ def error_words(error: float, unit: str = "") -> str:
 def sentence(words: str) -> str:
     """Make a sentence of words: a capital letter first, but never a Greek one, and a point at the end.
 
+    >>> from discreet.service.pages.words import sentence
     >>> sentence("it is so"), sentence("ε must be above 0"), sentence("Really?")
     ('It is so.', 'ε must be above 0.', 'Really?')
     """
@@ -43,6 +46,7 @@ def sentence(words: str) -> str:
 def value_words(value: object) -> str:
     r"""Write one value of a table; NULL is said.
 
+    >>> from discreet.service.pages.words import value_words
     >>> value_words(1234.5678), value_words(486.0), value_words(None), value_words("N"), value_words(False)
     ('1\u202f234.57', '486', 'NULL', 'N', 'no')
     """
@@ -56,6 +60,7 @@ def value_words(value: object) -> str:
 def percent(level: float) -> str:
     """Write a level.
 
+    >>> from discreet.service.pages.words import percent
     >>> percent(0.95), percent(0.999)
     ('95 %', '99.9 %')
     """

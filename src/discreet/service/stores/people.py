@@ -68,6 +68,7 @@ class Member:
 def token_hash(token: str) -> str:
     """Return what is kept of a token: its SHA-256; 256 random bits need no salt.
 
+    >>> from discreet.service.stores.people import token_hash
     >>> token_hash("dsc_example")[:12]
     '618f4b96101f'
     """

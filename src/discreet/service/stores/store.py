@@ -63,6 +63,7 @@ class ServiceStore(Protocol):
 def is_server(where: str) -> bool:
     """Tell a PostgreSQL connection string from a path.
 
+    >>> from discreet.service.stores.store import is_server
     >>> is_server("postgresql://db/curator"), is_server("host=db dbname=curator"), is_server("service.db")
     (True, True, False)
     """

@@ -26,6 +26,8 @@ Box: TypeAlias = tuple[Fraction, Fraction]
 def ratio(top: Box, bottom: Box) -> Box:
     """Bound s/n for s in one box and n in another that is above 0.
 
+    >>> from discreet.statistics.laws.box import ratio
+    >>> from fractions import Fraction
     >>> ratio((Fraction(-1), Fraction(4)), (Fraction(1), Fraction(2)))
     (Fraction(-1, 1), Fraction(4, 1))
     """
@@ -41,6 +43,8 @@ def clip(box: Box, low: Fraction, high: Fraction) -> Box:
 def at_least(exact: Fraction) -> float:
     """Return the least float that is not below an exact number.
 
+    >>> from discreet.statistics.laws.box import at_least
+    >>> from fractions import Fraction
     >>> at_least(Fraction(3)), at_least(Fraction(1, 3)) > Fraction(1, 3)
     (3.0, True)
     """
@@ -51,6 +55,8 @@ def at_least(exact: Fraction) -> float:
 def outward(box: Box) -> tuple[float, float]:
     """Return a box in floats that holds the exact one.
 
+    >>> from discreet.statistics.laws.box import outward
+    >>> from fractions import Fraction
     >>> low, high = outward((Fraction(1, 3), Fraction(2, 3)))
     >>> low <= Fraction(1, 3), high >= Fraction(2, 3), outward((Fraction(1), Fraction(2)))
     (True, True, (1.0, 2.0))
@@ -65,6 +71,7 @@ def second_moment(squares: Box, total: Box, rows: Box) -> Box:
     It grows with q and falls with |s|. In n, q/n − s²/n² rises up to n = 2s²/q and falls after, so it is least at an
     end of the box and greatest at that point or at the end nearest to it.
 
+    >>> from discreet.statistics.laws.box import second_moment
     >>> from fractions import Fraction
     >>> second_moment((Fraction(5), Fraction(6)), (Fraction(1), Fraction(2)), (Fraction(1), Fraction(2)))
     (Fraction(1, 1), Fraction(5, 1))
@@ -79,6 +86,7 @@ def second_moment(squares: Box, total: Box, rows: Box) -> Box:
 def mixed_moment(products: Box, x: Box, y: Box, rows: Box) -> Box:
     """Bound p/n − (a/n)(b/n) for p, a, b, n in four boxes, n above 0, each quotient by itself.
 
+    >>> from discreet.statistics.laws.box import mixed_moment
     >>> from fractions import Fraction
     >>> one = (Fraction(1), Fraction(1))
     >>> mixed_moment((Fraction(5), Fraction(6)), (Fraction(-1), Fraction(2)), one, one)
@@ -92,6 +100,7 @@ def mixed_moment(products: Box, x: Box, y: Box, rows: Box) -> Box:
 def unbiased(box: Box, rows: Box) -> Box:
     """Bound v·n/(n − 1) for v in a box and n in a box above 1; the factor falls in n.
 
+    >>> from discreet.statistics.laws.box import unbiased
     >>> from fractions import Fraction
     >>> unbiased((Fraction(-1), Fraction(1)), (Fraction(2), Fraction(3)))
     (Fraction(-2, 1), Fraction(2, 1))
@@ -105,6 +114,7 @@ def blurred(low: float, high: float, blur: float) -> tuple[float, float]:
 
     A standard deviation is a norm, so it moves by at most the deviation of the moves (Minkowski).
 
+    >>> from discreet.statistics.laws.box import blurred
     >>> blurred(4.0, 9.0, 0.0), blurred(0.25, 4.0, 1.0)
     ((4.0, 9.0), (0.0, 9.000000000000002))
     """
@@ -117,6 +127,7 @@ def blurred(low: float, high: float, blur: float) -> tuple[float, float]:
 def mixed_blur(widths: tuple[Fraction, Fraction], blurs: tuple[Fraction, Fraction]) -> Fraction:
     """Bound how far a covariance moves if values are moved by at most `blurs`: Cauchy and Schwarz, term by term.
 
+    >>> from discreet.statistics.laws.box import mixed_blur
     >>> from fractions import Fraction
     >>> mixed_blur((Fraction(4), Fraction(6)), (Fraction(1, 2), Fraction(0)))
     Fraction(3, 2)

@@ -18,6 +18,7 @@ _NOTHING = 1e-3
 def least_error(miss: Callable[[float], float], beta: float, guess: float, most: float) -> float:
     """Return the least t with miss(t) ≤ β, to five digits and never below it; `most` where there is none below.
 
+    >>> from discreet.statistics.laws.least_error import least_error
     >>> import math
     >>> round(least_error(lambda t: math.exp(-t), 0.05, 1.0, 10.0), 4), least_error(lambda t: 1.0, 0.05, 1.0, 10.0)
     (2.9957, 10.0)

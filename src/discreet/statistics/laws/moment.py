@@ -67,6 +67,7 @@ def moment_error(
     It is at most the public range. With n − 1 in the denominator the error grows by n̂/(n̂ − 1), and by what the noise
     on n moves that factor.
 
+    >>> from discreet.statistics.laws.moment import moment_error
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> noises = tuple(IntegerNoise(False, 100.0, worth) for worth in (1.0, 0.01, 0.01, 0.01))
     >>> round(moment_error(noises, (1.0, 1.0), 10_000, 0.05, same=True, sample=False), 4)

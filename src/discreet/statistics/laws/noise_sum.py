@@ -66,7 +66,9 @@ class IntegerNoise:
 def noise_of(mechanism: Additive, unit: float) -> IntegerNoise:
     """Describe a mechanism whose steps are worth `unit` each.
 
-    >>> noise_of(Geometric(scale=2, sensitivity=1), 0.5)
+    >>> import discreet as dp
+    >>> from discreet.statistics.laws.noise_sum import noise_of
+    >>> noise_of(dp.Geometric(scale=2, sensitivity=1), 0.5)
     IntegerNoise(laplace=True, scale=2.0, worth=0.5)
     """
     return IntegerNoise(isinstance(mechanism, Geometric), max(float(mechanism.scale), LEAST_SCALE), unit)
@@ -75,6 +77,7 @@ def noise_of(mechanism: Additive, unit: float) -> IntegerNoise:
 def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     """Bound P(|Σ| > s) from above.
 
+    >>> from discreet.statistics.laws.noise_sum import IntegerNoise, sum_tail
     >>> one = IntegerNoise(True, 100.0, 1.0)
     >>> round(sum_tail([one], 300.0), 3), round(sum_tail([one, one], 300.0), 3)
     (0.05, 0.125)
@@ -160,6 +163,7 @@ def _smooth_tail(noises: Sequence[IntegerNoise], s: float) -> float:
 def _two_laplace(b: float, d: float, z: float) -> float:
     """Return P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); near equals are made equal.
 
+    >>> from discreet.statistics.laws.noise_sum import _two_laplace
     >>> round(_two_laplace(1.0, 1.0, 2.0), 6), _two_laplace(1.0, 1.0, 2.0) > _two_laplace(1.0, 0.998, 2.0)
     (0.270671, True)
     """

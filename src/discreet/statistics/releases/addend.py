@@ -55,6 +55,7 @@ def centred(x: Expression, columns: dict[str, Domain]) -> Expression:
 def range_of(kind: Domain) -> tuple[Fraction, Fraction]:
     """Return the public range of a number.
 
+    >>> from discreet.statistics.releases.addend import range_of
     >>> from fractions import Fraction
     >>> from discreet.query.domains.domain import Whole
     >>> range_of(Whole(Fraction(1, 2), 0, 9))
@@ -67,6 +68,7 @@ def range_of(kind: Domain) -> tuple[Fraction, Fraction]:
 def middle_of(kind: Domain) -> Fraction:
     """Return the public number that totals are centred at: the grid point nearest below the middle of the range.
 
+    >>> from discreet.statistics.releases.addend import middle_of
     >>> from fractions import Fraction
     >>> from discreet.query.domains.domain import Whole
     >>> middle_of(Whole(Fraction(1, 2), 0, 9))

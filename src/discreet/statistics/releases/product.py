@@ -35,6 +35,7 @@ MOST_ROOT = 1 << 18
 def coarse_of(kind: Domain) -> Fraction | None:
     """Return the grid that products of a number are taken on: None if its own is coarse enough.
 
+    >>> from discreet.statistics.releases.product import coarse_of
     >>> from fractions import Fraction
     >>> from discreet.query.domains.domain import Whole
     >>> coarse_of(Whole(Fraction(1), 0, 120)), coarse_of(Whole(Fraction(1, 2), 0, 1 << 21))

@@ -141,6 +141,7 @@ class NoisyTotal:
 class TotalEstimate:
     """A count or a sum; `low` and `high` are public bounds it is moved into, where asked for.
 
+    >>> from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> n = TotalEstimate(NoisyTotal(-3, Fraction(1), Geometric(scale=2, sensitivity=1)), low=Fraction(0))

@@ -18,8 +18,9 @@ SOUND: tuple[Specimen, ...] = additive.SOUND + sparse.SOUND + selection.SOUND + 
 
 
 def find(name: str) -> Specimen:
-    """Give the specimen of that name.
+    """Return the specimen of that name.
 
+    >>> from discreet.testing.zoo import find
     >>> find("unicorn")
     Traceback (most recent call last):
     ...

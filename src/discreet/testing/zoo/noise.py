@@ -21,13 +21,13 @@ def laplace(scale: float, size: int | tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def geometric(scale: float, size: int | tuple[int, ...]) -> NDArray[np.int64]:
-    """Give two-sided geometric integers with α = exp(−1/scale): a difference of two one-sided ones."""
+    """Return two-sided geometric integers with α = exp(−1/scale): a difference of two one-sided ones."""
     rng, stop = np.random.default_rng(), -math.expm1(-1 / scale)
     return np.asarray(rng.geometric(stop, size) - rng.geometric(stop, size), dtype=np.int64)
 
 
 def polar(scale: float, size: int) -> NDArray[np.float64]:
-    """Give pairs of normal numbers by Marsaglia's polar method."""
+    """Return pairs of normal numbers by Marsaglia's polar method."""
     rng = np.random.default_rng()
     found: list[NDArray[np.float64]] = []
     while sum(map(len, found)) < size:

@@ -15,7 +15,9 @@ __all__ = ["Purse", "amount", "left_bar", "part_bar"]
 def amount(measure: Measure) -> Fraction:
     """Return the number that adds up in a measure: ε, ρ or μ²; at its first order for Rényi.
 
-    >>> amount(PureDP(1)), amount(ZCDP("1/8")), amount(GaussianDP(2)), amount(RenyiDP({2: 1}))
+    >>> import discreet as dp
+    >>> from discreet.service.pages.charts.amount import amount
+    >>> amount(dp.PureDP(1)), amount(dp.ZCDP("1/8")), amount(dp.GaussianDP(2)), amount(dp.RenyiDP({2: 1}))
     (Fraction(1, 1), Fraction(1, 8), Fraction(4, 1), Fraction(1, 1))
     """
     match measure:
@@ -47,7 +49,9 @@ class Purse:
     def share(self, part: Measure) -> float:
         """Return a part as a share of the whole, from 0 to 1.
 
-        >>> Purse(PureDP(1), PureDP(3)).share(PureDP(1))
+        >>> import discreet as dp
+        >>> from discreet.service.pages.charts.amount import Purse
+        >>> Purse(dp.PureDP(1), dp.PureDP(3)).share(dp.PureDP(1))
         0.25
         """
         return float(min(Fraction(1), amount(part) / self.whole)) if self.whole else 0.0
@@ -55,8 +59,12 @@ class Purse:
     def words(self, part: Measure) -> str:
         """Say a part; amounts that do not add up as they are written, as a share of the whole too.
 
-        >>> Purse(PureDP(1), PureDP(3)).words(PureDP(1)), Purse(GaussianDP(1), GaussianDP(2)).words(GaussianDP(1))
-        ('ε = 1', '20 % (μ = 1)')
+        >>> import discreet as dp
+        >>> from discreet.service.pages.charts.amount import Purse
+        >>> Purse(dp.PureDP(1), dp.PureDP(3)).words(dp.PureDP(1))
+        'ε = 1'
+        >>> Purse(dp.GaussianDP(1), dp.GaussianDP(2)).words(dp.GaussianDP(1))
+        '20 % (μ = 1)'
         """
         if not isinstance(part, GaussianDP):
             return str(part)

@@ -30,6 +30,7 @@ class ChartFrame:
 def plain(value: float) -> str:
     r"""Write a number for an axis: short, with thin spaces between thousands, powers of ten for the far ones.
 
+    >>> from discreet.service.pages.charts.chart import plain
     >>> plain(0.5), plain(12000.0), plain(1e-6), plain(3e7), plain(-4.0), plain(0.0)
     ('0.5', '12\u202f000', '10⁻⁶', '3 × 10⁷', '−4', '0')
     """

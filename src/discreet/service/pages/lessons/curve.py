@@ -64,6 +64,7 @@ def _curves(spread: float) -> tuple[Curve, Curve]:
 def tail_bound(mu: float, epsilon: float) -> float:
     """Return P[L > ε] of Gaussian noise, L ~ N(μ²/2, μ²): a δ that is sufficient and looser than the curve.
 
+    >>> from discreet.service.pages.lessons.curve import tail_bound
     >>> round(tail_bound(1, 1), 4)
     0.3085
     """

@@ -39,6 +39,7 @@ class Slide:
     def at(self, asked: Mapping[str, str]) -> Slide:
         """Move the slider to the place that was asked for; anything else leaves it where it is.
 
+        >>> from discreet.service.pages.lessons.lesson import Slide
         >>> Slide("e", "budget", "ε", (0.1, 1.0), 0).at({"e": "1"}).value
         1.0
         >>> Slide("e", "budget", "ε", (0.1, 1.0), 0).at({"e": "-1; DROP"}).value

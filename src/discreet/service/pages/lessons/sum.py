@@ -78,6 +78,7 @@ def _picture(k: int, lines: dict[str, list[tuple[int, float]]]) -> Html:
 def _spread(places: dict[str, float], room: float = 14) -> dict[str, float]:
     """Move words apart so that none covers another, from the lowest up.
 
+    >>> from discreet.service.pages.lessons.sum import _spread
     >>> _spread({"a": 100, "b": 96})
     {'a': 100, 'b': 86}
     """
