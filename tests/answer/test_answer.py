@@ -15,13 +15,13 @@ from discreet.answer import answer_question, run_plan
 from discreet.answer.answer import Answer
 from discreet.answer.expression_box import box_of
 from discreet.answer.gather import gather
-from discreet.answer.text.answer import bar
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Geometric
 from discreet.plan import plan_question
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Count, CountDistinct, CountPeople, Mean, Mode, Quantile, Sum, Variance
+from discreet.show.bar import error_bar
 from discreet.statistics.correlation import CorrelationEstimate
 from discreet.statistics.covariance import CovarianceEstimate
 from discreet.statistics.laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment, unbiased
@@ -207,7 +207,7 @@ class TestExports:
         assert answer.to_dict() == {"town": [], "n": []}
 
     def test_bars_stay_in_their_frame(self):
-        assert bar((0.0, 0.0), 0.0, (0.0, 0.0), width=5) == "●    "
+        assert error_bar((0.0, 0.0), 0.0, (0.0, 0.0), width=5) == "●    "
 
 
 OF_TWO = [Function[n] for n in ("ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "LEAST", "GREATEST")]

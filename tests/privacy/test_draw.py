@@ -50,6 +50,6 @@ def test_plot():
 
 
 def test_plot_says_what_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(InvalidArgument, match=r"pip install 'discreet\[plot\]'"):
         CURVE.plot()

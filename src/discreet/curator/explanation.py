@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 from ..data.columns.keys import KeyValue
 from ..plan.plan import Plan
+from ..plan.text.plan import plan_html
 from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+from ..show.markup import element, join
 
 __all__ = ["Explanation", "after"]
 
@@ -55,11 +56,9 @@ class Explanation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        table = getattr(self.plan, "_repr_html_", None)
-        plan = table() if callable(table) else f"<pre>{escape(str(self.plan))}</pre>"
-        texts = "".join(f"<pre>{escape(text)}</pre>" for text in self.texts)
-        asked = f"<details><summary>What the store is asked</summary>{texts}</details>"
-        return f"<pre>{escape(self.question)}</pre>{plan}<p>{escape(self._cost())}</p>{asked}"
+        texts = [element("pre", text) for text in self.texts]
+        asked = element("details", element("summary", "What the store is asked"), *texts)
+        return join([element("pre", self.question), plan_html(self.plan), element("p", self._cost()), asked])
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain JSON types."""

@@ -7,13 +7,13 @@ receipt can also write its hash, so only a signature (`Signer`) or the ledger it
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 
 from ..arithmetic.canonical import canonical_json, hash_json
 from ..data.columns.keys import KeyValue
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.measures import Measure
+from ..show.table import html_pairs, text_table
 from .sign import Signer
 
 __all__ = ["Receipt", "ReceiptQuestion"]
@@ -107,13 +107,10 @@ class Receipt:
         ]
 
     def __str__(self) -> str:
-        lines = self._lines()
-        wide = max(len(label) for label, _ in lines)
-        return "\n".join(f"{label.ljust(wide)}  {text}" for label, text in lines)
+        return text_table(self._lines())
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in self._lines())
-        return f"<table>{rows}</table>"
+        return html_pairs(self._lines())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, assert_never
 
+from ..show.table import html_table, text_table
 from .columns.amount import plain
 from .columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 
@@ -84,14 +84,9 @@ def _null_rule(column: Column) -> str:
 
 def schema_text(schema: Schema) -> str:
     """Draw a schema in characters."""
-    lines = facts(schema)
-    widths = [max(len(line[k]) for line in lines) for k in range(4)]
-    rows = ("  " + "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
-    return "\n".join((heading(schema), *rows))
+    return f"{heading(schema)}\n{text_table(facts(schema), indent='  ')}"
 
 
 def schema_html(schema: Schema) -> str:
     """Draw a schema as an HTML table; all names and keys are escaped."""
-    head = "".join(f"<th>{word}</th>" for word in ("column", "kind", "values", "NULL"))
-    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in facts(schema))
-    return f"<table><caption>{escape(heading(schema))}</caption><tr>{head}</tr>{rows}</table>"
+    return html_table(("column", "kind", "values", "NULL"), facts(schema), caption=heading(schema))

@@ -9,7 +9,6 @@ hadamard   small ε, where it is the geometry over two elements but for one outp
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from functools import lru_cache
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..show.table import html_table
 from .designs.design import Facts
 from .designs.direct import direct_facts
 from .designs.field import LARGEST, prime_power
@@ -68,9 +68,7 @@ class Ranking:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self.table())
-        head = "<tr><th>member</th><th>variance ×</th><th>bits</th><th></th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        return html_table(("member", "variance ×", "bits", ""), self.table())
 
 
 def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: int | None = None) -> Ranking:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from ..privacy.events import Shuffled
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..privacy.neighbours import REPLACE
 from ..privacy.pairs.shuffled import shuffled_pair
+from ..show.table import html_table
 from .choice import Choice
 from .number import Number
 from .shuffle import shuffle_choice
@@ -44,6 +44,7 @@ class MeanQuestion:
 
 
 TrustQuestion: TypeAlias = FrequencyQuestion | MeanQuestion
+_HEAD = ("model", "trusted", "ε of a report", "standard error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +62,13 @@ class Trust:
         return [(model, who, f"{e:.4g}", f"{error:.4g}") for model, who, e, error in self.rows]
 
     def __str__(self) -> str:
-        head = ("model", "trusted", "ε of a report", "standard error")
-        lines = [f"{a:<10}{b:<14}{c:>14}{d:>16}" for a, b, c, d in [head, *self._cells()]]
+        lines = [f"{a:<10}{b:<14}{c:>14}{d:>16}" for a, b, c, d in [_HEAD, *self._cells()]]
         return "\n".join([*lines, f"{self.n} people; {self.question}; without the error of who was asked"])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{h}</th>" for h in ("model", "trusted", "ε of a report", "standard error"))
-        rows = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self._cells())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return html_table(_HEAD, self._cells())
 
 
 def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:

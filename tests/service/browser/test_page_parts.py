@@ -24,9 +24,9 @@ from discreet.service.pages.charts import spending, tradeoff
 from discreet.service.pages.charts.amount import Purse, amount, left_bar
 from discreet.service.pages.charts.answer import Bar, answer_chart
 from discreet.service.pages.charts.chart import plain
-from discreet.service.pages.charts.scale import ChartScale, decades, linear
 from discreet.service.pages.lessons import corner as learn
 from discreet.service.pages.lessons import curve as lesson_curve
+from discreet.show.scale import ChartScale, decades, linear
 from discreet.wire.request import Ask
 from discreet.wire.text import write_json
 
@@ -122,8 +122,8 @@ class TestAmounts:
         over = left_bar(Purse(dp.PureDP(2), dp.PureDP(1), dp.PureDP(5)))
         assert 'class="left over"' in over and 'x="66.67" width="33.33"' in over
         little = left_bar(Purse(dp.PureDP(0), dp.PureDP(1), dp.PureDP("1/100000")))
-        assert 'width="0.60"' in little  # what costs anything can be seen
-        assert 'x="0.00" width="0.00"' in left_bar(Purse(dp.PureDP(0), dp.PureDP(1), dp.PureDP(0)))
+        assert 'width="0.6"' in little  # what costs anything can be seen
+        assert 'x="0" width="0"' in left_bar(Purse(dp.PureDP(0), dp.PureDP(1), dp.PureDP(0)))
         assert Purse(dp.PureDP(0), dp.PureDP(0)).share(dp.PureDP(0)) == 0.0
 
     def test_renyi_counts_at_its_first_order(self):

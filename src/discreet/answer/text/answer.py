@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...query.domains.type_of import ValueType
 from ...query.meaning.finish import Value
+from ...show.bar import error_bar
+from ...show.markup import Html, element, join
+from ...show.scale import ChartScale
+from ...show.table import html_table, text_table
 from ..export import plain
 
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
-__all__ = ["answer_html", "answer_text", "bar", "cell"]
+__all__ = ["answer_html", "answer_text", "cell"]
 
-WIDE = 24
+Ends: TypeAlias = tuple[float, float]
 
 
 def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
@@ -41,22 +44,6 @@ def _word(value: Value, sort: ValueType | None) -> str:
     return f"{shown:.6g}" if isinstance(shown, float) else str(shown)
 
 
-def bar(interval: tuple[float, float], value: float, span: tuple[float, float], width: int = WIDE) -> str:
-    """Draw an interval to scale, the value as a dot.
-
-    >>> from discreet.answer.text.answer import bar
-    >>> bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)
-    '  ├─●─┤  '
-    """
-    scale = (width - 1) / ((span[1] - span[0]) or 1.0)
-    low, dot, high = (min(width - 1, max(0, round((x - span[0]) * scale))) for x in (interval[0], value, interval[1]))
-    line = [" "] * width
-    line[low : high + 1] = ["─"] * (high - low + 1)
-    line[low], line[high] = "├", "┤"
-    line[dot] = "●"
-    return "".join(line)
-
-
 def _intervals(answer: Answer) -> tuple[dict[str, Interval], ...]:
     """Return the intervals that are shown: at the level that was asked for."""
     return answer.interval(float(answer.plan.level))
@@ -69,64 +56,48 @@ def _below(answer: Answer) -> str:
     return "; ".join(part for part in (answer.caption, said) if part)
 
 
-def _bars(answer: Answer, name: str) -> list[tuple[float, float, float] | None]:
-    """List value and interval of a column of numbers."""
-    found: list[tuple[float, float, float] | None] = []
-    for value, row in zip(answer.column(name), _intervals(answer), strict=True):
-        box = row[name]
-        if isinstance(value, float) and box is not None and isinstance(box[0], float) and isinstance(box[1], float):
-            found.append((value, box[0], box[1]))
-        else:
-            found.append(None)
-    return found
+def _words(answer: Answer) -> Iterator[tuple[str, list[str]]]:
+    """List the columns by name, their values in words."""
+    intervals = _intervals(answer)
+    for name, sort in zip(answer.columns, answer.sorts, strict=True):
+        ends = (row.get(name) for row in intervals)
+        yield name, [cell(value, box, sort) for value, box in zip(answer.column(name), ends, strict=True)]
 
 
-def _span(bars: Sequence[tuple[float, float, float] | None]) -> tuple[float, float]:
-    known = [one for one in bars if one is not None]
-    return min(one[1] for one in known), max(one[2] for one in known)
+def _bars(answer: Answer, name: str, draw: Callable[[Sequence[float], Ends], str]) -> list[str]:
+    """Draw value and interval of every row of a column of numbers, all to one scale; nothing where there are none."""
+    ends = (row[name] or () for row in _intervals(answer))
+    boxes = [(value, *box) for value, box in zip(answer.column(name), ends, strict=True)]
+    known = [[x for x in box if isinstance(x, float)] for box in boxes]
+    whole = [bar for bar in known if len(bar) == 3]
+    span = min((bar[1] for bar in whole), default=0.0), max((bar[2] for bar in whole), default=0.0)
+    return [draw(bar, span) if len(bar) == 3 else "" for bar in known]
 
 
 def answer_text(answer: Answer) -> str:
     """Lay the table out in columns; one column of numbers is drawn with bars below each other."""
-    intervals = _intervals(answer)
     columns: list[list[str]] = []
-    for name, sort in zip(answer.columns, answer.sorts, strict=True):
-        ends = [row.get(name) for row in intervals]
-        words = [cell(value, box, sort) for value, box in zip(answer.column(name), ends, strict=True)]
+    for name, words in _words(answer):
         columns.append([name, *words])
         if name == next(iter(answer.noisy), None) and len(answer) > 1:
-            bars = _bars(answer, name)
-            if any(bars):
-                columns.append(["", *(_drawn(one, _span(bars)) for one in bars)])
-    wide = [max(map(len, column)) for column in columns]
-    lines = ["  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)) for row in zip(*columns, strict=True)]
-    return "\n".join([*(line.rstrip() for line in lines), *([_below(answer)] if _below(answer) else [])])
+            bars = _bars(answer, name, lambda bar, span: error_bar((bar[1], bar[2]), bar[0], span))
+            columns += [["", *bars]] if any(bars) else []
+    table = text_table(list(zip(*columns, strict=True)))
+    return f"{table}\n{_below(answer)}" if _below(answer) else table
 
 
-def _drawn(one: tuple[float, float, float] | None, span: tuple[float, float]) -> str:
-    return "" if one is None else bar(one[1:], one[0], span)
-
-
-def answer_html(answer: Answer) -> str:
+def answer_html(answer: Answer) -> Html:
     """Write the table for a notebook, numbers with an error bar each."""
-    intervals = _intervals(answer)
-    head = "".join(f"<th>{escape(name)}</th>" for name in answer.columns)
-    bars = {name: _bars(answer, name) for name in answer.noisy}
-    body = []
-    for place, row in enumerate(answer.rows):
-        cells = []
-        for name, sort, value in zip(answer.columns, answer.sorts, row, strict=True):
-            one = bars.get(name, [None] * len(answer))[place]
-            picture = "" if one is None else _svg(one, _span(bars[name]))
-            cells.append(f"<td>{escape(cell(value, intervals[place].get(name), sort))}{picture}</td>")
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    below = f"<caption style='caption-side:bottom'>{escape(_below(answer))}</caption>" if _below(answer) else ""
-    return f"<table>{below}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    columns = [
+        map(join, zip(words, _bars(answer, name, _svg), strict=True)) if name in answer.noisy else words
+        for name, words in _words(answer)
+    ]
+    return html_table(answer.columns, zip(*columns, strict=True), caption=_below(answer), side="bottom")
 
 
-def _svg(one: tuple[float, float, float], span: tuple[float, float]) -> str:
-    scale = 116 / ((span[1] - span[0]) or 1.0)
-    dot, low, high = (2 + (x - span[0]) * scale for x in one)
-    line = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="6" y2="6" stroke="currentColor"/>'
-    mark = f'<circle cx="{dot:.1f}" cy="6" r="2.5" fill="currentColor"/>'
-    return f'<br><svg width="120" height="12" role="img">{line}{mark}</svg>'
+def _svg(bar: Sequence[float], span: Ends) -> Html:
+    x = ChartScale(*span, 2, 118)
+    dot, low, high = map(x.place, bar)
+    line = element("line", x1=low, x2=high, y1=6, y2=6, stroke="currentColor")
+    mark = element("circle", cx=dot, cy=6, r=2.5, fill="currentColor")
+    return join([element("br"), element("svg", line, mark, width=120, height=12, role="img")])

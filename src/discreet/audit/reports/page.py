@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...show.markup import Html, element, join
+from ...show.table import cut, html_pairs
 from .picture import histogram, trade_off
 
 if TYPE_CHECKING:
@@ -26,17 +28,19 @@ _STYLE = (
 )
 
 
-def body(report: Report) -> str:
+def body(report: Report) -> Html:
     """Return the verdict, the pictures, the table and what was not tested, with its style."""
     kind = report.verdict.replace(" ", "-")
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in report.facts())
-    gaps = "".join(f"<li>{escape(what)}</li>" for what in report.not_tested)
-    return (
-        f'<style>{_STYLE}</style><div class="audit"><h1>Privacy audit of the claim {escape(str(report.claim))}</h1>'
-        f'<div class="verdict {kind}"><h2>{escape(report.verdict.capitalize())}</h2><p>{escape(sentence(report))}</p>'
-        f'</div><div class="pictures">{_pictures(report)}</div>'
-        f"<h3>What was seen</h3><table>{rows}</table><h3>What was not tested</h3><ul>{gaps}</ul></div>"
-    )
+    verdict = element("h2", report.verdict.capitalize()), element("p", sentence(report))
+    gaps = element("ul", *(element("li", what) for what in report.not_tested), "")
+    parts = [
+        element("h1", f"Privacy audit of the claim {report.claim}"),
+        element("div", *verdict, class_=f"verdict {kind}"),
+        element("div", *_pictures(report), "", class_="pictures"),
+        *(element("h3", "What was seen"), html_pairs(report.facts())),
+        *(element("h3", "What was not tested"), gaps),
+    ]
+    return join([element("style", Html(_STYLE)), element("div", *parts, class_="audit")])
 
 
 def sentence(report: Report) -> str:
@@ -45,37 +49,31 @@ def sentence(report: Report) -> str:
         chance = f"{100 * (1 - report.confidence):.3g} %"
         return (
             f"The claim is false: if it were true, what was seen would happen in at most {chance} of all audits. "
-            f"An event that is likelier on the {report.direction} input shows it: {_short(report.event)}."
+            f"An event that is likelier on the {report.direction} input shows it: {cut(report.event, 100)}."
         )
     if not report.tested:
         return f"Nothing can be said about the claim: {report.reason}."
     return "Nothing that was seen contradicts the claim. That is no proof: only these inputs were tried, only so often."
 
 
-def _short(words: str, most: int = 100) -> str:
-    return words if len(words) <= most else words[: most - 1] + "…"
-
-
-def _pictures(report: Report) -> str:
-    drawn = []
+def _pictures(report: Report) -> Iterator[Html]:
     if report.sketch is not None:
-        drawn.append((histogram(report.sketch), "How often each value was seen on the two inputs. Shaded: the event."))
+        yield _figure(histogram(report.sketch), "How often each value was seen on the two inputs. Shaded: the event.")
     if report.best is not None:
         where = "above" if report.refuted else "not proved to be above"
-        drawn.append(
-            (
-                trade_off(report),
-                f"The event is {where} the line, which is the most that the claim allows. The box is where its two "
-                "probabilities lie.",
-            )
-        )
-    return "".join(f"<figure>{svg}<figcaption>{escape(words)}</figcaption></figure>" for svg, words in drawn)
+        box = "The box is where its two probabilities lie."
+        words = f"The event is {where} the line, which is the most that the claim allows. {box}"
+        yield _figure(trade_off(report), words)
+
+
+def _figure(drawn: Html, words: str) -> Html:
+    return element("figure", drawn, element("figcaption", words))
 
 
 def page(report: Report) -> str:
     """Return a whole page that needs nothing else."""
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(report.verdict)}</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Audit: {report.verdict}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"></head>'
         f'<body style="margin:0;background:#fff">{body(report)}</body></html>'
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...privacy.measures import Measure
+from ...show.table import text_table
 from ..events.sketch import Sketch
 from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 from ..evidence.counts import Evidence
@@ -156,7 +157,7 @@ class Report:
 
     def __str__(self) -> str:
         head = {"refuted": "REFUTED", "not refuted": "not refuted", "not tested": "NOT TESTED"}[self.verdict]
-        return "\n".join([head, *(f"  {name:<11} {words}" for name, words in self.lines())])
+        return "\n".join([head, text_table(self.lines(), indent="  ")])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, ready for JSON."""

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...errors import InvalidArgument
+from ...show.table import cut
 
 __all__ = ["Unit", "check_inputs", "owner", "plain", "shown"]
 
@@ -18,8 +19,7 @@ Unit: TypeAlias = str | int | Callable[[object], Hashable]
 
 def shown(value: object, most: int = 60) -> str:
     """Print an input in a few characters."""
-    text = repr(value).replace("\n", " ")
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return cut(repr(value).replace("\n", " "), most)
 
 
 def check_inputs(inputs: object, neighbours: str | None = None, unit: Unit | None = None) -> tuple[object, object]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import overload
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
-from ..bar import bar, share_of
+from ...show.bar import share_bar
+from ...show.table import html_table, text_table
 from ..entry import Entry, read_line
 from ..stores.store import LedgerStore
 
-__all__ = ["History", "read_history"]
+__all__ = ["History", "read_history", "share_of"]
 
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")
 _CHUNK = 1000
@@ -42,23 +42,29 @@ class History(Sequence[Entry]):
         return self.entries[place]
 
     def __str__(self) -> str:
-        rows = [_HEAD, *map(_row, self.entries)]
-        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)).rstrip() for row in rows]
-        return "\n".join([*lines, self._foot()])
+        return f"{text_table([_HEAD, *map(_row, self.entries)])}\n{self._foot()}"
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in _HEAD)
-        rows = ("".join(f"<td>{escape(word)}</td>" for word in _row(entry)) for entry in self.entries)
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        foot = f'<tfoot><tr><td colspan="{len(_HEAD)}">{escape(self._foot())}</td></tr></tfoot>'
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>"
+        return html_table(_HEAD, map(_row, self.entries), foot=self._foot())
 
     def _foot(self) -> str:
-        return f"spent {self.filter.spent()} of {_whole(self.filter)}  {bar(share_of(self.filter))}"
+        return f"spent {self.filter.spent()} of {_whole(self.filter)}  {share_bar(share_of(self.filter))}"
+
+
+def share_of(filter: Filter) -> float:  # noqa: A002 that is what it is
+    """Return the largest share spent of any amount that a filter counts.
+
+    >>> from discreet.ledger.review.history import share_of
+    >>> from discreet.privacy.filters.filter import open_filter
+    >>> from discreet.privacy.measures import PureDP
+    >>> share_of(open_filter(PureDP(1)))
+    0.0
+    """
+    pairs = [*zip(filter.used, filter.capacity, strict=True), (filter.leaked, filter.terms.delta)]
+    return max((float(used / most) for used, most in pairs if most), default=0.0)
 
 
 def _whole(filter: Filter) -> Measure:  # noqa: A002 that is what it is

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TypeAlias
 
 from ...privacy.measures import Measure
-from ..bar import bar
+from ...show.bar import share_bar
+from ...show.table import html_pairs, text_table
 
 __all__ = ["Checkpoint", "Verdict"]
 
@@ -34,14 +34,13 @@ class Verdict:
     checkpoint: Checkpoint
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:10}  {value}" for name, value in self._rows())
+        return text_table(self._rows())
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in self._rows())
-        return f"<table><caption>the chain holds</caption><tbody>{rows}</tbody></table>"
+        return html_pairs(self._rows(), caption="the chain holds")
 
     def _rows(self) -> list[tuple[str, str]]:
         number, mark = self.checkpoint
@@ -50,7 +49,7 @@ class Verdict:
             ("verdict", "the chain holds, every charge fits its budget"),
             ("entries", f"{self.entries}: {self.charges} charges, {self.answers} answers, {self.pending} pending"),
             ("promise", str(self.promise)),
-            ("spent", f"{self.spent}  {bar(self.share)}"),
+            ("spent", f"{self.spent}  {share_bar(self.share)}"),
             ("re-priced", priced),
             ("checkpoint", f"{number} {mark}"),
         ]

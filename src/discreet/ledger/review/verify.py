@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from ...errors import InvalidArgument, LedgerCorrupt
 from ..account import Account, Used, read_account
-from ..bar import share_of
 from ..reading import books_at, last_of
 from ..stores.store import LedgerStore, Snapshot, account_name
+from .history import share_of
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk
 

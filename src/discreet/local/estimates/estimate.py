@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,6 +10,8 @@ import numpy as np
 from ...arithmetic.rational import rational
 from ...arithmetic.series import Array
 from ...errors import InvalidArgument
+from ...show.markup import element, join
+from ...show.table import html_table
 
 __all__ = ["Array", "Estimate", "Whose", "read_level", "read_of"]
 
@@ -74,11 +75,8 @@ class Estimate:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{cell}</th>" for cell in (self.what, "estimate", "± error", self._caption()))
-        rows = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self._rows()]
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        rest = "".join(f"<p>{html.escape(line)}</p>" for line in self._rest())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+        table = html_table((self.what, "estimate", "± error", self._caption()), self._rows())
+        return join([table, *(element("p", line) for line in self._rest())])
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
         order = np.argsort(-self.values, kind="stable")[:_SHOWN] if len(self.names) > _SHOWN else range(len(self.names))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, assert_never
 
 from ...arithmetic.rounding import shown
@@ -12,6 +11,8 @@ from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
 from ...query.algebra.tally import Free, GroupShare, RowShare, Share
+from ...show.markup import Html, element, join
+from ...show.table import html_table, text_table
 from ...statistics.releases.choice import ChosenRelease
 from ..selection import KEY_PART, Selection
 
@@ -137,18 +138,13 @@ def _foot(plan: Plan) -> str:
 
 def plan_text(plan: Plan) -> str:
     """Lay out the plan as a table; each error holds by itself, in one key."""
-    lines = [_heads(plan), *(row.words for row in _rows(plan))]
-    wide = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    table = ["  ".join(word.ljust(w) for word, w in zip(line, wide, strict=True)).rstrip() for line in lines]
-    return "\n".join([*table, _foot(plan)])
+    table = text_table([_heads(plan), *(row.words for row in _rows(plan))])
+    return f"{table}\n{_foot(plan)}"
 
 
-def plan_html(plan: Plan) -> str:
+def plan_html(plan: Plan) -> Html:
     """Write the plan as a table for a notebook."""
-    head = "".join(f"<th>{escape(word)}</th>" for word in _heads(plan))
-    lines = ("".join(f"<td>{escape(word)}</td>" for word in row.words) for row in _rows(plan))
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{escape(_foot(plan))}</p>"
+    return join([html_table(_heads(plan), (row.words for row in _rows(plan))), element("p", _foot(plan))])
 
 
 def plan_dict(plan: Plan) -> dict[str, object]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
+from ...show.markup import Html, element, join
 from .plan import plan_html, plan_text
 
 if TYPE_CHECKING:
@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
 __all__ = ["workload_html", "workload_text"]
 
+_FOOT = "all {} questions, in one charge, spend {}"
+
 
 def workload_text(workload: Workload) -> str:
     """Lay out every plan under its name, and what all of it spends."""
     tables = [f"{name}\n{plan_text(plan)}" for name, plan in workload.plans]
-    return "\n\n".join([*tables, f"all {len(workload)} questions, in one charge, spend {workload.spend}"])
+    return "\n\n".join([*tables, _FOOT.format(len(workload), workload.spend)])
 
 
-def workload_html(workload: Workload) -> str:
+def workload_html(workload: Workload) -> Html:
     """Write every plan as a table for a notebook."""
-    tables = [f"<h4>{escape(name)}</h4>{plan_html(plan)}" for name, plan in workload.plans]
-    return "".join(tables) + f"<p>all {len(workload)} questions, in one charge, spend {escape(str(workload.spend))}</p>"
+    tables = [part for name, plan in workload.plans for part in (element("h4", name), plan_html(plan))]
+    return join([*tables, element("p", _FOOT.format(len(workload), workload.spend))])

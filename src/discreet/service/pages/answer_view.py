@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from ...privacy.events.json import measure_from_json
+from ...show.markup import Html
 from ...wire.text import read_json
 from .charts.answer import Bar, answer_chart
 from .words import error_words, percent, value_words
@@ -42,7 +41,7 @@ class Chart:
     """The chart of one column."""
 
     name: str
-    picture: Markup
+    picture: Html
 
 
 @dataclass(frozen=True, slots=True)

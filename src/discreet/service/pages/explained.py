@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from ...curator.explanation import Explanation
 from ...plan.plan import Plan
 from ...plan.text.plan import share_text
 from ...privacy.measures import Measure
+from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
 from .words import error_words, percent
 
@@ -36,10 +35,10 @@ class Explained:
     stored: bool
     after: Measure | None
     texts: tuple[str, ...]
-    curve: Markup
+    curve: Html
 
 
-def explained_of(explanation: Explanation, curve: Markup) -> Explained:
+def explained_of(explanation: Explanation, curve: Html) -> Explained:
     """Lay out an explanation."""
     plan = explanation.plan
     averaged = any(len(places) > 1 for _, places in plan.uses)

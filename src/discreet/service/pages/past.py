@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ...show.table import cut
 from ..jobs.job import COLUMNS, Job, read_job
 from ..state import State
 from .answer_view import cost_of
@@ -35,7 +36,7 @@ class Past:
     def short(self) -> str:
         """The question on one line, cut if it is long."""
         line = " ".join(self.sql.split())
-        return line if len(line) <= SHORT else line[: SHORT - 1] + "…"
+        return cut(line, SHORT)
 
 
 def past_of(state: State, who: str, *, most: int, dataset: str | None = None) -> tuple[Past, ...]:

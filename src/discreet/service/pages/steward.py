@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -14,6 +13,7 @@ from ...errors import LedgerCorrupt, NotAllowed
 from ...ledger import Ledger
 from ...ledger.entry import Entry
 from ...privacy.budget_words import budget_to_words
+from ...show.markup import Html
 from ...wire.text import write_json
 from ..api import budget
 from ..api.call import ApiCall
@@ -50,7 +50,7 @@ class Standing:
 
     name: str
     purse: Purse | None
-    bar: Markup
+    bar: Html
     limited: bool
 
 
@@ -124,7 +124,7 @@ def _standing(ledger: Ledger, name: str) -> Standing:
     try:
         purse = Purse(ledger.spent(name), ledger.left(name))
     except NotAllowed:
-        return Standing(name, None, Markup(""), limited=True)
+        return Standing(name, None, Html(""), limited=True)
     limited = ledger.filter(name).terms != ledger.terms.filter.terms
     bar = left_bar(purse) if limited else part_bar(purse.spent, _purse(ledger))
     return Standing(name, purse, bar, limited)

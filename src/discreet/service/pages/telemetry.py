@@ -11,7 +11,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -23,12 +22,13 @@ from ...local.estimates.estimate import Estimate
 from ...local.reports.collector import Collector
 from ...local.reports.parameters import device_parameters
 from ...privacy.measures import PureDP
+from ...show.markup import Html
+from ...show.scale import ChartScale
 from ..http.csrf import check_origin
 from ..http.door import address_of
 from ..http.limits import Buckets, TooMany
 from ..state import State
-from .charts.chart import WIDTH, ChartFrame, along, circle, label, picture, segment
-from .charts.scale import ChartScale
+from .charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
 from .lessons.lesson import Fact
 from .visit import Visit, for_all
 
@@ -130,7 +130,7 @@ def _row(found: Estimate, at: int) -> tuple[str, str]:
     return f"{100 * found.values[at]:.1f} %", between
 
 
-def _picture(found: Estimate | None) -> Markup:
+def _picture(found: Estimate | None) -> Html:
     """Draw a bar from end to end of each interval, and a dot at the estimate, where it can be drawn."""
     frame = ChartFrame(ChartScale(0, 100, 120, WIDTH - 16), ChartScale(0, len(OPTIONS), 20, 20 + 38 * len(OPTIONS)))
     parts = [along(frame.x, frame.y.end + 4, "per cent")]
@@ -139,8 +139,8 @@ def _picture(found: Estimate | None) -> Markup:
         if found is not None:
             low, high = 100 * float(found.low[at]), 100 * float(found.high[at])
             value = min(max(100 * float(found.values[at]), 0.0), 100.0)
-            parts += [segment(frame, (low, at + 0.5), (high, at + 0.5), "bar")]
-            parts += [circle(frame, (value, at + 0.5), "dot", 5)]
+            bar = path(frame, [(low, at + 0.5), (high, at + 0.5)], "bar")
+            parts += [bar, circle(frame, (value, at + 0.5), "dot", 5)]
     words = (
         "For each way of travelling a dot at the estimated share, and a bar over the interval that holds the true one."
     )

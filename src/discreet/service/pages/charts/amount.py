@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from markupsafe import Markup
-
 from ....privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ....show.markup import Html, element
 
 __all__ = ["Purse", "amount", "left_bar", "part_bar"]
 
@@ -77,7 +76,7 @@ class Purse:
         return self.asked is not None and amount(self.asked) > amount(self.left)
 
 
-def left_bar(purse: Purse) -> Markup:
+def left_bar(purse: Purse) -> Html:
     """Draw spent, asked and left as one bar."""
     spent = 100 * purse.share(purse.spent)
     asked = 0.0 if purse.asked is None else min(100 * purse.share(purse.asked), 100 - spent)
@@ -87,14 +86,14 @@ def left_bar(purse: Purse) -> Markup:
     return _bar(spent, asked, words, over=purse.over)
 
 
-def part_bar(part: Measure, purse: Purse) -> Markup:
+def part_bar(part: Measure, purse: Purse) -> Html:
     """Draw what one person spent, of everything there is."""
     share = 100 * purse.share(part)
     return _bar(share, 0.0, f"{share:.0f} % of the whole", over=False)
 
 
-def _bar(spent: float, asked: float, words: str, *, over: bool) -> Markup:
-    return Markup(
-        '<svg class="left{}" viewBox="0 0 100 2" preserveAspectRatio="none" role="img" aria-label="{}">'
-        '<rect class="spent" width="{:.2f}" height="2"/><rect class="next" x="{:.2f}" width="{:.2f}" height="2"/></svg>'
-    ).format(" over" if over else "", words, spent, spent, asked)
+def _bar(spent: float, asked: float, words: str, *, over: bool) -> Html:
+    done = element("rect", class_="spent", width=spent, height=2)
+    more = element("rect", class_="next", x=spent, width=asked, height=2)
+    look = {"class_": "left over" if over else "left", "viewBox": "0 0 100 2", "preserveAspectRatio": "none"}
+    return element("svg", done, more, **look, role="img", aria_label=words)

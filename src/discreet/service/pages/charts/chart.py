@@ -5,30 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from ....show import markup
+from ....show.markup import Html, element, join, text
+from ....show.scale import ChartScale, Spot
 
-from .scale import ChartScale
-
-__all__ = [
-    "HEIGHT",
-    "WIDTH",
-    "ChartFrame",
-    "along",
-    "area",
-    "axes",
-    "circle",
-    "label",
-    "path",
-    "picture",
-    "plain",
-    "segment",
-    "steps",
-]
+__all__ = ["HEIGHT", "WIDTH", "ChartFrame", "along", "area", "axes", "circle", "label", "path", "picture", "plain"]
 
 WIDTH, HEIGHT = 400, 250
 """One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
-
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +22,7 @@ class ChartFrame:
     x: ChartScale
     y: ChartScale
 
-    def at(self, point: Point) -> str:
+    def at(self, point: Spot) -> str:
         """Write where a point stands."""
         return f"{self.x.place(point[0]):g} {self.y.place(point[1]):g}"
 
@@ -58,66 +42,51 @@ def plain(value: float) -> str:
     return f"{value:,.6g}".replace(",", "\u202f").replace("-", "−")
 
 
-def picture(title: str, described: str, parts: Iterable[Markup], height: int = HEIGHT, kind: str = "") -> Markup:
+def picture(title: str, described: str, parts: Iterable[Html], height: int = HEIGHT, kind: str = "") -> Html:
     """Frame the parts as one image; `title` and `described` are what people hear who do not see it."""
-    head = Markup('<svg class="chart {}" viewBox="0 0 {} {}" role="img"><title>{}</title><desc>{}</desc>')
-    return head.format(kind, WIDTH, height, title, described) + Markup("").join(parts) + Markup("</svg>")
+    return markup.picture(title, [element("desc", described), *parts], (WIDTH, height), class_=f"chart {kind}")
 
 
-def axes(frame: ChartFrame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Markup:
+def axes(frame: ChartFrame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Html:
     """Draw both axes: hairlines across for y, short marks for x, names at their ends."""
     x, y = frame.x, frame.y
-    across = Markup('<path class="grid" d="M{} {}H{}"/><text class="tick" x="{}" y="{}" text-anchor="end">{}</text>')
-    lines = [across.format(x.start, y.place(v), x.end, x.start - 6, y.place(v) + 4, plain(v)) for v in y.ticks(y_ticks)]
-    name = Markup('<text class="name" x="2" y="12">{}</text>').format(y_name)
-    return Markup("").join([*lines, along(x, y.start, x_name, x_ticks), name])
+    heights = [(y.place(v), plain(v)) for v in y.ticks(y_ticks)]
+    lines = [_stroke(f"M{x.start:g} {at:g}H{x.end:g}", "grid") for at, _ in heights]
+    words = [text(x.start - 6, at + 4, word, "end", class_="tick") for at, word in heights]
+    return join([*lines, *words, along(x, y.start, x_name, x_ticks), text(2, 12, y_name, "start", class_="name")])
 
 
-def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Markup:
+def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
     """Draw a horizontal axis at a height: a line, short marks, round numbers, its name at the end."""
-    mark = Markup('<path class="mark" d="M{} {}v4"/><text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>')
-    marks = [mark.format(x.place(v), height, x.place(v), height + 17, plain(v)) for v in x.ticks(ticks)]
-    base = Markup('<path class="axis" d="M{} {}H{}"/>').format(x.start, height, x.end)
-    word = Markup('<text class="name" x="{}" y="{}" text-anchor="end">{}</text>').format(x.end, height + 34, name)
-    return Markup("").join([base, *marks, word if name else ""])
+    places = [(x.place(v), plain(v)) for v in x.ticks(ticks)]
+    base = _stroke(f"M{x.start:g} {height:g}H{x.end:g}", "axis")
+    marks = [_stroke(f"M{at:g} {height:g}v4", "mark") for at, _ in places]
+    words = [text(at, height + 17, word, class_="tick") for at, word in places]
+    return join([base, *marks, *words, text(x.end, height + 34, name, "end", class_="name") if name else ""])
 
 
-def path(frame: ChartFrame, points: Sequence[Point], kind: str = "line") -> Markup:
+def path(frame: ChartFrame, points: Sequence[Spot], kind: str = "line") -> Html:
     """Draw a line through points."""
-    return Markup('<path class="{}" d="M{}"/>').format(kind, "L".join(map(frame.at, points)))
+    return _stroke(f"M{'L'.join(map(frame.at, points))}", kind)
 
 
-def area(frame: ChartFrame, points: Sequence[Point], kind: str = "area") -> Markup:
+def area(frame: ChartFrame, points: Sequence[Spot], kind: str = "area") -> Html:
     """Fill what lies between points and the lower axis."""
     ends = ((points[-1][0], frame.y.low), (points[0][0], frame.y.low))
-    return Markup('<path class="{}" d="M{}Z"/>').format(kind, "L".join(map(frame.at, (*points, *ends))))
+    return _stroke(f"M{'L'.join(map(frame.at, (*points, *ends)))}Z", kind)
 
 
-def steps(points: Sequence[Point], end: float) -> list[Point]:
-    """Turn points into the corners of a staircase that holds each value up to the next, the last one up to `end`.
-
-    >>> from discreet.service.pages.charts.chart import steps
-    >>> steps([(0, 1), (2, 3)], 5)
-    [(0, 1), (2, 1), (2, 3), (5, 3)]
-    """
-    after = [x for x, _ in points[1:]] + [end]
-    return [corner for (x, y), to in zip(points, after, strict=True) for corner in ((x, y), (to, y))]
+def _stroke(way: str, kind: str) -> Html:
+    return element("path", class_=kind, d=way)
 
 
-def segment(frame: ChartFrame, start: Point, end: Point, kind: str) -> Markup:
-    """Draw one straight line."""
-    return path(frame, (start, end), kind)
-
-
-def circle(frame: ChartFrame, at: Point, kind: str = "dot", radius: float = 4) -> Markup:
+def circle(frame: ChartFrame, at: Spot, kind: str = "dot", radius: float = 4) -> Html:
     """Draw a dot."""
-    place = Markup('<circle class="{}" cx="{:g}" cy="{:g}" r="{:g}"/>')
-    return place.format(kind, frame.x.place(at[0]), frame.y.place(at[1]), radius)
+    return element("circle", class_=kind, cx=frame.x.place(at[0]), cy=frame.y.place(at[1]), r=radius)
 
 
 def label(
-    frame: ChartFrame, at: Point, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
-) -> Markup:
+    frame: ChartFrame, at: Spot, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
+) -> Html:
     """Write words at a point, moved by dx and dy."""
-    x, y = frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy
-    return Markup('<text class="{}" x="{:g}" y="{:g}" text-anchor="{}">{}</text>').format(kind, x, y, anchor, words)
+    return text(frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy, words, anchor, class_=kind)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from markupsafe import Markup
-
 from ....data.unit import window_start
 from ....errors import DiscreetError
 from ....ledger import Ledger
@@ -16,9 +14,10 @@ from ....ledger.clock import read_time
 from ....ledger.entry import Entry
 from ....privacy.events.json import from_json
 from ....privacy.filters.filter import Filter
+from ....show.markup import Html
+from ....show.scale import ChartScale, linear, steps
 from .amount import amount
-from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, plain, segment, steps
-from .scale import ChartScale, linear
+from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, plain
 
 __all__ = ["Point", "price_of", "spending_chart", "spent_over_time"]
 
@@ -72,7 +71,7 @@ def _add_up(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
         yield Point(time, float(common + max(parts.values(), default=Fraction())))
 
 
-def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: datetime | None = None) -> Markup:
+def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: datetime | None = None) -> Html:
     """Draw what was spent as a staircase under the line of the whole budget."""
     end = datetime.now(UTC) if now is None else now
     first = points[0].time if points else end
@@ -85,7 +84,7 @@ def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: date
         area(frame, stairs),
         axes(ChartFrame(ChartScale(0, 1, x.start, x.end), y), "", f"{symbol} spent", x_ticks=0),
         path(frame, stairs),
-        segment(frame, (x.low, whole), (x.high, whole), "limit"),
+        path(frame, [(x.low, whole), (x.high, whole)], "limit"),
         label(frame, (x.high, whole), "budget", kind="word limit", anchor="end", dy=-5),
         *_dates(frame, end),
     ]
@@ -97,7 +96,7 @@ _FORMS = ((600, "%H:%M:%S"), (36 * 3600, "%H:%M"), (300 * 86_400, "%d %b"))
 """How moments are written where the whole picture spans less than so many seconds."""
 
 
-def _dates(frame: ChartFrame, end: datetime) -> Iterable[Markup]:
+def _dates(frame: ChartFrame, end: datetime) -> Iterable[Html]:
     x = frame.x
     span = x.high - x.low
     form = next((form for most, form in _FORMS if span < most), "%b %Y")

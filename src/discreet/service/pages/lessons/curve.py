@@ -8,14 +8,13 @@ from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
 
-from markupsafe import Markup
-
 from ....mechanisms.additive.gaussian import Gaussian
 from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.curve import Curve
+from ....show.markup import Html
+from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
-from ..charts.scale import ChartScale, linear
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
 
@@ -72,7 +71,7 @@ def tail_bound(mu: float, epsilon: float) -> float:
     return NormalDist().cdf(mu / 2 - epsilon / mu)
 
 
-def _picture(spread: float, laplace: Curve, gaussian: Curve, end: float) -> Markup:
+def _picture(spread: float, laplace: Curve, gaussian: Curve, end: float) -> Html:
     x = linear(0, end, 46, WIDTH - 10)
     frame = ChartFrame(x, ChartScale(LEAST, 1, HEIGHT - 44, 24, log=True))
     at = [x.high * i / POINTS for i in range(POINTS + 1)]

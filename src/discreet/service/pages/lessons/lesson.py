@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
+from ....show.markup import Html
 from ..charts.chart import plain
 
 __all__ = ["Fact", "Lesson", "Slide", "read_slide"]
@@ -63,7 +62,7 @@ class Lesson:
 
     name: str
     slides: tuple[Slide, ...]
-    picture: Markup
+    picture: Html
     facts: tuple[Fact, ...]
     table: tuple[Sequence[str], ...] = ()
 

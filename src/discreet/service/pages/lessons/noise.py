@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from markupsafe import Markup
-
 from ....arithmetic.rounding import shown
 from ....mechanisms.additive.discrete_laplace import Geometric
 from ....privacy.advise import meaning
 from ....privacy.measures import PureDP
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture, segment, steps
-from ..charts.scale import ChartScale, linear
+from ....show.markup import Html, join
+from ....show.scale import ChartScale, linear, steps
+from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["noise_lesson"]
@@ -42,7 +41,7 @@ def _law(epsilon: float, truth: int) -> tuple[tuple[float, float], ...]:
     return tuple((x, float(geometric.pmf(x - truth))) for x in range(TRUTH - REACH, TRUTH + REACH + 1))
 
 
-def _picture(epsilon: float, draws: tuple[int, ...]) -> Markup:
+def _picture(epsilon: float, draws: tuple[int, ...]) -> Html:
     with_you, without = _law(epsilon, TRUTH), _law(epsilon, TRUTH - 1)
     y = linear(0, max(p for _, p in with_you), HEIGHT - 76, 24)
     frame = ChartFrame(ChartScale(TRUTH - REACH - 0.5, TRUTH + REACH + 0.5, 46, WIDTH - 10), y)
@@ -62,7 +61,7 @@ def _stairs(law: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
     return steps([(x - 0.5, p) for x, p in law], law[-1][0] + 0.5)
 
 
-def _marks(frame: ChartFrame, draws: tuple[int, ...]) -> Markup:
+def _marks(frame: ChartFrame, draws: tuple[int, ...]) -> Html:
     """Draw each draw as a short stroke under the axis; those beyond the picture stand at its ends."""
     top, rise = frame.y.start + 42, 3.0
     strip = ChartFrame(frame.x, ChartScale(0, 4, top + 4 * rise, top))
@@ -72,8 +71,8 @@ def _marks(frame: ChartFrame, draws: tuple[int, ...]) -> Markup:
         x = min(max(draw, TRUTH - REACH), TRUTH + REACH)
         level = seen.get(x, 0)
         seen[x] = level + 1
-        strokes.append(segment(strip, (x, level % 4), (x, level % 4 + 0.8), "stroke"))
-    return Markup("").join(strokes)
+        strokes.append(path(strip, [(x, level % 4), (x, level % 4 + 0.8)], "stroke"))
+    return join(strokes)
 
 
 def _facts(epsilon: float, geometric: Geometric) -> tuple[Fact, ...]:

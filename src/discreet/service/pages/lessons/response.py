@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ....arithmetic.rounding import shown
 from ....mechanisms.response.randomized import Frequencies, RandomizedResponse
-from ..charts.chart import WIDTH, ChartFrame, circle, label, picture, plain, segment
-from ..charts.scale import ChartScale
+from ....show.markup import Html, join
+from ....show.scale import ChartScale
+from ..charts.chart import WIDTH, ChartFrame, circle, label, path, picture, plain
 from .lesson import Fact, Lesson, Slide
 
 __all__ = ["response_lesson"]
@@ -46,7 +46,7 @@ def _facts(response: RandomizedResponse, said: NDArray[np.int64], found: Frequen
     )
 
 
-def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequencies) -> Markup:
+def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequencies) -> Html:
     crowd = ChartFrame(ChartScale(0, COLUMNS - 1, 18, WIDTH - 18), ChartScale(0, ROWS - 1, 22, 110))
     dots = []
     for place in range(ROWS * COLUMNS):
@@ -58,7 +58,7 @@ def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequenc
     return picture("A hundred answers", words, [*dots, _interval(found)], height=200)
 
 
-def _interval(found: Frequencies) -> Markup:
+def _interval(found: Frequencies) -> Html:
     frame = ChartFrame(ChartScale(0, 1, 18, WIDTH - 18), ChartScale(0, 1, 178, 150))
     low, high = found.interval(0.05)[1]
     value = float(found.values[1])
@@ -67,10 +67,10 @@ def _interval(found: Frequencies) -> Markup:
         for tick in (0.0, 0.25, 0.5, 0.75, 1.0)
     ]
     marks += [
-        segment(frame, (0, 0), (1, 0), "axis"),
-        segment(frame, (SHARE, 0), (SHARE, 1), "truth"),
+        path(frame, [(0, 0), (1, 0)], "axis"),
+        path(frame, [(SHARE, 0), (SHARE, 1)], "truth"),
         label(frame, (SHARE, 1), "truth", kind="word other", anchor="middle", dy=-4),
-        segment(frame, (low, 0.4), (high, 0.4), "bar"),
+        path(frame, [(low, 0.4), (high, 0.4)], "bar"),
         circle(frame, (value, 0.4), "dot", 5),
     ]
-    return Markup("").join(marks)
+    return join(marks)

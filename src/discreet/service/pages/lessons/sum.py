@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from markupsafe import Markup
-
 from ....mechanisms.additive.laplace import Laplace
 from ....privacy.compose import compose
 from ....privacy.explain.why import Why
 from ....privacy.measures import PureDP
+from ....show.markup import Html
+from ....show.scale import linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
-from ..charts.scale import linear
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
 
@@ -62,7 +61,7 @@ def _price(k: int, each: float, delta: float, method: str) -> float:
     return next(row.epsilon for row in whys.rows if row.method == method)
 
 
-def _picture(k: int, lines: dict[str, list[tuple[int, float]]]) -> Markup:
+def _picture(k: int, lines: dict[str, list[tuple[int, float]]]) -> Html:
     top = max(price for points in lines.values() for _, price in points)
     frame = ChartFrame(linear(0, k, 46, WIDTH - 64), linear(0, top, HEIGHT - 44, 24))
     kinds = {"basic": "line faint", "advanced": "line other", "tightest": "line"}

@@ -1,0 +1,33 @@
+"""Bars in characters: a share of a whole, and a value with its interval."""
+
+from __future__ import annotations
+
+__all__ = ["error_bar", "share_bar"]
+
+
+def share_bar(share: float, width: int = 20) -> str:
+    """Draw a share; anything spent shows, and only a full bar is full.
+
+    >>> from discreet.show.bar import share_bar
+    >>> share_bar(0.25), share_bar(1e-9), share_bar(0.999999)
+    ('█████░░░░░░░░░░░░░░░ 25 %', '█░░░░░░░░░░░░░░░░░░░ 1 %', '███████████████████░ 99 %')
+    """
+    full = width if share >= 1 else min(width - 1, max(int(width * share), 1 if share > 0 else 0))
+    percent = 100 if share >= 1 else min(99, max(round(100 * share), 1 if share > 0 else 0))
+    return f"{'█' * full}{'░' * (width - full)} {percent} %"
+
+
+def error_bar(interval: tuple[float, float], value: float, span: tuple[float, float], width: int = 24) -> str:
+    """Draw an interval to scale, the value as a dot.
+
+    >>> from discreet.show.bar import error_bar
+    >>> error_bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)
+    '  ├─●─┤  '
+    """
+    scale = (width - 1) / ((span[1] - span[0]) or 1.0)
+    low, dot, high = (min(width - 1, max(0, round((x - span[0]) * scale))) for x in (interval[0], value, interval[1]))
+    line = [" "] * width
+    line[low : high + 1] = ["─"] * (high - low + 1)
+    line[low], line[high] = "├", "┤"
+    line[dot] = "●"
+    return "".join(line)
