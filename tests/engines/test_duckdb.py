@@ -106,6 +106,20 @@ class TestSources:
         with DuckDB({"people": path}) as engine:
             assert engine.tally(TALLY) == Memory({"people": rows}).tally(TALLY)
 
+    def test_the_name_of_a_file_is_no_pattern_and_that_of_its_folder_no_column(self, tmp_path):
+        (tmp_path / "region=S").mkdir()
+        paths = [tmp_path / name for name in ("[ab].csv", "p*.csv", "q?.csv", "region=S/people.csv", "o'b.csv")]
+        for path in (*paths, tmp_path / "a.csv", tmp_path / "pq.csv", tmp_path / "qq.csv"):
+            region = "N" if path in paths else "S"
+            path.write_text(f"age,income,region\n1,2,{region}\n")
+        for path in paths:
+            with DuckDB({"people": path}) as engine:
+                assert [key for key in engine.tally(TALLY) if key == ("N",)], path.name
+                assert list(engine.columns("people")) == ["age", "income", "region"]
+        stored = tmp_path / "region=S" / "[x].parquet"
+        pq.write_table(pa.table({"age": [1], "income": [2.0], "region": ["N"]}), stored)
+        assert ("N",) in DuckDB({"people": stored}).tally(TALLY)
+
     def test_collations_of_a_table_and_of_a_connection_do_not_count(self, tmp_path):
         """One row 'n' before a thousand 'N': under NOCASE it would stand for all of them."""
         connection = duckdb.connect()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
+import io
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +44,7 @@ def open_csv(path: str | Path) -> CsvFile:
     try:
         delimiter, header = _header(place)
         records = check_grammar(_blocks(place), delimiter)
-    except OSError:
+    except (OSError, EOFError, zlib.error):  # the last two: a compressed file that ends too early, or is none
         raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None
     except InvalidArgument as problem:
         raise InvalidArgument(f"{place.name} cannot be read as CSV: {problem}") from None
@@ -49,19 +52,32 @@ def open_csv(path: str | Path) -> CsvFile:
 
 
 def _header(place: Path) -> tuple[str, tuple[str, ...]]:
+    """Read the first record, whose quoted names may hold line ends; a delimiter inside quotes does not count."""
+    first = b""
     with _opened(place) as file:
-        first = file.readline().decode("utf-8-sig", errors="replace")
-    delimiter = max(DELIMITERS, key=first.count)
-    header = tuple(next(csv.reader([first], delimiter=delimiter), ()))
+        for line in file:
+            first += line
+            if first.count(b'"') % 2 == 0 or len(first) > BLOCK:
+                break
+    text = first.decode("utf-8-sig", errors="replace")
+    outside = "".join(text.split('"')[::2])
+    delimiter = max(DELIMITERS, key=outside.count)
+    try:
+        header = tuple(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), ()))
+    except csv.Error:
+        header = ()
     if not header or not all(header) or len({label.casefold() for label in header}) < len(header):
         raise InvalidArgument("the first line must name its columns, each with a name of its own")
     return delimiter, header
 
 
 def _blocks(place: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file but for a byte order mark at its start."""
     with _opened(place) as file:
-        while block := file.read(BLOCK):
+        block = file.read(BLOCK).removeprefix(codecs.BOM_UTF8)
+        while block:
             yield block
+            block = file.read(BLOCK)
 
 
 def _opened(place: Path) -> IO[bytes]:

@@ -8,6 +8,7 @@ their values have several.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,14 +37,14 @@ def file_sql(path: str | Path, connection: DuckDBPyConnection) -> str:
     >>> import duckdb
     >>> from discreet.engines.duckdb.sources import file_sql
     >>> file_sql("visits.parquet", duckdb.connect())
-    "read_parquet('visits.parquet')"
+    "read_parquet('visits.parquet', hive_partitioning = false)"
 
     Refuses other kinds of files, text files without a header line, and those that are not well-formed.
     """
     name = str(path)
     plain = name.removesuffix(".gz").lower()
     if plain.endswith((".parquet", ".pq")):
-        return f"read_parquet({doubled(name, chr(39))})"
+        return f"read_parquet({_literal(name)}, hive_partitioning = false)"
     if plain.endswith((".csv", ".tsv", ".txt")):
         file = open_csv(name)
         sql = _csv_sql(file)
@@ -74,10 +75,16 @@ def _csv_sql(file: CsvFile) -> str:
         "escape": "'\"'",
         "strict_mode": "false" if found.lf and found.crlf else "true",  # strict means one kind of line end
         "parallel": "false" if found.quoted_ends or (found.lf and found.crlf) else "true",
+        "hive_partitioning": "false",  # a folder's name is no column
         "max_line_size": str(max(1 << 21, 2 * found.longest)),
     }
     settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
-    return f"read_csv({doubled(str(file.path), chr(39))}, {settings})"
+    return f"read_csv({_literal(str(file.path))}, {settings})"
+
+
+def _literal(path: str) -> str:
+    """Write the path of one file: brackets, stars and question marks in it are no pattern."""
+    return doubled(re.sub(r"[*?\[]", lambda found: f"[{found.group()}]", path), "'")
 
 
 def arrow_table(source: TableSource, name: str) -> Any:  # noqa: ANN401

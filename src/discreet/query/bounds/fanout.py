@@ -172,7 +172,7 @@ def _joined(rows: Relation) -> int:
             made = _joined(left) + _joined(right) + (_most_rows(rows) if multiplied else 0)
             return _few(made, "JOIN of private tables")
         case Union(parts=parts):
-            return sum(map(_joined, parts))
+            return _few(sum(map(_joined, parts)), "UNION ALL of joins")
         case _:
             assert_never(rows)
 
