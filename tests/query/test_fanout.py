@@ -64,6 +64,13 @@ class TestAJoinWithAPublicTable:
         assert multiplicity(ask(both, codes(50)).rows) == 50
 
 
+def test_all_joins_of_a_union_count_together():
+    part = "SELECT c.code FROM rows r JOIN codes c ON r.dx = c.dx"
+    assert ask(f"SELECT COUNT(*) FROM ({part} UNION ALL {part}) AS u", codes(4_000))
+    with pytest.raises(UnsupportedQuery, match="UNION ALL of joins.*10,000 are allowed"):
+        ask(f"SELECT COUNT(*) FROM ({part} UNION ALL {part}) AS u", codes(9_900))
+
+
 class TestAJoinOfPeople:
     def test_is_no_clock(self):
         union = " UNION ALL ".join(["SELECT uid, dx FROM sick"] * 8)
