@@ -24,6 +24,7 @@ from .estimates.estimate import Array, Estimate, Whose, read_level, read_of
 from .estimates.inversion import holders
 from .family import Family
 from .law import TwoLevelLaw
+from .reports.report import read_text
 from .shuffle import Shuffle, shuffle_choice
 
 __all__ = ["Choice"]
@@ -220,7 +221,7 @@ def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:
     if not isinstance(options, Sequence):
         return None, whole(int(options), "options", least=2, most=_MOST)
     names = tuple(options)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+    if len({read_text(name, "an option") for name in names}) != len(names):
         raise InvalidArgument("options must be text, each listed once")
     whole(len(names), "the number of options", least=2, most=_MOST)
     return names, len(names)

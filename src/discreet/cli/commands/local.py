@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -206,23 +207,33 @@ def _names(path: Path | None) -> list[str] | None:
     if path is None:
         return None
     try:
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line]
+        lines = [line for line in path.read_bytes().splitlines() if line]
     except OSError:
         raise InvalidArgument(f"{path} cannot be read") from None
+    decoded = [(line, line.decode(errors="ignore")) for line in lines]
+    texts = [text for line, text in decoded if text.encode() == line]
+    if len(texts) < len(lines):
+        typer.echo(f"{len(lines) - len(texts)} candidates refused, which are not UTF-8", err=True)
+    return texts
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[Iterator[str]]:
-    """Open lines to read, without their ends and without empty ones."""
+    """Open lines to read, without their ends and without empty ones; a byte that is no UTF-8 spoils its own line only.
+
+    Such a byte becomes a lone surrogate, which no reader of a line takes.
+    """
 
     def lines(file: TextIO) -> Iterator[str]:
         return (line for line in (row.strip() for row in file) if line)
 
     if path == "-":
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
         yield lines(sys.stdin)
         return
     try:
-        file = Path(path).open(encoding="utf-8")  # noqa: SIM115 - closed below
+        file = Path(path).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 - closed below
     except OSError:
         raise InvalidArgument(f"{path} cannot be read") from None
     with file:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from ...errors import InvalidArgument
-from .report import params_hash
+from .report import params_hash, read_text
 
 __all__ = ["DOMAIN", "canonical", "device_parameters", "fields_of", "signed_text"]
 
@@ -51,9 +51,11 @@ def device_parameters(
     >>> from discreet.privacy import PureDP
     >>> sorted(device_parameters(Choice(3, PureDP(1)), metric="browser"))
     ['metric', 'parameters', 'params']
+
+    Refuses a metric that is no text in UTF-8.
     """
     given = mechanism.to_json()
-    made = {"metric": metric, "parameters": canonical(given), "params": params_hash(given)}
+    made = {"metric": read_text(metric, "metric"), "parameters": canonical(given), "params": params_hash(given)}
     return made if sign is None else made | {"signature": sign(signed_text(metric, made["parameters"]))}
 
 
