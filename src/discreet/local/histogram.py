@@ -147,10 +147,10 @@ class Histogram:
         return read_numbers(np.asarray(reports), self.starts[-1])
 
     def variance(self, *, n: int, first: int, last: int) -> float:
-        """Return about the variance of an estimated range, all bins being alike."""
+        """Return the largest variance of an estimated range, wherever the values lie."""
         weights = np.zeros(self.tree.bins)
         weights[slice(*self._range(first, last))] = 1.0
-        return self.tree.variance(weights) / whole(n, "n", least=1)
+        return float(self.tree.variances(weights).max()) / whole(n, "n", least=1)
 
     def error(self, *, n: int, first: int, last: int, beta: Amount = 0.05) -> float:
         """Bound |estimate − frequency| of one range, with probability at least 1 − β (Hoeffding 1963)."""

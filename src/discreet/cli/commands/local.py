@@ -16,6 +16,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from ...errors import DiscreetError, InvalidArgument
+from ...local.deployments.rappor import Rappor
 from ...local.histogram import Histogram
 from ...local.reports.catalogue import MECHANISMS, LocalMechanism, read_mechanism
 from ...local.reports.collector import Collector, influence_of
@@ -126,7 +127,8 @@ def estimate(  # noqa: PLR0917 - each argument is an option
         reply = found.to_dict() | ({"influence": reach} if forged else {})
         typer.echo(json.dumps(reply, ensure_ascii=False) if json_ else str(found))
         if forged and not json_:
-            typer.echo(f"{forged} forged reports can have moved an estimate by at most {reach:.3g}")
+            most = "about" if isinstance(collector.mechanism, Rappor) else "at most"
+            typer.echo(f"{forged} forged reports can have moved an estimate by {most} {reach:.3g}")
 
 
 def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int) -> LocalMechanism:
@@ -171,7 +173,8 @@ def _told(facts: dict[str, Any], metric: str, n: int) -> str:
             f"{metric}: {facts['mechanism']}",
             f"one report costs    ε = {facts['epsilon']:.6g}, for whoever sends it",
             f"{n} reports      off by at most {facts['error']:.4g}, with probability 95 %",
-            f"one forged report   moves an estimate by at most {facts['one forged report']:.3g}",
+            f"one forged report   moves an estimate by {'about' if facts['mechanism'] == 'rappor' else 'at most'} "
+            f"{facts['one forged report']:.3g}",
         ]
     )
 

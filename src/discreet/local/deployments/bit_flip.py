@@ -166,11 +166,16 @@ class BitFlip:
         return up(math.sqrt(math.log(4 / read_beta(beta)) / (2 * drew)) / (2 * self.p - 1))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move an estimate, the others drawing their buckets as expected."""
+        """Bound how far `forged` of n reports can move any estimate, whatever they say and buckets they name.
+
+        With H honest devices in a bucket, k forged reports move its share by at most k/(H + k). H is at least what it
+        is in all buckets with probability 1 − 10⁻⁹ (Chernoff).
+        """
         people = whole(n, "n", least=1)
         many = whole(forged, "forged", most=people)
-        honest = (people - many) * self.sample / self.buckets
-        return up(many / (many + honest) / (2 * self.p - 1)) if many else 0.0
+        drew = (people - many) * self.sample / self.buckets
+        sure = math.sqrt(2 * drew * math.log(1e9 * self.buckets)) if self.sample < self.buckets else 0.0
+        return up(many / (many + max(drew - sure, 0.0)) / (2 * self.p - 1)) if many else 0.0
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
