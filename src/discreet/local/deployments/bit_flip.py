@@ -19,6 +19,7 @@ from ...mechanisms.response.randomized import read_answers
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
+from ..designs.design import read_array
 from ..estimates.calibration import least_epsilon
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import clopper_pearson
@@ -92,7 +93,7 @@ class BitFlip:
     def randomize(self, value: NDArray[Any], *, bits: Bits | None = None) -> _Rows: ...
     def randomize(self, value: int | NDArray[Any], *, bits: Bits | None = None) -> list[int] | _Rows:
         """Draw the report of one value, or of values of different devices; each draws its own buckets."""
-        values = read_answers(value, self.buckets)
+        values = read_answers(read_array(value), self.buckets)
         drawn = self.draw_buckets(values.size, bits)
         sent = flip_with(self.gamma, self.answer(values.reshape(-1), drawn, bits), bits)
         reports = 2 * drawn + sent
@@ -133,7 +134,7 @@ class BitFlip:
 
     def read(self, reports: object) -> _Rows:
         """Read reports; refuses those no device could have sent."""
-        array = np.asarray(reports)
+        array = read_array(reports, axes=2)
         if array.ndim != 2 or array.shape[1] != self.sample or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument(f"reports must be a list of at least one report of {self.sample} bits")
         if array.min() < 0 or array.max() >= 2 * self.buckets or (np.diff(array >> 1, axis=1) <= 0).any():

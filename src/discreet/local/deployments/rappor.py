@@ -20,6 +20,7 @@ from ...privacy.events import Promise
 from ..estimates.estimate import Estimate
 from ..estimates.proportion import deviations
 from ..reports.parameters import fields_of
+from ..spend import read_epsilon
 from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
 from .flip import promise
 from .hashing import RowHashes, Words64, fingerprints, read_key, read_width
@@ -76,6 +77,7 @@ class Rappor:
         shape = {"bits": width, "hashes": whole(hashes, "hashes", least=1, most=width), "key": read_key(key)}
         for name, value in {**shape, **shares, "cohorts": whole(cohorts, "cohorts", least=1, most=1 << 16)}.items():
             object.__setattr__(self, name, value)
+        read_epsilon(self.epsilon / self.hashes)
 
     @classmethod
     def for_error(

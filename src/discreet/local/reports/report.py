@@ -48,8 +48,7 @@ def params_hash(parameters: Mapping[str, object]) -> str:
     >>> params_hash({"b": 1, "a": "é"}) == params_hash({"a": "é", "b": 1})
     True
     """
-    text = json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(_written(parameters, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def read_text(text: object, name: str) -> str:
@@ -74,7 +73,15 @@ def pack(report: LocalReport) -> str:
     '{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}'
     """
     fields = {"v": VERSION, "metric": report.metric, "params": report.params, "report": report.report}
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _written(fields)
+
+
+def _written(fields: Mapping[str, object], *, sort_keys: bool = False) -> str:
+    try:
+        text = json.dumps(fields, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InvalidArgument("only JSON types travel: text, finite numbers, lists of them") from None
+    return read_text(text, "what travels")
 
 
 def unpack(line: str | bytes, *, params: str, metric: str | None = None) -> LocalReport:
@@ -106,7 +113,7 @@ def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -
     name = read_text(metric, "metric").encode()
     if not isinstance(params, str) or not HEX.fullmatch(params) or len(params) != 16:
         raise InvalidArgument("params must be the hash of the parameters, 16 hexadecimal digits")
-    if len(name) > 255 or not 1 <= width <= 255:
+    if len(name) > 255 or type(width) is not int or not 1 <= width <= 255:
         raise InvalidArgument("a block holds a metric's name of at most 255 bytes and reports of 1 to 255 bytes each")
     header = _MAGIC + bytes.fromhex(params) + bytes([width, len(name)]) + name
     return header + _bytes_of(np.asarray(reports), width).tobytes()
@@ -135,7 +142,13 @@ def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDAr
 
     Refuses other parameters, another metric, and a block that is cut off.
     """
-    if data[:4] != _MAGIC or len(data) < 14 or data[12] == 0 or len(data) < 14 + data[13]:
+    if (
+        not isinstance(data, bytes)
+        or data[:4] != _MAGIC
+        or len(data) < 14
+        or data[12] == 0
+        or len(data) < 14 + data[13]
+    ):
         raise InvalidArgument("this is no block of reports in version 1")
     width, start = data[12], 14 + data[13]
     _same(data[4:12].hex(), params, data[14:start].decode(errors="replace"), metric)
@@ -145,6 +158,8 @@ def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDAr
 
 
 def _parsed(line: str | bytes) -> dict[str, Any]:
+    if not isinstance(line, str | bytes):
+        raise InvalidArgument("a report must be one line of JSON, text or bytes")
     if len(line) > _LONGEST:
         raise InvalidArgument(f"a report has at most {_LONGEST} characters")
     try:
