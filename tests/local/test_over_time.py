@@ -234,6 +234,11 @@ class TestRefusedValues:
                 device.report(wrong)
             assert (device.sent, device.used) == before
 
+    def test_a_grid_refuses_without_the_value(self):
+        with pytest.raises(InvalidArgument) as refusal:
+            dp.local.AlphaPoint(0, 60, 30).point("12345 minutes")
+        assert "12345" not in str(refusal.value)
+
 
 class TestAlphaPoint:
     """Rounding to R iff x + α ≥ R is right on average over devices, and steady on one device."""

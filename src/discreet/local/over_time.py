@@ -130,7 +130,9 @@ class Device:
         self._mechanism, self._memory = mechanism, memory_of(mechanism)
         self._sent, self._today, self._kept = 0, 0, dict[Hashable, Any]()
         self._state = self._memory.begin(bits)
-        self._overflow = None if mode == "fresh" else self._memory.remember(self._state, self._rounded(default), bits)
+        self._overflow = (
+            None if mode == "fresh" else self._memory.remember(self._state, self._rounded(_single(default)), bits)
+        )
 
     def new_day(self) -> None:
         """Begin a new day: `per_day` reports may be sent again. For the calendar to call, never for a value."""
