@@ -207,3 +207,9 @@ def test_few_cells_are_said():
     assert "only about" in few.find(few.randomize(["a"] * 200), ["a", "b"]).note
     found = many.estimate(many.randomize(["a"] * 2000), ["a", "b"])
     assert "Student" in found.note and "only about" not in found.note
+
+
+def test_nothing_found_can_be_printed():
+    rappor = dp.local.Rappor(bits=8, hashes=1, cohorts=2, f=0.5, p=0.25, q=0.75, key="k")
+    found = rappor.find(rappor.randomize(["a"]), ["a", "b"], false_share=1e-9)
+    assert found.names == () and "1 reports" in str(found)

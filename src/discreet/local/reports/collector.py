@@ -50,6 +50,8 @@ class Collector:
 
     def __init__(self, mechanism: LocalMechanism, *, metric: str, most: int = 10_000_000) -> None:
         self.mechanism, self.metric = mechanism, metric
+        if not isinstance(mechanism, LocalMechanism):
+            raise InvalidArgument("a collector needs a mechanism of discreet.local")
         self.params = device_parameters(mechanism, metric=metric)["params"]
         self.most = whole(most, "most", least=1)
         self._reports: list[Any] = []
