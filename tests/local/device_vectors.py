@@ -64,6 +64,11 @@ def cases():
     yield "RAPPOR, wide", Rappor(**shape | {"bits": 128, "f": "1/4", "p": "7/20", "q": "13/20"}, key="wide"), ["x"]
     yield "two options", Choice(["yes", "no"], PureDP(1)), ["yes", "no"]
     yield "geometry, large field", Choice(600, PureDP(6), member="geometry"), [0, 599]
+    long = Words(bits=62, spend=PureDP(4), top=1024)
+    numbers = long.read(["é😂long", "é😂lonely", "another"])
+    begun = sorted({int(word) >> (62 - long.lengths[-2]) for word in numbers})
+    yield "words, long", WordRound(long, len(long.lengths) - 1, (*begun, begun[-1] + 1)), ["é😂lonely", "é😂long", "b"]
+    yield "words, long, first", long.open(), ["é😂lonely", "zebra"]
 
 
 def edges(mechanism) -> list[bytes]:

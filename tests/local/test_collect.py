@@ -21,7 +21,7 @@ MADE = {
     "one-bit": (dp.local.OneBitMean(0, 1, SPEND), 0.5, [2, "1", None, [1]]),
     "bit-flip": (dp.local.BitFlip(SPEND, buckets=8, sample=2), 3, [[0], [0, 1], [0, 99], "ab", [2, 0]]),
     "rappor": (dp.local.Rappor(bits=8, hashes=2, cohorts=4, f=0.5, p=0.25, q=0.75, key="k"), "a", [[4, "00"], [0, "0000"], 7]),
-    "sketch": (dp.local.CountMeanSketch(SPEND, rows=4, width=8, key="k"), "a", [[-1, "00"], [0, 1], [0, "zz"]]),
+    "sketch": (dp.local.CountMeanSketch(SPEND, rows=4, width=8, key="k"), "a", [[-1, "00"], [0, 1], [0, "zz"], [0, " 00"], [0, "0 0"]]),
     "hadamard": (dp.local.HadamardCountMeanSketch(SPEND, rows=4, width=8, key="k"), "a", [[0, 8, 0], [0, 0, 2], [0, 0]]),
     "words": (dp.local.Words(bits=16, spend=SPEND, top=2).open(), "hi", [-1, 1 << 40, "x"]),
 }  # fmt: skip
@@ -78,6 +78,22 @@ def test_the_command_line_from_plan_to_estimate(tmp_path, monkeypatch):
     assert told.exit_code == 0 and "yes" in told.stdout and "4 forged reports" in told.stdout
     found = json.loads(run(app, ["local", "estimate", "m.json", "kept.jsonl", "--json"]).stdout)
     assert found["names"] == ["yes", "no"] and found["n"] == 40
+
+
+def test_a_byte_that_is_no_text_spoils_its_own_line_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run, sketch = CliRunner().invoke, MADE["sketch"][0]
+    envelope = dp.local.device_parameters(sketch, metric="m")
+    (tmp_path / "m.json").write_text(json.dumps(envelope))
+    line = pack(LocalReport("m", envelope["params"], list(sketch.randomize("a")))).encode() + b"\n"
+    inbox = line + b"\xff\n" + line.replace(b'"m"', b'"\xff"') + line
+    (tmp_path / "in.jsonl").write_bytes(inbox)
+    for source in ("-", "in.jsonl"):
+        kept = run(app, ["local", "collect", "m.json", source, "--out", "kept.jsonl"], input=inbox)
+        assert kept.exit_code == 0 and "2 reports taken, 2 refused" in kept.stderr
+    (tmp_path / "c.txt").write_bytes(b"a\n\xffb\nc\n")
+    told = run(app, ["local", "estimate", "m.json", "kept.jsonl", "--candidates", "c.txt", "--json"])
+    assert json.loads(told.stdout)["names"] == ["a", "c"] and "1 candidates refused" in told.stderr
 
 
 @pytest.mark.parametrize(

@@ -95,3 +95,22 @@ class TestHistogram:
         for low, high, bins in ((0, 0, 5), (0, 1, 1), (0, 1, 5000)):
             with pytest.raises(InvalidArgument):
                 Histogram(low, high, bins, PureDP(1))
+
+
+def test_the_variance_is_the_worst_over_the_data():
+    """By enumeration of level and output: the variance of one report in the worst bin, and not one bin more."""
+    for epsilon, bins in ((1, 16), (2, 100), (4, 37), ("1/4", 64)):
+        ages = Histogram(0, 1, bins, PureDP(epsilon))
+        constant, scores = ages._scores((0, 2))
+        found = np.zeros((bins, 2))
+        for at, family in enumerate(ages.tree.families):
+            outputs = np.arange(family.design.facts.outputs)
+            inside = np.array([family.design.counts(outputs[y : y + 1]) for y in outputs]).T.astype(bool)
+            law, facts = family.law, family.design.facts
+            chances = np.where(inside, law.p / facts.inside, (1 - law.p) / (facts.outputs - facts.inside))
+            assert chances.sum(axis=1) == pytest.approx(1)
+            own = scores[ages.starts[at] : ages.starts[at + 1]]
+            node = np.arange(bins) // ages.tree.nodes(at)
+            found += (chances[node] @ np.stack([own, own**2], axis=1)) / len(ages.tree.families)
+        assert constant + found[:, 0] == pytest.approx((np.arange(bins) < 2).astype(float), abs=1e-8)
+        assert ages.variance(n=1, first=0, last=2) == pytest.approx((found[:, 1] - found[:, 0] ** 2).max())

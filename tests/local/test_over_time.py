@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -23,8 +24,8 @@ def choice_of(options):
     return dp.local.Choice(options, dp.PureDP(1))
 
 
-def memoised(slots=2, options=3):
-    return dp.local.Device(choice_of(options), mode="memoised", slots=slots, default=0)
+def memoised(slots=2, options=3, **more):
+    return dp.local.Device(choice_of(options), mode="memoised", slots=slots, default=0, **more)
 
 
 def joint_law(history, slots, options, default, p):
@@ -170,7 +171,7 @@ class TestLifetimes:
         assert "any two histories" in str(device.lifetime("year")) and "no finite ε" in str(device.lifetime("ever"))
 
     def test_memoised_names_the_histories_in_every_caption(self):
-        device = memoised(slots=4)
+        device = memoised(slots=4, per_day=1)
         assert [device.epsilon(period) for period in ("day", "year", "ever")] == [1, 4, 4]
         for period in ("year", "ever"):
             assert "at the same moments" in str(device.lifetime(period))
@@ -179,8 +180,9 @@ class TestLifetimes:
     def test_rappor_pays_for_the_permanent_response(self):
         rappor = dp.local.Rappor(bits=16, hashes=2, cohorts=64, f=0.5, p=0.5, q=0.75, key="k")
         device = dp.local.Device(rappor, mode="memoised", slots=3, default="")
-        assert device.epsilon("day") == float(rappor.epsilon)
-        assert device.epsilon("ever") == float(3 * rappor.epsilon_for_ever)
+        once = dp.local.Device(rappor, mode="memoised", slots=3, default="", per_day=1)
+        assert once.epsilon("day") == float(rappor.epsilon)
+        assert 0 <= Fraction(device.epsilon("ever")) - 3 * rappor.epsilon_for_ever < Fraction(1, 10**14)
         cohorts = {device.report("a")[0] for _ in range(20)} | {device.report("b")[0] for _ in range(20)}
         assert len(cohorts) == 1
 
@@ -190,6 +192,52 @@ class TestLifetimes:
         with pytest.raises(BudgetExceeded):
             device.report(0)
         assert device.epsilon("ever") == 2 and device.sent == 2
+
+    @pytest.mark.parametrize("more", [{}, {"per_day": 1}, {"per_day": 3}, {"per_day": 3, "most_reports": 4}])
+    def test_a_period_promises_at_least_what_the_device_lets_happen(self, more):
+        """ε of a day, a year and for ever is at least ε times the reports sent in it, asked before and after."""
+        device = dp.local.Device(choice_of(3), mode="fresh", **more)
+        before, days = {period: device.epsilon(period) for period in ("day", "year", "ever")}, []
+        for _ in range(2):
+            sent = device.sent
+            with suppress(BudgetExceeded):
+                [device.report(1) for _ in range(10)]
+            device = dp.local.Device.from_json(choice_of(3), json.loads(json.dumps(device.to_json())))
+            days.append(device.sent - sent)
+            device.new_day()
+        assert before["day"] >= max(days) and min(before["year"], before["ever"]) >= sum(days)
+        assert before == {period: device.epsilon(period) for period in before}
+
+    def test_a_memoised_device_counts_its_days_too(self):
+        device = memoised(slots=4, per_day=1)
+        device.report(1)
+        with pytest.raises(BudgetExceeded):
+            device.report(2)
+        assert device.used == 1 and memoised(slots=4).epsilon("day") == 4
+
+    def test_what_was_kept_before_days_were_counted_promises_no_day(self):
+        kept = dp.local.Device(choice_of(3), mode="fresh", per_day=1).to_json()
+        del kept["today"]
+        assert dp.local.Device.from_json(choice_of(3), kept).epsilon("day") == math.inf
+
+
+class TestRefusedValues:
+    """A value that is refused is refused in every state, and neither counted nor kept."""
+
+    @pytest.mark.parametrize("wrong", [7, -1, "0", None, math.nan, ["a"], [0, 1], np.array([0, 1])], ids=repr)
+    def test_in_every_state(self, wrong):
+        full = memoised(slots=1)
+        full.report(1)
+        for device in (full, memoised(), dp.local.Device(choice_of(3), mode="fresh", per_day=1)):
+            before = device.sent, device.used
+            with pytest.raises(InvalidArgument):
+                device.report(wrong)
+            assert (device.sent, device.used) == before
+
+    def test_a_grid_refuses_without_the_value(self):
+        with pytest.raises(InvalidArgument) as refusal:
+            dp.local.AlphaPoint(0, 60, 30).point("12345 minutes")
+        assert "12345" not in str(refusal.value)
 
 
 class TestAlphaPoint:

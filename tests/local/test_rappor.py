@@ -198,3 +198,18 @@ class TestRefusals:
         assert dp.local.Rappor.from_json(rappor.to_json()) == rappor
         made = dp.local.Rappor.for_error(0.05, n=100_000, bits=16, hashes=2, cohorts=64, key="k")
         assert made.error(n=100_000) <= 0.05 and made.influence(n=1000, forged=10) > 0.01
+
+
+def test_few_cells_are_said():
+    """Student's law, and a word of warning: with few cells an unlisted value may look like a candidate."""
+    shape = {"bits": 8, "hashes": 1, "f": 0.5, "p": 0.25, "q": 0.75, "key": "k"}
+    few, many = (dp.local.Rappor(**shape, cohorts=c) for c in (2, 64))
+    assert "only about" in few.find(few.randomize(["a"] * 200), ["a", "b"]).note
+    found = many.estimate(many.randomize(["a"] * 2000), ["a", "b"])
+    assert "Student" in found.note and "only about" not in found.note
+
+
+def test_nothing_found_can_be_printed():
+    rappor = dp.local.Rappor(bits=8, hashes=1, cohorts=2, f=0.5, p=0.25, q=0.75, key="k")
+    found = rappor.find(rappor.randomize(["a"]), ["a", "b"], false_share=1e-9)
+    assert found.names == () and "1 reports" in str(found)

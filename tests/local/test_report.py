@@ -29,10 +29,16 @@ def test_lines_come_back(metric, report):
         pack(LocalReport("another", MINE, 12345)),
         json.dumps({"v": 2, "metric": "m", "params": MINE, "report": 12345}),
         json.dumps({"v": True, "metric": "m", "params": MINE, "report": 12345}),
+        json.dumps({"v": 1.0, "metric": "m", "params": MINE, "report": 12345}),
+        pack(LocalReport("m", MINE, 12345)).replace('"v":1', '"v":1,"v":1'),
+        pack(LocalReport("m", MINE, 12345)).replace('"m"', '"m\udcff"'),
+        pack(LocalReport("m", MINE, 12345)).encode("utf-16"),
         json.dumps({"v": 1, "metric": 7, "params": MINE, "report": 12345}),
         json.dumps({"v": 1, "metric": "m", "params": MINE}),
         json.dumps([12345]),
         "12345 is no report",
+        None,
+        12345,
         "[" * 30_000,
         " " * 100_000,
     ],
@@ -70,8 +76,9 @@ def test_blocks_that_do_not_fit():
     ):
         with pytest.raises(InvalidArgument):
             pack_block(reports, metric="m", params=MINE, width=width)
-    with pytest.raises(InvalidArgument):
-        pack_block(np.array([1]), metric="m" * 300, params=MINE, width=1)
+    for metric, params in (("m" * 300, MINE), ("m", "ab"), ("m", "zz" * 8), ("m", 7)):
+        with pytest.raises(InvalidArgument):
+            pack_block(np.array([1]), metric=metric, params=params, width=1)
 
 
 def test_a_hash_names_the_law():

@@ -169,6 +169,19 @@ class TestEstimates:
         moved = sketch.estimate(BitReports(honest.rows, forged, 32), ["b"])["b"] - sketch.estimate(honest, ["b"])["b"]
         assert abs(moved) <= sketch.influence(n=1000, forged=100)
 
+    @pytest.mark.statistical
+    def test_forged_bit_flips_are_bounded(self):
+        """All forged reports name the bucket that fewest drew. False alarm 1e-9: the bound's own."""
+        flip = dp.local.BitFlip(dp.PureDP(2), buckets=64, sample=2)
+        honest = flip.randomize(np.zeros(640, dtype=np.int64))
+        rare = int(np.bincount((honest >> 1).ravel(), minlength=64).argmin())
+        for many in (1, 4, 40):
+            forged = honest.copy()
+            forged[:many] = sorted([2 * rare + 1, 2 * ((rare + 1) % 64)])
+            moved = np.abs(flip.estimate(forged).values - flip.estimate(honest).values).max()
+            assert moved <= flip.influence(n=640, forged=many) <= flip.influence(n=640, forged=many + 1)
+        assert flip.influence(n=100, forged=100) == pytest.approx(1 / (2 * flip.p - 1))
+
 
 class TestRefusals:
     """Bad input is refused before a bit is drawn, and no message carries a value."""

@@ -18,13 +18,16 @@ from ..noise import Bits
 from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
 from .choose import Candidate, Ranking, candidate_of, choose, explain, make
-from .designs.design import Flags, Integers
+from .designs.design import Flags, Integers, read_array
 from .estimates.consistent import project
 from .estimates.estimate import Array, Estimate, Whose, read_level, read_of
 from .estimates.inversion import holders
 from .family import Family
 from .law import TwoLevelLaw
+from .reports.parameters import fields_of
+from .reports.report import read_text
 from .shuffle import Shuffle, shuffle_choice
+from .spend import read_epsilon
 
 __all__ = ["Choice"]
 
@@ -40,7 +43,7 @@ class Choice:
 
     >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP
-    >>> browser = Choice(["chrome", "firefox", "safari"], PureDP(1000))
+    >>> browser = Choice(["chrome", "firefox", "safari"], PureDP(100))
     >>> reports = [browser.randomize(name) for name in ("firefox", "safari", "firefox")]
     >>> round(browser.estimate(reports)["firefox"], 3)
     0.667
@@ -62,7 +65,7 @@ class Choice:
         bits_per_report: int | None = None,
     ) -> None:
         names, count = _read_options(options)
-        epsilon = largest_epsilon(lambda e: Response(e, 2), spend)
+        epsilon = read_epsilon(largest_epsilon(lambda e: Response(e, 2), spend))
         taken = choose(count, epsilon, member=member, bits=bits_per_report).taken
         _fill(self, names, make(taken, epsilon), taken)
 
@@ -155,17 +158,14 @@ class Choice:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> Choice:
+    def from_json(cls, given: Mapping[str, object]) -> Choice:
         """Read parameters written by `to_json`.
 
-        Refuses unknown or missing fields, and other versions.
+        Refuses unknown or missing fields, other versions, and what the constructor refuses.
         """
-        if set(data) != {"mechanism", "version", "options", "epsilon", "member", "parameter"}:
-            raise InvalidArgument("the parameters of a choice have other fields")
-        if (data["mechanism"], data["version"]) != ("choice", 1):
-            raise InvalidArgument("these are not the parameters of a choice in version 1")
+        data = fields_of(given, "choice", ("options", "epsilon", "member", "parameter"))
         names, count = _read_options(data["options"])
-        epsilon = positive(data["epsilon"], "epsilon")
+        epsilon = read_epsilon(data["epsilon"])
         taken = candidate_of(data["member"], count, data["parameter"], epsilon)
         made = cls.__new__(cls)
         _fill(made, names, make(taken, epsilon), taken)
@@ -178,9 +178,10 @@ class Choice:
 
     def _read(self, values: object) -> Integers:
         """Read options as numbers from 0; the refusal carries none of them."""
+        array = read_array(values, np.object_ if self.names else None)
         if self.names is None:
-            return read_answers(values, self.taken.facts.options)
-        found = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in np.asarray(values, dtype=object).ravel()]
+            return read_answers(array, self.taken.facts.options)
+        found = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in array]
         if -1 in found:
             raise InvalidArgument("a value must be one of the options; list one such as 'other' for the rest")
         return np.array(found, dtype=np.int64)
@@ -220,7 +221,7 @@ def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:
     if not isinstance(options, Sequence):
         return None, whole(int(options), "options", least=2, most=_MOST)
     names = tuple(options)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+    if len({read_text(name, "an option") for name in names}) != len(names):
         raise InvalidArgument("options must be text, each listed once")
     whole(len(names), "the number of options", least=2, most=_MOST)
     return names, len(names)

@@ -107,7 +107,7 @@ def explain(options: int, epsilon: Fraction, taken: Candidate) -> Ranking:
 def candidate_of(member: object, options: int, parameter: object, epsilon: Fraction) -> Candidate:
     """Read a member and its parameter, as parameters sent to devices name them.
 
-    Refuses an unknown member, and a parameter that makes none.
+    Refuses an unknown member, a parameter that makes none, and sizes that `choose` would not take.
     """
     match member:
         case "direct":
@@ -115,11 +115,12 @@ def candidate_of(member: object, options: int, parameter: object, epsilon: Fract
         case "hadamard":
             return _candidate(hadamard_facts(options), whole(parameter, "parameter", most=0), epsilon)
         case "subset":
-            named = whole(parameter, "parameter", least=1, most=options - 1)
+            named = whole(parameter, "parameter", least=1, most=min(options, _LISTED) - 1)
+            whole(options, "options of a subset", most=_LISTED)
             return _candidate(subset_facts(options, named), named, epsilon)
         case "geometry":
             q = whole(parameter, "parameter", least=2, most=LARGEST)
-            if q in _FIELDS:
+            if q in _FIELDS and _fits(geometry_facts(options, q), q):
                 return _candidate(geometry_facts(options, q), q, epsilon)
     raise InvalidArgument("the member of the family, or its parameter, is not known to this release")
 
@@ -157,8 +158,13 @@ def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
             yield _candidate(subset_facts(options, named), named, epsilon)
     for q in _FIELDS:
         facts = geometry_facts(options, q)
-        if facts.outputs * (q - 1) < _LARGEST_SPACE:
+        if _fits(facts, q):
             yield _candidate(facts, q, epsilon)
+
+
+def _fits(facts: Facts, q: int) -> bool:
+    """Return whether a server can transform the space of a geometry."""
+    return facts.outputs * (q - 1) < _LARGEST_SPACE
 
 
 def _candidate(facts: Facts, parameter: int, epsilon: Fraction) -> Candidate:

@@ -28,6 +28,7 @@ from .designs.geometry import Geometry, geometry_facts
 from .designs.hadamard import Hadamard, hadamard_facts
 from .designs.subset import Subset, subset_facts
 from .law import TwoLevelLaw
+from .reports.report import HEX
 
 __all__ = ["Family", "InsideCoin", "direct", "geometry", "hadamard", "subset"]
 
@@ -122,11 +123,8 @@ class Family:
         facts = self.design.facts
         if facts.bits <= 53 and type(value) is int:
             return value
-        if facts.bits > 53 and isinstance(value, str) and len(value) == 2 * facts.width:
-            try:
-                return int.from_bytes(bytes.fromhex(value), "little")
-            except ValueError:
-                pass
+        if facts.bits > 53 and isinstance(value, str) and HEX.fullmatch(value) and len(value) == 2 * facts.width:
+            return int.from_bytes(bytes.fromhex(value), "little")
         raise InvalidArgument("the report is not of the form that these parameters give")
 
     def counts(self, reports: object) -> Integers:

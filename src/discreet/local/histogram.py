@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number as Amount
-from ..arithmetic.rational import positive, rational, whole
+from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..mechanisms.laws.quantile import read_beta
-from ..mechanisms.reading.allowance import largest_epsilon
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
 from .choose import candidate_of
-from .designs.design import Flags, Integers, read_numbers
+from .deployments.flip import epsilon_of
+from .designs.design import Flags, Integers, read_array, read_numbers
 from .estimates.estimate import Array, Estimate, read_level
+from .reports.parameters import fields_of
 from .shuffle import Shuffle, shuffle_pure
+from .spend import read_epsilon, read_range
 from .tree import Tree, grow, level_sizes, make_tree
 
 __all__ = ["Histogram"]
@@ -59,7 +61,7 @@ class Histogram:
 
     def __init__(self, low: Amount, high: Amount, bins: int, spend: Measure) -> None:
         count = whole(bins, "bins", least=2, most=_MOST)
-        epsilon = largest_epsilon(lambda e: Promise(PureDP(e), neighbours=REPLACE), spend)
+        epsilon = epsilon_of(spend)
         _fill(self, low, high, epsilon, grow(count, epsilon))
 
     def __repr__(self) -> str:
@@ -89,8 +91,8 @@ class Histogram:
         return reports if isinstance(value, np.ndarray | list | tuple) else int(reports[0])
 
     def _bins(self, value: object) -> Integers:
-        array = np.atleast_1d(np.asarray(value))
-        if array.dtype.kind not in "iuf" or array.ndim != 1 or np.isnan(array).any():
+        array = np.atleast_1d(read_array(value))
+        if array.dtype.kind not in "iuf" or np.isnan(array).any():
             raise InvalidArgument("a value must be a number, or a list of numbers, none of them NaN")
         low, high, count = float(self.low), float(self.high), self.tree.bins
         share = (np.clip(array.astype(np.float64), low, high) - low) / (high - low)
@@ -112,7 +114,7 @@ class Histogram:
 
         Refuses fewer than two reports, reports that no device could have sent, and ranges beyond the bins.
         """
-        array = np.asarray(reports)
+        array = read_array(reports)
         strange = int((~self.valid(array)).sum())
         if strange or array.size < 2:
             raise InvalidArgument(
@@ -144,13 +146,13 @@ class Histogram:
 
     def valid(self, reports: object) -> Flags:
         """Return which reports a device could have sent."""
-        return read_numbers(np.asarray(reports), self.starts[-1])
+        return read_numbers(read_array(reports), self.starts[-1])
 
     def variance(self, *, n: int, first: int, last: int) -> float:
-        """Return about the variance of an estimated range, all bins being alike."""
+        """Return the largest variance of an estimated range, wherever the values lie."""
         weights = np.zeros(self.tree.bins)
         weights[slice(*self._range(first, last))] = 1.0
-        return self.tree.variance(weights) / whole(n, "n", least=1)
+        return float(self.tree.variances(weights).max()) / whole(n, "n", least=1)
 
     def error(self, *, n: int, first: int, last: int, beta: Amount = 0.05) -> float:
         """Bound |estimate − frequency| of one range, with probability at least 1 − β (Hoeffding 1963)."""
@@ -182,21 +184,19 @@ class Histogram:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Histogram:
+    def from_json(cls, given: Mapping[str, Any]) -> Histogram:
         """Read parameters written by `to_json`.
 
         Refuses unknown or missing fields, other versions, and levels that make no tree.
         """
-        if set(data) != {"mechanism", "version", "low", "high", "bins", "epsilon", "branch", "levels"}:
-            raise InvalidArgument("the parameters of a histogram have other fields")
-        if (data["mechanism"], data["version"]) != ("histogram", 1):
-            raise InvalidArgument("these are not the parameters of a histogram in version 1")
-        bins, epsilon = whole(data["bins"], "bins", least=2, most=_MOST), positive(data["epsilon"], "epsilon")
+        data = fields_of(given, "histogram", ("low", "high", "bins", "epsilon", "branch", "levels"))
+        bins, epsilon = whole(data["bins"], "bins", least=2, most=_MOST), read_epsilon(data["epsilon"])
         branch = whole(data["branch"], "branch", least=2, most=bins)
         sizes = level_sizes(bins, branch)
-        if [set(level) for level in data["levels"]] != [{"member", "parameter"}] * len(sizes):
+        levels = data["levels"] if isinstance(data["levels"], list) else []
+        if [isinstance(x, dict) and set(x) for x in levels] != [{"member", "parameter"}] * len(sizes):
             raise InvalidArgument("the parameters of a histogram name a member and its parameter for every level")
-        named = zip(data["levels"], sizes, strict=True)
+        named = zip(levels, sizes, strict=True)
         taken = [candidate_of(level["member"], size, level["parameter"], epsilon) for level, size in named]
         made = cls.__new__(cls)
         _fill(made, data["low"], data["high"], epsilon, make_tree(bins, branch, epsilon, taken))
@@ -204,9 +204,7 @@ class Histogram:
 
 
 def _fill(made: Histogram, low: Amount, high: Amount, epsilon: Fraction, tree: Tree) -> None:
-    bottom, top = rational(low, "low"), rational(high, "high")
-    if top <= bottom:
-        raise InvalidArgument("low must be below high, public bounds of the values")
+    bottom, top = read_range(low, high)
     for name, value in (("low", bottom), ("high", top), ("epsilon", epsilon), ("tree", tree)):
         object.__setattr__(made, name, value)
 

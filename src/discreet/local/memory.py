@@ -112,7 +112,7 @@ class _PlainMemory:
         return answer
 
     def check(self, value: Any) -> None:  # noqa: ANN401
-        """Leave it to `randomize`; a value that is kept was accepted before."""
+        self.mechanism.randomize(value)  # drawn for nothing: whatever the state, a value is refused as at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class _BitFlipMemory:
         return [int(mark) for mark in (2 * state + flip_with(self.mechanism.gamma, answer, bits))[0]]
 
     def check(self, value: Any) -> None:  # noqa: ANN401
-        read_answers(value, self.mechanism.buckets)
+        read_answers([value], self.mechanism.buckets)
 
 
 @dataclass(frozen=True, slots=True)

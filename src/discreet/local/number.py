@@ -12,19 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number as Amount
-from ..arithmetic.rational import positive, rational, whole
+from ..arithmetic.rational import positive, whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..mechanisms.laws.quantile import read_beta
-from ..mechanisms.reading.allowance import largest_epsilon
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
-from .designs.design import Flags, Integers, read_numbers
+from .deployments.flip import epsilon_of
+from .designs.design import Flags, Integers, read_array, read_numbers
 from .estimates.chernoff import reach
 from .estimates.estimate import Estimate, read_level
+from .reports.parameters import fields_of
 from .shuffle import Shuffle, shuffle_pure
+from .spend import read_epsilon, read_range
 from .table import SCALE, MeanTable, check_table, make_table
 
 __all__ = ["Number"]
@@ -58,7 +60,7 @@ class Number:
     table: MeanTable
 
     def __init__(self, low: Amount, high: Amount, spend: Measure) -> None:
-        epsilon = largest_epsilon(lambda e: Promise(PureDP(e), neighbours=REPLACE), spend)
+        epsilon = epsilon_of(spend)
         _fill(self, low, high, epsilon, make_table(min(_checked(epsilon), Fraction(_LARGEST))))
 
     @classmethod
@@ -102,8 +104,8 @@ class Number:
 
     def _places(self, value: object) -> Integers:
         """Read numbers as places on the inputs' grid, in 2^-52 of a step; the refusal carries no value."""
-        array = np.atleast_1d(np.asarray(value))
-        if array.dtype.kind not in "iuf" or array.ndim != 1:
+        array = np.atleast_1d(read_array(value))
+        if array.dtype.kind not in "iuf":
             raise InvalidArgument("a value must be a number, or a list of numbers")
         if np.isnan(array).any():
             raise InvalidArgument("a value must not be NaN; decide on the device what is sent for a missing value")
@@ -120,7 +122,7 @@ class Number:
 
         Refuses no reports, and reports that no device could have sent.
         """
-        array = np.asarray(reports)
+        array = read_array(reports)
         strange = int((~self.valid(array)).sum())
         if strange or array.size == 0:
             raise InvalidArgument(
@@ -143,7 +145,7 @@ class Number:
 
     def valid(self, reports: object) -> Flags:
         """Return which reports a device could have sent."""
-        return read_numbers(np.asarray(reports), self.table.values.size)
+        return read_numbers(read_array(reports), self.table.values.size)
 
     def variance(self, *, n: int) -> float:
         """Return the largest variance of the mean of n reports, whatever the values are."""
@@ -176,16 +178,13 @@ class Number:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Number:
+    def from_json(cls, given: Mapping[str, Any]) -> Number:
         """Read parameters written by `to_json`; the table is checked against ε again.
 
-        Refuses unknown or missing fields, other versions, and a table that does not keep ε.
+        Refuses unknown or missing fields, other versions, and a table that does not keep ε or is biased.
         """
-        if set(data) != {"mechanism", "version", "low", "high", "epsilon", "weights", "values"}:
-            raise InvalidArgument("the parameters of a number have other fields")
-        if (data["mechanism"], data["version"]) != ("number", 1):
-            raise InvalidArgument("these are not the parameters of a number in version 1")
-        epsilon = positive(data["epsilon"], "epsilon")
+        data = fields_of(given, "number", ("low", "high", "epsilon", "weights", "values"))
+        epsilon = _checked(read_epsilon(data["epsilon"]))
         try:
             table = MeanTable(np.array(data["weights"], dtype=np.int64), np.array(data["values"], dtype=np.int64))
         except (ValueError, TypeError, OverflowError):
@@ -202,8 +201,6 @@ def _checked(epsilon: Fraction) -> Fraction:
 
 
 def _fill(made: Number, low: Amount, high: Amount, epsilon: Fraction, table: MeanTable) -> None:
-    bottom, top = rational(low, "low"), rational(high, "high")
-    if top <= bottom:
-        raise InvalidArgument("low must be below high, public bounds of the values")
+    bottom, top = read_range(low, high)
     for name, value in (("low", bottom), ("high", top), ("epsilon", epsilon), ("table", table)):
         object.__setattr__(made, name, value)

@@ -12,7 +12,9 @@ When the K slots are used up, a memoised device goes on with the answer of a slo
 public default. It never falls silent, for silence would tell that K values occurred; and that slot is shared with no
 value, not even one that equals the default, else returning to it would show.
 
-Whether to report on a day is decided by the calendar, never by the value.
+Whether to report on a day is decided by the calendar, never by the value: `per_day` reports are allowed until
+`new_day()` is called, then as many again. What a day and a year promise rests on that count, so a device without
+`per_day` promises for them no more than for ever. A year is any 366 days so counted.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import shown
@@ -72,8 +77,9 @@ class Device:
     """One device's reports of one metric over time, with its ledger.
 
     `mode` is "fresh" or "memoised" and has no default: the two promise different things (see the top of this file).
-    Fresh devices may have `most_reports`; memoised ones need `slots` (K) and a public `default`. `grid` rounds numbers
-    to an α-point grid first, so that small changes of a number are no new value.
+    Fresh devices may have `most_reports`; memoised ones need `slots` (K) and a public `default`. With `per_day` so many
+    reports are sent and no more until `new_day()`, which the device's calendar calls. `grid` rounds numbers to an
+    α-point grid first, so that small changes of a number are no new value.
 
     >>> from discreet.local import Device
     >>> from discreet.local.deployments.one_bit import OneBitMean
@@ -84,7 +90,7 @@ class Device:
     >>> print(minutes.lifetime("ever"))  # doctest: +ELLIPSIS
     for ever, memoised answers: ε = 3, between histories that change, and return to earlier values, at the same ...
 
-    Refuses an unknown mode, a memoised device without slots or default, and, on a fresh one, more reports than allowed.
+    Refuses an unknown mode, a memoised device without slots or default, and more reports than allowed.
     """
 
     __slots__ = (
@@ -96,6 +102,7 @@ class Device:
         "_overflow",
         "_sent",
         "_state",
+        "_today",
         "mode",
         "most_reports",
         "per_day",
@@ -110,7 +117,7 @@ class Device:
         slots: int | None = None,
         default: object = None,
         most_reports: int | None = None,
-        per_day: int = 1,
+        per_day: int | None = None,
         grid: AlphaPoint | None = None,
         bits: Bits | None = None,
     ) -> None:
@@ -118,30 +125,41 @@ class Device:
         self.mode: DeviceMode = mode
         self.slots = None if slots is None else whole(slots, "slots", least=1)
         self.most_reports = None if most_reports is None else whole(most_reports, "most_reports", least=1)
-        self.per_day = whole(per_day, "per_day", least=1)
+        self.per_day = None if per_day is None else whole(per_day, "per_day", least=1)
         self._grid, self._bits = grid, bits
         self._mechanism, self._memory = mechanism, memory_of(mechanism)
-        self._sent, self._kept = 0, dict[Hashable, Any]()
+        self._sent, self._today, self._kept = 0, 0, dict[Hashable, Any]()
         self._state = self._memory.begin(bits)
-        self._overflow = None if mode == "fresh" else self._memory.remember(self._state, self._rounded(default), bits)
+        self._overflow = (
+            None if mode == "fresh" else self._memory.remember(self._state, self._rounded(_single(default)), bits)
+        )
+
+    def new_day(self) -> None:
+        """Begin a new day: `per_day` reports may be sent again. For the calendar to call, never for a value."""
+        self._today = 0
 
     def report(self, value: object) -> Any:  # noqa: ANN401 - what the mechanism reports
         """Return the report of the value held now.
 
-        Refuses values the mechanism refuses, and, on a fresh device, more than `most_reports`.
+        Refuses more than `per_day` before `new_day()`, more than `most_reports`, and values the mechanism refuses,
+        whatever was sent before; a refused value is not counted.
         """
-        rounded = self._rounded(value)
+        self._allow()
+        rounded = self._rounded(_single(value))
         self._memory.check(rounded)
-        self._sent += 1
-        if self.mode == "fresh":
-            return self._fresh(rounded)
-        return self._memory.send(self._state, self._answer(rounded), self._bits)
+        fresh = self.mode == "fresh"
+        answer = self._memory.remember(self._state, rounded, self._bits) if fresh else self._answer(rounded)
+        self._sent, self._today = self._sent + 1, self._today + 1
+        return self._memory.send(self._state, answer, self._bits)
 
-    def _fresh(self, value: object) -> Any:  # noqa: ANN401
-        if self.most_reports is not None and self._sent > self.most_reports:
-            self._sent -= 1
+    def _allow(self) -> None:
+        """Refuse by what was sent so far, never by a value."""
+        if self.most_reports is not None and self._sent >= self.most_reports:
             raise BudgetExceeded("this device has sent all the reports it may", asked=1, left=0)
-        return self._memory.send(self._state, self._memory.remember(self._state, value, self._bits), self._bits)
+        if self.per_day is not None and self._today >= self.per_day:
+            raise BudgetExceeded(
+                "this device has sent the reports of a day; new_day() begins the next", asked=1, left=0
+            )
 
     def _answer(self, value: Any) -> Any:  # noqa: ANN401
         """Return the answer kept for a value; draw it if there is a slot left, else take the default's."""
@@ -169,16 +187,14 @@ class Device:
         """
         if period not in ("day", "year", "ever"):
             raise InvalidArgument(f"period must be 'day', 'year' or 'ever', got {period!r}")
-        reports = {"day": self.per_day, "year": DAYS * self.per_day}.get(period)
+        reports = None if self.per_day is None else {"day": 1, "year": DAYS}.get(period, math.inf) * self.per_day
         if self.mode == "fresh":
-            bounds = [count for count in (reports, self.most_reports) if count is not None]
-            price = float(self._memory.each * min(bounds)) if bounds else math.inf
-            return Lifetime(period, self.mode, price, _DAY if period == "day" else _ANY)
+            most = min(count for count in (reports, self.most_reports, math.inf) if count is not None)
+            return Lifetime(period, self.mode, _total(self._memory.each, most), _DAY if period == "day" else _ANY)
         if reports == 1:
-            return Lifetime(period, self.mode, float(self._memory.each), _DAY)
-        slots = self.slots or 1
-        many = slots if reports is None else min(slots, reports)
-        return Lifetime(period, self.mode, float(self._memory.kept * many), _PATTERN)
+            return Lifetime(period, self.mode, _total(self._memory.each, 1), _DAY)
+        most = min(self.slots or 1, math.inf if reports is None else reports)
+        return Lifetime(period, self.mode, _total(self._memory.kept, most), _PATTERN)
 
     def epsilon(self, period: DevicePeriod) -> float:
         """Return the ε of `lifetime`; read there between which histories it holds."""
@@ -188,22 +204,29 @@ class Device:
         """Return all that the device must keep, a secret of its own: who forgets it draws, and pays, anew."""
         told: dict[str, object] = {"version": 1, "params": params_hash(self._mechanism.to_json()), "mode": self.mode}
         told |= {"slots": self.slots, "most_reports": self.most_reports, "per_day": self.per_day, "sent": self._sent}
+        told["today"] = self._today
         told |= {"state": to_plain(self._state), "overflow": to_plain(self._overflow)}
         told["kept"] = [[value, to_plain(answer)] for value, answer in self._kept.items()]
         return told | {"grid": None if self._grid is None else self._grid.to_json()}
 
     @classmethod
     def from_json(cls, mechanism: Any, given: Mapping[str, Any], *, bits: Bits | None = None) -> Device:  # noqa: ANN401
-        """Wake a device from what `to_json` wrote.
+        """Wake a device from what `to_json` wrote; one kept before days were counted wakes without `per_day`.
 
         Refuses what was kept under other parameters, and other versions.
         """
-        if given.get("version") != 1 or given.get("params") != params_hash(mechanism.to_json()):
+        if (
+            not isinstance(given, Mapping)
+            or given.get("version") != 1
+            or given.get("params") != params_hash(mechanism.to_json())
+        ):
             raise InvalidArgument("this was kept under other parameters, or by another version; begin a new device")
         grid = None if given["grid"] is None else AlphaPoint.from_json(given["grid"])
         default = None if given["mode"] == "fresh" else 0  # its answer was drawn long ago
         _check(given["mode"], given["slots"], default, given["most_reports"])
-        fields = {name: given[name] for name in ("mode", "slots", "most_reports", "per_day")}
+        fields = {name: given[name] for name in ("mode", "slots", "most_reports")}
+        counted = "today" in given
+        fields |= {"per_day": given["per_day"] if counted else None, "_today": given["today"] if counted else 0}
         fields |= {"_sent": given["sent"], "_grid": grid, "_bits": bits, "_mechanism": mechanism}
         fields |= {"_state": from_plain(given["state"]), "_overflow": from_plain(given["overflow"])}
         fields["_kept"] = {value: from_plain(answer) for value, answer in given["kept"]}
@@ -225,3 +248,20 @@ def _check(mode: object, slots: object, default: object, most_reports: object) -
         raise InvalidArgument("a memoised device never falls silent; most_reports belongs to fresh ones")
     if mode == "fresh" and (slots is not None or default is not None):
         raise InvalidArgument("slots and default belong to memoised devices")
+
+
+def _single(value: object) -> object:
+    """Read one value as Python's own type: a list would be the reports of many people."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(plain, str | int | float | Fraction):
+        raise InvalidArgument("a device reports one value, a text or a number; the mechanism says which")
+    return plain
+
+
+def _total(epsilon: Fraction, reports: float) -> float:
+    """Return reports · ε, rounded up."""
+    if reports == math.inf:
+        return math.inf
+    exact = epsilon * int(reports)
+    near = float(exact)
+    return near if near >= exact else math.nextafter(near, math.inf)

@@ -31,6 +31,7 @@ SCALE = 1 << 40
 """The weights of a row sum to 2^40; a value of v stands for v/2^40."""
 _OUTPUTS = 161
 _MOST_INPUTS = 41
+_UNBIASED = Fraction(1, 10**9)  # of the range: what rounding to whole weights may leave
 _LEAST_MASS = 1e-7  # a column lighter than this is left out
 
 
@@ -68,12 +69,18 @@ class MeanTable:
 
 
 def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
-    """Check that every row is a law and no ratio exceeds e^ε, in exact numbers.
+    """Check that every row is a law, that its mean is its input, and that no ratio exceeds e^ε, in exact numbers.
 
-    Refuses a table that does not keep ε, whoever made it.
+    Refuses a table that does not keep ε or is biased, whoever made it.
     """
     weights = table.weights
-    if weights.ndim != 2 or len(weights) < 2 or weights.shape[1] != table.values.size or weights.shape[1] < 2:
+    if (
+        table.values.ndim != 1
+        or weights.ndim != 2
+        or len(weights) < 2
+        or weights.shape[1] != table.values.size
+        or weights.shape[1] < 2
+    ):
         raise InvalidArgument("a table has at least two inputs and two outputs, and a value for every output")
     if (weights < 1).any() or any(sum(row) != SCALE for row in weights.tolist()):
         raise InvalidArgument("every row of a table must be weights of at least 1 that sum to 2**40")
@@ -81,7 +88,16 @@ def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
     for least, greatest in zip(weights.min(axis=0).tolist(), weights.max(axis=0).tolist(), strict=True):
         if greatest > most * least:
             raise InvalidArgument("the table does not keep epsilon: two inputs differ too much in one output")
+    if any(abs(off) > _UNBIASED for off in _biases(table)):
+        raise InvalidArgument("the table is biased: its values do not stand for its inputs")
     return table
+
+
+def _biases(table: MeanTable) -> list[Fraction]:
+    """Return, for every input, how far the mean of its report is off."""
+    values, steps = table.values.tolist(), len(table.weights) - 1
+    means = [Fraction(sum(w * v for w, v in zip(row, values, strict=True)), SCALE**2) for row in table.weights.tolist()]
+    return [mean - (Fraction(2 * at, steps) - 1) for at, mean in enumerate(means)]
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InvalidArgument
 from .choose import Candidate, choose, make
 from .designs.geometry import Geometry, hyperplane_sums
-from .designs.hadamard import Hadamard
+from .designs.hadamard import Hadamard, walsh
 from .estimates.estimate import Array
 from .family import Family
 
@@ -73,6 +73,18 @@ class Tree:
             constant += centre
         return constant, found
 
+    def variances(self, wanted: Array) -> Array:
+        """Return, for one report of a person in each bin, the variance of what it adds: over the level and the coins.
+
+        A level's output y has probability p/w inside the set of the bin's node, else (1 − p)/(|Y| − w).
+        """
+        mean, square = np.zeros(self.bins), np.zeros(self.bins)
+        for level, (family, scores) in enumerate(zip(self.families, self.scores(wanted)[1], strict=True)):
+            node = np.arange(self.bins) // self.nodes(level)
+            mean += _expected(family, scores)[node] / len(self.families)
+            square += _expected(family, scores**2)[node] / len(self.families)
+        return np.asarray(square - mean**2)
+
     def variance(self, wanted: Array) -> float:
         """Return the variance for one report, if all bins are alike, about: r (AᵀWA)⁻¹ r."""
         return float(wanted @ self.inverse @ wanted)
@@ -89,6 +101,18 @@ def _sums(family: Family, scores: Array) -> Array:
         even = np.bitwise_count(outputs[:, None] & (np.arange(padded.size) + 1)[None, :]) % 2 == 0
         return np.asarray(even @ padded)
     return padded
+
+
+def _expected(family: Family, scores: Array) -> Array:
+    """Return for every option the mean score of its report."""
+    design, facts, p = family.design, family.design.facts, family.law.p
+    own = scores  # of the outputs in the option's set
+    if isinstance(design, Geometry):
+        own = hyperplane_sums(design, scores)  # y lies on the hyperplane of v iff v lies on that of y
+    elif isinstance(design, Hadamard):
+        own = (scores.sum() + walsh(scores)[1:]) / 2
+    off = (1 - p) / (facts.outputs - facts.inside)
+    return np.asarray(off * scores.sum() + (p / facts.inside - off) * own)
 
 
 def grow(bins: int, epsilon: Fraction) -> Tree:

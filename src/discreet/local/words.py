@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -20,11 +21,12 @@ from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
 from .choose import choose, make
 from .deployments.flip import epsilon_of
+from .designs.design import read_array
 from .estimates.estimate import Estimate, read_level
 from .estimates.proportion import clopper_pearson
 from .family import Family
 from .law import TwoLevelLaw
-from .reports.parameters import fields_of
+from .reports.parameters import fields_of, read_wholes, write_wholes
 
 __all__ = ["WordRound", "Words"]
 
@@ -71,9 +73,9 @@ class Words:
     __repr__ = named
 
     def __init__(self, *, bits: int = 48, spend: Measure, top: int = 20) -> None:
-        fields = {"bits": whole(bits, "bits", least=8, most=62), "epsilon": epsilon_of(spend)}
-        for name, value in {**fields, "top": whole(top, "top", least=1, most=1 << 10)}.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "bits", whole(bits, "bits", least=8, most=62))
+        object.__setattr__(self, "epsilon", epsilon_of(spend))
+        object.__setattr__(self, "top", whole(top, "top", least=1, most=1 << 10))
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -104,19 +106,23 @@ class Words:
 
     def read(self, values: object) -> _Ints:
         """Read words as numbers of `bits` bits; the message carries none."""
-        array = np.asarray(values)
+        array = np.atleast_1d(read_array(values))
+        mixed = isinstance(values, list | tuple) and len({isinstance(value, str) for value in values}) > 1
+        if array.dtype.kind not in "iuU" or mixed:
+            raise InvalidArgument("a word must be text or a whole number")
         if array.dtype.kind in "iu":
             if array.size and (array.min() < 0 or array.max() >= 1 << self.bits):
                 raise InvalidArgument(f"a word must be a whole number below 2^{self.bits}")
-            return np.atleast_1d(array.astype(np.int64))
-        if array.dtype.kind != "U":
-            raise InvalidArgument("a word must be text or a whole number")
-        unique, places = np.unique(np.atleast_1d(array), return_inverse=True)
+            return array.astype(np.int64)
+        unique, places = np.unique(array, return_inverse=True)
         return np.array([self._number(str(word)) for word in unique], dtype=np.int64)[places]
 
     def _number(self, word: str) -> int:
         size = -(-self.bits // 8)
-        data = word.encode(errors="replace")[:size].ljust(size, b"\0")
+        try:
+            data = word.encode()[:size].ljust(size, b"\0")
+        except UnicodeEncodeError:
+            raise InvalidArgument("a word must be text that UTF-8 can write") from None
         return int.from_bytes(data, "big") >> (8 * size - self.bits)
 
     def text(self, number: int) -> str:
@@ -176,6 +182,12 @@ class WordRound:
     index: int
     prefixes: tuple[int, ...]
     heard: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        whole(self.index, "index", most=len(self.words.lengths) - 1)
+        bounds = -1, *self.prefixes, 1 << self.known
+        if not 1 <= len(self.prefixes) <= _KEPT * self.words.top or any(a >= b for a, b in pairwise(bounds)):
+            raise InvalidArgument("prefixes must rise, within their bits, and be at most twice as many as words wanted")
 
     @property
     def known(self) -> int:
@@ -268,9 +280,10 @@ class WordRound:
     def to_json(self) -> dict[str, object]:
         """Return the parameters of the round, all a device needs."""
         taken = choose(self.options, self.words.epsilon).taken
-        member = {"member": taken.facts.member, "parameter": taken.parameter, "prefixes": list(self.prefixes)}
+        member = {"member": taken.facts.member, "parameter": taken.parameter}
         shape = {"bits": self.words.bits, "epsilon": str(self.words.epsilon), "top": self.words.top}
-        return {"mechanism": "words", "version": 1, **shape, "known": self.known, "step": self.step, **member}
+        begun = {"known": self.known, "step": self.step, "prefixes": write_wholes(self.prefixes)}
+        return {"mechanism": "words", "version": 1, **shape, **begun, **member}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> WordRound:
@@ -281,9 +294,7 @@ class WordRound:
         ends = (0, *words.lengths)
         if read["known"] not in ends[:-1]:
             raise InvalidArgument("the parameters of words name no round of theirs")
-        made = cls(words, ends.index(read["known"]), tuple(whole(prefix, "prefix") for prefix in read["prefixes"]))
+        made = cls(words, ends.index(read["known"]), read_wholes(read["prefixes"], "prefixes"))
         if made.to_json() != dict(given):
-            raise InvalidArgument(
-                "the parameters of words were made by another release; have the server make them anew"
-            )
+            raise InvalidArgument("the parameters of words were made by another release; have them made anew")
         return made

@@ -9,12 +9,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 
 from ...errors import DiscreetError, InvalidArgument
+from ...local.deployments.rappor import Rappor
 from ...local.histogram import Histogram
 from ...local.reports.catalogue import MECHANISMS, LocalMechanism, read_mechanism
 from ...local.reports.collector import Collector, influence_of
@@ -125,7 +127,8 @@ def estimate(  # noqa: PLR0917 - each argument is an option
         reply = found.to_dict() | ({"influence": reach} if forged else {})
         typer.echo(json.dumps(reply, ensure_ascii=False) if json_ else str(found))
         if forged and not json_:
-            typer.echo(f"{forged} forged reports can have moved an estimate by at most {reach:.3g}")
+            most = "about" if isinstance(collector.mechanism, Rappor) else "at most"
+            typer.echo(f"{forged} forged reports can have moved an estimate by {most} {reach:.3g}")
 
 
 def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int) -> LocalMechanism:
@@ -170,7 +173,8 @@ def _told(facts: dict[str, Any], metric: str, n: int) -> str:
             f"{metric}: {facts['mechanism']}",
             f"one report costs    ε = {facts['epsilon']:.6g}, for whoever sends it",
             f"{n} reports      off by at most {facts['error']:.4g}, with probability 95 %",
-            f"one forged report   moves an estimate by at most {facts['one forged report']:.3g}",
+            f"one forged report   moves an estimate by {'about' if facts['mechanism'] == 'rappor' else 'at most'} "
+            f"{facts['one forged report']:.3g}",
         ]
     )
 
@@ -206,23 +210,33 @@ def _names(path: Path | None) -> list[str] | None:
     if path is None:
         return None
     try:
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line]
+        lines = [line for line in path.read_bytes().splitlines() if line]
     except OSError:
         raise InvalidArgument(f"{path} cannot be read") from None
+    decoded = [(line, line.decode(errors="ignore")) for line in lines]
+    texts = [text for line, text in decoded if text.encode() == line]
+    if len(texts) < len(lines):
+        typer.echo(f"{len(lines) - len(texts)} candidates refused, which are not UTF-8", err=True)
+    return texts
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[Iterator[str]]:
-    """Open lines to read, without their ends and without empty ones."""
+    """Open lines to read, without their ends and without empty ones; a byte that is no UTF-8 spoils its own line only.
+
+    Such a byte becomes a lone surrogate, which no reader of a line takes.
+    """
 
     def lines(file: TextIO) -> Iterator[str]:
         return (line for line in (row.strip() for row in file) if line)
 
     if path == "-":
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
         yield lines(sys.stdin)
         return
     try:
-        file = Path(path).open(encoding="utf-8")  # noqa: SIM115 - closed below
+        file = Path(path).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 - closed below
     except OSError:
         raise InvalidArgument(f"{path} cannot be read") from None
     with file:

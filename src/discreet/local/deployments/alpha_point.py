@@ -62,7 +62,10 @@ class AlphaPoint:
 
     def point(self, value: Number) -> int:
         """Return the number of the grid point that a number is rounded to; a number outside is clipped first."""
-        exact = min(max(rational(value, "value"), self.low), self.high)
+        try:
+            exact = min(max(rational(value, "value"), self.low), self.high)
+        except InvalidArgument:
+            raise InvalidArgument("a value must be a finite number") from None  # without the value
         below, rest = divmod(exact - self.low, self.step)
         return int(below) + (rest + self.step * self.alpha / self.resolution >= self.step)
 

@@ -19,6 +19,7 @@ from ...mechanisms.response.randomized import read_answers
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
+from ..designs.design import read_array
 from ..estimates.calibration import least_epsilon
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import clopper_pearson
@@ -92,7 +93,7 @@ class BitFlip:
     def randomize(self, value: NDArray[Any], *, bits: Bits | None = None) -> _Rows: ...
     def randomize(self, value: int | NDArray[Any], *, bits: Bits | None = None) -> list[int] | _Rows:
         """Draw the report of one value, or of values of different devices; each draws its own buckets."""
-        values = read_answers(value, self.buckets)
+        values = read_answers(read_array(value), self.buckets)
         drawn = self.draw_buckets(values.size, bits)
         sent = flip_with(self.gamma, self.answer(values.reshape(-1), drawn, bits), bits)
         reports = 2 * drawn + sent
@@ -133,7 +134,7 @@ class BitFlip:
 
     def read(self, reports: object) -> _Rows:
         """Read reports; refuses those no device could have sent."""
-        array = np.asarray(reports)
+        array = read_array(reports, axes=2)
         if array.ndim != 2 or array.shape[1] != self.sample or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument(f"reports must be a list of at least one report of {self.sample} bits")
         if array.min() < 0 or array.max() >= 2 * self.buckets or (np.diff(array >> 1, axis=1) <= 0).any():
@@ -166,11 +167,16 @@ class BitFlip:
         return up(math.sqrt(math.log(4 / read_beta(beta)) / (2 * drew)) / (2 * self.p - 1))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move an estimate, the others drawing their buckets as expected."""
+        """Bound how far `forged` of n reports can move any estimate, whatever they say and buckets they name.
+
+        With H honest devices in a bucket, k forged reports move its share by at most k/(H + k). H is at least what it
+        is in all buckets with probability 1 − 10⁻⁹ (Chernoff).
+        """
         people = whole(n, "n", least=1)
         many = whole(forged, "forged", most=people)
-        honest = (people - many) * self.sample / self.buckets
-        return up(many / (many + honest) / (2 * self.p - 1)) if many else 0.0
+        drew = (people - many) * self.sample / self.buckets
+        sure = math.sqrt(2 * drew * math.log(1e9 * self.buckets)) if self.sample < self.buckets else 0.0
+        return up(many / (many + max(drew - sure, 0.0)) / (2 * self.p - 1)) if many else 0.0
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ..reports.report import HEX
 
 __all__ = ["BitReport", "BitReports", "column_counts", "one_report", "pack_bits", "read_bit_reports"]
 
@@ -77,7 +78,7 @@ def read_bit_reports(reports: Any, *, rows: int, width: int) -> BitReports:  # n
 
 def _parse(reports: Any, size: int, width: int) -> BitReports:  # noqa: ANN401
     try:
-        pairs = [(whole(row, "row"), bytes.fromhex(text)) for row, text in reports]
+        pairs = [(_row(row), _bytes(text)) for row, text in reports]
     except (TypeError, ValueError):
         raise InvalidArgument("a report must be a row and its bits as hexadecimal text") from None
     if any(len(data) != size for _, data in pairs):
@@ -86,6 +87,18 @@ def _parse(reports: Any, size: int, width: int) -> BitReports:  # noqa: ANN401
     if any(row >= 1 << 62 for row, _ in pairs):
         raise InvalidArgument("the row of a report is out of range")
     return BitReports(np.array([row for row, _ in pairs], dtype=np.int64), packed, width)
+
+
+def _row(row: object) -> int:
+    if isinstance(row, str):
+        raise TypeError
+    return whole(row, "row")
+
+
+def _bytes(text: str) -> bytes:
+    if not HEX.fullmatch(text):
+        raise ValueError
+    return bytes.fromhex(text)
 
 
 def column_counts(reports: BitReports, rows: int) -> NDArray[np.int64]:

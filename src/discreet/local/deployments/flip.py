@@ -14,6 +14,7 @@ from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE
 from ..family import InsideCoin
+from ..spend import read_epsilon
 
 __all__ = ["epsilon_of", "flips", "promise"]
 
@@ -47,6 +48,6 @@ def epsilon_of(spend: Measure) -> Fraction:
     >>> epsilon_of(dp.PureDP(2))
     Fraction(2, 1)
 
-    Refuses a budget of zero, and what is no measure.
+    Refuses a budget of zero, what is no measure, and ε that `read_epsilon` refuses.
     """
-    return largest_epsilon(promise, spend)
+    return read_epsilon(largest_epsilon(promise, spend))

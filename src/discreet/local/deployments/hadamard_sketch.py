@@ -18,6 +18,7 @@ from ...mechanisms.laws.quantile import named
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
+from ..designs.design import read_array
 from ..estimates.calibration import least_epsilon
 from ..estimates.estimate import Estimate
 from ..reports.parameters import fields_of
@@ -110,7 +111,7 @@ class HadamardCountMeanSketch:
 
     def read(self, reports: object) -> _Reports:
         """Read reports; refuses those no device could have sent."""
-        array = np.asarray(reports)
+        array = read_array(reports, axes=2)
         if array.ndim != 2 or array.shape[1:] != (3,) or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument("reports must be a list of at least one (row, column, bit)")
         if array.min() < 0 or (array.max(axis=0) >= [self.rows, self.width, 2]).any():

@@ -20,10 +20,12 @@ from ...noise.bits import readable
 from ...noise.words import ByteWords
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
+from ..designs.design import read_array
 from ..estimates.calibration import least_epsilon
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import clopper_pearson
 from ..reports.parameters import fields_of
+from ..spend import read_range
 from .flip import epsilon_of, flips, promise
 
 __all__ = ["GRID", "OneBitMean", "flip_with", "read_ones"]
@@ -62,9 +64,7 @@ class OneBitMean:
     __repr__ = named
 
     def __init__(self, low: Number, high: Number, spend: Measure, *, gamma: Number = 0) -> None:
-        least, most, flip = rational(low, "low"), rational(high, "high"), rational(gamma, "gamma")
-        if least >= most:
-            raise InvalidArgument(f"low must be below high, got {low} and {high}")
+        (least, most), flip = read_range(low, high), rational(gamma, "gamma")
         if not 0 <= flip < Fraction(1, 2):
             raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
         for name, value in {"low": least, "high": most, "epsilon": epsilon_of(spend), "gamma": flip}.items():
@@ -115,7 +115,7 @@ class OneBitMean:
 
     def steps(self, value: object) -> NDArray[np.uint64]:
         """Clip numbers and round them to the nearest of 2^32 steps; refuses NaN, and never shows a value."""
-        array = np.asarray(value)
+        array = read_array(value)
         if array.dtype.kind not in "iuf":
             raise InvalidArgument("a value must be a number")
         exact = array.astype(np.float64)
@@ -204,7 +204,7 @@ def read_ones(reports: object) -> NDArray[np.int64]:
     >>> read_ones([0, 1]).tolist()
     [0, 1]
     """
-    array = np.asarray(reports)
+    array = read_array(reports)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iub":
         raise InvalidArgument("reports must be a list of at least one bit, 0 or 1")
     if array.min() < 0 or array.max() > 1:

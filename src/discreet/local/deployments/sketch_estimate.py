@@ -117,9 +117,11 @@ def read_candidates(candidates: Sequence[str]) -> tuple[str, ...]:
 
     Refuses none, and the same one twice.
     """
-    if isinstance(candidates, str) or not candidates or not all(isinstance(name, str) for name in candidates):
+    if not isinstance(candidates, list | tuple | np.ndarray) or not all(isinstance(name, str) for name in candidates):
         raise InvalidArgument("candidates must be a list of at least one text")
-    names = tuple(candidates)
+    names = tuple(map(str, candidates))
+    if not names:
+        raise InvalidArgument("candidates must be a list of at least one text")
     if len(set(names)) < len(names):
         raise InvalidArgument("candidates must differ from each other")
     return names

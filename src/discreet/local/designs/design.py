@@ -12,7 +12,7 @@ from ...errors import InvalidArgument
 from ...noise import Bits
 from ...noise.law import Integers
 
-__all__ = ["Design", "Facts", "Flags", "Integers", "read_numbers"]
+__all__ = ["Design", "Facts", "Flags", "Integers", "read_array", "read_numbers"]
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -58,6 +58,24 @@ class Design(Protocol):
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
         """Return which reports a device could have sent."""
+
+
+def read_array(values: object, kind: type[np.object_] | None = None, *, axes: int = 1) -> NDArray[Any]:
+    """Read one value, or a list of values or reports, as an array.
+
+    >>> from discreet.local.designs.design import read_array
+    >>> read_array([1, 2]).tolist()
+    [1, 2]
+
+    Refuses lists within lists beyond `axes`, and rows of different length; the message carries no value.
+    """
+    try:
+        array = np.asarray(values, dtype=kind)
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidArgument("values must be given as one list, reports in rows of one length") from None
+    if array.ndim > axes:
+        raise InvalidArgument("values must be given as one list, not as lists within lists")
+    return array
 
 
 def read_numbers(reports: NDArray[Any], outputs: int) -> Flags:

@@ -50,7 +50,7 @@ class Hadamard:
         return read_numbers(reports, self.facts.outputs)
 
 
-def walsh(numbers: Integers) -> Integers:
+def walsh(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return Σ_y a_y (−1)^⟨x, y⟩ for every x; the length is a power of two.
 
     >>> import numpy as np

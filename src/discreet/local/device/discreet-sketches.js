@@ -45,11 +45,13 @@ export function blake2b(data, key, size) {
   return h.slice(0, size / 8);
 }
 
+const isText = (value) => typeof value === "string" && (value.isWellFormed?.() ?? !/\p{Surrogate}/u.test(value));
+
 /** Return (row, value) → cell: keyed BLAKE2b to 64 bits, then multiply-shift. */
 export function buckets(key, width) {
   const secret = utf8(key), shift = 64n - BigInt(Math.log2(width)), rows = {}; // coefficients of rows seen before
   return (value) => {
-    if (typeof value !== "string" || !value.isWellFormed?.() && /\p{Surrogate}/u.test(value)) refuse("a value must be text");
+    if (!isText(value)) refuse("a value must be text");
     const [print] = blake2b(utf8(value), secret, 8);
     return (row) => {
       const [a, b, c] = (rows[row] ??= blake2b(new Uint8Array(new Uint32Array([row]).buffer), secret, 24));
@@ -74,12 +76,13 @@ export const SKETCHES = {
   words({ bits: size, known, step, prefixes, ...given }) {
     const many = 2 ** step, options = prefixes.length * many + (known > 0);
     const draw = MECHANISMS.choice({ ...given, options }), bytes = Math.ceil(size / 8);
-    const read = (text) => list(bytes, (i) => BigInt(text[i] ?? 0)).reduce((sum, x) => sum << 8n | x) >> BigInt(8 * bytes - size);
+    const whole = BigInt(size), kept = prefixes.map(BigInt), left = whole - BigInt(known), rest = left - BigInt(step);
+    const read = (text) => list(bytes, (i) => BigInt(text[i] ?? 0)).reduce((sum, x) => sum << 8n | x) >> BigInt(8 * bytes) - whole;
     return (value, bits) => {
-      const word = typeof value === "string" ? read(utf8(value)) : BigInt(value);
-      const begun = Number(word >> BigInt(size - known)), rest = Number(word >> BigInt(size - known - step)) % many;
-      const at = prefixes.indexOf(begun);
-      return draw(at < 0 ? options - 1 : at * many + rest, bits);
+      if (!(isText(value) || Number.isSafeInteger(value) || typeof value === "bigint")) refuse("a word must be text or whole");
+      const word = isText(value) ? read(utf8(value)) : BigInt(value), at = kept.indexOf(word >> left);
+      if (word < 0n || word >> whole) refuse("a word has too many bits");
+      return draw(at < 0 ? options - 1 : at * many + Number(word >> rest & BigInt(many - 1)), bits);
     };
   },
   "count-mean-sketch"({ epsilon, rows, width, key }) {

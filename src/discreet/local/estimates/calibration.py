@@ -25,7 +25,7 @@ def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fract
     Refuses an error that no ε up to 64 reaches.
     """
     target = float(positive(error, "error"))
-    low, high = 0.0, MOST_EPSILON
+    low, high = 1e-6, MOST_EPSILON
     if error_at(Fraction(high)) > target:
         raise InvalidArgument("no epsilon gives this error with so few reports; ask more people or allow more error")
     while high - low > 1e-9 * high:

@@ -67,7 +67,7 @@ class Estimate:
         return plain | {"level": self.level, "n": self.n, "of": self.of, "note": self.note}
 
     def __str__(self) -> str:
-        wide = max(len(self.what), *(len(name) for name, *_ in self._rows()))
+        wide = max([len(self.what), *(len(name) for name, *_ in self._rows())])
         head = f"{self.what:<{wide}}  {'estimate':>10}  {'± error':>10}  {self._caption():>22}"
         lines = [f"{name:<{wide}}  {v:>10}  {e:>10}  {between:>22}" for name, v, e, between in self._rows()]
         return "\n".join([head, *lines, *self._rest()])

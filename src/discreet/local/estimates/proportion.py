@@ -1,14 +1,14 @@
-"""Intervals of a binomial proportion, and quantiles of the normal law: the one place that calls SciPy."""
+"""Intervals of a binomial proportion, and quantiles of normal and Student's laws: the one place that calls SciPy."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.special import betaincinv, ndtr
+from ...arithmetic.special import betainc, betaincinv
 from ...mechanisms.laws.normal import quantile
 
-__all__ = ["clopper_pearson", "deviations", "upper_tail"]
+__all__ = ["clopper_pearson", "deviations", "student", "student_tail"]
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,29 @@ def clopper_pearson(counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta:
     return low * (1 - 1e-9), np.minimum(1.0, high * (1 + 1e-9))
 
 
+def student(beta: float, free: float) -> float:
+    """Return how many estimated deviations Student's law of so many degrees of freedom exceeds with probability β.
+
+    >>> from discreet.local.estimates.proportion import student
+    >>> round(student(0.05, 10), 4), round(student(0.05, 1e6), 4)
+    (2.2281, 1.96)
+    """
+    share = float(betaincinv(free / 2, 0.5, beta))
+    return float(np.sqrt(free * (1 / share - 1))) if share > 0 else np.inf
+
+
+def student_tail(t: Floats, free: float) -> Floats:
+    """Return P(T > t) of Student's law.
+
+    >>> import numpy as np
+    >>> from discreet.local.estimates.proportion import student_tail
+    >>> student_tail(np.array([0.0, 2.2281, -2.2281]), 10).round(4).tolist()
+    [0.5, 0.025, 0.975]
+    """
+    beyond = np.asarray(betainc(free / 2, 0.5, free / (free + t * t)), dtype=np.float64) / 2
+    return np.where(t > 0, beyond, 1 - beyond)
+
+
 def deviations(beta: float) -> float:
     """Return how many standard deviations a normal law exceeds, on either side, with probability β.
 
@@ -38,14 +61,3 @@ def deviations(beta: float) -> float:
     1.96
     """
     return quantile(beta)
-
-
-def upper_tail(z: Floats) -> Floats:
-    """Return P(Z > z) of a standard normal Z.
-
-    >>> import numpy as np
-    >>> from discreet.local.estimates.proportion import upper_tail
-    >>> upper_tail(np.array([0.0])).tolist()
-    [0.5]
-    """
-    return np.asarray(ndtr(-z), dtype=np.float64)

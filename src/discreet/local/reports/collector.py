@@ -27,9 +27,9 @@ class Collector:
     """Collect the reports of one metric, one JSON line each, and estimate from what was taken.
 
     A line is taken only if it names this metric and the hash of these parameters, and if a device with these parameters
-    could have sent it. So a forged report can do no more than an honest one of the worst value: `influence` bounds how
-    far any number of them moves an estimate. Nothing is kept of who sent it; how often one sender may report is for
-    whoever receives the lines to limit.
+    could have sent it. So a forged report can do no more than the worst report of a device: `influence` bounds how far
+    any number of them moves an estimate (for RAPPOR about, if they are spread over cohorts; see there). Nothing is kept
+    of who sent it; how often one sender may report is for whoever receives the lines to limit.
 
     >>> from discreet.local import Collector
     >>> from discreet.local import Choice
@@ -50,6 +50,8 @@ class Collector:
 
     def __init__(self, mechanism: LocalMechanism, *, metric: str, most: int = 10_000_000) -> None:
         self.mechanism, self.metric = mechanism, metric
+        if not isinstance(mechanism, LocalMechanism):
+            raise InvalidArgument("a collector needs a mechanism of discreet.local")
         self.params = device_parameters(mechanism, metric=metric)["params"]
         self.most = whole(most, "most", least=1)
         self._reports: list[Any] = []
@@ -77,12 +79,15 @@ class Collector:
         return mechanism.estimate(self._reports, level=level)  # type: ignore[no-any-return]
 
     def influence(self, *, forged: int = 1) -> float:
-        """Bound how far `forged` of the reports taken can have moved an estimate, whatever they say."""
+        """Bound how far `forged` of the reports taken can have moved an estimate, whatever they say.
+
+        RAPPOR has no such bound; see `Rappor.influence` for what is returned then.
+        """
         return influence_of(self.mechanism, n=max(1, len(self)), forged=forged)
 
 
 def influence_of(mechanism: LocalMechanism, *, n: int, forged: int) -> float:
-    """Bound how far `forged` of n reports can move any one estimate of a mechanism, whatever they say."""
+    """Bound how far `forged` of n reports can move any one estimate of a mechanism; for RAPPOR, about."""
     if isinstance(mechanism, Histogram):
         bins = range(mechanism.tree.bins)
         return max(mechanism.influence(n=n, forged=forged, first=i, last=i + 1) for i in bins)

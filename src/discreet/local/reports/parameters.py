@@ -9,13 +9,13 @@ checked who wrote it. The signature is Ed25519, which WebCrypto verifies.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from ...errors import InvalidArgument
-from .report import params_hash
+from .report import params_hash, read_text
 
-__all__ = ["DOMAIN", "canonical", "device_parameters", "fields_of", "signed_text"]
+__all__ = ["DOMAIN", "canonical", "device_parameters", "fields_of", "read_wholes", "signed_text", "write_wholes"]
 
 DOMAIN = "discreet device parameters, version 1\n"
 """Stands before every signed text, so that a signature says what it signs."""
@@ -51,9 +51,11 @@ def device_parameters(
     >>> from discreet.privacy import PureDP
     >>> sorted(device_parameters(Choice(3, PureDP(1)), metric="browser"))
     ['metric', 'parameters', 'params']
+
+    Refuses a metric that is no text in UTF-8.
     """
     given = mechanism.to_json()
-    made = {"metric": metric, "parameters": canonical(given), "params": params_hash(given)}
+    made = {"metric": read_text(metric, "metric"), "parameters": canonical(given), "params": params_hash(given)}
     return made if sign is None else made | {"signature": sign(signed_text(metric, made["parameters"]))}
 
 
@@ -68,6 +70,25 @@ def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) 
     """
     if not isinstance(given, Mapping) or (given.get("mechanism"), given.get("version")) != (mechanism, 1):
         raise InvalidArgument(f"these are not the parameters of {mechanism} in version 1")
-    if set(given) != {"mechanism", "version", *names}:
+    if type(given["version"]) is not int or set(given) != {"mechanism", "version", *names}:
         raise InvalidArgument(f"the parameters of {mechanism} have other fields")
     return {name: given[name] for name in names}
+
+
+def write_wholes(numbers: Iterable[int]) -> list[int | str]:
+    """Write whole numbers so that every reader of JSON reads them exactly: beyond 53 bits as text.
+
+    >>> from discreet.local.reports.parameters import read_wholes, write_wholes
+    >>> write_wholes([3, 1 << 60]), read_wholes(write_wholes([3, 1 << 60]), "numbers") == (3, 1 << 60)
+    ([3, '1152921504606846976'], True)
+    """
+    return [number if number < 1 << 53 else str(number) for number in numbers]
+
+
+def read_wholes(given: object, name: str) -> tuple[int, ...]:
+    """Read what `write_wholes` wrote; refuses all else."""
+    if not isinstance(given, list) or not all(type(x) is int or (isinstance(x, str) and x.isdecimal()) for x in given):
+        raise InvalidArgument(f"{name} must be a list of whole numbers")
+    if any(isinstance(x, str) and len(x) > 20 for x in given):
+        raise InvalidArgument(f"{name} must be numbers of at most 20 digits")
+    return tuple(map(int, given))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +21,11 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["LocalReport", "pack", "pack_block", "params_hash", "unpack", "unpack_block"]
+__all__ = ["HEX", "LocalReport", "pack", "pack_block", "params_hash", "read_text", "unpack", "unpack_block"]
 
 VERSION = 1
+HEX = re.compile("[0-9a-f]+")
+"""How bytes are written in a report: small digits, nothing between them, so that one report has one form."""
 _MAGIC = b"DLR1"
 _LONGEST = 1 << 16  # characters of one line: nothing sent by a device is parsed beyond it
 
@@ -45,8 +48,21 @@ def params_hash(parameters: Mapping[str, object]) -> str:
     >>> params_hash({"b": 1, "a": "é"}) == params_hash({"a": "é", "b": 1})
     True
     """
-    text = json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(_written(parameters, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def read_text(text: object, name: str) -> str:
+    """Read a public text, such as the name of a metric.
+
+    >>> from discreet.local.reports.report import read_text
+    >>> read_text("browser", "metric")
+    'browser'
+
+    Refuses what is no text, and text that UTF-8 cannot write.
+    """
+    if isinstance(text, str) and not any("\ud800" <= letter <= "\udfff" for letter in text):
+        return text
+    raise InvalidArgument(f"{name} must be text that UTF-8 can write")
 
 
 def pack(report: LocalReport) -> str:
@@ -57,7 +73,15 @@ def pack(report: LocalReport) -> str:
     '{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}'
     """
     fields = {"v": VERSION, "metric": report.metric, "params": report.params, "report": report.report}
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _written(fields)
+
+
+def _written(fields: Mapping[str, object], *, sort_keys: bool = False) -> str:
+    try:
+        text = json.dumps(fields, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InvalidArgument("only JSON types travel: text, finite numbers, lists of them") from None
+    return read_text(text, "what travels")
 
 
 def unpack(line: str | bytes, *, params: str, metric: str | None = None) -> LocalReport:
@@ -84,10 +108,12 @@ def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -
     >>> len(pack_block(np.array([1, 300, 70_000]), metric="m", params="9f86d081884c7d65", width=3))
     24
 
-    Refuses numbers that do not fit, and a name of the metric beyond 255 bytes.
+    Refuses numbers that do not fit, a name of the metric beyond 255 bytes, and params that are no hash.
     """
-    name = metric.encode()
-    if len(name) > 255 or not 1 <= width <= 255:
+    name = read_text(metric, "metric").encode()
+    if not isinstance(params, str) or not HEX.fullmatch(params) or len(params) != 16:
+        raise InvalidArgument("params must be the hash of the parameters, 16 hexadecimal digits")
+    if len(name) > 255 or type(width) is not int or not 1 <= width <= 255:
         raise InvalidArgument("a block holds a metric's name of at most 255 bytes and reports of 1 to 255 bytes each")
     header = _MAGIC + bytes.fromhex(params) + bytes([width, len(name)]) + name
     return header + _bytes_of(np.asarray(reports), width).tobytes()
@@ -116,7 +142,13 @@ def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDAr
 
     Refuses other parameters, another metric, and a block that is cut off.
     """
-    if data[:4] != _MAGIC or len(data) < 14 or data[12] == 0 or len(data) < 14 + data[13]:
+    if (
+        not isinstance(data, bytes)
+        or data[:4] != _MAGIC
+        or len(data) < 14
+        or data[12] == 0
+        or len(data) < 14 + data[13]
+    ):
         raise InvalidArgument("this is no block of reports in version 1")
     width, start = data[12], 14 + data[13]
     _same(data[4:12].hex(), params, data[14:start].decode(errors="replace"), metric)
@@ -126,19 +158,29 @@ def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDAr
 
 
 def _parsed(line: str | bytes) -> dict[str, Any]:
+    if not isinstance(line, str | bytes):
+        raise InvalidArgument("a report must be one line of JSON, text or bytes")
     if len(line) > _LONGEST:
         raise InvalidArgument(f"a report has at most {_LONGEST} characters")
     try:
-        given = json.loads(line)
+        text = line if isinstance(line, bytes) else line.encode()
+        given = json.loads(text.decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError):
-        raise InvalidArgument("a report must be one line of JSON") from None
+        raise InvalidArgument("a report must be one line of JSON in UTF-8, every field once") from None
     if not isinstance(given, dict) or set(given) != {"v", "metric", "params", "report"}:
         raise InvalidArgument('a report has exactly the fields "v", "metric", "params" and "report"')
-    if given["v"] is True or given["v"] != VERSION:
+    if type(given["v"]) is not int or given["v"] != VERSION:
         raise InvalidArgument(f"the report is of another version; this release reads version {VERSION}")
     if not isinstance(given["metric"], str) or not isinstance(given["params"], str):
         raise InvalidArgument('"metric" and "params" of a report must be text')
     return given
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError  # two readers could take different ones
+    return found
 
 
 def _same(params: str, expected: str, metric: str, wanted: str | None) -> None:
