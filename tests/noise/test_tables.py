@@ -16,7 +16,7 @@ from discreet.noise.law import EXPONENT_ERROR, cell, first, thresholds
 from discreet.noise.sample import _accept
 from discreet.noise.settle import settle
 from discreet.noise.stirling import bernoulli, stirling
-from discreet.noise.table import CUT, build, held
+from discreet.noise.table import CUT, Widths, build, held
 from discreet.noise.words import ByteWords
 from discreet.testing.bits import ScriptedBits
 from oracles.noise import (
@@ -234,3 +234,8 @@ def test_a_draw_beyond_64_bits_is_refused_not_wrapped():
     with pytest.raises(InvalidArgument, match="does not fit"):
         held(-(2**60) - 1, 3)
     assert held(-(2**60), 3) == -(2**60)
+
+
+def test_a_narrow_word_is_as_wide_as_it_must_be():
+    assert Widths(accept=8).tail(3) == 11
+    assert (Widths().tail(16), Widths().tail(17)) == (32, 64)

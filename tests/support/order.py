@@ -22,6 +22,8 @@ MEASURED = (
     "tests/laws/",
     "tests/vectors/",
     "tests/house/test_rational.py",
+    "tests/local/test_shuffle.py",
+    "tests/statistics/",
 )
 """Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
 

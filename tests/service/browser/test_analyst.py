@@ -58,6 +58,7 @@ class TestDay:
         assert float(town.state.datasets.ledger("town").spent("ana").epsilon) == 0.5
 
         page.get_by_role("button", name="Run").click()  # the same question again has the same answer and is free
+        page.wait_for_load_state("networkidle")
         expect(page.locator("#answer")).to_contain_text("It cost ε = 0.5")
         page.get_by_role("link", name="History").click()
         expect(page.get_by_role("row")).to_have_count(3)
