@@ -24,6 +24,8 @@ MEASURED = (
     "tests/house/test_rational.py",
     "tests/local/test_shuffle.py",
     "tests/statistics/",
+    "tests/engines/test_fanout.py",
+    "tests/curator/test_foreign.py",
 )
 """Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
 
