@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from ..data.infer.sniff import DELIMITERS
 from ..errors import InvalidArgument
 from .grammar import Records, check_grammar
 
-__all__ = ["DELIMITERS", "CsvFile", "open_csv"]
+__all__ = ["CsvFile", "open_csv"]
 
-DELIMITERS = ",;\t|"
 BLOCK = 1 << 20
 
 
