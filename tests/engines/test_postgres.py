@@ -109,9 +109,11 @@ class TestTypes:
         assert found == {0: None, 1: last, 2: first, 3: third, 4: first, 5: last}
 
     @pytest.mark.parametrize("kind", SECRETS)
-    def test_other_types_are_null(self, server, postgres_dsn, kind):
+    def test_other_types_are_null_and_refused_by_check(self, server, postgres_dsn, kind):
         held(server, kind, [SECRETS[kind]])
         with Postgres(postgres_dsn) as engine:
+            with pytest.raises(SchemaMismatch, match=r"held.a is stored as .* NULL in every row"):
+                engine.check(SCHEMA)
             assert engine.tally(TALLY) == Memory({"held": [{"row_number": place} for place in range(2)]}).tally(TALLY)
 
     def test_ids_of_any_type(self, server, postgres_dsn):
@@ -125,8 +127,115 @@ class TestTypes:
                 tally = Tally(Scan(schema), (), (COUNT,), GroupShare(1, 1), people=True)
                 assert engine.tally(tally) == {(): (people,)}
 
+    def test_a_domain_is_read_as_what_it_is_made_of(self, server, postgres_dsn):
+        server.execute("DROP DOMAIN IF EXISTS young; DROP DOMAIN IF EXISTS age; DROP DOMAIN IF EXISTS price")
+        server.execute(
+            "CREATE DOMAIN age AS integer CHECK (value >= 0); CREATE DOMAIN young AS age; CREATE DOMAIN price AS numeric"
+        )
+        server.execute("CREATE TABLE held (a young, b price); INSERT INTO held VALUES (3, 2.5), (NULL, 'NaN')")
+        schema = Schema("held", Rows(), {"a": Integer(0, 9), "b": Real(0, 9, step=1)})
+        with Postgres(postgres_dsn) as engine:
+            engine.check(schema)
+            assert engine.columns("held") == {"a": "integer", "b": "numeric"}
+            found = engine.tally(Tally(Scan(schema), (Field("a"), Field("b")), (COUNT,), Free()))
+        server.execute("DROP TABLE held; DROP DOMAIN young; DROP DOMAIN age; DROP DOMAIN price")
+        assert found == {(3, 2): (1,), (None, None): (1,)}
+
+
+VIEWS = {
+    "SELECT name, kids AS a FROM patients WHERE kids > 1": True,
+    "SELECT a.name, CASE WHEN a.kids IN (1, 2) THEN b.kids ELSE 0 END AS a FROM patients a LEFT JOIN patients b USING (name)": True,
+    "SELECT name, kids::bigint AS a FROM patients UNION ALL SELECT coalesce(name, 'x'), kids FROM patients": True,
+    "SELECT name, raw::integer AS a FROM patients": False,
+    "SELECT name, 10 / kids AS a FROM patients": False,
+    "SELECT name, kids + 1 AS a FROM patients": False,
+    "SELECT name, kids AS a FROM patients WHERE kids = (SELECT kids FROM patients)": False,
+    "SELECT name, length(name) AS a FROM patients": False,
+    "SELECT * FROM below": False,
+}
+
+
+class TestWhatCouldFail:
+    def test_views_that_could_fail_need_the_stewards_word(self, server, postgres_dsn):
+        server.execute(
+            "DROP TABLE IF EXISTS patients CASCADE; CREATE TABLE patients (name text, raw text, kids integer)"
+        )
+        server.execute("INSERT INTO patients VALUES ('alice', 'hiv', 0), ('bob', '7', 2)")
+        server.execute("CREATE VIEW below AS SELECT name, raw::integer AS a FROM patients")
+        schema = Schema("seen", Rows(), {"a": Integer(0, 9)})
+        for text, total in VIEWS.items():
+            server.execute(f"DROP VIEW IF EXISTS seen; CREATE VIEW seen AS {text}")
+            with Postgres(postgres_dsn) as engine, Postgres(postgres_dsn, trusted=["seen"]) as word:
+                word.check(schema)
+                if total:
+                    engine.check(schema)
+                    continue
+                with pytest.raises(SchemaMismatch, match="trusted="):
+                    engine.check(schema)
+        server.execute("DROP TABLE patients CASCADE")
+
+    def test_a_policy_could_fail(self, server, postgres_dsn):
+        server.execute("CREATE TABLE held (a integer); ALTER TABLE held ENABLE ROW LEVEL SECURITY")
+        with Postgres(postgres_dsn) as engine:
+            engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
+            server.execute("CREATE POLICY some ON held USING (10 / a > 1)")
+            with pytest.raises(SchemaMismatch, match="a policy"):
+                engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
+
+
+class TestOneStateOfTheData:
+    def test_all_tallies_of_a_question_see_the_same_rows(self, server, postgres_dsn):
+        server.execute("CREATE TABLE held (a integer); INSERT INTO held VALUES (1)")
+        tally = Tally(Scan(Schema("held", Rows(), {"a": Integer(0, 9)})), (), (COUNT,), Free())
+        with Postgres(postgres_dsn) as engine:
+            with engine.snapshot(), engine.snapshot():
+                before = engine.tally(tally)
+                server.execute("INSERT INTO held VALUES (2)")
+                assert engine.tally(tally) == before == {(): (1,)}
+            assert engine.tally(tally) == {(): (2,)}
+
+    def test_a_lost_connection_is_not_replaced_in_the_middle(self, server, postgres_dsn):
+        with Postgres(postgres_dsn) as engine:
+            with engine.snapshot():
+                engine.close()
+                with pytest.raises(EngineFailure):
+                    engine._fetch("SELECT 1")
+            with engine.snapshot():
+                (pid,) = engine._fetch("SELECT pg_backend_pid()")[0]
+                server.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+                for _ in range(2):
+                    with pytest.raises(EngineFailure):
+                        engine._fetch("SELECT 1")
+            assert engine._fetch("SELECT 1") == [(1,)]
+
+    def test_types_are_those_of_this_moment(self, server, postgres_dsn):
+        server.execute("CREATE TABLE held (a integer); INSERT INTO held VALUES (7)")
+        tally = Tally(Scan(Schema("held", Rows(), {"a": Integer(0, 9)})), (Field("a"),), (COUNT,), Free())
+        with Postgres(postgres_dsn) as engine:
+            assert engine.tally(tally) == {(7,): (1,)}
+            server.execute("ALTER TABLE held ALTER a TYPE text")
+            assert engine.tally(tally) == {(7,): (1,)}
+
 
 class TestServer:
+    def test_a_column_without_rights_is_none(self, server, postgres_dsn):
+        server.execute(
+            "CREATE TABLE held (a integer, b integer); DROP ROLE IF EXISTS half_here; CREATE ROLE half_here LOGIN"
+        )
+        server.execute("GRANT SELECT (a) ON held TO half_here; CREATE TEMP TABLE nothing (a integer)")
+        with Postgres(f"{postgres_dsn} user=half_here") as engine:
+            engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
+            with pytest.raises(SchemaMismatch, match="no column b"):
+                engine.check(Schema("held", Rows(), {"a": Integer(0, 9), "b": Integer(0, 9)}))
+        server.execute("DROP TABLE held; DROP ROLE half_here")
+
+    def test_names_with_a_dot_and_progress(self, server, postgres_dsn):
+        server.execute(
+            'CREATE SCHEMA IF NOT EXISTS "h.r"; DROP TABLE IF EXISTS "h.r"."a""b"; CREATE TABLE "h.r"."a""b" (a integer)'
+        )
+        with Postgres(postgres_dsn, tables={"people": '"h.r"."a""b"'}, progress=True) as engine:
+            assert engine.columns("people") == {"a": "integer"}
+
     def test_places(self, server, postgres_dsn):
         server.execute(
             'CREATE SCHEMA IF NOT EXISTS "hr"; DROP TABLE IF EXISTS "hr"."Staff"; CREATE TABLE "hr"."Staff" (a integer)'
@@ -191,7 +300,7 @@ class TestServer:
             with pytest.raises(SchemaMismatch, match="SQL_ASCII"):
                 Postgres(f"{postgres_dsn} dbname=bare").columns("held")
 
-    @pytest.mark.parametrize("place", ["", "a.b.c", ".a", 3])
+    @pytest.mark.parametrize("place", ["", "a.b.c", ".a", 3, 'a"b', '"a'])
     def test_refuses_places(self, place):
         with pytest.raises(InvalidArgument, match="is named as"):
             Postgres("dbname=x", tables={"people": place})

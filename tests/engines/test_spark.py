@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +18,35 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, Tally, Term
 from discreet.query.algebra.tree import Scan
 
+TESTS = Path(__file__).parents[1]
+CONNECT = """
+import threading, time
+from pyspark.sql import SparkSession
+from discreet.engines import Spark
+from discreet.testing import engine_suite
+from engines.tables import in_spark
+session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+print(engine_suite(lambda tables: in_spark(tables, session)))
+engine = Spark(session)
+try:
+    engine._fetch("SELECT CAST('secret 4711' AS INT)")
+except Exception as refusal:
+    print(refusal)
+def stop():
+    while thread.is_alive():
+        engine.interrupt()
+        time.sleep(0.2)
+def run():
+    try:
+        engine._fetch("SELECT count(*) FROM range(100000000) AS a, range(100000) AS b WHERE (a.id * b.id) % 7 = 3")
+    except Exception as refusal:
+        print(refusal)
+thread = threading.Thread(target=run)
+thread.start()
+stop()
+session.stop()
+"""
+"""A process of its own: a session of Spark Connect cannot be opened beside another."""
 COUNT = Term(Constant(True), 1, 0, 1)
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -23,8 +56,9 @@ class TestSession:
         spark_session.sql("CREATE OR REPLACE TEMP VIEW staff AS SELECT 1 AS who, X'01' AS a, CAST('N' AS STRING) AS b")
         schema = Schema("people", People("who", max_rows=1), {"a": Integer(0, 9), "b": Category(["N"])})
         tally = Tally(Scan(schema), (Field("a"), Field("b")), (COUNT,), GroupShare(1, 1))
-        engine = Spark(spark_session, {"people": "staff"})
-        engine.check(schema)
+        engine = Spark(spark_session, {"people": "staff"}, trusted=["people"])
+        with pytest.raises(SchemaMismatch, match="people.a is stored as binary"):
+            engine.check(schema)
         assert engine.columns("people") == {"who": "int", "a": "binary", "b": "string"}
         assert engine.tally(tally) == {(None, "N"): (1,)}
         with pytest.raises(SchemaMismatch, match="no table nowhere"):
@@ -79,6 +113,23 @@ class TestSession:
         with pytest.raises(InvalidArgument, match="without"):
             Spark(spark_session, {"people": "hr.${env:PATH}"})
 
+    def test_types_are_those_of_this_moment(self, spark_session):
+        schema = Schema("turning", Rows(), {"a": Integer(0, 9)})
+        engine, tally = Spark(spark_session), Tally(Scan(schema), (Field("a"),), (COUNT,), Free())
+        for stored in ("7", "'7'"):
+            spark_session.sql(f"CREATE OR REPLACE TEMP VIEW turning AS SELECT {stored} AS a")
+            assert engine.tally(tally) == {(7,): (1,)}
+
+    def test_names_with_a_dot(self, spark_session):
+        frame = spark_session.createDataFrame([(1, 2)], "`a.b` int, `c``d` int")
+        frame.createOrReplaceTempView("dotted")
+        schema = Schema("people", Rows(), {"a.b": Integer(0, 9), "c`d": Integer(0, 9)})
+        engine = Spark(spark_session, {"people": "`dotted`"})
+        assert engine.tally(Tally(Scan(schema), (Field("a.b"), Field("c`d")), (COUNT,), Free())) == {(1, 2): (1,)}
+        for place in ("", "a..b", "a.b.c.d", "a`"):
+            with pytest.raises(InvalidArgument, match="is named as"):
+                Spark(spark_session, {"people": place})
+
     def test_times_with_and_without_a_zone(self, spark_session):
         frame = spark_session.sql(
             "SELECT TIMESTAMP '1969-12-31 23:59:59.5+00:00' AS a, TIMESTAMP_NTZ '1969-12-31 23:59:59.5' AS b, "
@@ -98,7 +149,103 @@ class TestSession:
             Spark(spark_session, {"people": 3})
 
 
+class TestRowsThatAreNoText:
+    def test_bytes_that_are_no_text_are_null_and_no_person(self, spark_session):
+        """Two such texts become one in Python, and the later count would take the place of the other."""
+        cells = ["4DFC6C6C6572"] * 3 + ["4DE46C6C6572", "EDA080", "C080", "4D"]
+        rows = " UNION ALL ".join(
+            f"SELECT CAST(X'{cell}' AS STRING) AS a, {place} AS n" for place, cell in enumerate(cells)
+        )
+        frame = spark_session.sql(rows)
+        schema = Schema("people", Rows(), {"a": Text(9), "n": Integer(0, 9)})
+        engine = Spark(spark_session, {"people": frame})
+        assert engine.tally(Tally(Scan(schema), (Field("a"),), (COUNT,), Free())) == {(None,): (6,), ("M",): (1,)}
+        owned = Schema("people", People("a", max_rows=1), {"n": Integer(0, 9)})
+        tally = Tally(Scan(owned), (), (COUNT,), GroupShare(1, 1), people=True)
+        assert engine.tally(tally) == {(): (1,)}
+
+
+class TestWhatCouldFail:
+    def test_views_that_could_fail_need_the_stewards_word(self, spark_session, capfd):
+        rows = spark_session.createDataFrame(
+            [("alice", "hiv", 0), ("bob", "7", 2)], "name string, raw string, kids int"
+        )
+        rows.createOrReplaceTempView("patients")
+        bad = [
+            "CAST(raw AS INT) AS a",
+            "10 / kids AS a",
+            "kids + 1 AS a",
+            "upper(name) AS a",
+            "element_at(array(1), kids) AS a",
+        ]
+        good = [
+            "kids AS a",
+            "try_cast(raw AS INT) AS a",
+            "CAST(kids AS BIGINT) AS a",
+            "CASE WHEN kids > 1 THEN name END AS a",
+        ]
+        for text in (*bad, *good):
+            spark_session.sql(f"CREATE OR REPLACE TEMP VIEW seen AS SELECT {text} FROM patients WHERE name <> 'x'")
+            column = Text(9) if "name" in text else Integer(0, 9)
+            schema = Schema("seen", Rows(), {"a": column})
+            if text in good:
+                Spark(spark_session).check(schema)
+                continue
+            with pytest.raises(SchemaMismatch, match="trusted="):
+                Spark(spark_session).check(Schema("seen", Rows(), {"a": Category([1]) if "/" in text else column}))
+        spark_session.sql("CREATE OR REPLACE TEMP VIEW seen AS SELECT CAST(raw AS INT) AS a FROM patients")
+        engine = Spark(spark_session, trusted=["seen"])
+        schema = Schema("seen", Rows(), {"a": Integer(0, 9)})
+        engine.check(schema)
+        capfd.readouterr()
+        with pytest.raises(EngineFailure):
+            engine.tally(Tally(Scan(schema), (), (Term(Field("a"), 1, 0, 9),), Free()))
+        assert "hiv" not in "".join(capfd.readouterr())
+
+    def test_no_row_decides_a_type(self, spark_session, tmp_path):
+        """One row in the folder zip=0A would turn all others from 0 to 500, one file of another type fails them all."""
+        place = tmp_path / "people.parquet"
+        write = spark_session.createDataFrame([(1, "010"), (2, "0200")], "a bigint, zip string").coalesce(1).write
+        write.partitionBy("zip").parquet(str(place))
+        schema = Schema("people", Rows(), {"a": Integer(0, 9), "zip": Category(["010", "0200"])})
+        tally = Tally(Scan(schema), (Field("zip"),), (COUNT,), Free())
+        engine = Spark(spark_session, {"people": place})
+        engine.check(schema)
+        assert engine.tally(tally) == {("010",): (1,), ("0200",): (1,)}
+        with pytest.raises(SchemaMismatch, match="guessed the type"):
+            Spark(spark_session, {"people": spark_session.read.parquet(str(place))}).check(schema)
+        spark_session.createDataFrame([("x",)], "a string").coalesce(1).write.parquet(str(place / "zip=3"))
+        with pytest.raises(SchemaMismatch, match="differ in their columns or types"):
+            Spark(spark_session, {"people": place})
+        with pytest.raises(SchemaMismatch, match="cannot be read"):
+            Spark(spark_session, {"people": str(tmp_path / "none.parquet")})
+        (tmp_path / "cells.csv").write_text("a,zip\n1,010\n2,0A\n", encoding="utf-8")
+        assert Spark(spark_session, {"people": tmp_path / "cells.csv"}).columns("people") == {
+            "a": "string",
+            "zip": "string",
+        }
+
+
 class TestRunning:
+    def test_an_interrupt_cancels(self, spark_session, monkeypatch):
+        engine, stopped = Spark(spark_session), []
+        monkeypatch.setattr(engine, "_run", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        monkeypatch.setattr(engine, "interrupt", lambda: stopped.append(True))
+        with pytest.raises(KeyboardInterrupt):
+            engine._fetch("SELECT 1")
+        assert stopped == [True]
+
+    def test_progress(self, spark_session):
+        assert Spark(spark_session, progress=True)._fetch("SELECT sum(id) FROM range(9)") == [(36,)]
+
+    @pytest.mark.slow
+    def test_spark_connect_keeps_the_contract(self):
+        if find_spec("grpc") is None:
+            pytest.skip("Spark Connect needs grpcio, which is not installed: pip install 'pyspark[connect]'")
+        done = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, check=False, text=True, cwd=TESTS)
+        assert "failure held" in done.stdout, done.stderr[-2000:]
+        assert "cancelled" in done.stdout and "4711" not in done.stdout + done.stderr
+
     def test_failure_is_constant(self, spark_session):
         engine = Spark(spark_session)
         for sql in ("SELECT CAST('secret 4711' AS INT)", "SELECT raise_error('secret 4711')", "SELECT nothing"):

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -207,6 +208,14 @@ class TestTablesThatFail:
             run(database, "UPDATE discreet_ledger.state SET text = replace(text, '1/20', '1/2000')")
             with pytest.raises(dp.LedgerCorrupt, match="the books are not those after entry 2"):
                 ledger.charge(TWENTIETH, who="ann")
+
+
+def test_functions_of_others_are_never_called(database):
+    """Whoever may create in a schema of the path could set the clock, or make the lock no lock."""
+    old = "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
+    run(database, f"{old} $$ SELECT now() - interval '9 years' $$")
+    with dp.open_ledger(f"{database} options='-c search_path=public,pg_catalog'", dp.PureDP(1)) as ledger:
+        assert ledger.charge(TWENTIETH, who="ann").time[:4] == str(datetime.now(UTC).year)
 
 
 def test_it_is_durable_and_the_time_is_the_servers(postgres_dsn, ledger, stopped_clock):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..arithmetic.rational import Number
+from ..engines.snapshot import one_snapshot
 from ..noise import Bits
 from ..plan.plan import Plan
 from ..plan.question import plan_question
@@ -65,11 +66,13 @@ def run_plan(
 ) -> Answer:
     """Run a plan that has been paid for: exact totals from the engine, fresh noise, estimates.
 
-    Every public key appears, also those that do not occur; of unknown keys just the selected ones.
+    Every public key appears, also those that do not occur; of unknown keys just the selected ones. All totals are of
+    one state of the data, if the engine can hold it still.
     """
     confidence = read_level(level)
-    keys = _keys(plan, engine, bits)
-    drawn = _drawn(plan, keys, engine, confidence, bits)
+    with one_snapshot(engine):
+        keys = _keys(plan, engine, bits)
+        drawn = _drawn(plan, keys, engine, confidence, bits)
     rows: list[dict[str, NoisyValue]] = []
     for row in range(len(keys)):
         made: dict[str, NoisyValue] = {}

@@ -42,7 +42,8 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
         try:
             thread.start()
             while not ended.wait(0.1):  # not join: up to Python 3.12 an interrupted one takes the thread to have ended
-                bar.update(task, completed=max(0.0, percent()))
+                done = percent()
+                bar.update(task, completed=max(0.0, done), total=None if done < 0 else 100.0)
         except KeyboardInterrupt:
             stopping.set()
             stop()

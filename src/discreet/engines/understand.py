@@ -12,13 +12,14 @@ from fractions import Fraction
 
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
-from ..query.algebra.expression import Call, Constant, Expression
+from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import GroupShare, RowShare, Tally, Term
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.rows import columns_of, unit_of
 from ..query.domains.domain import MOST_STEPS, Day, Domain, Second, Truth, Whole
 from ..query.domains.domain_of import domain_of
+from ..query.meaning.like import MOST_WILDCARDS, wildcards
 
 __all__ = ["MOST_SHARE", "TallyFacts", "TermFacts", "times_of", "understand"]
 
@@ -56,8 +57,8 @@ def understand(tally: Tally) -> TallyFacts:
     """Work out all static facts of a tally.
 
     Refuses shares of people where a row is the unit, terms that are no numbers or truths, contributions beyond 64-bit
-    integers, joins that make too many rows of one unit, text constants that not every store can hold, public keys of
-    the wrong length, no terms at all.
+    integers, joins that make too many rows of one unit, text constants that not every store can hold, patterns with
+    hundreds of wildcards, public keys of the wrong length, no terms at all.
     """
     columns, unit = columns_of(tally.rows), unit_of(tally.rows)
     person = unit if isinstance(unit, People) else None
@@ -149,6 +150,10 @@ def _storable(expression: Expression) -> None:
         case Constant(value=str(text)):
             if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
                 raise UnsupportedQuery("a text constant holds a character that not every store can hold")
+        case Call(function=Function.LIKE, arguments=(_, Constant(value=str(pattern)))) if (
+            wildcards(pattern) > MOST_WILDCARDS
+        ):
+            raise UnsupportedQuery(f"a pattern of LIKE may hold at most {MOST_WILDCARDS} of % and _; use fewer")
         case Call(arguments=arguments):
             for argument in arguments:
                 _storable(argument)

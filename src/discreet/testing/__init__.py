@@ -1,11 +1,13 @@
-"""Parts for tests: fixed bits, the laws any mechanism must satisfy, and a zoo of broken and sound mechanisms.
+"""Parts for tests: fixed bits, the laws any mechanism or engine must satisfy, and a zoo of broken and sound mechanisms.
 
 Never import this where data are private: its bits are not random.
 """
 
 from __future__ import annotations
 
+from .engine_suite import engine_suite
 from .findings import Findings
 from .mechanism import check_mechanism
+from .typed_rows import TypedRows
 
-__all__ = ["Findings", "check_mechanism"]
+__all__ = ["Findings", "TypedRows", "check_mechanism", "engine_suite"]

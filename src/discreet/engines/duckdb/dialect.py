@@ -105,5 +105,7 @@ DUCKDB = Dialect(
     listed=_listed,
     distance=True,
     in_order=lambda _: "",
+    whole_joins=False,
+    heavy=False,
     joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",  # no change, but each row's is looked up once; a cast would move
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import FINE, Free, GroupShare, RowShare, Tally, Totals
+from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import evaluate
 from ..base import require_columns, require_public
@@ -60,6 +61,8 @@ class Memory:
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
         facts = understand(tally)
+        for schema in tables_of(tally.rows):
+            self.columns(schema.name)
         entries = _entries(facts, self.tables)
         if tally.people:
             entries = _once(entries)

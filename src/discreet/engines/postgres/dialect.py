@@ -98,5 +98,7 @@ POSTGRES = Dialect(
     listed=None,
     distance=False,
     in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",  # and each cell is worked out once
+    whole_joins=True,
+    heavy=False,
     joined=None,
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from ...data.schema import Schema
@@ -12,35 +13,18 @@ from ...optional import load
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
-from ..sql.dialect import StoredColumn, StoredTable
+from ..progress import watch
+from ..sql.dialect import StoredTable
+from ..sql.place import read_place
 from ..sql.store import SqlStore
-from .dialect import POSTGRES, stored_class
+from .catalogue import find_table, is_total
+from .dialect import POSTGRES
+from .session import open_session
 
 if TYPE_CHECKING:
     import psycopg
 
 __all__ = ["Postgres"]
-
-_COLUMNS = """
-SELECT n.nspname, a.attname, format_type(a.atttypid, NULL), t.typcategory
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-JOIN pg_attribute AS a ON a.attrelid = c.oid JOIN pg_type AS t ON t.oid = a.atttypid
-CROSS JOIN (SELECT COALESCE(CAST(%s AS name[]), CAST(current_setting('discreet.schemas') AS name[])) AS names) AS s
-WHERE c.relname = %s AND n.nspname = ANY (s.names) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
-AND a.attnum > 0 AND NOT a.attisdropped ORDER BY array_position(s.names, n.nspname), a.attnum
-"""
-"""Columns of every table of a name that can be read, those of the schema that stands first in the path first."""
-_SETTINGS = (
-    "SET default_transaction_read_only = on",
-    "SET client_encoding = 'UTF8'",
-    # Where tables are looked for is noted, and nothing else is: whoever may create an operator in a schema of the path
-    # could otherwise run code as this role. Here every name is qualified, so that not even this text can be caught.
-    "SELECT pg_catalog.set_config('discreet.schemas', pg_catalog.current_schemas(true)::pg_catalog.text, false)",
-    "SET search_path = pg_catalog, pg_temp",
-    "SET standard_conforming_strings = on",
-    "SET jit = off",  # long expressions cost more to compile than they save
-)
 
 
 class Postgres:
@@ -48,33 +32,54 @@ class Postgres:
 
     `tables` says where a table of a schema is stored, if its name and the search path of the connection do not:
     `{"people": "hr.staff"}`. The connection is opened when it is first needed, reads only, looks functions and
-    operators up in `pg_catalog` alone, and is opened again after it was lost.
+    operators up in `pg_catalog` alone, and is opened again after it was lost. All tallies of one question see one state
+    of the data. `progress` shows a bar while a query runs; Ctrl-C cancels it.
+
+    `trusted` names tables for which the steward gives his word that no row can make them fail; without it, `check`
+    refuses foreign tables, views with casts or arithmetic, and tables with policies.
 
     Refuses tables that are no identifiers, and a database without an encoding; whatever the server says becomes one
     constant failure.
     """
 
-    def __init__(self, dsn: str, *, tables: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        tables: Mapping[str, str] | None = None,
+        trusted: Collection[str] = (),
+        progress: bool = False,
+    ) -> None:
         if not isinstance(dsn, str) or not dsn:
             raise InvalidArgument('Postgres takes a connection string, such as "host=db dbname=company"')
         self._dsn = dsn
-        self._places = {name: _read_place(place) for name, place in (tables or {}).items()}
-        self._lock = threading.Lock()
-        self._held: dict[str, StoredTable] = {}
+        self._places = {name: read_place(place, 2) for name, place in (tables or {}).items()}
+        self._trusted = frozenset(trusted)
+        self._progress = progress
+        self._lock = threading.RLock()
         self._connection: psycopg.Connection | None = None
+        self._holding = False
         self._store = SqlStore(POSTGRES, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
-        return self._store.tally(tally)
+        with self.snapshot():  # how a table is described belongs to it
+            return self._store.tally(tally)
 
     def explain(self, tally: Tally) -> str:
         """Return the SQL text of a tally."""
         return self._store.explain(tally)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store, or whose values repeat more than it states."""
+        """Refuse a schema whose table or columns are not there, cannot be read, could fail, or repeat too often."""
         self._store.check(schema)
+        home, place, _ = self._find(schema.name)
+        if schema.name not in self._trusted and not is_total(self._ask, home, place):
+            raise SchemaMismatch(
+                f"{schema.name} may fail on some row (a view with a cast, a division or function, a foreign table, or "
+                "a policy): whether a question fails would tell of that row. Make it a table or a materialized view, "
+                f"or give your word by trusted={[schema.name]!r}"
+            )
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
         """List the distinct values of a column of a public table, in order, NULL left out."""
@@ -83,6 +88,21 @@ class Postgres:
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
         return {name: column.type for name, column in self._table(table).columns.items()}
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Hold the data still: all that this thread asks inside sees one state; others wait for the connection."""
+        with self._lock:
+            if self._holding:  # inside another: one state for all of it
+                yield
+                return
+            self._ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._holding = True
+            try:
+                yield
+            finally:
+                self._holding = False
+                self._end()
 
     def interrupt(self) -> None:
         """Cancel the query that is running, from another thread."""
@@ -95,6 +115,14 @@ class Postgres:
             self._connection.close()
             self._connection = None
 
+    def _end(self) -> None:
+        """End a transaction that has only read; a connection in doubt is dropped."""
+        try:
+            if self._connection is not None and not self._connection.closed:
+                self._connection.execute("ROLLBACK")
+        except load("psycopg", "postgres").Error:
+            self.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -102,55 +130,40 @@ class Postgres:
         self.close()
 
     def _table(self, name: str) -> StoredTable:
-        if name not in self._held:
-            schema, table = self._places.get(name, (None, name))
-            rows = self._ask(_COLUMNS, (None if schema is None else [schema], table))
-            if not rows:
-                raise SchemaMismatch(f"the store has no table {name} that it can read")
-            columns = {
-                str(label): StoredColumn(
-                    POSTGRES.quote(str(label)), str(type_), stored_class(str(type_), str(category))
-                )
-                for found, label, type_, category in rows
-                if found == rows[0][0]
-            }
-            self._held[name] = StoredTable(f"{POSTGRES.quote(str(rows[0][0]))}.{POSTGRES.quote(table)}", columns)
-        return self._held[name]
+        return self._find(name)[2]
+
+    def _find(self, name: str) -> tuple[str, str, StoredTable]:
+        """Find a table as it is now: its schema, its name and its columns."""
+        *schema, table = self._places.get(name, (name,))
+        found = find_table(self._ask, schema[0] if schema else None, table)
+        if found is None:
+            raise SchemaMismatch(f"the store has no table {name} that it can read")
+        return found[0], table, found[1]
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
-        return self._ask(sql, None)
+        return self._ask(sql)
 
-    def _ask(self, sql: str, values: tuple[object, ...] | None) -> Sequence[Sequence[object]]:
+    def _ask(self, sql: str, values: tuple[object, ...] | None = None) -> Sequence[Sequence[object]]:
         psycopg = load("psycopg", "postgres")
         with self._lock:
             try:
-                return self._open().execute(sql.encode(), values).fetchall()
+                connection = self._open()
+                if not self._progress:
+                    return _run(connection, sql, values)
+                return watch(lambda: _run(connection, sql, values), lambda: -1.0, self.interrupt)
             except psycopg.errors.QueryCanceled:
                 raise cancelled() from None
-            except psycopg.Error:
+            except (psycopg.Error, ValueError):  # ValueError: text or numbers that Python cannot hold
                 raise failure() from None
 
     def _open(self) -> psycopg.Connection:
-        psycopg = load("psycopg", "postgres")
         if self._connection is None or self._connection.closed:
-            connection = psycopg.connect(self._dsn, autocommit=True)
-            for setting in _SETTINGS:
-                connection.execute(setting)
-            if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
-                connection.close()
-                raise SchemaMismatch("the database has no encoding (SQL_ASCII), so text has no meaning; give it UTF8")
-            self._connection = connection  # not before all of it is set
+            if self._holding:
+                raise failure()  # a new connection would see another state of the data
+            self._connection = open_session(self._dsn)
         return self._connection
 
 
-def _read_place(place: str) -> tuple[str | None, str]:
-    """Take a table's name apart, with its schema if it is given.
-
-    >>> from discreet.engines.postgres.engine import _read_place
-    >>> _read_place("hr.staff"), _read_place("staff")
-    (('hr', 'staff'), (None, 'staff'))
-    """
-    parts = place.split(".") if isinstance(place, str) else []
-    if not 1 <= len(parts) <= 2 or not all(parts):
-        raise InvalidArgument(f'a stored table is named as "staff" or "hr.staff", got {place!r}')
-    return (parts[0] if len(parts) == 2 else None), parts[-1]
+def _run(connection: psycopg.Connection, sql: str, values: tuple[object, ...] | None) -> Sequence[Sequence[object]]:
+    cursor = connection.execute(sql.encode(), values)
+    return [] if cursor.description is None else cursor.fetchall()

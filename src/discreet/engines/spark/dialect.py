@@ -6,6 +6,7 @@ import re
 from datetime import date, datetime
 
 from ...query.algebra.expression import Function
+from ...query.meaning.like import like_regex, wildcards
 from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
 
 __all__ = ["SPARK", "stored_class"]
@@ -21,7 +22,8 @@ _CLASSES: dict[str, Stored] = {
 }
 _PLAIN = re.compile(r"[^'\"\\$\x00-\x1f\x7f]*")
 _PARTS = {Function.WEEKDAY: "DAYOFWEEK_ISO"}
-_ESCAPES = "!~|^/"
+_END = "(?![^a]|a)"
+"""The end of the text in a regular expression; a dollar or a backslash would depend on the session."""
 _LIMB = 1 << 23
 
 
@@ -49,10 +51,14 @@ def _literal(text: str) -> str:
 
 
 def _like(x: str, pattern: str) -> str:
-    """There is always an escape character; take one that the pattern does not hold."""
-    escape = next((sign for sign in _ESCAPES if sign not in pattern), None)
-    escape = escape or next(chr(code) for code in range(0x100, 0x2000) if chr(code) not in pattern)
-    return f"({x} LIKE {_literal(pattern)} ESCAPE '{escape}')"
+    """Spark's own LIKE is a regular expression that goes back, so that one row could decide how long it takes."""
+    if not wildcards(pattern):
+        return f"({x} = {_literal(pattern)})"
+    return f"({x} RLIKE {_literal(f'(?s)^{like_regex(pattern, _letter)}{_END}')})"
+
+
+def _letter(letter: str) -> str:
+    return f"\\x{{{ord(letter):x}}}"
 
 
 def _total(x: str, reach: int) -> str:
@@ -104,10 +110,10 @@ SPARK = Dialect(
     total=_total,
     is_nan=lambda x: f"isnan({x})",
     nan_types=frozenset({"float"}),
-    matches=lambda x, pattern: f"({x} RLIKE '^(?:{pattern})(?![^a]|a)')",  # a backslash would depend on the session
+    matches=lambda x, pattern: f"({x} RLIKE '^(?:{pattern}){_END}')",
     like=_like,
     trim=lambda x: f"trim(BOTH ' ' FROM {x})",
-    as_text=lambda x: f"(CAST({x} AS STRING) COLLATE UTF8_BINARY)",
+    as_text=lambda x: f"(try_validate_utf8(CAST({x} AS STRING)) COLLATE UTF8_BINARY)",  # other bytes are no text
     integer_of=lambda x: f"try_cast({x} AS BIGINT)",
     as_double=lambda x: f"CAST({x} AS DOUBLE)",
     double_of=lambda x: f"try_cast({x} AS DOUBLE)",
@@ -123,5 +129,7 @@ SPARK = Dialect(
     listed=None,
     distance=False,
     in_order=lambda _: "",
+    whole_joins=False,
+    heavy=True,
     joined=None,
 )

@@ -1,21 +1,25 @@
-"""Spark SQL: a session that somebody else started, with tables of its catalogue or data frames."""
+"""Spark SQL: a session that somebody else started, with tables of its catalogue, data frames or files."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
-from ...optional import load
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
+from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.store import SqlStore
 from .dialect import SPARK, stored_class
+from .quiet import quiet
+from .source import is_guessed, is_path, place_of, read_files, view_of
+from .total import is_total
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,21 +30,35 @@ __all__ = ["Spark"]
 class Spark:
     """Answer from Spark: `Spark(session)` for tables of its catalogue, `Spark(session, {"people": frame})` for others.
 
-    A table is a data frame, or the name of a table such as "hr.staff". The session's time zone, ANSI mode, escape
-    settings and variables do not matter: the text is written so that they cannot change its meaning.
+    A table is a data frame, the name of a table such as "hr.staff", or the path of Parquet or CSV files. The session is
+    one of this process or of Spark Connect; its time zone, ANSI mode, escape settings and variables do not matter: the
+    text is written so that they cannot change its meaning. `progress` shows a bar while a query runs, Ctrl-C cancels.
+
+    `trusted` names tables for which the steward gives his word that no row can make them fail, and that no type in them
+    was guessed; `check` refuses views with casts or arithmetic, and guessed partitions, without it.
 
     Refuses what is no session; whatever Spark says becomes one constant failure.
     """
 
-    def __init__(self, session: SparkSession, tables: Mapping[str, DataFrame | str] | None = None) -> None:
+    def __init__(
+        self,
+        session: SparkSession,
+        tables: Mapping[str, DataFrame | Path | str] | None = None,
+        *,
+        trusted: Collection[str] = (),
+        progress: bool = False,
+    ) -> None:
         if not callable(getattr(session, "sql", None)) or not callable(getattr(session, "table", None)):
             raise InvalidArgument("Spark takes a running session, such as SparkSession.builder.getOrCreate()")
         self._session = session
+        self._trusted = frozenset(trusted)
+        self._progress = progress
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._held: dict[str, StoredTable] = {}
         self._tag = f"discreet-{uuid4().hex}"
-        self._places = {name: _placed(name, source) for name, source in (tables or {}).items()}
+        read = {n: read_files(session, s, n) if is_path(s) else s for n, s in (tables or {}).items()}  # type: ignore[arg-type]
+        self._frames = {name: source for name, source in read.items() if not isinstance(source, str)}
+        self._places = {name: place_of(name, source) for name, source in read.items()}
         self._store = SqlStore(SPARK, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
@@ -52,8 +70,23 @@ class Spark:
         return self._store.explain(tally)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store, or whose values repeat more than it states."""
+        """Refuse a schema whose table or columns are not there, cannot be read, could fail, or repeat too often."""
         self._store.check(schema)
+        if schema.name in self._trusted:
+            return
+        with quiet():
+            frame = self._frame(schema.name)
+            if not is_total(frame):
+                raise SchemaMismatch(
+                    f"the view or frame {schema.name} may fail on some row (a cast, a division, a function), or cannot "
+                    "be looked into: whether a question fails would tell about that row. Use try_cast and the like, "
+                    f"write it to a table, or give your word by trusted={[schema.name]!r}"
+                )
+            if schema.name in self._frames and is_guessed(frame):
+                raise SchemaMismatch(
+                    f"Spark may have guessed the type of a partition column of {schema.name} from all folders: give a "
+                    f"path instead of the frame, or declare its schema and give your word by trusted={[schema.name]!r}"
+                )
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
         """List the distinct values of a column of a public table, in order, NULL left out."""
@@ -66,59 +99,56 @@ class Spark:
     def interrupt(self) -> None:
         """Cancel the queries of this engine that are running, from another thread."""
         self._stopped.set()
-        self._session.sparkContext.cancelJobsWithTag(self._tag)
+        self._session.interruptTag(self._tag)
+
+    def _frame(self, name: str) -> Any:  # noqa: ANN401
+        return self._session.table(self._places.get(name, SPARK.quote(name)))
 
     def _table(self, name: str) -> StoredTable:
-        if name not in self._held:
-            place = self._places.get(name, SPARK.quote(name))
+        """Describe a table as it is now; columns whose names Spark would take for variables get others, in a view."""
+        with quiet():
             try:
-                self._held[name] = _described(self._session.table(place), place)
-            except _errors():
+                frame = self._frame(name)
+                types = frame.dtypes
+                names = [f"discreet_{n}" if "${" in label else label for n, (label, _) in enumerate(types)]
+                place = self._places.get(name, SPARK.quote(name))
+                if names != [label for label, _ in types]:
+                    place = view_of(frame.toDF(*names), f"{self._tag}_{name.encode().hex()}".replace("-", "_"))
+            except Exception:  # noqa: BLE001 whatever Spark and its bridges raise
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
-        return self._held[name]
+        columns = {
+            label: StoredColumn(SPARK.quote(own), kind, stored_class(kind))
+            for own, (label, kind) in zip(names, types, strict=True)
+        }
+        return StoredTable(place, columns)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
-        context = self._session.sparkContext
         with self._lock:
             self._stopped.clear()
-            context.addJobTag(self._tag)
+            try:
+                if not self._progress:
+                    return self._run(sql)
+                return watch(lambda: self._run(sql), self._percent, self.interrupt)
+            except KeyboardInterrupt:
+                self.interrupt()
+                raise
+            except Exception:  # noqa: BLE001 whatever it was may tell about the data
+                raise (cancelled() if self._stopped.is_set() else failure()) from None
+
+    def _run(self, sql: str) -> Sequence[Sequence[object]]:
+        with quiet():
+            self._session.addTag(self._tag)
             try:
                 return [tuple(row) for row in self._session.sql(sql).collect()]
-            except _errors():
-                raise (cancelled() if self._stopped.is_set() else failure()) from None
             finally:
-                context.removeJobTag(self._tag)
+                self._session.removeTag(self._tag)
 
-
-def _errors() -> tuple[type[Exception], ...]:
-    """Return what Spark raises: its own errors, and those of the bridge to Java."""
-    return load("pyspark.errors", "spark").PySparkException, load("py4j.protocol", "spark").Py4JError
-
-
-def _described(frame: DataFrame, place: str) -> StoredTable:
-    """Describe a table; columns whose names Spark would take for variables get others, in a view."""
-    types = frame.dtypes
-    names = [label if "${" not in label else f"discreet_{number}" for number, (label, _) in enumerate(types)]
-    if names != [label for label, _ in types]:
-        place = _view(frame.toDF(*names))
-    columns = {
-        label: StoredColumn(SPARK.quote(name), kind, stored_class(kind))
-        for name, (label, kind) in zip(names, types, strict=True)
-    }
-    return StoredTable(place, columns)
-
-
-def _placed(name: str, source: Any) -> str:  # noqa: ANN401
-    """Return what stands after FROM for a source."""
-    if isinstance(source, str) and "${" not in source:
-        return ".".join(map(SPARK.quote, source.split(".")))
-    if not callable(getattr(source, "createOrReplaceTempView", None)):
-        raise InvalidArgument(f"{name} is no table of Spark; give a data frame, or the name of a table without ${{")
-    return _view(source)
-
-
-def _view(source: Any) -> str:  # noqa: ANN401
-    """Make a data frame a view with a name of its own."""
-    view = f"discreet_{uuid4().hex}"
-    source.createOrReplaceTempView(view)
-    return SPARK.quote(view)
+    def _percent(self) -> float:
+        """Return how many of the tasks that are known have ended, below 0 where nobody tells (Spark Connect)."""
+        context = getattr(self._session, "_sc", None)
+        if context is None:
+            return -1.0
+        tracker = context.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        tasks = sum(stage.numTasks for stage in stages if stage)
+        return 100 * sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else -1.0

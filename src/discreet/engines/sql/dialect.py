@@ -103,6 +103,11 @@ class Dialect:
     """Whether one test of the distance from the middle is faster than a test at each end."""
     in_order: Callable[[Sequence[str]], str]
     """What follows a SELECT whose rows are to be grouped by some columns: nothing, or that they are sorted first."""
+    whole_joins: bool
+    """Whether a join is written so that both sides are read whatever they hold: a store that does not read one side if
+    the other has no row tells by its time whether some person is there."""
+    heavy: bool
+    """Whether only people with too many rows are joined to their share, where rows are not clipped by key."""
     joined: One | None
     """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
     rows are counted by a window rather than by a join."""

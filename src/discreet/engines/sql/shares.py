@@ -69,7 +69,8 @@ def _grouped(cells: Sequence[str], rows: Entries, source: str) -> str:
 
 def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
     shares = [(_row_share(value, dialect), _reach(value.part)) for value in rows.values]
-    return _totals(shares, rows, _with_share(rows, most, dialect), dialect)
+    source = _with_heavy_share(rows, most, dialect) if dialect.heavy else _with_share(rows, most, dialect)
+    return _totals(shares, rows, source, dialect)
 
 
 def _row_share(value: EntryNumber, dialect: Dialect) -> str:
@@ -103,6 +104,20 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
     same = " AND ".join(f"{name} = {other}" for other, name in people)
     joined = select_sql(["r.*", f"{dialect.joined('h')} AS s"], f"{source} AS r JOIN ({counts}) AS q ON {same}")
     return f"({joined}) AS r"
+
+
+def _with_heavy_share(rows: Entries, most: int, dialect: Dialect) -> str:
+    """Write a source of the rows with s, where rows stay where they are: each person's are counted in place, the counts
+    are sent to each other, and only those of people with more rows than may count come back.
+    """
+    count = f"count({_wanted(rows)})"
+    share = f"CAST({dialect.divide(bigint(FINE * most), count)} AS INTEGER)"
+    people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
+    tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(most)}"
+    heavy = select_sql(named_cells([*people, ("h", share)]), f"({rows.sql}) AS t", tail)
+    same = " AND ".join(f"{name} = {other}" for other, name in people)
+    cells = ["r.*", f"COALESCE(h, {FINE}) AS s"]
+    return f"({select_sql(cells, f'({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {same}')}) AS r"
 
 
 def _wanted(rows: Entries) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from ...data.schema import Schema
+from ...errors import EngineFailure, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ...query.domains.domain import Scalar, domain_of_column
@@ -14,11 +16,16 @@ from ..understand import TallyFacts, understand
 from .dialect import Dialect, StoredTable
 from .held import value_of
 from .lines import in_lines
+from .reading.readable import is_readable
 from .rows.frame import Writer
+from .rows.relation import stored_column
+from .select import select_sql
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
 __all__ = ["SqlStore"]
 
+_NOTHING = ("null", "void")
+"""The type of a column in which nothing stands yet: one cell would give it another."""
 Fetch = Callable[[str], Sequence[Sequence[object]]]
 
 
@@ -43,8 +50,18 @@ class SqlStore:
         return in_lines(self._write(tally)[1])
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store, or whose values repeat more than it states."""
-        require_columns(schema, self.table(schema.name).columns)
+        """Refuse a schema whose table or columns are not there or cannot be read, or whose values repeat too often.
+
+        Reading no row asks for all rights that a question needs, and tells nothing about any row.
+        """
+        table = self.table(schema.name)
+        require_columns(schema, table.columns)
+        _require_readable(schema, table)
+        names = [stored_column(name, table).sql for name, _ in schema.declared]
+        try:
+            self.fetch(select_sql(names, f"{table.sql} AS t", "LIMIT 0"))
+        except EngineFailure:
+            raise SchemaMismatch(f"the store has no table {schema.name} that it can read") from None
         self._check_matches(schema)
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
@@ -56,7 +73,7 @@ class SqlStore:
         return tuple(sorted(value_of(row[0], domain) for row in rows))  # type: ignore[type-var]
 
     def _writer(self) -> Writer:
-        return Writer(self.dialect, self.table)
+        return Writer(self.dialect, cache(self.table))  # described anew for every text: types may have changed
 
     def _write(self, tally: Tally) -> tuple[TallyFacts, str]:
         facts = understand(tally)
@@ -66,6 +83,17 @@ class SqlStore:
         if schema not in self.counted:
             require_matches(schema, lambda columns: self.fetch(crowd_sql(schema, columns, self._writer()))[0][0])
             self.counted.add(schema)
+
+
+def _require_readable(schema: Schema, table: StoredTable) -> None:
+    """Refuse columns whose stored type has no value that they could read."""
+    for name, column in schema.declared:
+        stored = stored_column(name, table)
+        if not is_readable(column, stored.stored) and stored.type.strip('"').lower() not in _NOTHING:
+            raise SchemaMismatch(
+                f"{schema.name}.{name} is stored as {stored.type}, of which a column of kind {column.kind} reads "
+                "nothing: it would be NULL in every row. Declare it as it is stored, or store it as text"
+            )
 
 
 def _public_tables(relation: Relation) -> Iterable[Schema]:

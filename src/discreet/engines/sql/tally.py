@@ -15,6 +15,7 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...query.algebra.tally import Free, Totals
 from ...query.bounds.rows import tables_of
+from ..base import failure
 from ..understand import TallyFacts
 from .entries import entries_of, once_sql
 from .held import value_of
@@ -35,13 +36,18 @@ def tally_sql(facts: TallyFacts, writer: Writer) -> str:
 
 
 def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals:
-    """Read what a store returned: keys as exact values, totals as integers; what has no key that was facts for, not."""
+    """Read what a store returned: keys as exact values, totals as integers; what has no key that was asked for, not.
+
+    Two stored keys that are one in Python would lose a total: the store has failed then, and the key is not shown.
+    """
     free, width = isinstance(facts.tally.share, Free), len(facts.keys)
     worth = [part.high if free and part.counts else 1 for part in facts.parts]
     only = set(facts.tally.only) if facts.tally.only and width else None
     totals: Totals = {}
     for row in answer:
         key = tuple(value_of(held, domain) for held, domain in zip(row[:width], facts.keys, strict=True))
+        if key in totals:
+            raise failure()
         if only is None or key in only:
             found = zip(row[width:], worth, strict=True)
             totals[key] = tuple(int(total) * each for total, each in found)  # type: ignore[call-overload]

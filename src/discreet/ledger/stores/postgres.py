@@ -67,6 +67,7 @@ class LedgerInPostgres:
     """Keep lines in two tables of the schema `discreet_ledger`; one connection, opened when needed, behind a lock.
 
     It is opened again after it was lost, and after a fork; a turn that had not begun to write is then tried once more.
+    Functions and operators are looked up in `pg_catalog` alone, whatever the search path of the role.
     """
 
     def __init__(self, dsn: str, *, name: str, timeout: float) -> None:
@@ -198,6 +199,9 @@ class LedgerInPostgres:
     def _connection(self) -> psycopg.Connection:
         if self._held is None or self._held.closed:
             connection = psycopg.connect(self._dsn, autocommit=True)
+            # First of all: whoever may create a function or an operator in a schema of the path could otherwise decide
+            # what a ledger reads. Every table is named with its schema.
+            connection.execute("SET search_path = pg_catalog, pg_temp")
             wait = f"{int(1000 * self._timeout)}ms"
             for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
                 connection.execute("SELECT set_config(%s, %s, false)", (setting, wait))

@@ -13,6 +13,7 @@ from ..domains.arithmetic import half_up
 from ..domains.domain import Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
 from ..domains.words import DAY_SECONDS, EPOCH
+from .like import like_regex
 
 __all__ = ["evaluate", "half_up", "settle"]
 
@@ -168,8 +169,7 @@ def _of_text(function: Function, values: Sequence[Scalar]) -> Scalar:
             first, count = int(_number(values[1])), int(_number(values[2]))
             return text[first - 1 : first - 1 + count]
         case _:  # LIKE
-            pattern = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in str(values[1]))
-            return re.fullmatch(pattern, text, flags=re.DOTALL) is not None
+            return re.fullmatch(like_regex(str(values[1]), re.escape), text, flags=re.DOTALL) is not None
 
 
 def _of_time(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:

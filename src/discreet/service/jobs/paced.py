@@ -8,10 +8,12 @@ asked: three quarters of a reply's tick, which leaves the last quarter for the n
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ...data.schema import Schema
 from ...engines.base import Engine
+from ...engines.snapshot import one_snapshot
 from ...errors import Cancelled, EngineFailure
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
@@ -51,6 +53,10 @@ class Paced:
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
         """List the values of a public table's column."""
         return self.engine.public_values(table, column)
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Hold the data still, if the engine can."""
+        return one_snapshot(self.engine)
 
     def _hold(self, started: float) -> None:
         now = time.time()

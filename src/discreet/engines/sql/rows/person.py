@@ -23,9 +23,9 @@ def id_sql(x: StoredColumn, dialect: Dialect) -> str:
 
 
 def present_sql(x: StoredColumn, dialect: Dialect) -> str:
-    """Write that there is an id: neither NULL nor NaN."""
+    """Write that there is an id: neither NULL nor NaN, nor bytes that are no text."""
     number = f" AND NOT {dialect.is_nan(x.sql)}" if x.stored in dialect.nan_types else ""
-    return f"{x.sql} IS NOT NULL{number}"
+    return f"{id_sql(x, dialect)} IS NOT NULL{number}"
 
 
 def require_alike(ids: Sequence[tuple[str, StoredColumn]]) -> None:

@@ -26,6 +26,7 @@ from ..scope import SqlScope, short
 from ..select import named_cells, select_sql
 from .cut import cut_frame
 from .frame import SqlFrame, Writer
+from .join import join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
 
 __all__ = ["frame_of", "public_frame", "scope_of", "stored_column"]
@@ -141,8 +142,8 @@ def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFr
     public = {writer.fresh("c"): right.names[column] for column in added.values()}
     names |= dict(zip(added, public, strict=True))
     parts = [*left.owner, *(left.names[n] for n in names if n in left.names), *named_cells(public.items())]
-    source = f"({left.sql}) AS l {'LEFT JOIN' if join.keep else 'JOIN'} ({right.sql}) AS r ON {matched}"
-    return SqlFrame(select_sql(parts, source), names, _domains(join, names), left.owner)
+    source = join_sql(left.sql, right.sql, matched, writer.dialect, keep=join.keep)
+    return SqlFrame(select_sql(parts, *source), names, _domains(join, names), left.owner)
 
 
 def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFrame:
@@ -152,8 +153,8 @@ def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFr
     matched = [f"{a} = {b}" for a, b in zip(left.owner, right.owner, strict=True)]
     matched += [equal_sql((mine, here), (yours, there)) for mine, yours in join.on]
     names = {name: sql for name, sql in (left.names | right.names).items() if name in needed}
-    source = f"({left.sql}) AS l JOIN ({right.sql}) AS r ON {' AND '.join(matched)}"
-    return SqlFrame(select_sql((*left.owner, *names.values()), source), names, _domains(join, names), left.owner)
+    source = join_sql(left.sql, right.sql, " AND ".join(matched), writer.dialect)
+    return SqlFrame(select_sql((*left.owner, *names.values()), *source), names, _domains(join, names), left.owner)
 
 
 def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:

@@ -1,0 +1,92 @@
+"""What PostgreSQL's catalogue tells about a table: its columns and their types, and whether reading it could fail.
+
+A cast of text or a division inside a view raises on some rows, and whoever asks about one person then learns that
+person's value from whether the question fails. A view passes if its stored tree is made of columns, constants and
+conditions, and every function in it is marked LEAKPROOF: PostgreSQL's own word that nothing but the result tells about
+the arguments, errors included. Rows of a foreign table and a policy of row-level security can fail too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ..sql.dialect import StoredColumn, StoredTable
+from .dialect import POSTGRES, stored_class
+
+__all__ = ["Ask", "find_table", "is_total"]
+
+Ask: TypeAlias = Callable[[str, tuple[object, ...]], Sequence[Sequence[object]]]
+
+_COLUMNS = """
+WITH RECURSIVE base(own, oid) AS (
+  SELECT oid, oid FROM pg_type UNION ALL
+  SELECT b.own, t.typbasetype FROM base AS b JOIN pg_type AS t ON t.oid = b.oid WHERE t.typtype = 'd')
+SELECT n.nspname, a.attname, format_type(t.oid, NULL), t.typcategory
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+JOIN pg_attribute AS a ON a.attrelid = c.oid JOIN base AS b ON b.own = a.atttypid
+JOIN pg_type AS t ON t.oid = b.oid AND t.typtype <> 'd'
+CROSS JOIN (SELECT COALESCE(CAST(%s AS name[]), CAST(current_setting('discreet.schemas') AS name[])) AS names) AS s
+WHERE c.relname = %s AND n.nspname = ANY (s.names) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+AND a.attnum > 0 AND NOT a.attisdropped ORDER BY array_position(s.names, n.nspname), a.attnum
+"""
+"""Columns of every table of a name that may be read, those of the schema that stands first in the path first; a domain
+counts as the type that it is made of."""
+_TREES = """
+SELECT c.oid,
+  c.relkind = 'f' OR (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid)),
+  CASE WHEN c.relkind = 'v' THEN CAST(r.ev_action AS text) END
+FROM pg_class AS c LEFT JOIN pg_rewrite AS r ON r.ev_class = c.oid AND r.rulename = '_RETURN' WHERE c.oid = ANY (%s)
+"""
+_OPEN = """
+SELECT count(*) FROM pg_proc WHERE NOT proleakproof AND (oid = ANY (%s)
+  OR oid IN (SELECT oprcode FROM pg_operator WHERE oid = ANY (%s)))
+"""
+_OID = """
+SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE (n.nspname, c.relname) = (%s, %s)
+"""
+_NODES = frozenset({
+    "QUERY", "RTE", "RANGETBLENTRY", "RTEPERMISSIONINFO", "RANGETBLREF", "JOINEXPR", "FROMEXPR", "TARGETENTRY",
+    "ALIAS", "VAR", "CONST", "OPEXPR", "BOOLEXPR", "NULLTEST", "BOOLEANTEST", "CASEEXPR", "CASE", "CASEWHEN",
+    "WHEN", "CASETESTEXPR", "COALESCEEXPR", "COALESCE", "RELABELTYPE", "FUNCEXPR", "DISTINCTEXPR",
+    "SCALARARRAYOPEXPR", "ARRAYEXPR", "ARRAY", "SETOPERATIONSTMT",
+})  # fmt: skip
+
+
+def find_table(ask: Ask, schema: str | None, table: str) -> tuple[str, StoredTable] | None:
+    """Find a table, in a schema or by the path of the connection: its schema and its columns; None if there is none."""
+    rows = ask(_COLUMNS, (None if schema is None else [schema], table))
+    if not rows:
+        return None
+    home = str(rows[0][0])
+    columns = {
+        str(label): StoredColumn(POSTGRES.quote(str(label)), str(type_), stored_class(str(type_), str(category)))
+        for found, label, type_, category in rows
+        if found == home
+    }
+    return home, StoredTable(f"{POSTGRES.quote(home)}.{POSTGRES.quote(table)}", columns)
+
+
+def is_total(ask: Ask, schema: str, table: str) -> bool:
+    """Return whether no row can make a table or view fail, as far as the catalogue tells."""
+    found = [row[0] for row in ask(_OID, (schema, table))]
+    seen: set[object] = set()
+    while found:
+        seen |= set(found)
+        below: set[object] = set()
+        for _, fails, tree in ask(_TREES, (found,)):
+            if fails or (tree is not None and not _is_safe(str(tree), ask)):
+                return False
+            below |= {int(oid) for oid in re.findall(r":relid (\d+)", str(tree or ""))}
+        found = list(below - seen)
+    return True
+
+
+def _is_safe(tree: str, ask: Ask) -> bool:
+    if not set(re.findall(r"(?<!\\)\{([A-Z_0-9]+)", tree)) <= _NODES:
+        return False
+    functions, operators = ([int(oid) for oid in re.findall(rf":{label} (\d+)", tree)] for label in ("funcid", "opno"))
+    return ask(_OPEN, (functions, operators))[0][0] == 0

@@ -1,0 +1,66 @@
+"""The published suite of laws, on every engine, and on engines that break one of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.engines import Memory
+from discreet.errors import ClaimRefuted, SchemaMismatch
+from discreet.testing import engine_suite
+from engines.tables import in_memory
+
+
+def test_every_engine_keeps_the_contract(load):
+    assert engine_suite(load).unchecked == ()
+
+
+class Broken:
+    """The reference, but for one fault."""
+
+    def __init__(self, tables, **faults):
+        self.inner = in_memory(tables)
+        self.faults = faults
+
+    def __getattr__(self, name):
+        return self.faults.get(name) or getattr(self.inner, name)
+
+
+def folded(tables):
+    inner = in_memory(tables)
+
+    def tally(asked):
+        found = {}
+        for key, totals in inner.tally(asked).items():
+            found[tuple(part.lower() if isinstance(part, str) else part for part in key)] = totals
+        return found
+
+    return Broken(tables, tally=tally)
+
+
+def telling(tables):
+    return Broken(tables, explain=lambda _: "SELECT 'zz4711zz'")
+
+
+def lax(tables):
+    return Broken(tables, check=lambda _: None)
+
+
+def chatty(tables):
+    inner = Memory({name: table.mappings() for name, table in tables.items()})
+
+    def tally(asked):
+        try:
+            return inner.tally(asked)
+        except SchemaMismatch as refusal:
+            raise type(refusal)(str(refusal)) from ValueError("what the driver said")
+
+    return Broken(tables, tally=tally)
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [(folded, "differ in"), (telling, "shows a stored value"), (lax, "not there"), (chatty, "what the driver said")],
+)
+def test_a_broken_engine_is_refuted(broken, told):
+    with pytest.raises(ClaimRefuted, match=told):
+        engine_suite(broken)
