@@ -178,7 +178,7 @@ class TestWhatCouldFail:
         server.execute("CREATE TABLE held (a integer); ALTER TABLE held ENABLE ROW LEVEL SECURITY")
         with Postgres(postgres_dsn) as engine:
             engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
-            server.execute("CREATE POLICY some ON held USING (10 / a > 1)")
+            server.execute("CREATE POLICY few ON held USING (10 / a > 1)")
             with pytest.raises(SchemaMismatch, match="a policy"):
                 engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
 
