@@ -14,7 +14,7 @@ from discreet.engines import Memory, Postgres
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.algebra.tree import Scan
+from discreet.query.algebra.tree import JoinPeople, JoinPublic, Scan, Where
 
 COUNT = Term(Constant(True), 1, 0, 1)
 COLUMNS = {
@@ -181,6 +181,39 @@ class TestWhatCouldFail:
             server.execute("CREATE POLICY few ON held USING (10 / a > 1)")
             with pytest.raises(SchemaMismatch, match="a policy"):
                 engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
+
+
+class TestJoinsReadBothSides:
+    """A store that does not read one side of a join if the other has no row is a clock for one person's value."""
+
+    @pytest.mark.parametrize("rows", [0, 5])
+    def test_no_part_of_a_plan_is_left_out(self, server, postgres_dsn, rows):
+        server.execute("DROP TABLE IF EXISTS l, r, c; CREATE TABLE l (id bigint, a bigint)")
+        server.execute("CREATE TABLE r (id bigint, b bigint); CREATE TABLE c (k bigint, v bigint)")
+        for name in "lrc":
+            server.execute(f"INSERT INTO {name} SELECT i, i FROM generate_series(1, 2000) i; ANALYZE {name}")
+        left, right = (Schema(t, People("id", max_rows=2), {x: Integer(0, 9999)}) for t, x in (("l", "a"), ("r", "b")))
+        public = Schema.public_table("c", {"k": Integer(0, 9999), "v": Integer(0, 9)}, key="k")
+        some = Where(Scan(left), Call(Function.LESS, (Field("a"), Constant(rows + 1))))
+        joins = [
+            JoinPeople(some, Scan(right), ()),
+            JoinPeople(Scan(right), some, ()),
+            JoinPublic(some, public, ((Field("a"), "k"),), (("v", "v"),), keep=False),
+            JoinPublic(some, public, ((Field("a"), "k"),), (("v", "v"),), keep=True),
+        ]
+        with Postgres(postgres_dsn) as engine:
+            for join in joins:
+                tally = Tally(join, (), (COUNT,), GroupShare(1, 2))
+                assert engine.tally(tally) == {(): (rows,)}
+                sql = f"EXPLAIN (ANALYZE, FORMAT JSON) {engine.explain(tally)}"
+                (plan,) = engine._fetch(sql)[0][0]
+                assert all(node["Actual Loops"] == 1 for node in nodes(plan["Plan"]))
+
+
+def nodes(plan):
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from nodes(below)
 
 
 class TestOneStateOfTheData:

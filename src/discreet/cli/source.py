@@ -1,4 +1,4 @@
-"""Where the data lies, in words: a CSV, Parquet or DuckDB file, or a PostgreSQL address."""
+"""Where the data lies, in words: a CSV, Parquet or DuckDB file, or an address of PostgreSQL or Spark."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from .. import engines  # each store's driver is imported when its engine is touched
 from ..data.schema import Schema
+from ..engines.spark.session import is_address, open_session
 from ..errors import InvalidArgument
 
 if TYPE_CHECKING:
     from ..engines.duckdb.engine import DuckDB
     from ..engines.postgres.engine import Postgres
+    from ..engines.spark.engine import Spark
 
 __all__ = ["open_source", "table_of"]
 
@@ -21,15 +23,17 @@ _DATABASES = (".duckdb", ".ddb", ".db")
 
 def open_source(
     source: str, schemas: Sequence[Schema], tables: Mapping[str, str] | None = None, *, progress: bool = False
-) -> DuckDB | Postgres:
-    """Open the store of a source; `tables` names further files, as NAME=PATH.
+) -> DuckDB | Postgres | Spark:
+    """Open the store of a source; `tables` names further files, as NAME=PATH, or where Spark has its tables.
 
     Refuses a file that is not there, and a file whose table cannot be told from its name and the schemas.
     """
     if source.startswith(("postgresql://", "postgres://")):
         if tables:
             raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
-        return engines.Postgres(source)
+        return engines.Postgres(source, progress=progress)
+    if is_address(source):
+        return engines.Spark(open_session(source), tables or {}, progress=progress)
     files = {name: _there(path) for name, path in (tables or {}).items()}
     if Path(source).suffix.lower() in _DATABASES:
         if tables:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from ...data.schema import Schema
@@ -100,6 +101,18 @@ class Spark:
         """Cancel the queries of this engine that are running, from another thread."""
         self._stopped.set()
         self._session.interruptTag(self._tag)
+
+    def close(self) -> None:
+        """Forget the views that were made for data frames; the session is somebody else's and goes on."""
+        with quiet(), suppress(Exception):  # the session may have ended
+            for name in self._frames:
+                self._session.catalog.dropTempView(self._places[name].strip("`"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def _frame(self, name: str) -> Any:  # noqa: ANN401
         return self._session.table(self._places.get(name, SPARK.quote(name)))

@@ -132,14 +132,12 @@ def _spark(tables: Mapping[str, str] | str) -> Any:  # noqa: ANN401
     session = load("pyspark.sql", "spark").SparkSession.builder.getOrCreate()
     if isinstance(tables, str):
         return engines.Spark(session)
-    return engines.Spark(session, {name: _frame(session, place) for name, place in tables.items()})
+    return engines.Spark(session, {name: _place(place) for name, place in tables.items()})
 
 
-def _frame(session: Any, place: str) -> Any:  # noqa: ANN401
-    """Read a file as a frame, all text if it is CSV; any other word is a table of the catalogue."""
-    if place.endswith(".parquet"):
-        return session.read.parquet(place)
-    return session.read.csv(place, header=True, inferSchema=False) if place.endswith(".csv") else Path(place).name
+def _place(place: str) -> str:
+    """Return the path of files as it is; any other word is a table of the catalogue."""
+    return place if place.endswith((".parquet", ".csv")) else Path(place).name
 
 
 def _signer(path: str) -> Any:  # noqa: ANN401

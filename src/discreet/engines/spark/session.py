@@ -1,0 +1,39 @@
+"""A Spark session for the command line, by its address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import InvalidArgument
+from ...optional import load
+
+__all__ = ["is_address", "open_session"]
+
+
+def is_address(source: str) -> bool:
+    """Return whether a source is the address of Spark: sc://host (Spark Connect), spark://host:7077, spark:local[4].
+
+    >>> from discreet.engines.spark.session import is_address
+    >>> is_address("sc://cluster:15002"), is_address("spark:local[2]"), is_address("spark.csv")
+    (True, True, False)
+    """
+    return source.startswith(("sc://", "spark:"))
+
+
+def open_session(address: str) -> Any:  # noqa: ANN401
+    """Open a session, or join the one that runs in this process; what Java would log about rows is off.
+
+    Refuses an address that Spark cannot open.
+    """
+    builder = load("pyspark.sql", "spark").SparkSession.builder
+    try:
+        if address.startswith("sc://"):
+            return builder.remote(address).getOrCreate()
+        master = address if address.startswith("spark://") else address.removeprefix("spark:") or "local[*]"
+        session = builder.master(master).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+    except Exception:  # noqa: BLE001 of Python, Java or the network
+        raise InvalidArgument(
+            f"Spark cannot be reached at {address}; give sc://host, spark://host:7077 or spark:local[4]"
+        ) from None
+    return session
