@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.cli.source import open_source
 from discreet.data import Category, Date, Integer, People, Rows, Schema, Text, Timestamp
 from discreet.engines import Memory, Spark
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
@@ -126,6 +127,8 @@ class TestSession:
         schema = Schema("people", Rows(), {"a.b": Integer(0, 9), "c`d": Integer(0, 9)})
         engine = Spark(spark_session, {"people": "`dotted`"})
         assert engine.tally(Tally(Scan(schema), (Field("a.b"), Field("c`d")), (COUNT,), Free())) == {(1, 2): (1,)}
+        with open_source("spark:local[2]", [schema], {"people": "dotted"}) as opened:
+            assert opened.columns("people") == {"a.b": "int", "c`d": "int"}
         for place in ("", "a..b", "a.b.c.d", "a`"):
             with pytest.raises(InvalidArgument, match="is named as"):
                 Spark(spark_session, {"people": place})

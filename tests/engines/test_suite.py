@@ -7,11 +7,32 @@ import pytest
 from discreet.engines import Memory
 from discreet.errors import ClaimRefuted, SchemaMismatch
 from discreet.testing import engine_suite
-from engines.tables import in_memory
+from engines.tables import in_memory, in_postgres
 
 
 def test_every_engine_keeps_the_contract(load):
     assert engine_suite(load).unchecked == ()
+
+
+def test_settings_and_collations_of_a_server_do_not_matter(postgres_dsn):
+    """Text compared by a collation that no byte decides, in a session of other zones, styles and digits."""
+    import psycopg
+
+    settings = "-c timezone=Pacific/Auckland -c DateStyle=German,MDY -c extra_float_digits=-15 -c bytea_output=escape"
+
+    def loaded(tables):
+        engine = in_postgres(tables, f"{postgres_dsn} options='{settings}'")
+        with psycopg.connect(postgres_dsn, autocommit=True) as server:
+            server.execute(
+                "CREATE COLLATION IF NOT EXISTS alike (provider=icu, locale='und-u-ks-level1', deterministic=false)"
+            )
+            for name, table in tables.items():
+                for column in (column for column, stored in table.types.items() if stored == "text"):
+                    server.execute(f'ALTER TABLE "{name}" ALTER "{column}" TYPE text COLLATE alike')
+            assert server.execute("SELECT count(*) FROM words WHERE \"W\" = 'á'").fetchall() == [(4,)]
+        return engine
+
+    assert engine_suite(loaded).unchecked == ()
 
 
 class Broken:

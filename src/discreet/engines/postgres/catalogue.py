@@ -15,9 +15,9 @@ from typing import TypeAlias
 from ..sql.dialect import StoredColumn, StoredTable
 from .dialect import POSTGRES, stored_class
 
-__all__ = ["Ask", "find_table", "is_total"]
+__all__ = ["AskServer", "find_table", "is_total"]
 
-Ask: TypeAlias = Callable[[str, tuple[object, ...]], Sequence[Sequence[object]]]
+AskServer: TypeAlias = Callable[[str, tuple[object, ...]], Sequence[Sequence[object]]]
 
 _COLUMNS = """
 WITH RECURSIVE base(own, oid) AS (
@@ -56,7 +56,7 @@ _NODES = frozenset({
 })  # fmt: skip
 
 
-def find_table(ask: Ask, schema: str | None, table: str) -> tuple[str, StoredTable] | None:
+def find_table(ask: AskServer, schema: str | None, table: str) -> tuple[str, StoredTable] | None:
     """Find a table, in a schema or by the path of the connection: its schema and its columns; None if there is none."""
     rows = ask(_COLUMNS, (None if schema is None else [schema], table))
     if not rows:
@@ -70,7 +70,7 @@ def find_table(ask: Ask, schema: str | None, table: str) -> tuple[str, StoredTab
     return home, StoredTable(f"{POSTGRES.quote(home)}.{POSTGRES.quote(table)}", columns)
 
 
-def is_total(ask: Ask, schema: str, table: str) -> bool:
+def is_total(ask: AskServer, schema: str, table: str) -> bool:
     """Return whether no row can make a table or view fail, as far as the catalogue tells."""
     found = [row[0] for row in ask(_OID, (schema, table))]
     seen: set[object] = set()
@@ -85,7 +85,7 @@ def is_total(ask: Ask, schema: str, table: str) -> bool:
     return True
 
 
-def _is_safe(tree: str, ask: Ask) -> bool:
+def _is_safe(tree: str, ask: AskServer) -> bool:
     if not set(re.findall(r"(?<!\\)\{([A-Z_0-9]+)", tree)) <= _NODES:
         return False
     functions, operators = ([int(oid) for oid in re.findall(rf":{label} (\d+)", tree)] for label in ("funcid", "opno"))
