@@ -20,6 +20,8 @@ def test_settings_and_collations_of_a_server_do_not_matter(postgres_dsn):
 
     settings = "-c timezone=Pacific/Auckland -c DateStyle=German,MDY -c extra_float_digits=-15 -c bytea_output=escape"
 
+    opened = []
+
     def loaded(tables):
         engine = in_postgres(tables, f"{postgres_dsn} options='{settings}'")
         with psycopg.connect(postgres_dsn, autocommit=True) as server:
@@ -30,9 +32,11 @@ def test_settings_and_collations_of_a_server_do_not_matter(postgres_dsn):
                 for column in (column for column, stored in table.types.items() if stored == "text"):
                     server.execute(f'ALTER TABLE "{name}" ALTER "{column}" TYPE text COLLATE alike')
             assert server.execute("SELECT count(*) FROM words WHERE \"W\" = 'á'").fetchall() == [(4,)]
+        opened.append(engine)
         return engine
 
     assert engine_suite(loaded).unchecked == ()
+    opened[0].close()
 
 
 class Broken:
