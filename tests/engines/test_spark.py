@@ -16,7 +16,7 @@ from discreet.data import Category, Date, Integer, People, Rows, Schema, Text, T
 from discreet.engines import Memory, Spark
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tally import Free, GroupShare, Tally, Term
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
 
 TESTS = Path(__file__).parents[1]
@@ -215,6 +215,14 @@ class TestWhatCouldFail:
         engine = Spark(spark_session, {"people": place})
         engine.check(schema)
         assert engine.tally(tally) == {("010",): (1,), ("0200",): (1,)}
+        who = Schema("people", People("a", max_rows=2), {"zip": Category(["010", "0200"])})
+        shared = Tally(Scan(who), (Field("zip"),), (COUNT, Term(Constant(True), 4, 0, 4)), RowShare(1))
+        rows = [{"a": a, "zip": zip_} for a, zip_ in ((1, "010"), (2, "0200"), (2, "010"))]
+        more = spark_session.createDataFrame([(2, "010")], "a bigint, zip string").coalesce(1).write.mode("append")
+        more.partitionBy("zip").parquet(str(place))
+        heavy = Spark(spark_session, {"people": place})
+        assert "LEFT JOIN" in heavy.explain(shared)
+        assert heavy.tally(shared) == Memory({"people": rows}).tally(shared)
         with pytest.raises(SchemaMismatch, match="guessed the type"):
             Spark(spark_session, {"people": spark_session.read.parquet(str(place))}).check(schema)
         spark_session.createDataFrame([("x",)], "a string").coalesce(1).write.parquet(str(place / "zip=3"))

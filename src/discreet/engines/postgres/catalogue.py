@@ -21,12 +21,13 @@ AskServer: TypeAlias = Callable[[str, tuple[object, ...]], Sequence[Sequence[obj
 
 _COLUMNS = """
 WITH RECURSIVE base(own, oid) AS (
-  SELECT oid, oid FROM pg_type UNION ALL
-  SELECT b.own, t.typbasetype FROM base AS b JOIN pg_type AS t ON t.oid = b.oid WHERE t.typtype = 'd')
+  SELECT oid, typbasetype FROM pg_type WHERE typtype = 'd' UNION ALL
+  SELECT b.own, t.typbasetype FROM base AS b JOIN pg_type AS t ON t.oid = b.oid WHERE t.typtype = 'd'),
+made(own, oid) AS (SELECT b.own, b.oid FROM base AS b JOIN pg_type AS t ON t.oid = b.oid WHERE t.typtype <> 'd')
 SELECT n.nspname, a.attname, format_type(t.oid, NULL), t.typcategory
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-JOIN pg_attribute AS a ON a.attrelid = c.oid JOIN base AS b ON b.own = a.atttypid
-JOIN pg_type AS t ON t.oid = b.oid AND t.typtype <> 'd'
+JOIN pg_attribute AS a ON a.attrelid = c.oid LEFT JOIN made AS m ON m.own = a.atttypid
+JOIN pg_type AS t ON t.oid = COALESCE(m.oid, a.atttypid)
 CROSS JOIN (SELECT COALESCE(CAST(%s AS name[]), CAST(current_setting('discreet.schemas') AS name[])) AS names) AS s
 WHERE c.relname = %s AND n.nspname = ANY (s.names) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')

@@ -57,7 +57,8 @@ class Spark:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._tag = f"discreet-{uuid4().hex}"
-        read = {n: read_files(session, s, n) if is_path(s) else s for n, s in (tables or {}).items()}  # type: ignore[arg-type]
+        self._files = {name for name, source in (tables or {}).items() if is_path(source)}
+        read = {n: read_files(session, s, n) if n in self._files else s for n, s in (tables or {}).items()}  # type: ignore[arg-type]
         self._frames = {name: source for name, source in read.items() if not isinstance(source, str)}
         self._places = {name: place_of(name, source) for name, source in read.items()}
         self._store = SqlStore(SPARK, self._table, self._fetch)
@@ -133,7 +134,7 @@ class Spark:
             label: StoredColumn(SPARK.quote(own), kind, stored_class(kind))
             for own, (label, kind) in zip(names, types, strict=True)
         }
-        return StoredTable(place, columns)
+        return StoredTable(place, columns, name in self._files)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
         with self._lock:

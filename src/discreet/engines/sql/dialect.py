@@ -39,10 +39,14 @@ class StoredColumn:
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """A table as it is stored: what stands after FROM, and its columns by their stored names."""
+    """A table as it is stored: what stands after FROM, and its columns by their stored names.
+
+    `steady` says that one query may read it twice and finds the same rows both times.
+    """
 
     sql: str
     columns: dict[str, StoredColumn]
+    steady: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,8 @@ class Dialect:
     """Whether a join is written so that both sides are read whatever they hold: a store that does not read one side if
     the other has no row tells by its time whether some person is there."""
     heavy: bool
-    """Whether only people with too many rows are joined to their share, where rows are not clipped by key."""
+    """Whether only people with too many rows are joined to their share, where rows are not clipped by key and all
+    tables are steady."""
     joined: One | None
     """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
     rows are counted by a window rather than by a join."""

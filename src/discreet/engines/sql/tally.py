@@ -10,6 +10,7 @@ All sums are wide integers, so the text has no arithmetic that could overflow, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ...data.schema import Schema
 from ...data.unit import People
@@ -32,7 +33,10 @@ def tally_sql(facts: TallyFacts, writer: Writer) -> str:
     """Write a tally; refuses ids of different types, and expressions nested too deeply."""
     rows = entries_of(facts, writer)
     _check_ids(facts, writer)
-    return shared_sql(once_sql(rows) if facts.tally.people else rows, facts.tally.share, writer.dialect)
+    # Whoever is counted in one reading and added up in another could count for more than the share.
+    steady = all(writer.table(schema.name).steady for schema in tables_of(facts.tally.rows))
+    dialect = writer.dialect if steady else replace(writer.dialect, heavy=False)
+    return shared_sql(once_sql(rows) if facts.tally.people else rows, facts.tally.share, dialect)
 
 
 def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals:
