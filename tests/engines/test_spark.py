@@ -122,13 +122,13 @@ class TestSession:
             assert engine.tally(tally) == {(7,): (1,)}
 
     def test_names_with_a_dot(self, spark_session):
-        frame = spark_session.createDataFrame([(1, 2)], "`a.b` int, `c``d` int")
+        frame = spark_session.createDataFrame([(1, 2)], "`a.b` int, `c d` int")
         frame.createOrReplaceTempView("dotted")
-        schema = Schema("people", Rows(), {"a.b": Integer(0, 9), "c`d": Integer(0, 9)})
+        schema = Schema("people", Rows(), {"a.b": Integer(0, 9), "c d": Integer(0, 9)})
         engine = Spark(spark_session, {"people": "`dotted`"})
-        assert engine.tally(Tally(Scan(schema), (Field("a.b"), Field("c`d")), (COUNT,), Free())) == {(1, 2): (1,)}
+        assert engine.tally(Tally(Scan(schema), (Field("a.b"), Field("c d")), (COUNT,), Free())) == {(1, 2): (1,)}
         with open_source("spark:local[2]", [schema], {"people": "dotted"}) as opened:
-            assert opened.columns("people") == {"a.b": "int", "c`d": "int"}
+            assert opened.columns("people") == {"a.b": "int", "c d": "int"}
         for place in ("", "a..b", "a.b.c.d", "a`"):
             with pytest.raises(InvalidArgument, match="is named as"):
                 Spark(spark_session, {"people": place})
@@ -231,7 +231,10 @@ class TestWhatCouldFail:
         with pytest.raises(SchemaMismatch, match="cannot be read"):
             Spark(spark_session, {"people": str(tmp_path / "none.parquet")})
         (tmp_path / "cells.csv").write_text("a,zip\n1,010\n2,0A\n", encoding="utf-8")
-        assert Spark(spark_session, {"people": tmp_path / "cells.csv"}).columns("people") == {
+        lines = Spark(spark_session, {"people": tmp_path / "cells.csv"})
+        with pytest.raises(SchemaMismatch, match="may fail on some row"):
+            lines.check(schema)
+        assert lines.columns("people") == {
             "a": "string",
             "zip": "string",
         }

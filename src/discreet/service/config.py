@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -36,11 +36,12 @@ class RequestBounds:
 
 @dataclass(frozen=True, slots=True)
 class DataSource:
-    """Where the rows are: an engine by name, and what it is opened with."""
+    """Where the rows are: an engine by name, what it is opened with, and the tables that the steward vouches for."""
 
     engine: str
     tables: Mapping[str, str] | str
     places: Mapping[str, str] = field(default_factory=dict)
+    trusted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Config:
 _SERVICE = ("url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies")
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
-_DATASET = ("schema", "ledger", "tables", *_TERMS, *_ENGINES)
+_DATASET = ("schema", "ledger", "tables", "trusted", *_TERMS, *_ENGINES)
 
 
 def read_config(path: str | Path) -> Config:
@@ -141,7 +142,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         name,
         folder / _text(facts.get("schema"), f"{where}.schema"),
         _place(facts.get("ledger"), f"{where}.ledger", folder),
-        _source(facts, where, folder),
+        replace(_source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted")),
         {key: _term(key, facts[key], where) for key in _TERMS if key in facts},
     )
 

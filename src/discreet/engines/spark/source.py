@@ -55,39 +55,39 @@ def view_of(frame: Any, name: str = "") -> str:  # noqa: ANN401
 def read_files(session: Any, path: str | Path, name: str) -> Any:  # noqa: ANN401
     """Read Parquet, or CSV with all columns as text, as a frame; the list of files is that of this moment.
 
-    Refuses files that cannot be read, and Parquet files whose columns or types differ.
+    Refuses files that cannot be read, and files whose columns or types differ.
     """
     place = str(path)
     with quiet():
         before = session.conf.get(_GUESSES)
         session.conf.set(_GUESSES, "false")
         try:
-            if ".csv" in place.lower():
-                return session.read.csv(place, header=True, inferSchema=False)
-            frame = session.read.option("mergeSchema", "false").parquet(place)
-            alike = _are_alike(session, frame)
+            read = _csv if ".csv" in place.lower() else _parquet
+            frame = read(session, place)
+            alike = all(_is_alike(read(session, file), frame, file) for file in frame.inputFiles())
         except Exception:  # noqa: BLE001 what Spark says may hold what a file holds
             raise SchemaMismatch(f"the files of {name} cannot be read by Spark as Parquet or CSV") from None
         finally:
             session.conf.set(_GUESSES, before)
     if not alike:
         raise SchemaMismatch(
-            f"the Parquet files of {name} differ in their columns or types, and one of another type fails every "
-            "question; write them again with one schema"
+            f"the files of {name} differ in their columns or types, and one of another type fails every question; "
+            "write them again with one schema"
         )
     return frame
 
 
-def _are_alike(session: Any, frame: Any) -> bool:  # noqa: ANN401
-    """Return whether each file has the types of the whole, but for columns that its folders name."""
-    types = dict(frame.dtypes)
-    for file in frame.inputFiles():
-        own = dict(session.read.parquet(file).dtypes)
-        if any(types.get(column) != kind for column, kind in own.items()) or any(
-            column not in own and f"/{column}=" not in file for column in types
-        ):
-            return False
-    return True
+def _csv(session: Any, place: str) -> Any:  # noqa: ANN401
+    return session.read.csv(place, header=True, inferSchema=False)
+
+
+def _parquet(session: Any, place: str) -> Any:  # noqa: ANN401
+    return session.read.option("mergeSchema", "false").parquet(place)
+
+
+def _is_alike(own: Any, whole: Any, file: str) -> bool:  # noqa: ANN401
+    """Return whether a file has the columns of the whole, in order, but for those that its folders name."""
+    return bool(own.dtypes == [(column, kind) for column, kind in whole.dtypes if f"/{column}=" not in file])
 
 
 def is_guessed(frame: Any) -> bool:  # noqa: ANN401

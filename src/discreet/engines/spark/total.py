@@ -1,8 +1,9 @@
 """Whether a frame or a view could fail on some row: its plan is read, and only what cannot fail passes.
 
-A cast of text, a division or a sum inside a view raises on some rows. Whoever asks about one person then learns that
-person's value from whether the question fails. So a plan must be made of tables, columns, comparisons and the like.
-Over Spark Connect only the plan's text can be had, and only plain columns of plain tables pass.
+A cast of text, a division or a sum inside a view raises on some rows, and so does a line of CSV with too many commas.
+Whoever asks about one person then learns that person's value from whether the question fails. So a plan must be made of
+tables of typed columns, comparisons and the like. Over Spark Connect only the plan's text can be had, and only plain
+columns of plain tables pass.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ _EXPRESSIONS = frozenset({
 })  # fmt: skip
 _WIDENED = ("tinyint", "smallint", "int", "bigint")
 _NAME = r"[^()\[\],#]+#\d+L?"
+_TYPED = r"Relation .*\] (?:parquet|orc|delta)"
+"""Files that hold types; CSV, JSON and other servers can fail on a row."""
 _LINE = re.compile(
-    rf"[:+\-\s]*(?:SubqueryAlias .*|View .*|Relation .*|LogicalRDD .*|LocalRelation .*"
+    rf"[:+\-\s]*(?:SubqueryAlias .*|View .*|{_TYPED}|LogicalRDD .*|LocalRelation .*"
     rf"|Project \[{_NAME}(?: AS {_NAME})?(?:, {_NAME}(?: AS {_NAME})?)*\])"
 )
 
@@ -63,7 +66,8 @@ def _nodes(tree: Any) -> Iterator[Any]:  # noqa: ANN401
 
 
 def _is_safe_plan(plan: Any) -> bool:  # noqa: ANN401
-    if plan.getClass().getSimpleName() not in _PLANS:
+    name = plan.getClass().getSimpleName()
+    if name not in _PLANS or (name == "LogicalRelation" and not re.fullmatch(_TYPED, plan.toString().strip())):
         return False
     expressions = plan.expressions()
     return all(_is_safe(node) for place in range(expressions.size()) for node in _nodes(expressions.apply(place)))

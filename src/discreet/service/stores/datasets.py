@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,15 +123,11 @@ def open_engine(source: DataSource) -> Any:  # noqa: ANN401
     if source.engine == "duckdb":
         return engines.DuckDB(source.tables)
     if source.engine == "postgres":
-        return engines.Postgres(str(source.tables), tables=source.places)
-    return _spark(source.tables)
-
-
-def _spark(tables: Mapping[str, str] | str) -> Any:  # noqa: ANN401
+        return engines.Postgres(str(source.tables), tables=source.places, trusted=source.trusted)
     session = load("pyspark.sql", "spark").SparkSession.builder.getOrCreate()
-    if isinstance(tables, str):
-        return engines.Spark(session)
-    return engines.Spark(session, {name: _place(place) for name, place in tables.items()})
+    named = {} if isinstance(source.tables, str) else source.tables
+    tables = {name: _place(place) for name, place in named.items()}
+    return engines.Spark(session, tables, trusted=source.trusted)
 
 
 def _place(place: str) -> str:
