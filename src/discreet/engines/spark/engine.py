@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -52,6 +52,7 @@ class Spark:
         if not callable(getattr(session, "sql", None)) or not callable(getattr(session, "table", None)):
             raise InvalidArgument("Spark takes a running session, such as SparkSession.builder.getOrCreate()")
         self._session = session
+        self._context: Any = getattr(session, "_sc", None)  # over Spark Connect there is none
         self._trusted = frozenset(trusted)
         self._progress = progress
         self._lock = threading.Lock()
@@ -101,7 +102,10 @@ class Spark:
     def interrupt(self) -> None:
         """Cancel the queries of this engine that are running, from another thread."""
         self._stopped.set()
-        self._session.interruptTag(self._tag)
+        if self._context is None:
+            self._session.interruptTag(self._tag)
+        else:  # its session would stop only what this very thread began
+            self._context.cancelJobsWithTag(self._tag)
 
     def close(self) -> None:
         """Forget the views that were made for data frames; the session is somebody else's and goes on."""
@@ -151,18 +155,25 @@ class Spark:
 
     def _run(self, sql: str) -> Sequence[Sequence[object]]:
         with quiet():
-            self._session.addTag(self._tag)
+            add, remove = _tagging(self._context, self._session)
+            add(self._tag)
             try:
                 return [tuple(row) for row in self._session.sql(sql).collect()]
             finally:
-                self._session.removeTag(self._tag)
+                remove(self._tag)
 
     def _percent(self) -> float:
         """Return how many of the tasks that are known have ended, below 0 where nobody tells (Spark Connect)."""
-        context = getattr(self._session, "_sc", None)
-        if context is None:
+        if self._context is None:
             return -1.0
-        tracker = context.statusTracker()
+        tracker = self._context.statusTracker()
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         tasks = sum(stage.numTasks for stage in stages if stage)
         return 100 * sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else -1.0
+
+
+def _tagging(context: Any, session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:  # noqa: ANN401
+    """Return how the jobs of this thread are tagged, and how that ends."""
+    if context is None:
+        return session.addTag, session.removeTag
+    return context.addJobTag, context.removeJobTag
