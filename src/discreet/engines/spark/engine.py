@@ -138,7 +138,7 @@ class Spark:
             label: StoredColumn(SPARK.quote(own), kind, stored_class(kind))
             for own, (label, kind) in zip(names, types, strict=True)
         }
-        return StoredTable(place, columns, name in self._files)
+        return StoredTable(place, columns, steady=name in self._files)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
         with self._lock:
