@@ -11,6 +11,7 @@ import pytest
 
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import Memory, Postgres
+from discreet.engines.postgres.catalogue import is_total
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
@@ -173,6 +174,17 @@ class TestWhatCouldFail:
                 with pytest.raises(SchemaMismatch, match="trusted="):
                     engine.check(schema)
         server.execute("DROP TABLE patients CASCADE")
+
+    def test_a_partition_on_another_server_could_fail(self, server, postgres_dsn):
+        server.execute(
+            "CREATE TABLE held (a integer) PARTITION BY LIST (a); CREATE TABLE held_1 PARTITION OF held FOR VALUES IN (1)"
+        )
+        with Postgres(postgres_dsn) as engine:
+            engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
+            server.execute("CREATE FOREIGN DATA WRAPPER far; CREATE SERVER far FOREIGN DATA WRAPPER far")
+            server.execute("CREATE FOREIGN TABLE held_2 PARTITION OF held FOR VALUES IN (2) SERVER far")
+            assert not is_total(engine._ask, "public", "held")
+            server.execute("DROP TABLE held; DROP SERVER far; DROP FOREIGN DATA WRAPPER far")
 
     def test_a_policy_could_fail(self, server, postgres_dsn):
         server.execute("CREATE TABLE held (a integer); ALTER TABLE held ENABLE ROW LEVEL SECURITY")

@@ -37,10 +37,12 @@ AND a.attnum > 0 AND NOT a.attisdropped ORDER BY array_position(s.names, n.nspna
 counts as the type that it is made of."""
 _TREES = """
 SELECT c.oid,
-  c.relkind = 'f' OR (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid)),
+  c.relkind = 'f' OR (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid))
+  OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v'),
   CASE WHEN c.relkind = 'v' THEN CAST(r.ev_action AS text) END
 FROM pg_class AS c LEFT JOIN pg_rewrite AS r ON r.ev_class = c.oid AND r.rulename = '_RETURN' WHERE c.oid = ANY (%s)
 """
+_PARTS = "SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY (%s)"
 _OPEN = """
 SELECT count(*) FROM pg_proc WHERE NOT proleakproof AND (oid = ANY (%s)
   OR oid IN (SELECT oprcode FROM pg_operator WHERE oid = ANY (%s)))
@@ -82,6 +84,7 @@ def is_total(ask: AskServer, schema: str, table: str) -> bool:
             if fails or (tree is not None and not _is_safe(str(tree), ask)):
                 return False
             below |= {int(oid) for oid in re.findall(r":relid (\d+)", str(tree or ""))}
+        below |= {row[0] for row in ask(_PARTS, (found,))}
         found = list(below - seen)
     return True
 
