@@ -203,12 +203,3 @@ class TestRefusals:
             family.counts(np.array([1, 2]))
         with pytest.raises(InvalidArgument, match="2 bytes"):
             family.counts([1 << 16])
-
-    def test_wire(self):
-        family, wide = direct(5, Fraction(1)), subset(100, Fraction(1), 30)
-        assert family.from_wire(family.to_wire(3)) == 3
-        report = int.from_bytes(wide.draw(np.zeros(1, dtype=np.int64))[0].tobytes(), "little")
-        assert wide.from_wire(wide.to_wire(report)) == report
-        for made, bad in ((family, "3"), (family, True), (wide, 7), (wide, "zz" * 13), (wide, "00")):
-            with pytest.raises(InvalidArgument, match="form"):
-                made.from_wire(bad)

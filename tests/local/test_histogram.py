@@ -73,6 +73,10 @@ class TestHistogram:
         assert ages.influence(n=10, first=0, last=6, forged=2) == pytest.approx(
             2 * ages.influence(n=10, first=0, last=6), rel=1e-9
         )
+        asked = {"n": 10_000, "first": 0, "last": 6}
+        made = Histogram.for_error("1/20", low=0, high=120, bins=12, **asked)
+        cheaper = Histogram(0, 120, 12, PureDP(made.epsilon * Fraction(97, 100)))
+        assert made.error(**asked) <= 0.05 < cheaper.error(**asked)
         assert ages.shuffled(100).event.epsilon == ages.event.measure.epsilon == 1
 
     def test_parameters_and_refusals(self):

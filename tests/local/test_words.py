@@ -7,6 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument
+from discreet.local.estimates.prefixes import PrefixEvidence, no_evidence, rank, weigh
 from discreet.testing.bits import UntouchedBits
 
 
@@ -28,8 +29,10 @@ def test_rounds_add_up_and_candidates_stay_few():
         for epsilon in (1, 4):
             words = dp.local.Words(bits=bits, spend=dp.PureDP(epsilon), top=20)
             assert words.lengths[-1] == bits and list(words.lengths) == sorted(words.lengths)
-            rounds = [dp.local.WordRound(words, i, tuple(range(40 if i else 1))) for i in range(len(words.lengths))]
+            rounds = [dp.local.WordRound(words, i, tuple(range(8192 if i else 1))) for i in range(len(words.lengths))]
             assert max(asked.options for asked in rounds) <= (1 << 20) + 1
+            with pytest.raises(InvalidArgument):
+                dp.local.WordRound(words, len(words.lengths) - 1, tuple(range(8193)))
     assert words.event.epsilon == 4  # once, not once a round
 
 
@@ -64,3 +67,27 @@ def test_texts_come_back_as_they_were_and_others_as_numbers():
     for text in ("é", "coffee", "日本"):
         assert words.text(int(words.read(text)[0])) == text
     assert words.text(0) == "0x0" and words.text((1 << 48) - 1) == f"0x{(1 << 48) - 1:x}"
+
+
+class TestPrefixes:
+    """Estimates of all rounds are averaged by their precision; a child that is clearly there explains its parent."""
+
+    def test_rounds_are_averaged_by_precision(self):
+        heard = weigh(no_evidence(2), np.array([[0.3, 0.1]]), 0.04, known=0, length=1, wanted=2)
+        assert heard.values.tolist() == [0.3, 0.1] and heard.variances.tolist() == [0.04, 0.04]
+        found = weigh(heard, np.array([[0.2, 0.0], [0.1, 0.1]]), 0.01, known=1, length=2, wanted=2)
+        assert found.values == pytest.approx([0.22, 0.06, 0.1, 0.1]) and found.variances == pytest.approx([0.008] * 4)
+        likely = 0.22**2 / 0.016 - 2 * np.log(2)
+        assert found.odds[0] == pytest.approx(likely - np.log(0.5 + np.exp(0.3**2 / 0.08) / 2))
+
+    def test_what_a_heavy_child_accounts_for_speaks_for_no_sibling(self):
+        heard = PrefixEvidence(np.array([0.9]), np.array([1e-4]), np.array([400.0]), np.zeros(1))
+        found = weigh(heard, np.array([[0.9, 0.02, -0.01]]), 1e-4, known=20, length=27, wanted=20)
+        assert found.values == pytest.approx([0.9, 0.04 / 3, -0.02 / 3]) and found.variances[1] == pytest.approx(
+            2e-4 / 3
+        )
+        assert found.odds[0] > 0 > found.odds[1] > found.odds[2]
+
+    def test_sure_words_are_ranked_by_frequency_and_doubtful_ones_follow(self):
+        values, odds = np.array([0.1, 0.5, 0.9, 0.2]), np.array([3.0, 1.0, -2.0, -1.0])
+        assert rank(PrefixEvidence(values, values, values, odds), 4).tolist() == [1, 0, 3, 2]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, positive, whole
+from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
 from ..mechanisms.reading.allowance import largest_epsilon
 from ..mechanisms.response.randomized import Frequencies, read_answers
@@ -19,6 +19,7 @@ from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
 from .choose import Candidate, Ranking, candidate_of, choose, explain, make
 from .designs.design import Flags, Integers, read_array
+from .estimates.calibration import near_epsilon
 from .estimates.consistent import project
 from .estimates.estimate import Array, Estimate, Whose, read_level, read_of
 from .estimates.inversion import holders
@@ -76,16 +77,14 @@ class Choice:
 
         Refuses an error that even true answers could not promise by Hoeffding's bound.
         """
-        wanted, low, high = positive(error, "error"), Fraction(1, 1000), Fraction(64)
-        if cls(options, PureDP(high)).error(n=n, beta=beta) > wanted:
-            raise InvalidArgument("no epsilon gives this error with so few reports; ask more people or allow more")
-        while high > low * Fraction(101, 100):
-            middle = Fraction(f"{float(low * high) ** 0.5:.4g}")
-            if cls(options, PureDP(middle)).error(n=n, beta=beta) <= wanted:
-                high = middle
-            else:
-                low = middle
-        return cls(options, PureDP(high))
+        found = near_epsilon(
+            lambda epsilon: cls(options, PureDP(epsilon)).error(n=n, beta=beta),
+            error,
+            least=Fraction(1, 1000),
+            most=Fraction(64),
+            close=Fraction(101, 100),
+        )
+        return cls(options, PureDP(found))
 
     def __repr__(self) -> str:
         return f"Choice({self.taken.facts.options} options, epsilon={self.epsilon}, member={self.taken.facts.member!r})"

@@ -33,7 +33,7 @@ MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
 """Variances within 2 % of the least count as equal: then the shorter report wins."""
 _LISTED = 4096  # options beyond which a subset is no report to send
-_LARGEST_SPACE = 1 << 24  # vectors that a server transforms
+_POINTS, _VECTORS = 1 << 22, 1 << 24  # points that a server transforms: so many, or with all multiples so many
 _FIELDS = tuple(q for q in range(2, LARGEST + 1) if prime_power(q))
 
 
@@ -164,7 +164,7 @@ def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
 
 def _fits(facts: Facts, q: int) -> bool:
     """Return whether a server can transform the space of a geometry."""
-    return facts.outputs * (q - 1) < _LARGEST_SPACE
+    return facts.outputs < _POINTS or facts.outputs * (q - 1) < _VECTORS
 
 
 def _candidate(facts: Facts, parameter: int, epsilon: Fraction) -> Candidate:

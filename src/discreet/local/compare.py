@@ -76,7 +76,8 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
 
     Neighbours: one person's value is replaced, n is public. Local: the best report at ε. Shuffled: the largest ε of a
     report that the shuffler hides enough for (ε, δ), by the mechanism's own price. Central: the better of Laplace
-    and Gaussian noise. A frequency's error is that of one rare option; a mean's the worst.
+    and Gaussian noise, or what the shuffler does, where that is better: a curator could shuffle too. A frequency's
+    error is that of one rare option; a mean's the worst.
 
     >>> import discreet as dp
     >>> from discreet.local import FrequencyQuestion
@@ -96,7 +97,7 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     epsilon = spend.epsilon
     hidden = _hidden(question, epsilon, delta, people) if delta else (float(epsilon), _local(question, epsilon, people))
     local = "local", "nobody", float(epsilon), _local(question, epsilon, people)
-    central = "central", "the curator", math.inf, _central(question, spend, people)
+    central = "central", "the curator", math.inf, min(hidden[1], _central(question, spend, people))
     return Trust(question, people, (local, ("shuffled", "a shuffler", *hidden), central))
 
 
@@ -111,7 +112,8 @@ def _hidden(question: TrustQuestion, epsilon: Fraction, delta: Fraction, n: int)
     if isinstance(question, MeanQuestion):
         local = _largest(epsilon, delta, lambda e: Shuffled(e, n))
         return float(local), _local(question, min(local, Fraction(10)), n)
-    return min((_member(question, epsilon, delta, n, member) for member in ("direct", None)), key=lambda pair: pair[1])
+    members = ("direct",) if question.options == 2 else ("direct", None)  # of two options direct response is the best
+    return min((_member(question, epsilon, delta, n, member) for member in members), key=lambda pair: pair[1])
 
 
 def _member(

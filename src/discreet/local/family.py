@@ -28,7 +28,6 @@ from .designs.geometry import Geometry, geometry_facts
 from .designs.hadamard import Hadamard, hadamard_facts
 from .designs.subset import Subset, subset_facts
 from .law import TwoLevelLaw
-from .reports.report import HEX
 
 __all__ = ["Family", "InsideCoin", "direct", "geometry", "hadamard", "subset"]
 
@@ -109,23 +108,6 @@ class Family:
             raise InvalidArgument(f"a report must be a whole number of {width} bytes")
         joined = b"".join(int(r).to_bytes(width, "little") for r in reports)
         return np.frombuffer(joined, dtype=np.uint8).reshape(-1, width)
-
-    def to_wire(self, report: int) -> int | str:
-        """Write one report as a JSON value: a number, or beyond 53 bits the hex digits of its bytes."""
-        facts = self.design.facts
-        return report if facts.bits <= 53 else report.to_bytes(facts.width, "little").hex()
-
-    def from_wire(self, value: object) -> int:
-        """Read what `to_wire` wrote.
-
-        Refuses other JSON values; whether a device could have sent the number is for `valid` to say.
-        """
-        facts = self.design.facts
-        if facts.bits <= 53 and type(value) is int:
-            return value
-        if facts.bits > 53 and isinstance(value, str) and HEX.fullmatch(value) and len(value) == 2 * facts.width:
-            return int.from_bytes(bytes.fromhex(value), "little")
-        raise InvalidArgument("the report is not of the form that these parameters give")
 
     def counts(self, reports: object) -> Integers:
         """Return for every option how many reports lie in its set.

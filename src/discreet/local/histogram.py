@@ -24,6 +24,7 @@ from ..privacy.neighbours import REPLACE
 from .choose import candidate_of
 from .deployments.flip import epsilon_of
 from .designs.design import Flags, Integers, read_array, read_numbers
+from .estimates.calibration import near_epsilon
 from .estimates.estimate import Array, Estimate, read_level
 from .reports.parameters import fields_of
 from .shuffle import Shuffle, shuffle_pure
@@ -63,6 +64,23 @@ class Histogram:
         count = whole(bins, "bins", least=2, most=_MOST)
         epsilon = epsilon_of(spend)
         _fill(self, low, high, epsilon, grow(count, epsilon))
+
+    @classmethod
+    def for_error(
+        cls, error: Amount, *, n: int, low: Amount, high: Amount, bins: int, first: int, last: int, beta: Amount = 0.05
+    ) -> Histogram:
+        """Take the least ε (to about 2 %) at which n reports tell one range of bins to within `error`.
+
+        It holds with probability at least 1 − β. Refuses an error that no ε up to 64 reaches.
+        """
+        found = near_epsilon(
+            lambda epsilon: cls(low, high, bins, PureDP(epsilon)).error(n=n, first=first, last=last, beta=beta),
+            error,
+            least=Fraction(1, 100),
+            most=Fraction(64),
+            close=Fraction(102, 100),
+        )
+        return cls(low, high, bins, PureDP(found))
 
     def __repr__(self) -> str:
         return f"Histogram({self.low}, {self.high}, {self.tree.bins}, epsilon={self.epsilon})"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number as Amount
-from ..arithmetic.rational import positive, whole
+from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..mechanisms.laws.quantile import read_beta
@@ -22,6 +22,7 @@ from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
 from .deployments.flip import epsilon_of
 from .designs.design import Flags, Integers, read_array, read_numbers
+from .estimates.calibration import near_epsilon
 from .estimates.chernoff import reach
 from .estimates.estimate import Estimate, read_level
 from .reports.parameters import fields_of
@@ -70,16 +71,14 @@ class Number:
 
         Refuses an error that no ε up to 10 reaches.
         """
-        wanted, least, most = positive(error, "error"), Fraction(1, 100), Fraction(_LARGEST)
-        if cls(low, high, PureDP(most)).error(n=n, beta=beta) > wanted:
-            raise InvalidArgument("no epsilon gives this error with so few reports; ask more people or allow more")
-        while most > least * Fraction(102, 100):
-            middle = Fraction(f"{math.sqrt(least * most):.3g}")
-            if cls(low, high, PureDP(middle)).error(n=n, beta=beta) <= wanted:
-                most = middle
-            else:
-                least = middle
-        return cls(low, high, PureDP(most))
+        found = near_epsilon(
+            lambda epsilon: cls(low, high, PureDP(epsilon)).error(n=n, beta=beta),
+            error,
+            least=Fraction(1, 100),
+            most=Fraction(_LARGEST),
+            close=Fraction(102, 100),
+        )
+        return cls(low, high, PureDP(found))
 
     def __repr__(self) -> str:
         return f"Number({self.low}, {self.high}, epsilon={self.epsilon})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, overload
 
@@ -23,6 +22,7 @@ from .choose import choose, make
 from .deployments.flip import epsilon_of
 from .designs.design import read_array
 from .estimates.estimate import Estimate, read_level
+from .estimates.prefixes import PrefixEvidence, no_evidence, rank, weigh
 from .estimates.proportion import clopper_pearson
 from .family import Family
 from .law import TwoLevelLaw
@@ -30,24 +30,23 @@ from .reports.parameters import fields_of, read_wholes, write_wholes
 
 __all__ = ["WordRound", "Words"]
 
-_SPACES = range(12, 21)  # bits of the number of candidates of a round, to choose from
-_KEPT = 2  # prefixes kept for each word wanted
-_ALONE = 1.5  # deviations by which a prefix may exceed its extension before it is taken to have others
+_FIRST = 20  # bits of the first round: as many candidates as a server counts in well under a second
+_STEP = 7  # bits that a later round adds, at most
+_KEPT = 1 << (_FIRST - _STEP)  # prefixes kept, so that later rounds have as many candidates as the first
 
 _Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Words:
     """Find the `top` most frequent words of `bits` bits among words that nobody could list.
 
-    People are divided at random into as many groups as there are rounds. The first group reports the first bits of its
-    words; the 2·top most frequent prefixes are published, and the next group reports which of all their extensions its
-    word begins with, or that it begins with none; and so on to the last bit. Each report is drawn by the best member of
-    the two-level family for that round's candidates. How many bits a round adds is chosen so that variance times rounds
-    is least. Words are ranked by what their round and the rounds of their prefixes say together, where no other word
-    seems to share the prefix; the values and intervals returned are those of the last round alone.
+    People are divided at random into as many groups as there are rounds. The first group reports the first 20 bits of
+    its words; the 8,192 likeliest prefixes are published, and the next group reports which of all their extensions by 7
+    bits its word begins with, or that it begins with none; and so on to the last bit. Each report is drawn by the best
+    member of the two-level family for that round's candidates. Prefixes and words are ranked by what all rounds say
+    together (`estimates.prefixes`); many are kept, since a rare word passes a round that asks for one of 128 more often
+    than one that asks for one of 2^14. The values and intervals returned are those of the last round alone.
 
     Privacy: a device draws its group without looking at its word and reports once, in that group's round, by a
     mechanism that is ε-private for every list of candidates. The list depends on the reports of other people only. So
@@ -80,7 +79,9 @@ class Words:
     @property
     def lengths(self) -> tuple[int, ...]:
         """How many bits are known after each round."""
-        return _lengths(self.bits, self.epsilon, self.top)
+        first = min(self.bits, _FIRST)
+        rounds = -(-(self.bits - first) // _STEP)
+        return (first, *(first + (self.bits - first) * i // rounds for i in range(1, rounds + 1)))
 
     @property
     def event(self) -> Response:
@@ -152,42 +153,26 @@ class Words:
 
     def _last(self) -> TwoLevelLaw:
         index = len(self.lengths) - 1
-        return WordRound(self, index, tuple(range(_KEPT * self.top if index else 1))).family.law
-
-
-@lru_cache(maxsize=64)
-def _lengths(bits: int, epsilon: Fraction, top: int) -> tuple[int, ...]:
-    """Choose how many bits are known after each round: variance of a count times rounds is to be least."""
-    tried = {space: _split(bits, space, top) for space in _SPACES if 1 << space > 2 * _KEPT * top}
-    costs = {
-        space: len(ends) * choose(1 << space, epsilon).taken.variance / (1 << space) for space, ends in tried.items()
-    }
-    return tried[min(costs, key=lambda space: (round(costs[space], 9), space))]
-
-
-def _split(bits: int, space: int, top: int) -> tuple[int, ...]:
-    first, step = min(space, bits), space - (_KEPT * top - 1).bit_length()
-    rounds = -(-(bits - first) // step)
-    return (first, *(first + (bits - first) * i // rounds for i in range(1, rounds + 1)))
+        return WordRound(self, index, tuple(range(_KEPT if index else 1))).family.law
 
 
 @dataclass(frozen=True, slots=True)
 class WordRound:
     """One round: which of the extensions of the prefixes kept so far a word begins with, or none of them.
 
-    `heard` is what the rounds before say of each prefix, its frequency and variance; the server's, no device needs it.
+    `heard` is what the rounds before say of each prefix: frequency, variance, rivals; the server's, no device needs it.
     """
 
     words: Words
     index: int
     prefixes: tuple[int, ...]
-    heard: tuple[tuple[float, float], ...] = ()
+    heard: tuple[tuple[float, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         whole(self.index, "index", most=len(self.words.lengths) - 1)
         bounds = -1, *self.prefixes, 1 << self.known
-        if not 1 <= len(self.prefixes) <= _KEPT * self.words.top or any(a >= b for a, b in pairwise(bounds)):
-            raise InvalidArgument("prefixes must rise, within their bits, and be at most twice as many as words wanted")
+        if not 1 <= len(self.prefixes) <= _KEPT or any(a >= b for a, b in pairwise(bounds)):
+            raise InvalidArgument(f"prefixes must rise, within their bits, and be at most {_KEPT}")
 
     @property
     def known(self) -> int:
@@ -234,13 +219,14 @@ class WordRound:
         return self.family.draw(np.where(kept[at] == begun, (at << self.step) + rest, self.options - 1), bits=bits)
 
     def narrow(self, reports: NDArray[Any]) -> WordRound:
-        """Return the next round: the extensions reported most, as many as are kept."""
-        family = self.family
-        values, variances = self._combined(family.counts(reports), len(reports), family.law)
-        best = np.argsort(-values, kind="stable")[: _KEPT * self.words.top]
-        found = sorted((self._extended(int(at)), float(values[at]), float(variances[at])) for at in best)
-        heard = tuple((value, variance) for _, value, variance in found)
-        return WordRound(self.words, self.index + 1, tuple(prefix for prefix, _, _ in found), heard)
+        """Return the next round: the likeliest extensions, as many as are kept."""
+        found = self._weighed(self.family.counts(reports), len(reports))
+        best = np.argsort(-found.odds, kind="stable")[:_KEPT]
+        rows = sorted(
+            (self._extended(at), (float(found.values[at]), float(found.variances[at]), float(found.rivals[at])))
+            for at in best.tolist()
+        )
+        return WordRound(self.words, self.index + 1, tuple(p for p, _ in rows), tuple(heard for _, heard in rows))
 
     def estimate(self, reports: NDArray[Any], *, level: float = 0.95) -> Estimate:
         """Return the `top` most frequent words of the last round; intervals hold for all candidates at once.
@@ -254,7 +240,7 @@ class WordRound:
             raise InvalidArgument("there are no reports; at least one is needed")
         counts = family.counts(reports)
         law = family.law
-        best = np.argsort(-self._combined(counts, n, law)[0], kind="stable")[: self.words.top]
+        best = rank(self._weighed(counts, n), self.words.top)
         ends = clopper_pearson(counts[best], n, (1 - read_level(level)) / self.options)
         low, high = (np.clip((end - law.q) / law.spread, 0.0, 1.0) for end in ends)
         values = (counts[best] / n - law.q) / law.spread
@@ -263,16 +249,23 @@ class WordRound:
         note = f"last round; joint over {self.options} candidates"
         return Estimate("frequency", names, values, errors, low, high, float(level), n, "population", note)
 
-    def _combined(self, counts: _Ints, n: int, law: TwoLevelLaw) -> tuple[Floats, Floats]:
-        """Return the frequencies of all extensions and their variances, averaged with their prefixes' where alone."""
-        own = (counts[: len(self.prefixes) << self.step] / max(1, n) - law.q) / law.spread
-        spread = np.full(own.size, law.variance(n=max(1, n), frequency=0.0))
-        if not self.heard:
-            return own, spread
-        before, noise = (np.repeat(column, 1 << self.step) for column in np.array(self.heard).T)
-        alone = np.abs(before - own) <= _ALONE * np.sqrt(noise + spread)
-        weight = np.where(alone, 1 / noise, 0.0)
-        return (own / spread + before * weight) / (1 / spread + weight), 1 / (1 / spread + weight)
+    def _weighed(self, counts: _Ints, n: int) -> PrefixEvidence:
+        """Weigh every extension by this round and those before."""
+        law, people = self.family.law, max(1, n)
+        own = (counts[: len(self.prefixes) << self.step] / people - law.q) / law.spread
+        return weigh(
+            self._heard(),
+            own.reshape(len(self.prefixes), -1),
+            law.variance(n=people, frequency=0.0),
+            known=self.known,
+            length=self.known + self.step,
+            wanted=self.words.top,
+        )
+
+    def _heard(self) -> PrefixEvidence:
+        """Return what earlier rounds said of the prefixes; of a round that was read from JSON nothing is known."""
+        nothing = no_evidence(self.words.top, len(self.prefixes))
+        return PrefixEvidence(*np.array(self.heard).T, nothing.odds) if self.heard else nothing
 
     def _extended(self, option: int) -> int:
         return (self.prefixes[option >> self.step] << self.step) | (option & ((1 << self.step) - 1))

@@ -15,7 +15,7 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..reports.report import HEX
 
-__all__ = ["BitReport", "BitReports", "column_counts", "one_report", "pack_bits", "read_bit_reports"]
+__all__ = ["BitReport", "BitReports", "column_counts", "pack_bits", "read_bit_reports"]
 
 BitReport: TypeAlias = tuple[int, str]
 
@@ -48,11 +48,6 @@ class BitReports:
 def pack_bits(rows: NDArray[np.int64], bits: NDArray[np.bool_] | NDArray[np.uint8]) -> BitReports:
     """Pack rows of bits."""
     return BitReports(rows, np.packbits(bits, axis=1, bitorder="little"), int(bits.shape[1]))
-
-
-def one_report(reports: BitReports) -> BitReport:
-    """Return the only report."""
-    return reports[0]
 
 
 def read_bit_reports(reports: Any, *, rows: int, width: int) -> BitReports:  # noqa: ANN401 - what came over the wire

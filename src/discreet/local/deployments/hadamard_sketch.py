@@ -17,16 +17,17 @@ from ...errors import InvalidArgument
 from ...mechanisms.laws.quantile import named
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
-from ...privacy.measures import Measure, PureDP
+from ...privacy.measures import Measure
 from ..designs.design import read_array
-from ..estimates.calibration import least_epsilon
 from ..estimates.estimate import Estimate
-from ..reports.parameters import fields_of
-from .flip import epsilon_of, flips, promise
-from .hashing import RowHashes, fingerprints, read_key, read_width
+from .flip import flips, promise
+from .hashing import RowHashes, fingerprints
 from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
+from .sketch_shape import fill_shape, reach_error, read_shape, write_shape
 
 __all__ = ["HadamardCountMeanSketch"]
+
+_NAME = "hadamard-count-mean-sketch"
 
 _Reports = NDArray[np.int64]
 
@@ -58,19 +59,14 @@ class HadamardCountMeanSketch:
     __repr__ = named
 
     def __init__(self, spend: Measure, *, rows: int, width: int, key: str) -> None:
-        fields = {"epsilon": epsilon_of(spend), "rows": whole(rows, "rows", least=1, most=1 << 20)}
-        for name, value in {**fields, "width": read_width(width, "width"), "key": read_key(key)}.items():
-            object.__setattr__(self, name, value)
+        fill_shape(self, spend, rows=rows, width=width, key=key)
 
     @classmethod
     def for_error(
         cls, error: Number, *, n: int, rows: int, width: int, key: str, beta: Number = 0.05
     ) -> HadamardCountMeanSketch:
         """Take the least ε at which n reports give a frequency to within `error`, with probability 1 − β."""
-        found = least_epsilon(
-            lambda epsilon: cls(PureDP(epsilon), rows=rows, width=width, key=key).error(n=n, beta=beta), error
-        )
-        return cls(PureDP(found), rows=rows, width=width, key=key)
+        return reach_error(lambda spend: cls(spend, rows=rows, width=width, key=key), error, n=n, beta=beta)
 
     @property
     def event(self) -> Promise:
@@ -141,14 +137,13 @@ class HadamardCountMeanSketch:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
-        shape = {"rows": self.rows, "width": self.width, "key": self.key}
-        return {"mechanism": "hadamard-count-mean-sketch", "version": 1, "epsilon": str(self.epsilon), **shape}
+        return write_shape(_NAME, self.epsilon, rows=self.rows, width=self.width, key=self.key)
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> HadamardCountMeanSketch:
         """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
-        read = fields_of(given, "hadamard-count-mean-sketch", ("epsilon", "rows", "width", "key"))
-        return cls(PureDP(read.pop("epsilon")), **read)
+        spend, shape = read_shape(_NAME, given)
+        return cls(spend, **shape)
 
 
 def _parity(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:

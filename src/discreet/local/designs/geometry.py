@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 from .field import FiniteField, field_of
 from .hadamard import walsh
+
+Floats: TypeAlias = NDArray[np.float64]
 
 __all__ = ["Geometry", "geometry_facts", "hyperplane_sums"]
 
@@ -64,20 +66,12 @@ class Geometry:
         return _number(_completed(_vector(values, self.q, self.t), free, ~inside, field), field)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
-        """Return (n + Σ_y N_y Σ_{c ≠ 0} χ(c⟨v, y⟩))/q: the inner sum is q − 1 on the hyperplane and −1 off it."""
+        """Return how many reports lie on each hyperplane: whole numbers, which floats miss by less than 1/100."""
         total = np.zeros(self.facts.options, dtype=np.int64)
         for start in range(0, reports.size, _CHUNK):
-            total += self._counts(reports[start : start + _CHUNK])
+            known = np.bincount(reports[start : start + _CHUNK], minlength=self.facts.outputs)
+            total += np.rint(_sums(known.astype(np.float64), self.q, self.t)[: self.facts.options]).astype(np.int64)
         return total
-
-    def _counts(self, reports: NDArray[Any]) -> Integers:
-        field = field_of(self.q)
-        spread = np.bincount(reports, minlength=self.facts.outputs)[_lines(self.q, self.t)]
-        spread[0] = 0
-        sums = _characters(spread, field, self.t)
-        wanted = _vector(np.arange(self.facts.options), self.q, self.t)
-        at = field.dual[wanted] @ self.q ** np.arange(self.t)
-        return np.asarray((reports.size + sums[at]) // self.q)
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
         """Return which are points."""
@@ -127,38 +121,59 @@ def _top(vectors: Integers) -> Integers:
     return np.asarray(vectors.shape[1] - 1 - np.argmax(vectors[:, ::-1] != 0, axis=1))
 
 
-@lru_cache(maxsize=8)
-def _lines(q: int, t: int) -> NDArray[np.int32]:
-    """Return the point of every vector but 0, in the order of the vectors' own numbers."""
-    field, places = field_of(q), q ** np.arange(t, dtype=np.int64)
-    points = _vector(np.arange(_points(q, t)), q, t)
-    found = np.zeros(q**t, dtype=np.int32)
-    for factor in range(1, q):
-        found[field.mul[factor][points] @ places] = np.arange(len(points))
+def hyperplane_sums(design: Geometry, scores: Floats) -> Floats:
+    """Return for every point y the sum of the scores of the options whose hyperplane it lies on (floats)."""
+    padded = np.append(scores, np.zeros(design.facts.outputs - scores.size))
+    return _sums(padded, design.q, design.t)
+
+
+def _sums(weights: Floats, q: int, t: int) -> Floats:
+    """Return for every point v the weight of the points y with ⟨v, y⟩ = 0, both in PG(t−1, q).
+
+    The points at infinity (u, 0) come first, then the q^(t−1) others (x, 1). With F(w) = Σ_x a_x χ(⟨w, x⟩) over the
+    others, those with ⟨u, x⟩ = −1 weigh Σ_b χ(b/a) F(bℓ)/q for u = aℓ, and those with ⟨ℓ, x⟩ = 0 weigh Σ_b F(bℓ)/q: one
+    transform of q^(t−1) numbers and one product with a q×q matrix, instead of a transform of q^t. At infinity lies
+    PG(t−2, q).
+
+    For n reports the floats are off by at most 2^-53·e(t−1)(p + 5)·√(q^(t−1))·n: the transform's error in the 2-norm,
+    of which a mean of q follows. That is below 1/100 for 2^24 reports at a time and q^(t−1) ≤ 2^24.
+    """
+    if t == 1:
+        return np.zeros(1)
+    split = _points(q, t - 1)
+    far, near = _sums(weights[:split], q, t - 1), weights[split:]
+    slopes, places = _pencils(q, t - 1)
+    spectrum, signs = _characters(near, q, t - 1)[slopes], _signs(q)
+    along = (spectrum.real @ signs.real - spectrum.imag @ signs.imag) / q
+    found = np.empty_like(weights)
+    found[:split] = far + along[:, 0]
+    found[split] = weights[:split].sum()
+    found[split + places] = far[:, None] + along[:, 1:]
     return found
 
 
-def hyperplane_sums(design: Geometry, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for every point y the sum of the scores of the options whose hyperplane it lies on (floats)."""
-    field = field_of(design.q)
-    padded = np.append(scores, np.zeros(design.facts.outputs - scores.size))
-    spread = padded[_lines(design.q, design.t)]
-    spread[0] = 0.0
-    shape = (field.p,) * (field.degree * design.t)
-    sums = np.fft.fftn(spread.reshape(shape, order="F")).real.reshape(-1, order="F")
-    points = _vector(np.arange(design.facts.outputs), design.q, design.t)
-    at = field.dual[points] @ design.q ** np.arange(design.t)
-    return np.asarray((scores.sum() + sums[at]) / design.q)
+@lru_cache(maxsize=32)
+def _pencils(q: int, t: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return for every point ℓ where the transform has F(bℓ), b in F_q, and the numbers of the vectors aℓ, a ≠ 0."""
+    field, places = field_of(q), q ** np.arange(t, dtype=np.int64)
+    points = _vector(np.arange(_points(q, t)), q, t)
+    multiples = [field.mul[factor][points] for factor in range(q)]
+    slopes = np.stack([field.dual[vectors] @ places for vectors in multiples], axis=1)
+    return slopes.astype(np.int32), np.stack([vectors @ places for vectors in multiples[1:]], axis=1).astype(np.int32)
 
 
-def _characters(numbers: Integers, field: FiniteField, t: int) -> Integers:
-    """Return Σ_y a_y χ_u(y) over the group (Z_p)^(e·t); whole numbers, since a is constant on lines.
+@lru_cache(maxsize=32)
+def _signs(q: int) -> NDArray[np.complex128]:
+    """Return the matrix of ones (first column) and of χ(b/a), a ≠ 0: χ(z) = e^(−2πi L(z)/p), L the constant term."""
+    field = field_of(q)
+    quotients = field.mul[:, field.inverse[1:]] % field.p
+    return np.concatenate([np.ones((q, 1)), np.exp(-2j * np.pi * quotients / field.p)], axis=1)
 
-    The floats of the transform are off by at most 2^-53·5·log₂N·√N·‖a‖ (its error in the 2-norm), ‖a‖ ≤ n√(q − 1):
-    below 1/20 for 2^24 reports at a time, N ≤ 2^24 and q ≤ 512, so rounding to whole numbers is exact.
-    """
+
+def _characters(numbers: Floats, q: int, t: int) -> NDArray[Any]:
+    """Return Σ_y a_y χ_u(y) over the group (Z_p)^(e·t)."""
+    field = field_of(q)
     if field.p == 2:
         return walsh(numbers)
     shape = (field.p,) * (field.degree * t)
-    sums = np.fft.fftn(numbers.reshape(shape, order="F")).real
-    return np.rint(sums.reshape(-1, order="F")).astype(np.int64)
+    return np.fft.fftn(numbers.reshape(shape, order="F")).reshape(-1, order="F")

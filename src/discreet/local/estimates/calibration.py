@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ from ...arithmetic.rational import Number, positive
 from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
 
-__all__ = ["MOST_EPSILON", "least_epsilon"]
+__all__ = ["MOST_EPSILON", "least_epsilon", "near_epsilon"]
 
 MOST_EPSILON = 64.0
 """Beyond this ε a report is the truth in all but name."""
@@ -32,3 +33,25 @@ def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fract
         middle = low + (high - low) / 2
         low, high = (low, middle) if error_at(Fraction(middle)) <= target else (middle, high)
     return fraction_up(high)
+
+
+def near_epsilon(
+    error_at: Callable[[Fraction], float], error: Number, *, least: Fraction, most: Fraction, close: Fraction
+) -> Fraction:
+    """Return a short ε with error_at(ε) ≤ error, and none a factor `close` below; for laws that are dear to make.
+
+    >>> from discreet.local.estimates.calibration import near_epsilon
+    >>> from fractions import Fraction
+    >>> ends = {"least": Fraction(1, 9), "most": Fraction(64), "close": Fraction(101, 100)}
+    >>> 2 <= near_epsilon(lambda e: 1 / float(e), 0.5, **ends) < 2.02
+    True
+
+    Refuses an error that `most` does not reach.
+    """
+    wanted, low, high = positive(error, "error"), least, most
+    if error_at(high) > wanted:
+        raise InvalidArgument("no epsilon gives this error with so few reports; ask more people or allow more error")
+    while high > low * close:
+        middle = Fraction(f"{math.sqrt(low * high):.4g}")
+        low, high = (low, middle) if error_at(middle) <= wanted else (middle, high)
+    return high
