@@ -12,6 +12,7 @@ from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..privacy.events.json import from_json, to_json
+from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from .body import Body, BodyFacts, facts_of, read_body
 from .key import event_of, shares_of
@@ -23,14 +24,16 @@ __all__ = ["read_answers", "receipt_of"]
 
 
 def read_answers(
-    plans: Mapping[str, Plan], terms: Terms, found: tuple[Entry, str], promise: Measure, signer: Signer | None
+    plans: Mapping[str, Plan], terms: Terms, found: tuple[Entry, str], opened: Filter, signer: Signer | None
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge."""
+    promise = opened.promise()
     charge, body = found[0], read_body(found[1])
     receipt = receipt_of(charge, body, body.facts or facts_of(plans, terms), promise)
     if signer is not None:
         receipt = receipt.signed(signer)
-    caption = f"{body.price} of {promise}, entry {charge.number} of the ledger"
+    price = opened.stated(from_json(charge.event)) if opened.adds else body.price
+    caption = f"{price} of {promise}, entry {charge.number} of the ledger"
     return {
         name: answer_from_json(body.answers[name], made).with_receipt(receipt, caption)
         for name, made in _made(plans, terms, charge, body).items()

@@ -23,6 +23,7 @@ from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
 from ..plan.asked.terms import Terms, TermWords, read_terms
 from ..plan.planner import QuestionWords
+from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from .answers import read_answers
@@ -93,11 +94,15 @@ class Curator:
         return self.stand.ledger
 
     def left(self) -> Measure:
-        """Return what this analyst may still spend, in the ledger's measure."""
+        """Return what this analyst may still spend, in the budget's measure: of (ε, δ), at most so much at once."""
         return self.ledger.left(self.who)
 
+    def room(self) -> Room:
+        """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
+        return self.ledger.room(self.who)
+
     def spent(self) -> Measure:
-        """Return what this analyst has spent, in the ledger's measure."""
+        """Return what this analyst has spent, in the budget's measure."""
         return self.ledger.spent(self.who)
 
     def history(self, last: int | None = None) -> History:
@@ -223,7 +228,7 @@ class Curator:
             return write_body(Body(priced.price, made, facts_of(plans, terms)))
 
         found = pay(self.ledger, priced.order, run, self.locks)
-        return read_answers(plans, terms, found, self.ledger.promise(), self.signer)
+        return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer)
 
     def _run(self, plan: Plan, terms: Terms) -> Answer:
         return run_plan(plan, self.stand.engine, level=terms.level, nonnegative=terms.nonnegative)

@@ -23,10 +23,11 @@ def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanatio
     """Return what a plan would do and cost."""
     ledger, priced = stand.ledger, order_of({"": plan}, terms, stand.ledger, who=who)
     event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
+    book = ledger.filter(None, part)
     return Explanation(
         question=describe(plan.question),
         plan=plan,
-        price=priced.price,
+        price=book.stated(event) if book.adds else priced.price,
         left=ledger.left(who, part),
         fits=ledger.admits(event, who=who, part=part),
         stored=known is not None and known.body is not None,

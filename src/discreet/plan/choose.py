@@ -49,7 +49,7 @@ from .layout import Layout, layout_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
 from .selection import KEY_PART, Selection, selection_of
-from .split import Divisible, routes, split
+from .split import Divisible, routes, routes_under, split
 from .target import meet
 
 __all__ = ["amount_of", "choose"]
@@ -94,7 +94,7 @@ def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
             raise _unknown(question, "no error says how many of them may be missed: give spend=ApproxDP(1, 1e-6)")
         return (True,) if asked.under is None else (False, True)
     if keys is not None:
-        return [(None, route) for route in routes(spend)]
+        return [(None, route) for route in routes_under(spend, asked.under)]
     if not isinstance(spend, ApproxDP) or not spend.epsilon:
         raise _unknown(question, "selecting them needs a δ: spend ApproxDP(1, 1e-6)")
     part, rest, half = spend.epsilon * KEY_PART, spend.epsilon * (1 - KEY_PART), spend.delta / 2
