@@ -60,7 +60,8 @@ def check_store(plan: Plan) -> None:
 
 def _tallies(plan: Plan) -> Sequence[Tally]:
     listener = _Listener([])
-    gather([release.need for release in plan.releases], plan.keys or [()], listener)
+    needs = [release.need for place, release in enumerate(plan.releases) if place != plan.counted]
+    gather(needs, plan.keys or [()], listener)
     if plan.selection is None:
         return listener.heard
     return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]

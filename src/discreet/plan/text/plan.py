@@ -10,11 +10,12 @@ from ...arithmetic.rounding import shown
 from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
-from ...query.algebra.tally import Free, GroupShare, RowShare, Share
+from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
 from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
 from ...statistics.releases.choice import ChosenRelease
-from ..selection import KEY_PART, Selection
+from ..counted import CountSelection
+from ..selection import Selection, people_from
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -39,6 +40,8 @@ def share_text(share: Share) -> str:
             return f"{_many(rows, 'row')} a person"
         case GroupShare(groups=groups, rows=rows):
             return f"{_many(rows, 'row')} in {'each of ' if groups > 1 else ''}{_many(groups, 'key')} a person"
+        case KeptKeys(groups=groups, rows=rows):
+            return f"{_many(rows, 'row')} in {_many(groups, 'key')} a person, chosen by a secret hash"
         case _:
             assert_never(share)
 
@@ -98,7 +101,7 @@ def _rows(plan: Plan) -> list[PlanLine]:
 def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
     release, beta = plan.releases[place], float(1 - plan.level)
     chosen = isinstance(release, ChosenRelease)
-    part = plan.parts[place] * (1 if plan.selection is None else 1 - KEY_PART)
+    part = plan.parts[place] * (1 - plan.selection.part if isinstance(plan.selection, Selection) else 1)
     return PlanLine(
         label,
         type(release.mechanism).__name__,
@@ -112,9 +115,13 @@ def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: 
     )
 
 
-def _keys_row(selection: Selection) -> PlanLine:
-    name, counts = type(selection.rule).__name__, share_text(selection.tally.share)
-    return PlanLine("(keys)", name, None, KEY_PART, counts, None, "", None, str(selection.budget))
+def _keys_row(selection: Selection | CountSelection) -> PlanLine:
+    counts = share_text(selection.tally.share)
+    if isinstance(selection, CountSelection):
+        name = f"shown by their count, from a noisy {selection.threshold:,} on"
+        return PlanLine("(keys)", name, None, None, counts, None, "", None, f"δ = {shown(selection.delta)}")
+    name = f"{type(selection.rule).__name__}, from about {people_from(selection):,} on"
+    return PlanLine("(keys)", name, None, selection.part, counts, None, "", None, str(selection.budget))
 
 
 def _price(event: Event) -> str:
