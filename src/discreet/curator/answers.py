@@ -11,6 +11,7 @@ from ..arithmetic.canonical import hash_json
 from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
+from ..plan.text.plan import cut_text
 from ..privacy.events.json import from_json, to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
@@ -35,9 +36,15 @@ def read_answers(
     price = opened.stated(from_json(charge.event)) if opened.adds else body.price
     caption = f"{price} of {promise}, entry {charge.number} of the ledger"
     return {
-        name: answer_from_json(body.answers[name], made).with_receipt(receipt, caption)
+        name: answer_from_json(body.answers[name], made).with_receipt(receipt, _captioned(caption, made))
         for name, made in _made(plans, terms, charge, body).items()
     }
+
+
+def _captioned(caption: str, made: Plan | Made) -> str:
+    """Return the caption, with what a person's cap may have cut off."""
+    cut = cut_text(made) if isinstance(made, Plan) else ""
+    return f"{caption}; {cut}" if cut else caption
 
 
 def _made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:

@@ -11,6 +11,7 @@ from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
 from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
+from ...query.algebra.tree import PerPerson, Relation, Select, Where
 from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
 from ...statistics.releases.choice import ChosenRelease
@@ -20,7 +21,7 @@ from ..selection import Selection, people_from
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["plan_dict", "plan_html", "plan_text", "share_text"]
+__all__ = ["cut_text", "plan_dict", "plan_html", "plan_text", "share_text"]
 
 
 def share_text(share: Share) -> str:
@@ -44,6 +45,26 @@ def share_text(share: Share) -> str:
             return f"{_many(rows, 'row')} in {_many(groups, 'key')} a person, chosen by a secret hash"
         case _:
             assert_never(share)
+
+
+def cut_text(plan: Plan) -> str:
+    """Return what a person's cap may cut off in an answer; empty where every row counts.
+
+    What a cap cuts off no interval sees: it is a fact of the data, and nobody released it.
+    """
+    tallies = [release.need.tally for release in plan.releases]
+    shares = [t.share for t in tallies if not isinstance(t.share, Free) and not _one_row(t.rows)]
+    if not shares:
+        return ""
+    words = " and ".join(dict.fromkeys(share_text(share) for share in shares))
+    return f"at most {words} counted: what people have beyond that is in no number and no interval here"
+
+
+def _one_row(rows: Relation) -> bool:
+    """Return whether a person has one row anyway, so that no cap cuts anything."""
+    while isinstance(rows, Where | Select):
+        rows = rows.rows
+    return isinstance(rows, PerPerson) and not rows.keys
 
 
 def _many(number: int, noun: str) -> str:
