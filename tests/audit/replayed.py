@@ -4,7 +4,7 @@ is frozen. Nothing but the two functions that add noise is put aside for the rec
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ import pytest
 from discreet.answer import ask, run_plan
 from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
+from discreet.plan.counted import CountSelection
 from discreet.plan.selection import Selection
+from discreet.query.algebra.tally import KeptKeys
 from discreet.query.bounds.rows import neighbours_of
 from discreet.statistics.releases.choice import ChosenRelease
 
@@ -69,6 +71,22 @@ def recorded_selection(recorder, universe, units):
     return release
 
 
+def recorded_count(recorder, universe):
+    """The count that shows keys: its input is the exact totals of all keys there could be."""
+    plain = CountSelection.show
+
+    def show(self, counts, *, bits=None):
+        step = Step("count", self.release.mechanism.sensitivity, lambda: plain(self, counts, bits=bits))
+        return recorder.release(step, [counts.get(key, 0) for key in universe])
+
+    return show
+
+
+def with_one_salt(tally, *, bits=None):
+    """Which keys a person keeps is drawn independently of the data, so it is the same for both neighbours."""
+    return replace(tally, share=replace(tally.share, salt="x")) if isinstance(tally.share, KeptKeys) else tally
+
+
 def program(plan, universe=(), store=Memory):
     """Make a program for `replay`: the whole way, and everything an analyst sees of the answer."""
     units = 1 if neighbours_of(plan.question.rows) == "add-remove" else 2
@@ -77,6 +95,8 @@ def program(plan, universe=(), store=Memory):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ask, "draw", recorded_draw(recorder))
             patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
+            patch.setattr(CountSelection, "show", recorded_count(recorder, universe))
+            patch.setattr(ask, "salted", with_one_salt)
             answer = run_plan(plan, store({"visits": rows}), level=0.9)
         return answer.to_dict(0.9), str(answer), answer.columns, len(answer)
 

@@ -10,7 +10,7 @@ import pytest
 from discreet.data import Category, Integer, People, Real, Schema, Timestamp
 from discreet.engines import DuckDB, Memory
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
 from engines.tables import Table, arrow, in_memory, same_totals
 
@@ -41,7 +41,17 @@ CLIPPED = Term(Field("paid"), 1, -3, 7)
 WORTHLESS = Term(Constant(True), 4, -1, 2)
 TERMS = (PAID, COUNT, KNOWN, DEAR, MUCH, CLIPPED, WORTHLESS)
 ONLY = (("Oslo",), (None,), ("Paris",))
-SHARES = [Free(), RowShare(10), RowShare(1), RowShare(2**31), GroupShare(2, 5), GroupShare(1, 1), GroupShare(9, 40)]
+SHARES = [
+    Free(),
+    RowShare(10),
+    RowShare(1),
+    RowShare(2**31),
+    GroupShare(2, 5),
+    GroupShare(1, 1),
+    GroupShare(9, 40),
+    KeptKeys(2, 5, "it's"),
+    KeptKeys(1, 1),
+]
 TALLIES = [
     Tally(Scan(VISITS), keys, TERMS, share, only, people)
     for share in SHARES

@@ -241,7 +241,7 @@ class TestTheTableOfEntries:
         assert shown[2] == "2       2026-05-14 09:30:00  charge  ann  a <first> look  gaussian-noise"
         assert shown[3].endswith("of 2")
         assert shown[4].endswith("2 × laplace-noise, 1 × gaussian-noise  may")
-        assert shown[5].startswith("spent ρ = ") and "█" in shown[5]
+        assert shown[5].startswith("spent (ε, δ) = (") and "█" in shown[5]
         assert "a &lt;first&gt; look" in table._repr_html_() and table._repr_html_().count("<tr>") == 6
 
     def test_it_can_be_of_one_person_or_the_last_few(self):

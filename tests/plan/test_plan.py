@@ -13,6 +13,7 @@ from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
 from discreet.plan import Selection, plan_question, routes, split
+from discreet.plan.counted import CountSelection
 from discreet.plan.plan import public_tuples
 from discreet.plan.selection import selection_of
 from discreet.privacy.calibrate import fits
@@ -145,7 +146,7 @@ class TestPrice:
         spend = ApproxDP(1, "1e-6")
         asked = question(relation(unit, neighbours), {"n": Count(), "mean": Mean(X)}, [("town", None)])
         plan = plan_question(asked, spend)
-        assert isinstance(plan.selection, Selection)
+        assert isinstance(plan.selection, Selection | CountSelection)
         assert fits(plan.events, spend)
         assert {event.neighbours for event in plan.events} == {neighbours}
 

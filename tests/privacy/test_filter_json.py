@@ -50,6 +50,21 @@ def test_the_format_is_pinned():
     }
 
 
+def test_a_sum_is_stored_once_something_was_spent():
+    """Version 1, of 0.1.0, is still what a fresh state is written as; spent without a sum, the sum admits nothing."""
+    fresh = open_filter(ApproxDP(1, 1e-6))
+    spent = fresh.after(LaplaceNoise(2, 1))
+    assert fresh.to_json()["version"] == 1 and spent.to_json()["added"] == "1/2"
+    old = {name: value for name, value in spent.to_json().items() if name != "added"} | {"version": 1}
+    assert Filter.from_json(old).added is None and not Filter.from_json(old).admits(LaplaceNoise(2, 1))
+    assert Filter.from_json(spent.to_json()).admits(LaplaceNoise(2, 1))
+    closed = spent.after(LaplaceNoise(2, 1)).to_json() | {"added": None}
+    assert Filter.from_json(closed).to_json() == closed
+    for added, why in (("2", "added up more"), (0.5, "exact text")):
+        with pytest.raises(InvalidArgument, match=why):
+            Filter.from_json(spent.to_json() | {"added": added})
+
+
 def test_a_budget_converted_by_an_earlier_release_is_kept():
     """A later, tighter conversion does not move a budget; the last digits of a logarithm do not matter either."""
     state = open_filter(ApproxDP(1, 1e-6), "zcdp").to_json()
@@ -67,8 +82,8 @@ def test_a_budget_converted_by_an_earlier_release_is_kept():
         (FRESH | {"filter": "magic"}, "exactly the fields"),
         (FRESH | {"more": 1}, "exactly the fields"),
         ({k: v for k, v in FRESH.items() if k != "used"}, "exactly the fields"),
-        (FRESH | {"version": 2}, "this release reads 1"),
-        (FRESH | {"version": True}, "this release reads 1"),
+        (FRESH | {"version": 2}, "exactly the fields added"),
+        (FRESH | {"version": True}, "this release reads 2"),
         (FRESH | {"budget": {"measure": "zcdp", "version": 1, "rho": "1"}}, "promises PureDP, not ZCDP"),
         (FRESH | {"used": ["2"]}, "more used than its capacity"),
         (FRESH | {"used": ["-1"]}, "more used than its capacity"),

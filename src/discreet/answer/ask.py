@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..arithmetic.rational import Number
 from ..engines.snapshot import one_snapshot
-from ..noise import Bits
+from ..noise import Bits, uniform
+from ..plan.counted import CountSelection
 from ..plan.plan import Plan
 from ..plan.question import plan_question
 from ..privacy.measures import Measure
+from ..query.algebra.tally import KeptKeys, Tally
 from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
@@ -22,7 +25,7 @@ from .fresh_noise import draw
 from .gather import Tallier, gather
 from .level import read_level
 
-__all__ = ["answer_question", "run_plan"]
+__all__ = ["answer_question", "run_plan", "salted"]
 
 
 def answer_question(
@@ -71,8 +74,10 @@ def run_plan(
     """
     confidence = read_level(level)
     with one_snapshot(engine):
-        keys = _keys(plan, engine, bits)
+        keys, counted = _keys(plan, engine, bits)
         drawn = _drawn(plan, keys, engine, confidence, bits)
+    if counted and plan.counted is not None:
+        drawn[plan.counted] = counted
     rows: list[dict[str, NoisyValue]] = []
     for row in range(len(keys)):
         made: dict[str, NoisyValue] = {}
@@ -83,12 +88,25 @@ def run_plan(
     return Answer.of(plan, keys, rows)
 
 
-def _keys(plan: Plan, engine: Tallier, bits: Bits | None) -> Sequence[KeyValues]:
-    if plan.selection is None:
-        return plan.keys or ()
-    totals = engine.tally(plan.selection.tally)
+def _keys(plan: Plan, engine: Tallier, bits: Bits | None) -> tuple[Sequence[KeyValues], Sequence[NoisyTotal]]:
+    """Return the keys to show; where a count shows them, with its noisy totals."""
+    selection = plan.selection
+    if selection is None:
+        return plan.keys or (), ()
+    totals = engine.tally(salted(selection.tally, bits=bits))
     counts = {key: found[0] for key, found in totals.items() if _allowed(key, plan)}
-    return plan.selection.release(counts, bits=bits)
+    if not isinstance(selection, CountSelection):
+        return selection.release(counts, bits=bits), ()
+    shown, release = selection.show(counts, bits=bits), selection.release
+    return list(shown), [NoisyTotal(total, release.unit, release.mechanism) for total in shown.values()]
+
+
+def salted(tally: Tally, *, bits: Bits | None = None) -> Tally:
+    """Return a tally whose people keep some of their keys, by a salt drawn now that nobody sees."""
+    if not isinstance(tally.share, KeptKeys):
+        return tally
+    words = uniform(1 << 62, 2, bits=bits)
+    return replace(tally, share=replace(tally.share, salt="".join(f"{int(word):016x}" for word in words)))
 
 
 def _allowed(key: KeyValues, plan: Plan) -> bool:
@@ -107,7 +125,11 @@ def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
 def _drawn(
     plan: Plan, keys: Sequence[KeyValues], engine: Tallier, level: float, bits: Bits | None
 ) -> list[Sequence[NoisyTotal | ChosenCell]]:
-    if not keys:
-        return [[] for _ in plan.releases]
-    counts = gather([release.need for release in plan.releases], keys, engine)
-    return [draw(release, found, keys, level, bits=bits) for release, found in zip(plan.releases, counts, strict=True)]
+    drawn: list[Sequence[NoisyTotal | ChosenCell]] = [[] for _ in plan.releases]
+    places = [place for place in range(len(drawn)) if place != plan.counted]
+    if not keys or not places:
+        return drawn
+    counts = gather([plan.releases[place].need for place in places], keys, engine)
+    for place, found in zip(places, counts, strict=True):
+        drawn[place] = draw(plan.releases[place], found, keys, level, bits=bits)
+    return drawn

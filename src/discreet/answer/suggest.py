@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ..arithmetic.rational import Number, rational
+from ..data.unit import People
 from ..errors import InvalidArgument
 from ..noise import Bits
 from ..plan.release import choice_of
 from ..plan.split import routes, split
 from ..privacy.events import Event
-from ..privacy.measures import Measure
+from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..query.algebra.tally import Tally, Term
-from ..query.algebra.tree import Relation
+from ..query.algebra.tree import PerPerson, Relation, Scan, Total
 from ..query.bounds.cells import Cells
 from ..query.bounds.rows import columns_of
 from ..query.bounds.sensitivity import rank_influence
@@ -25,7 +27,11 @@ from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from .fresh_noise import choose_cells
 from .gather import Tallier, gather
 
-__all__ = ["BoundsPlan", "SuggestedBounds", "plan_bounds", "run_bounds", "suggest_bounds"]
+__all__ = ["BoundsPlan", "SuggestedBounds", "SuggestedCaps", "plan_bounds", "plan_caps", "run_bounds", "suggest_bounds"]
+
+
+USUAL_TAIL, LEAST_TAIL = Fraction(1, 100), Fraction(1, 1000)
+"""How many of the rows are cut at either end where no size is declared, and the least that is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +43,29 @@ class SuggestedBounds:
     events: tuple[Event, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SuggestedCaps:
+    """A suggested cap on the rows of one person that count, a power of two, and what finding it did."""
+
+    max_rows: int
+    events: tuple[Event, ...]
+
+
 def suggest_bounds(
     column: str,
     rows: Relation,
     engine: Tallier,
     *,
     spend: Measure,
-    tail: Number = "1/100",
+    tail: Number | None = None,
     bits: Bits | None = None,
 ) -> SuggestedBounds:
     """Suggest bounds outside of which about a part `tail` of the rows lies on either side.
 
     Two private quantiles, at `tail` and 1 − `tail`, on the lattice −2^j, …, −1, 0, 1, …, 2^j of steps: so coarse that
     the choice is among about 60 places, and the suggestion nearly always within a factor of two. The declared bounds
-    must be wide enough to begin with; the answer is private, so it may be declared from then on.
+    must be wide enough to begin with; the answer is private, so it may be declared from then on. By default the tail is
+    as many rows as the private quantiles may miss by, of the declared size: at most 1/100, which it is without a size.
 
     Refuses a column that holds no numbers, and a tail outside 0 … 1/2.
     """
@@ -70,11 +85,59 @@ class BoundsPlan:
         return tuple(release.event for release in self.releases)
 
 
-def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Number = "1/100") -> BoundsPlan:
+def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Number | None = None) -> BoundsPlan:
     """Plan the search for bounds; refuses what `suggest_bounds` refuses, before anything is touched or spent."""
+    if tail is None:
+        return _planned(column, rows, spend, _told_apart(column, rows, spend, both=True), both=True)
     at = rational(tail, "tail")
     if not 0 < at < Fraction(1, 2):
         raise InvalidArgument(f"tail must lie between 0 and 1/2, got {tail}; 1/100 is usual")
+    return _planned(column, rows, spend, at, both=True)
+
+
+def plan_caps(rows: Scan, *, spend: Measure) -> BoundsPlan:
+    """Plan the search for a cap on the rows of one person.
+
+    A count misses what a cap k cuts off, about one row for each person above it, and has noise of k·√2/ε: their sum is
+    least near the k that √2/ε people exceed. So the upper quantile is taken there, of the declared number of people, or
+    at 1/100.
+
+    Refuses tables whose unit is a row: nothing is capped there.
+    """
+    unit = rows.schema.unit
+    if not isinstance(unit, People):
+        raise InvalidArgument(f"the unit of {rows.schema.name} is a row, so no rows of a person are capped")
+    counted = Total("count", None, Fraction(1), 0, unit.max_rows)
+    people = PerPerson(rows, (), (("rows", counted),))
+    above = _told_apart("rows", people, spend, both=False)
+    if rows.schema.size is not None:
+        above = max(above, min(Fraction(3, 2) / _epsilon_of(spend) / rows.schema.size, USUAL_TAIL))
+    return _planned("rows", people, spend, above, both=False)
+
+
+def _told_apart(column: str, rows: Relation, spend: Measure, *, both: bool) -> Fraction:
+    """Return the least tail that private quantiles tell from none: what they may miss by, of the declared size."""
+    size = declared_size(rows)
+    if size is None:
+        return USUAL_TAIL
+    first = _planned(column, rows, spend, USUAL_TAIL, both=both)
+    missed = Fraction(math.ceil(first.releases[0].error(0.05)), size)
+    return min(max(missed, LEAST_TAIL), USUAL_TAIL)
+
+
+def _epsilon_of(spend: Measure) -> Fraction:
+    """Return the ε that a count would be asked with, for any measure: a guess that decides how wide a tail is."""
+    return spend.epsilon if isinstance(spend, PureDP | ApproxDP) else Fraction(1)
+
+
+def declared_size(rows: Relation) -> int | None:
+    """Return the public number of units of a table, if it is declared."""
+    found = rows.rows if isinstance(rows, PerPerson) else rows
+    return found.schema.size if isinstance(found, Scan) else None
+
+
+def _planned(column: str, rows: Relation, spend: Measure, at: Fraction, *, both: bool) -> BoundsPlan:
+    """Plan the quantiles at both ends, or at the upper end only."""
     kind = domain_of(Field(column), columns_of(rows))
     if not isinstance(kind, Whole):
         raise InvalidArgument(f"bounds are suggested for numbers, and {column} holds none")
@@ -83,8 +146,10 @@ def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Number = "
     share = possible_shares(rows, keyed=False)[0]
     weight = weight_of(1, share)
     tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
-    needs = [ChoiceNeed(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in (at, 1 - at)]
-    halves = [split(way, [Fraction(1)] * 2) for way in routes(spend)]
+    needs = [
+        ChoiceNeed(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in ((at, 1 - at) if both else (1 - at,))
+    ]
+    halves = [split(way, [Fraction(1)] * len(needs)) for way in routes(spend)]
     plans = [[choice_of(need, part) for need, part in zip(needs, parts, strict=True)] for parts in halves]
     best = min(plans, key=lambda plan: plan[0].error())
     return BoundsPlan(tuple(ends), tuple(best))

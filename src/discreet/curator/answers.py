@@ -11,7 +11,9 @@ from ..arithmetic.canonical import hash_json
 from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
+from ..plan.text.plan import cut_text
 from ..privacy.events.json import from_json, to_json
+from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from .body import Body, BodyFacts, facts_of, read_body
 from .key import event_of, shares_of
@@ -23,18 +25,26 @@ __all__ = ["read_answers", "receipt_of"]
 
 
 def read_answers(
-    plans: Mapping[str, Plan], terms: Terms, found: tuple[Entry, str], promise: Measure, signer: Signer | None
+    plans: Mapping[str, Plan], terms: Terms, found: tuple[Entry, str], opened: Filter, signer: Signer | None
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge."""
+    promise = opened.promise()
     charge, body = found[0], read_body(found[1])
     receipt = receipt_of(charge, body, body.facts or facts_of(plans, terms), promise)
     if signer is not None:
         receipt = receipt.signed(signer)
-    caption = f"{body.price} of {promise}, entry {charge.number} of the ledger"
+    price = opened.stated(from_json(charge.event)) if opened.adds else body.price
+    caption = f"{price} of {promise}, entry {charge.number} of the ledger"
     return {
-        name: answer_from_json(body.answers[name], made).with_receipt(receipt, caption)
+        name: answer_from_json(body.answers[name], made).with_receipt(receipt, _captioned(caption, made))
         for name, made in _made(plans, terms, charge, body).items()
     }
+
+
+def _captioned(caption: str, made: Plan | Made) -> str:
+    """Return the caption, with what a person's cap may have cut off."""
+    cut = cut_text(made) if isinstance(made, Plan) else ""
+    return f"{caption}; {cut}" if cut else caption
 
 
 def _made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:

@@ -1,10 +1,10 @@
-"""Suggested bounds through the ledger: charged, run and stored like any question."""
+"""Suggested bounds and caps through the ledger: charged, run and stored like any question."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from ..answer.suggest import SuggestedBounds, plan_bounds, run_bounds
+from ..answer.suggest import BoundsPlan, SuggestedBounds, SuggestedCaps, plan_bounds, plan_caps, run_bounds
 from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
@@ -21,16 +21,31 @@ from .old import fits_price
 from .pay import Locks, pay
 from .stand import Stand
 
-__all__ = ["bounds_of"]
+__all__ = ["bounds_of", "caps_of"]
 
 
 def bounds_of(
-    stand: Stand, schema: Schema, column: str, spend: Measure, *, tail: Number, who: str, why: str, locks: Locks
+    stand: Stand, schema: Schema, column: str, spend: Measure, *, tail: Number | None, who: str, why: str, locks: Locks
 ) -> SuggestedBounds:
     """Suggest bounds of a column; the same request about the same version costs nothing."""
     name, _ = schema.column(column)
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
     asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(tail)})
+    low, high = _found(stand, plan, asked, spend, who=who, why=why, locks=locks)
+    return SuggestedBounds(low, high, plan.events)
+
+
+def caps_of(stand: Stand, schema: Schema, spend: Measure, *, who: str, why: str, locks: Locks) -> SuggestedCaps:
+    """Suggest a cap on a person's rows; the same request about the same version costs nothing."""
+    plan = plan_caps(Scan(schema), spend=spend)
+    asked = hash_json({"caps": schema.to_dict()})
+    _, high = _found(stand, plan, asked, spend, who=who, why=why, locks=locks)
+    return SuggestedCaps(max(1, int(high)), plan.events)
+
+
+def _found(
+    stand: Stand, plan: BoundsPlan, asked: str, spend: Measure, *, who: str, why: str, locks: Locks
+) -> tuple[Fraction, Fraction]:
     key = SECOND + hash_json({"key": 2, "bounds": asked, "spend": measure_to_json(read_budget(spend))})
     event = Batch(plan.events)
     price = stand.ledger.price(event)
@@ -44,4 +59,4 @@ def bounds_of(
 
     order = Order(who, why, asked, key, event, fits=fits)
     ends = read_body(pay(stand.ledger, order, run, locks)[1]).answers
-    return SuggestedBounds(Fraction(str(ends["low"])), Fraction(str(ends["high"])), plan.events)
+    return Fraction(str(ends["low"])), Fraction(str(ends["high"]))

@@ -13,7 +13,7 @@ from typing import Unpack
 from ..answer.answer import Answer
 from ..answer.ask import run_plan
 from ..answer.stored import answer_to_json
-from ..answer.suggest import SuggestedBounds
+from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
@@ -23,13 +23,15 @@ from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
 from ..plan.asked.terms import Terms, TermWords, read_terms
 from ..plan.planner import QuestionWords
+from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from .answers import read_answers
 from .body import Body, facts_of, write_body
-from .bounds import bounds_of
+from .bounds import bounds_of, caps_of
 from .explain import check_store, explain_plan
 from .explanation import Explanation
+from .fit import plan_to_fit
 from .order import order_of
 from .pay import Locks, pay
 from .rehearse import make_up
@@ -93,11 +95,15 @@ class Curator:
         return self.stand.ledger
 
     def left(self) -> Measure:
-        """Return what this analyst may still spend, in the ledger's measure."""
+        """Return what this analyst may still spend, in the budget's measure: of (ε, δ), at most so much at once."""
         return self.ledger.left(self.who)
 
+    def room(self) -> Room:
+        """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
+        return self.ledger.room(self.who)
+
     def spent(self) -> Measure:
-        """Return what this analyst has spent, in the ledger's measure."""
+        """Return what this analyst has spent, in the budget's measure."""
         return self.ledger.spent(self.who)
 
     def history(self, last: int | None = None) -> History:
@@ -139,7 +145,7 @@ class Curator:
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
         read = read_terms(spend, **terms)
-        return self._answers({"": self.stand.planner.plan(question, read)}, read, why)[""]
+        return self._answers(self._plans(question, read), read, why)[""]
 
     def release(
         self,
@@ -154,7 +160,8 @@ class Curator:
         `weights` divides the spend among the questions.
         """
         read = read_terms(spend, **terms)
-        return self._answers(dict(self.stand.planner.workload(questions, read).plans), read, why)
+        plans = plan_to_fit(self.stand, read, self.who, lambda one: dict(one.workload(questions, read).plans))
+        return self._answers(plans, read, why)
 
     def plan(
         self,
@@ -179,7 +186,7 @@ class Curator:
         answer would not fit is told, not raised.
         """
         read = read_terms(spend, **terms)
-        return explain_plan(self.stand, self.stand.planner.plan(question, read), read, self.who)
+        return explain_plan(self.stand, self._plans(question, read)[""], read, self.who)
 
     def rehearse(
         self,
@@ -200,18 +207,29 @@ class Curator:
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
 
     def suggest_bounds(
-        self, table: str, column: str, spend: Measure, *, tail: Number = "1/100", why: str = "suggest bounds"
+        self, table: str, column: str, spend: Measure, *, tail: Number | None = None, why: str = "suggest bounds"
     ) -> SuggestedBounds:
-        """Suggest bounds for a column of numbers, privately, to be declared from then on; see `dp.suggest_bounds`."""
+        """Suggest bounds for a column of numbers, privately, to be declared from then on; see `answer.suggest_bounds`.
+
+        Without a `tail` it follows from the declared size and the spend: what two private quantiles can tell apart.
+        """
         self.table(table)  # refuses a public one
         schema = self._schema(table)
         return bounds_of(self.stand, schema, column, spend, tail=tail, who=self.who, why=why, locks=self.locks)
+
+    def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps") -> SuggestedCaps:
+        """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
+        self.table(table)
+        return caps_of(self.stand, self._schema(table), spend, who=self.who, why=why, locks=self.locks)
 
     def _schema(self, name: object) -> Schema:
         for schema in self.stand.schemas.values():
             if isinstance(name, str) and schema.name.casefold() == name.casefold():
                 return schema
         raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(self.stand.schemas)}")
+
+    def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
+        return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})
 
     def _answers(self, plans: dict[str, Plan], terms: Terms, why: str) -> dict[str, Answer]:
         for plan in plans.values():
@@ -223,7 +241,7 @@ class Curator:
             return write_body(Body(priced.price, made, facts_of(plans, terms)))
 
         found = pay(self.ledger, priced.order, run, self.locks)
-        return read_answers(plans, terms, found, self.ledger.promise(), self.signer)
+        return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer)
 
     def _run(self, plan: Plan, terms: Terms) -> Answer:
         return run_plan(plan, self.stand.engine, level=terms.level, nonnegative=terms.nonnegative)

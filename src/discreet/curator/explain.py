@@ -23,10 +23,11 @@ def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanatio
     """Return what a plan would do and cost."""
     ledger, priced = stand.ledger, order_of({"": plan}, terms, stand.ledger, who=who)
     event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
+    book = ledger.filter(None, part)
     return Explanation(
         question=describe(plan.question),
         plan=plan,
-        price=priced.price,
+        price=book.stated(event) if book.adds else priced.price,
         left=ledger.left(who, part),
         fits=ledger.admits(event, who=who, part=part),
         stored=known is not None and known.body is not None,
@@ -59,7 +60,8 @@ def check_store(plan: Plan) -> None:
 
 def _tallies(plan: Plan) -> Sequence[Tally]:
     listener = _Listener([])
-    gather([release.need for release in plan.releases], plan.keys or [()], listener)
+    needs = [release.need for place, release in enumerate(plan.releases) if place != plan.counted]
+    gather(needs, plan.keys or [()], listener)
     if plan.selection is None:
         return listener.heard
     return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..data.columns.keys import KeyValue
 from ..plan.plan import Plan
-from ..plan.text.plan import plan_html
+from ..plan.text.plan import cut_text, plan_html
 from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..show.markup import element, join
@@ -48,7 +48,8 @@ class Explanation:
         return f"costs {self.price} of {self.left} left{of}" + ("" if rest is None else f"; {rest} would be left")
 
     def __str__(self) -> str:
-        blocks = [self.question, str(self.plan), self._cost()]
+        cut = cut_text(self.plan)
+        blocks = [self.question, str(self.plan), *([f"Caps: {cut}."] if cut else []), self._cost()]
         shown = [*blocks, *(f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts)]
         return "\n\n".join([*shown, "Nothing was touched, nothing was spent."])
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from ..query.algebra.expression import Call, Constant, Expression, Function
-from ..query.algebra.tally import GroupShare, RowShare, Tally, Term
+from ..query.algebra.tally import GroupShare, KeptKeys, RowShare, Tally, Term
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.rows import columns_of, unit_of
@@ -62,7 +62,9 @@ def understand(tally: Tally) -> TallyFacts:
     """
     columns, unit = columns_of(tally.rows), unit_of(tally.rows)
     person = unit if isinstance(unit, People) else None
-    if person is None and (tally.people or isinstance(tally.share, RowShare | GroupShare) or _personal(tally.rows)):
+    if person is None and (
+        tally.people or isinstance(tally.share, RowShare | GroupShare | KeptKeys) or _personal(tally.rows)
+    ):
         raise UnboundedSensitivity('shares of people need tables whose unit is a person: People("id", max_rows=…)')
     check_joins(tally.rows)
     for expression in (*tally.keys, *(term.expression for term in tally.terms), *_expressions(tally.rows)):
@@ -81,7 +83,7 @@ def _check_share(tally: Tally) -> None:
     match tally.share:
         case RowShare(rows=rows):
             sizes = [rows]
-        case GroupShare(groups=groups, rows=rows):
+        case GroupShare(groups=groups, rows=rows) | KeptKeys(groups=groups, rows=rows):
             sizes = [groups, rows]
         case _:
             sizes = []
@@ -95,7 +97,7 @@ def _part(term: Term, domain: Domain, tally: Tally) -> TermFacts:
     if term.weight < 1 or term.low > term.high:
         raise InvalidArgument("a term needs a weight of at least 1, and low ≤ high")
     ends = (domain.low, domain.high) if isinstance(domain, Whole) else (1, 1)
-    rows = tally.share.rows if isinstance(tally.share, GroupShare) else 1
+    rows = tally.share.rows if isinstance(tally.share, GroupShare | KeptKeys) else 1
     reach = max(term.weight * max(map(abs, ends)), rows * max(abs(term.low), abs(term.high)))
     if reach > MOST_STEPS:
         raise UnsupportedQuery(

@@ -2,12 +2,15 @@
 
 The account of everyone stands under the budget, that of an analyst under the allowance; the amounts are kept apart from
 the filter, because an allowance may change. An amount above a lowered allowance is kept as it is, and nothing is left.
+
+Where the filter adds up ε too (see `discreet.privacy.filters.sums`), so does the account. Accounts of release 0.1.0
+have no such sum: `recount` finds it in the entries, and until then the sum admits nothing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -18,30 +21,48 @@ from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorru
 from ..privacy.events import Event, Repeated
 from ..privacy.events.json import read_amount
 from ..privacy.filters.filter import Filter
-from ..privacy.filters.rule import Amounts
+from ..privacy.filters.refusal import exceeded
+from ..privacy.filters.rule import Amounts, FilterPrice
+from ..privacy.filters.sums import Sum
 from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from .charter import Window
 from .clock import read_time, write_time
 
-__all__ = ["Account", "Used", "count_for_part", "fresh_account", "narrow", "read_account", "window_of"]
+__all__ = ["Account", "Used", "count_for_part", "fresh_account", "read_account", "window_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Amounts in the filter's own measure, and the δ that events leaked themselves."""
+    """Amounts in the filter's own measure, the δ that events leaked themselves, and Σε where it is kept.
+
+    `added` is empty where no sum is kept; it holds None once the sum admits nothing any more.
+    """
 
     amounts: Amounts
     leaked: Fraction
+    added: tuple[Sum, ...] = ()
 
     def under(self, filter: Filter) -> Filter:  # noqa: A002 that is what it is
         """Return the filter with this much spent, at most all of it."""
         amounts = tuple(min(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True))
-        return replace(filter, used=amounts, leaked=min(self.leaked, filter.terms.delta))
+        added = self.added[0] if self.added else None
+        return replace(
+            filter,
+            used=amounts,
+            leaked=min(self.leaked, filter.terms.delta),
+            added=added if filter.adds else Fraction(),
+        )
 
     def plus(self, before: Filter, after: Filter) -> Used:
         """Add what a filter took for an event."""
         amounts = tuple(u + b - a for u, a, b in zip(self.amounts, before.used, after.used, strict=True))
-        return Used(amounts, self.leaked + after.leaked - before.leaked)
+        added = (after.added,) if self.added else ()
+        return Used(amounts, self.leaked + after.leaked - before.leaked, added)
+
+    def full(self, filter: Filter) -> Used:  # noqa: A002 that is what it is
+        """Return this with the amounts of the tail used up."""
+        amounts = tuple(max(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True))
+        return replace(self, amounts=amounts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,47 +82,73 @@ class Account:
         start = window_of(time, window)
         if start <= self.since:
             return self
-        none = Used(tuple(Fraction() for _ in self.common.amounts), Fraction())
+        none = Used(
+            tuple(Fraction() for _ in self.common.amounts), Fraction(), tuple(Fraction() for _ in self.common.added)
+        )
         return Account(start, self.near, none)
 
     def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002 that is what it is
         """Return the filter as it stands for a part, or for all the data: there the worst part counts."""
-        fixed = filter if self.near is None else replace(filter, neighbours=self.near)
+        fixed = self._fixed(filter)
         if part is not None:
             return dict(self.parts).get(part, self.common).under(fixed)
         rows = [used for _, used in self._rows()]
         worst = tuple(max(column) for column in zip(*(used.amounts for used in rows), strict=True))
-        return Used(worst, max(used.leaked for used in rows)).under(fixed)
+        added = [used.added for used in rows if used.added]
+        known = [one for (one,) in added if one is not None]
+        sums: tuple[Sum, ...] = (max(known) if len(known) == len(rows) else None,) if added else ()
+        return Used(worst, max(used.leaked for used in rows), sums).under(fixed)
+
+    def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002 that is what it is
+        """Return the filters that must all admit an event on a part, or on all the data."""
+        fixed = self._fixed(filter)
+        if part is not None and fixed.neighbours != REPLACE:
+            return [self.under(filter, part)]
+        rows = [used.under(fixed) for _, used in self._rows()]
+        return rows if fixed.neighbours != REPLACE else [self.under(filter, None)]
 
     def after(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 that is what it is
         """Return the account after an event on a part, or on all the data.
 
-        Raises BudgetExceeded if some part has no room for it. Under "replace" an event on a part counts twice: see
-        `parts` for the proof.
+        Raises BudgetExceeded if some part has no room for it. Under "replace" an event on a part counts twice, and one
+        decision is made for all parts: see `parts` for both proofs.
         """
-        fixed = filter if self.near is None else replace(filter, neighbours=self.near)
-        if part is None:
-            rows = [(name, _added(used, fixed, event)) for name, used in self._rows()]
-            return replace(self, near=event.neighbours, common=rows[0][1], parts=tuple(rows[1:]))
-        known = dict(self.parts)
-        known[part] = _added(known.get(part, self.common), fixed, count_for_part(event))
-        return replace(self, near=event.neighbours, parts=tuple(sorted(known.items())))
+        fixed = self._fixed(filter)
+        counted = event if part is None else count_for_part(event)
+        known = dict(self._rows())
+        if part is not None:
+            known.setdefault(part, self.common)
+        touched = list(known) if part is None else [part]
+        if fixed.adds and event.neighbours == REPLACE and len(known) > 1:
+            rows = _together(known, touched, fixed, counted)
+        else:
+            rows = known | {name: _added(known[name], fixed, counted) for name in touched}
+        common = rows.pop("")
+        return replace(self, near=event.neighbours, common=common, parts=tuple(sorted(rows.items())))
 
     def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 that is what it is
         """Return the account after an event that no allowance limits: what does not fit fills it."""
         try:
             return self.after(filter, event, part)
         except BudgetExceeded:
-            full = Used(filter.capacity, filter.terms.delta)
+            full = Used(filter.capacity, filter.terms.delta, tuple(None for _ in self.common.added))
             return replace(
                 self, near=event.neighbours, common=full, parts=tuple((name, full) for name, _ in self.parts)
             )
 
     def text(self) -> str:
         """Write the account as one text, exactly."""
-        rows = {name: [[str(a) for a in used.amounts], str(used.leaked)] for name, used in self._rows()}
+        rows = {name: _written(used) for name, used in self._rows()}
         common = rows.pop("")
         return canonical_json({"since": self.since, "near": self.near, "common": common, "parts": rows})
+
+    def without_sums(self) -> Account:
+        """Return the account as release 0.1.0 kept it."""
+        parts = tuple((name, replace(used, added=())) for name, used in self.parts)
+        return replace(self, common=replace(self.common, added=()), parts=parts)
+
+    def _fixed(self, filter: Filter) -> Filter:  # noqa: A002 that is what it is
+        return filter if self.near is None else replace(filter, neighbours=self.near)
 
     def _rows(self) -> Iterator[tuple[str, Used]]:
         yield "", self.common
@@ -113,12 +160,28 @@ def count_for_part(event: Event) -> Event:
     return Repeated(event, 2) if event.neighbours == REPLACE else event
 
 
-def narrow(budget: Filter, own: Filter) -> Filter:
-    """Return the budget's filter with no more left than an allowance has."""
-    room = zip(budget.capacity, budget.used, own.capacity, own.used, strict=True)
-    used = tuple(max(bu, bc - (oc - ou)) for bc, bu, oc, ou in room)
-    leak = min(budget.terms.delta - budget.leaked, own.terms.delta - own.leaked)
-    return replace(budget, used=used, leaked=budget.terms.delta - leak)
+def _together(
+    known: dict[str, Used],
+    touched: Sequence[str],
+    filter: Filter,  # noqa: A002 that is what it is
+    event: Event,
+) -> dict[str, Used]:
+    """Return all rows after an event under "replace": admitted by the tails of all parts, or by the sums of all.
+
+    What only the sums admit exhausts the tail of every part: whether the tails pay is asked of the worst of them.
+    """
+    before = {name: used.under(filter) for name, used in known.items()}
+    prices = {name: before[name].cost(event) for name in touched}
+    nothing = FilterPrice(tuple(Fraction() for _ in filter.capacity), Fraction(), Fraction())
+    paid = all(row.pays(prices.get(name, nothing)) for name, row in before.items())
+    summed = all(row.sums(prices.get(name, nothing)) for name, row in before.items())
+    for name in touched:
+        if not (paid or summed) or not before[name].keeps(prices[name]):
+            worst = max(before.values(), key=lambda row: row.used)
+            raise exceeded(before[name] if before[name].keeps(prices[name]) else worst, prices[name])
+    rows = {name: used if paid else used.full(filter) for name, used in known.items()}
+    taken = {name: before[name].taking(prices[name], event.neighbours, paid=paid) for name in touched}
+    return rows | {name: known[name].plus(before[name], after) for name, after in taken.items()}
 
 
 def _added(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 that is what it is
@@ -138,7 +201,8 @@ def window_of(time: str, window: Window | None) -> str:
 
 def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 that is what it is
     """Return an account on which nothing was spent."""
-    return Account(since, filter.neighbours, Used(filter.used, filter.leaked))
+    added: tuple[Sum, ...] = (filter.added,) if filter.adds else ()
+    return Account(since, filter.neighbours, Used(filter.used, filter.leaked, added))
 
 
 @lru_cache(maxsize=1024)
@@ -164,8 +228,14 @@ def read_account(text: str) -> Account:
     return Account(since, near, common, parts)
 
 
+def _written(used: Used) -> list[object]:
+    sums = [None if one is None else str(one) for one in used.added]
+    return [[str(a) for a in used.amounts], str(used.leaked), *sums]
+
+
 def _used(data: list[object]) -> Used:
-    amounts, leaked = data
-    if not isinstance(amounts, list):
+    amounts, leaked, *added = data
+    if not isinstance(amounts, list) or len(added) > 1:
         raise InvalidArgument("amounts are a list")
-    return Used(tuple(read_amount(a, "an amount") for a in amounts), read_amount(leaked, "leaked"))
+    sums = tuple(None if one is None else read_amount(one, "a sum") for one in added)
+    return Used(tuple(read_amount(a, "an amount") for a in amounts), read_amount(leaked, "leaked"), sums)

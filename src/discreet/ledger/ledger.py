@@ -16,16 +16,19 @@ from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
+from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from . import steps
-from .account import count_for_part, narrow, window_of
+from .account import count_for_part, window_of
 from .books import Books, share_terms
 from .charter import OTHERS, Charter, allowance
 from .clock import stamp
 from .entry import Entry, EntryKind
+from .left import left_of, room_of, spent_of
 from .names import read_text, read_who
 from .order import Order, Settlement, check_body, entry_of, find_answer, find_pending, lookup_of, read_charge
-from .reading import books_at, closing_of, last_of, names_for, next_page, read_found
+from .reading import closing_of, last_of, names_for, next_page, read_found
+from .recount import KnownSums
 from .review.export import backup_file, export_lines
 from .review.history import History, read_history
 from .review.verdict import Checkpoint, Verdict
@@ -49,6 +52,7 @@ class Ledger:
 
     def __init__(self, store: LedgerStore, terms: Charter) -> None:
         self._store = store
+        self._sums = KnownSums()
         self.terms = terms
 
     def price(self, event: Event, *, part: KeyValue | None = None) -> Measure:
@@ -60,23 +64,15 @@ class Ledger:
 
         Refuses events without a finite price in it, and parts that are not listed.
         """
-        books = self._present(_NOBODY)[0]
-        place = books.part(part)
-        before = books.filter(place)
-        try:
-            after = before.after(event if place is None else count_for_part(event))
-        except BudgetExceeded as refusal:
-            return refusal.asked  # type: ignore[return-value]
-        used = tuple(b - a for a, b in zip(before.used, after.used, strict=True))
-        return replace(after, used=used, leaked=after.leaked - before.leaked).spent()
+        books, place = self._placed(None, part)
+        return books.filter(place).price(event if place is None else count_for_part(event))
 
     def filter(self, who: str | None = None, part: KeyValue | None = None) -> Filter:
         """Return the filter that would decide now, as a frozen value: the budget's, or that of somebody's allowance.
 
         A planner asks it what fits; only `charge` decides.
         """
-        books = self._present(_NOBODY if who is None else read_who(who))[0]
-        place = books.part(part)
+        books, place = self._placed(who, part)
         return books.filter(place) if who is None else books.own_filter(place)
 
     def admits(self, event: Event, *, who: str, part: KeyValue | None = None) -> bool:
@@ -94,10 +90,9 @@ class Ledger:
     ) -> Entry:
         """Reserve: charge an event before it is run, in one conditional durable write, and give its entry.
 
-        `question` is its fingerprint, `key` the name under which the answer is to be found again.
-
-        Raises BudgetExceeded (with what was asked and what is left; its message says whose) and NotAllowed; refuses
-        what the filter cannot price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
+        `question` is its fingerprint, `key` the name under which the answer is to be found again. Raises BudgetExceeded
+        (with what was asked and what is left; its message says whose) and NotAllowed; refuses what the filter cannot
+        price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
         """
         return self._append(entry_of(Order(who, why, question, key, event, part)))
 
@@ -120,9 +115,9 @@ class Ledger:
             if standing is not None:
                 found.append(standing)
                 return None
-            last = last_of(snapshot)
-            return next_page(snapshot, books_at(snapshot, entry.who, last), last, entry)
+            return next_page(snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry)
 
+        self._sums.prepare(self._store, entry.who)
         steps.passed("charge:before")
         page = self._store.append(names_for(entry.who), lookup_of(order), decide)
         steps.passed("charge:after")
@@ -177,9 +172,8 @@ class Ledger:
     def allow(self, who: str, budget: Measure | None) -> Entry:
         """Return somebody a new, a larger or a smaller allowance; None withdraws it. "*" is everyone who is not named.
 
-        What was spent before stays spent. An allowance limits a share; the promise is the budget's alone.
-
-        Refuses measures that the ledger does not count in.
+        What was spent before stays spent. An allowance limits a share; the promise is the budget's alone. Refuses
+        measures that the ledger does not count in.
         """
         name = who if who == OTHERS else read_who(who)
         share = None if budget is None else allowance(self.terms.filter, budget)
@@ -188,14 +182,18 @@ class Ledger:
     def left(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
         """Return what is left for everyone, or for somebody: never more than there is for everyone.
 
-        Without a part it is what is left for a question about all the data, in the worst part.
+        Of an (ε, δ) budget, the largest (ε, δ) that one question can spend now; `room` says in which ways. Without a
+        part it is what is left for a question about all the data, in the worst part.
         """
-        budget = self.filter(None, part)
-        return (budget if who is None else narrow(budget, self.filter(who, part))).left()
+        return left_of(*self._placed(who, part), own=who is not None)
+
+    def room(self, who: str | None = None, part: KeyValue | None = None) -> Room:
+        """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now; refuses others."""
+        return room_of(*self._placed(who, part), own=who is not None)
 
     def spent(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
-        """Return what was spent, in the filter's measure and in the present window: book-keeping, not a guarantee."""
-        return self.filter(who, part).spent()
+        """Return what was spent, in the budget's measure and in the present window: book-keeping, not a guarantee."""
+        return spent_of(self.filter(who, part))
 
     def promise(self) -> Measure:
         """Return what holds for everything that is ever released (in every window, if there is one): the budget."""
@@ -209,9 +207,7 @@ class Ledger:
         """Walk the chain: check every hash, re-price every charge through fresh filters, compare with the books.
 
         `checkpoint` is a `(number, hash)` that was noted earlier, from `Verdict.checkpoint`: a ledger that was restored
-        from an older copy, or written anew, does not contain it.
-
-        Raises LedgerCorrupt, saying which entry.
+        from an older copy, or written anew, does not contain it. Raises LedgerCorrupt, saying which entry.
         """
         return verify_store(self._store, progress, checkpoint)
 
@@ -223,9 +219,8 @@ class Ledger:
         """Copy a SQLite ledger to a new file while it is in use.
 
         A copy is older than the ledger as soon as something is charged: putting it back forgets that. Keep a
-        checkpoint, and verify against it after a restore.
-
-        Refuses other stores: they have their own means, and `export` works for all.
+        checkpoint, and verify against it after a restore. Refuses other stores: they have their own means, and
+        `export` works for all.
         """
         backup_file(self._store, path)
 
@@ -240,22 +235,27 @@ class Ledger:
         self.close()
 
     def _standing(self, order: Order, snapshot: Snapshot) -> Settlement | None:
-        books = books_at(snapshot, read_who(order.who), last_of(snapshot))
+        books = self._sums.books(snapshot, read_who(order.who))
         books.shares.of(books.who, books.terms.filter)  # raises NotAllowed
         return find_answer(order, snapshot) or find_pending(order, snapshot, self.terms.window)
 
+    def _placed(self, who: str | None, part: KeyValue | None) -> tuple[Books, str | None]:
+        """Read the books of somebody, and how they name a part."""
+        books = self._present(_NOBODY if who is None else read_who(who))[0]
+        return books, books.part(part)
+
     def _present(self, who: str) -> tuple[Books, str]:
         """Read the books of somebody as they stand now, and what time it is."""
+        self._sums.prepare(self._store, who)
         snapshot = self._store.read(names_for(who))
-        last = last_of(snapshot)
-        time = stamp(snapshot.now, last.time)
-        return books_at(snapshot, who, last).at(time), time
+        time = stamp(snapshot.now, last_of(snapshot).time)
+        return self._sums.books(snapshot, who).at(time), time
 
     def _append(self, entry: Entry) -> Entry:
         def decide(snapshot: Snapshot) -> Page:
-            last = last_of(snapshot)
-            return next_page(snapshot, books_at(snapshot, entry.who, last), last, entry)
+            return next_page(snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry)
 
+        self._sums.prepare(self._store, entry.who)
         step = step_of(entry)
         steps.passed(f"{step}:before")
         page = self._store.append(names_for(entry.who), NOTHING, decide)
@@ -277,9 +277,8 @@ class Ledger:
             if end is not None and (end[0].kind == "answer" or kind == "fail"):
                 ended.append(end[0])
                 return None
-            last = last_of(snapshot)
             hashed = entry if body is None else replace(entry, body_hash=digest(body))
-            return next_page(snapshot, books_at(snapshot, charge.who, last), last, hashed, body)
+            return next_page(snapshot, self._sums.books(snapshot, charge.who), last_of(snapshot), hashed, body)
 
         step = step_of(entry)
         steps.passed(f"{step}:before")

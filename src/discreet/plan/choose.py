@@ -6,7 +6,8 @@ What is tried, all of it from public facts:
     public     PureDP              geometric noise, ε divided
                ZCDP, GaussianDP    discrete Gaussian noise, ρ or μ² divided
                ApproxDP            either: pure ε, or the largest μ under (ε, δ)
-    unknown    ApproxDP            a quarter of ε selects the keys, with δ or half of it; the rest either way, as above
+    unknown    ApproxDP            a count that is asked for shows the keys (`counted`), or a part of ε selects them
+                                   (`selection`), with δ or half of it; the rest either way, as above
                others              refused: selecting unknown keys needs a δ
 
     keys       error given         ways to meet it
@@ -43,19 +44,22 @@ from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tree import Question
 from ..query.bounds.shares import possible_shares
 from ..statistics.recipe import PlannedRelease
+from ..statistics.releases.total import NoisyRelease
 from .asked import Asked
+from .counted import CountSelection, count_selection, counted_layout
 from .division import divide
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
-from .selection import KEY_PART, Selection, selection_of
-from .split import Divisible, routes, split
+from .selection import Selection, key_part, selection_of
+from .split import Divisible, routes_under, split
 from .target import meet
 
 __all__ = ["amount_of", "choose"]
 
-Way = tuple[Selection | None, Divisible] | bool
-"""A selection of keys and a budget to divide; or, where errors are to be met, whether noise is geometric."""
+Way = tuple[Selection | Fraction | None, Divisible] | bool
+"""A selection of keys, or the δ with which a count shows them, and a budget to divide; or, where errors are to be met,
+whether noise is geometric."""
 
 
 def choose(question: Question, asked: Asked) -> Plan:
@@ -94,14 +98,27 @@ def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
             raise _unknown(question, "no error says how many of them may be missed: give spend=ApproxDP(1, 1e-6)")
         return (True,) if asked.under is None else (False, True)
     if keys is not None:
-        return [(None, route) for route in routes(spend)]
+        return [(None, route) for route in routes_under(spend, asked.under)]
     if not isinstance(spend, ApproxDP) or not spend.epsilon:
         raise _unknown(question, "selecting them needs a δ: spend ApproxDP(1, 1e-6)")
-    part, rest, half = spend.epsilon * KEY_PART, spend.epsilon * (1 - KEY_PART), spend.delta / 2
-    pure, gaussian = routes(ApproxDP(rest, half))
+    return _unknown_ways(question, asked, spend)
+
+
+def _unknown_ways(question: Question, asked: Asked, spend: ApproxDP) -> Sequence[Way]:
+    """List how unknown keys can be found: by themselves, or by a count that is asked for. δ is kept to the filter's."""
+    kept = spend.delta if asked.under is None else min(spend.delta, asked.under.terms.delta)
+    half = min(spend.delta / 2, kept)
+    part = key_part(asked.weights)
+    alone = ApproxDP(spend.epsilon * part, kept)
+    if not question.statistics:
+        return [(selection_of(question, alone), PureDP(spend.epsilon))]
+    pure, gaussian = routes_under(ApproxDP(spend.epsilon * (1 - part), spend.delta / 2), asked.under)
+    whole, wide = routes_under(ApproxDP(spend.epsilon, spend.delta / 2), asked.under)
     return [
-        (selection_of(question, ApproxDP(part, spend.delta)), pure),
-        (selection_of(question, ApproxDP(part, half)), gaussian),
+        (selection_of(question, alone, part), pure),
+        (selection_of(question, ApproxDP(alone.epsilon, half), part), gaussian),
+        (kept, whole),
+        (half, wide),
     ]
 
 
@@ -116,10 +133,7 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
         releases, selection = meet(layout, asked.errors or (), asked.size, asked.beta, laplace=way), None
         parts = _parts(releases, price_pure if way else price_zcdp)
     else:
-        selection, budget = way
-        parts = divide(layout, asked.weights, laplace=isinstance(budget, PureDP))
-        pairs = zip(layout.needs, split(budget, parts), strict=True)
-        releases = tuple(release_of(need, part) for need, part in pairs)
+        layout, selection, releases, parts = _divided(question, asked, layout, *way)
     uses = tuple((use.name, use.places) for use in layout.uses)
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)
@@ -127,6 +141,28 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
     plan = Plan(question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts)
     price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
     return plan if asked.spend else replace(plan, spend=price)
+
+
+def _divided(
+    question: Question, asked: Asked, layout: Layout, keys: Selection | Fraction | None, budget: Divisible
+) -> tuple[Layout, Selection | CountSelection | None, tuple[PlannedRelease, ...], tuple[Fraction, ...]]:
+    """Divide a budget among what is needed; a count that shows the keys too counts as one statistic more."""
+    if not layout.needs:
+        return layout, keys if isinstance(keys, Selection) else None, (), ()
+    weights, place = list(asked.weights), None
+    if isinstance(keys, Fraction):
+        layout, place = counted_layout(question, layout)
+        shown = next(number for number, use in enumerate(layout.uses) if use.places == (place,))
+        weights[shown] += 1
+    parts = divide(layout, weights, laplace=isinstance(budget, PureDP))
+    pieces = split(budget, parts)
+    releases = tuple(release_of(need, piece) for need, piece in zip(layout.needs, pieces, strict=True))
+    if place is None or not isinstance(keys, Fraction):
+        return layout, keys if isinstance(keys, Selection) else None, releases, parts
+    counted = releases[place]
+    if not isinstance(counted, NoisyRelease):
+        raise UnsupportedQuery("no count of this question can show its keys")
+    return layout, count_selection(counted, place, pieces[place], keys), releases, parts
 
 
 def _parts(releases: Sequence[PlannedRelease], price: Callable[[Event], Fraction | None]) -> tuple[Fraction, ...]:

@@ -20,7 +20,8 @@ from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import noise_of
 from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.total import NoisyRelease
-from .selection import Selection
+from .counted import CountSelection, show_from
+from .selection import Selection, people_from
 from .text.plan import plan_dict, plan_html, plan_text
 
 __all__ = ["Keys", "Plan", "public_tuples"]
@@ -41,7 +42,7 @@ class Plan:
     spend: Measure
     share: Share
     keys: Keys | None
-    selection: Selection | None
+    selection: Selection | CountSelection | None
     releases: tuple[PlannedRelease, ...]
     uses: tuple[tuple[str, tuple[int, ...]], ...]
     recipes: tuple[Recipe, ...]
@@ -54,7 +55,12 @@ class Plan:
     def events(self) -> tuple[Event, ...]:
         """What will be done: what a ledger is charged with before anything runs."""
         first = () if self.selection is None else (self.selection.event,)
-        return (*first, *(release.event for release in self.releases))
+        return (*first, *(release.event for place, release in enumerate(self.releases) if place != self.counted))
+
+    @property
+    def counted(self) -> int | None:
+        """The place of the release whose noisy totals show the keys; it is one event with them."""
+        return self.selection.place if isinstance(self.selection, CountSelection) else None
 
     @property
     def event(self) -> Event:
@@ -90,9 +96,17 @@ class Plan:
         return predict(noises, self.size, beta)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
-        """Sum up the logarithms of the predicted errors; only differences between plans mean anything."""
+        """Sum up the logarithms of the predicted errors; only differences between plans mean anything.
+
+        That keys are shown only from so many people on counts as one error more.
+        """
         errors = self.statistic_errors().values()
-        return sum(float(w) * math.log(max(error, 1e-300)) for w, error in zip(weights, errors, strict=True))
+        found = sum(float(w) * math.log(max(error, 1e-300)) for w, error in zip(weights, errors, strict=True))
+        if self.selection is None:
+            return found
+        if isinstance(self.selection, CountSelection):
+            return found + math.log(show_from(self.selection))
+        return found + math.log(people_from(self.selection))
 
     def __repr__(self) -> str:
         return str(self)

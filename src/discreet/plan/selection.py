@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -20,17 +20,15 @@ from ..privacy.measures import ApproxDP
 from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant
 from ..query.algebra.refusal import refusal
-from ..query.algebra.tally import Tally, Term
+from ..query.algebra.tally import Free, KeptKeys, Tally, Term
 from ..query.algebra.tree import Question
 from ..query.bounds.rows import multiplicity, neighbours_of, unit_of
-from ..query.bounds.shares import people_share
+from ..query.bounds.shares import most_groups
 from ..query.domains.domain import Scalar
 from .split import routes
 
-__all__ = ["KEY_PART", "Selection", "selection_of"]
+__all__ = ["Selection", "key_part", "people_from", "selection_of"]
 
-KEY_PART = Fraction(1, 4)
-"""The part of ε that selecting unknown keys gets; of δ it gets half, or all if the rest is pure."""
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold
 
@@ -42,6 +40,8 @@ class Selection:
     tally: Tally
     budget: ApproxDP
     rule: KeyRule
+    part: Fraction = Fraction(1)
+    """What part of the question's ε it gets."""
 
     @property
     def event(self) -> Event:
@@ -56,11 +56,30 @@ class Selection:
         return list(found if isinstance(found, tuple) else found.keys)  # type: ignore[arg-type]
 
 
-def selection_of(question: Question, budget: ApproxDP) -> Selection:
+def key_part(weights: Sequence[Fraction]) -> Fraction:
+    """Return which part of ε selecting keys gets beside statistics of these weights: it counts as one of weight 1.
+
+    The number of people from which on a key is shown is a constant over its ε, as an error is, so the sum of logarithms
+    is least where parts are proportional to weights (`division`). Without any statistic it gets all.
+
+    >>> from fractions import Fraction
+    >>> from discreet.plan.selection import key_part
+    >>> key_part([Fraction(1)] * 3), key_part([])
+    (Fraction(1, 4), Fraction(1, 1))
+    """
+    return 1 / (1 + sum(weights, Fraction()))
+
+
+def people_from(selection: Selection) -> int:
+    """Return how many people a key needs to be shown with probability at least 0.95."""
+    return _fewest(selection.rule)
+
+
+def selection_of(question: Question, budget: ApproxDP, part: Fraction = Fraction(1)) -> Selection:
     """Plan the selection of a question's keys.
 
-    A person in more than `max_groups` keys says nothing about which keys there are: with weight 1 such a person's
-    shares ⌊g/m⌋ are 0. So a person adds 1 to at most g keys, as the rules demand.
+    Of a person in more than `max_groups` keys, g are kept by a secret hash (`KeptKeys`). So a person adds 1 to at most
+    g keys, as the rules demand.
 
     Refuses rows that could count twice in a key.
     """
@@ -68,12 +87,12 @@ def selection_of(question: Question, budget: ApproxDP) -> Selection:
     person = isinstance(unit_of(rows), People)
     if not person and multiplicity(rows) > 1:
         raise refusal("GROUP BY", "a row is read more than once and its keys are not public", "list the keys")
-    share = people_share(rows, keyed=True)
+    groups = most_groups(rows)
+    share = KeptKeys(groups, 1) if person else Free()
     keys = tuple(key.expression for key in question.keys)
     tally = Tally(rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=person)
-    groups = getattr(share, "groups", 1)
     near = neighbours_of(rows)
-    return Selection(tally, budget, _rule(budget if near == ADD_REMOVE else _half(budget), groups))
+    return Selection(tally, budget, _rule(budget if near == ADD_REMOVE else _half(budget), groups), part)
 
 
 def _half(budget: ApproxDP) -> ApproxDP:

@@ -11,10 +11,12 @@ from typing import assert_never
 from ..arithmetic.rounding import down, fraction_down
 from ..errors import InvalidArgument
 from ..mechanisms.reading.budget import read_budget
+from ..privacy.filters.filter import Filter
+from ..privacy.filters.room import gaussian_of
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..privacy.pricing.gaussian import mu
 
-__all__ = ["Divisible", "routes", "split"]
+__all__ = ["Divisible", "routes", "routes_under", "split"]
 
 
 Divisible = PureDP | ZCDP | GaussianDP
@@ -45,6 +47,37 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
             return (PureDP(epsilon), gaussian) if epsilon else (gaussian,)
         case _:
             raise InvalidArgument("a question spends PureDP, ApproxDP, ZCDP or GaussianDP; restate the Rényi budget")
+
+
+def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
+    """List the divisible budgets of a spend that one question could charge to a filter, planned to fit.
+
+    A filter over (ε, δ) that keeps a part of its δ for leaks has less than the whole (ε, δ) for Gaussian noise: there
+    a spend of all of it, or nearly, means noise of just what the filter has. Pure ε fits by its sum.
+
+    >>> import discreet as dp
+    >>> from discreet.plan.split import routes_under
+    >>> book = dp.open_filter(dp.ApproxDP(1, "1e-6"), delta="5e-7")
+    >>> [str(route) for route in routes_under(dp.ApproxDP(1, "1e-6"), book)]
+    ['ε = 1', 'μ = 0.228964']
+
+    Refuses what `routes` refuses.
+    """
+    found = routes(spend)
+    if under is None or not under.adds or not isinstance(spend, ApproxDP) or spend.epsilon > under.terms.epsilon:
+        return found
+    most = gaussian_of(under.left())
+    if most is None or not most.squared:
+        return found
+    return tuple(_capped(route, most, under) for route in found)
+
+
+def _capped(route: Divisible, most: GaussianDP, under: Filter) -> Divisible:
+    """Return Gaussian noise of at most what a filter has, in a measure that the filter adds up."""
+    if not isinstance(route, GaussianDP):
+        return route
+    least = GaussianDP.of_square(min(route.squared, most.squared))
+    return least if under.kind in ("gdp", "residue") else ZCDP(least.squared / 2)
 
 
 @lru_cache(maxsize=1024)

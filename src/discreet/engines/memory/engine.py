@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
-from ...query.algebra.tally import FINE, Free, GroupShare, RowShare, Tally, Totals
+from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import evaluate
@@ -151,6 +152,30 @@ def _shared(facts: TallyFacts, entries: list[Contribution]) -> Iterable[tuple[Gr
             sums = _clipped(facts, entries, rows)
             keys = Counter(owner for owner, _ in sums)
             return [(key, tuple(_share(t, groups, keys[owner]) for t in ts)) for (owner, key), ts in sums.items()]
+        case KeptKeys(groups=groups, rows=rows, salt=salt):
+            sums = _clipped(facts, entries, rows)
+            kept = _kept_keys(sums, groups, salt)
+            return [(key, ts) for (owner, key), ts in sums.items() if key in kept[owner]]
+
+
+def _kept_keys(found: Iterable[tuple[Hashable, GroupKey]], groups: int, salt: str) -> dict[Hashable, set[GroupKey]]:
+    """Keep of each person's keys those with the smallest hash; the order of rows has no say in it."""
+    keys: dict[Hashable, list[GroupKey]] = defaultdict(list)
+    for owner, key in found:
+        keys[owner].append(key)
+
+    def order(owner: Hashable, key: GroupKey) -> tuple[str, str]:
+        parts = owner if isinstance(owner, tuple) else (owner,)
+        words = [*(f"{part}/" for part in parts), *("0" if value is None else f"1{_word(value)}" for value in key)]
+        mixed = f"{salt}{''.join(words)}".encode()
+        return hashlib.md5(mixed, usedforsecurity=False).hexdigest(), repr(key)
+
+    return {owner: set(sorted(own, key=lambda key: order(owner, key))[:groups]) for owner, own in keys.items()}
+
+
+def _word(value: object) -> str:
+    """Write a key's value as stores do."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _share(c: int, most: int, found: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...query.algebra.tally import FINE, Free, GroupShare, RowShare, Share
+from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Share
 from ...query.domains.domain import MOST_STEPS
 from ..understand import TermFacts
 from .dialect import Dialect, bigint
@@ -33,6 +33,8 @@ def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
             return _by_rows(rows, most, dialect)
         case GroupShare(groups=groups, rows=most):
             return _by_groups(rows, groups, most, dialect)
+        case KeptKeys():
+            return _by_kept(rows, share, dialect)
 
 
 def _group_by(names: Sequence[str]) -> str:
@@ -128,12 +130,33 @@ def _wanted(rows: Entries) -> str:
     return keys[0] if keys else "*"
 
 
-def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
+def _sums_sql(rows: Entries, most: int, dialect: Dialect) -> tuple[str, list[str], list[int]]:
+    """Write each person's clipped sums in each key; with their names, and how far from 0 they can be."""
     names = [f"t{place}" for place in range(len(rows.values))]
     cells = zip(names, (_clipped_sum(value, most, dialect) for value in rows.values), strict=True)
     by = [*rows.owner, *rows.keys]
     sql = select_sql([*by, *named_cells(cells)], f"({_compact(rows, dialect)}) AS t", _group_by(by))
-    reaches = [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values]
+    return sql, names, [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values]
+
+
+def _by_kept(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
+    """Number each person's keys by the hash of salt, person and key, then by the key itself; keep the first ones."""
+    sql, names, reaches = _sums_sql(rows, share.rows, dialect)
+    if not rows.keys:  # everybody is in one key
+        return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
+    wanted = " AND ".join(f"{key} IS NOT NULL" for key in rows.tested)
+    words = [f"CASE WHEN {key} IS NULL THEN '0' ELSE '1' || {dialect.as_text(key)} END" for key in rows.keys]
+    people = [f"{dialect.as_text(name)} || '/'" for name in rows.owner]
+    mixed = f"md5({' || '.join([dialect.literal(share.salt), *people, *words])})"
+    order = ", ".join([mixed, *(f"{key} NULLS FIRST" for key in rows.keys)])
+    place = f"row_number() OVER (PARTITION BY {', '.join(rows.owner)} ORDER BY {order}) AS s"
+    placed = select_sql(["*", place], f"({sql}) AS t", f"WHERE {wanted}" if wanted else "")
+    source = f"({placed}) AS r WHERE s <= {share.groups}"
+    return _totals(zip(names, reaches, strict=True), replace(rows, late={}), source, dialect)
+
+
+def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
+    sql, names, reaches = _sums_sql(rows, most, dialect)
     if not rows.keys:  # everybody is in one key
         return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
     shares = [(_share(name, reach, dialect), reach) for name, reach in zip(names, reaches, strict=True)]

@@ -13,9 +13,10 @@ from ...privacy.measures import Measure
 from ...show.bar import share_bar
 from ...show.table import html_table, text_table
 from ..entry import Entry, read_line
+from ..left import spent_of, spent_share
 from ..stores.store import LedgerStore
 
-__all__ = ["History", "read_history", "share_of"]
+__all__ = ["History", "read_history"]
 
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")
 _CHUNK = 1000
@@ -51,24 +52,13 @@ class History(Sequence[Entry]):
         return html_table(_HEAD, map(_row, self.entries), foot=self._foot())
 
     def _foot(self) -> str:
-        return f"spent {self.filter.spent()} of {_whole(self.filter)}  {share_bar(share_of(self.filter))}"
-
-
-def share_of(filter: Filter) -> float:  # noqa: A002 that is what it is
-    """Return the largest share spent of any amount that a filter counts.
-
-    >>> from discreet.ledger.review.history import share_of
-    >>> from discreet.privacy.filters.filter import open_filter
-    >>> from discreet.privacy.measures import PureDP
-    >>> share_of(open_filter(PureDP(1)))
-    0.0
-    """
-    pairs = [*zip(filter.used, filter.capacity, strict=True), (filter.leaked, filter.terms.delta)]
-    return max((float(used / most) for used, most in pairs if most), default=0.0)
+        return f"spent {spent_of(self.filter)} of {_whole(self.filter)}  {share_bar(spent_share(self.filter))}"
 
 
 def _whole(filter: Filter) -> Measure:  # noqa: A002 that is what it is
-    """Return what the budget comes to in the measure of the filter."""
+    """Return what the budget comes to in the measure that the spent is shown in."""
+    if filter.adds:
+        return filter.terms.budget
     return replace(filter, used=filter.capacity, leaked=filter.terms.delta).spent()
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from ...errors import InvalidArgument, LedgerCorrupt
 from ..account import Account, Used, read_account
+from ..left import spent_of, spent_share
 from ..reading import books_at, last_of
 from ..stores.store import LedgerStore, Snapshot, account_name
-from .history import share_of
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk
 
@@ -85,7 +85,8 @@ def _compare(walk: Walk, end: Snapshot) -> None:
     added = {"": walk.books("").everyone} | walk.owners
     if books.terms != walk.terms or books.shares != walk.shares or kept.keys() != added.keys():
         raise LedgerCorrupt("the terms, allowances or accounts in the books are not those of the chain")
-    for who, account in added.items():
+    for who, walked in added.items():
+        account = walked if kept[who].common.added else walked.without_sums()
         if account != kept[who] and (walk.exact or not _covered(account, kept[who])):
             whose = f"the account of {who}" if who else "the account of everyone"
             raise LedgerCorrupt(f"{whose} in the books is not what the chain adds up to")
@@ -101,7 +102,8 @@ def _covered(added: Account, kept: Account) -> bool:
 
 def _at_most(added: Used, kept: Used) -> bool:
     amounts: list[tuple[Fraction, Fraction]] = [*zip(added.amounts, kept.amounts, strict=True)]
-    return all(a <= k * SLACK for a, k in [*amounts, (added.leaked, kept.leaked)])
+    sums = all(k is None or (a is not None and a <= k) for a, k in zip(added.added, kept.added, strict=True))
+    return sums and all(a <= k * SLACK for a, k in [*amounts, (added.leaked, kept.leaked)])
 
 
 def _verdict(walk: Walk) -> Verdict:
@@ -115,8 +117,8 @@ def _verdict(walk: Walk) -> Verdict:
         answers=len(walk.answered),
         pending=len(walk.charges.keys() - walk.answered - walk.failed),
         promise=books.terms.budget,
-        spent=now.spent(),
-        share=share_of(now),
+        spent=spent_of(now),
+        share=spent_share(now),
         exact=walk.exact,
         checkpoint=(walk.last.number, walk.last.hash),
     )

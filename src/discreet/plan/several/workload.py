@@ -18,7 +18,7 @@ from ..asked.checked import Checked, check_question
 from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
 from ..plan import Plan
 from ..question import plan_checked
-from ..split import routes, split
+from ..split import routes_under, split
 from ..text.workload import workload_html, workload_text
 
 __all__ = ["Workload", "plan_workload", "workload_of"]
@@ -120,9 +120,9 @@ def workload_of(questions: Mapping[str, Checked], terms: Terms, *, under: Filter
 def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, under: Filter | None) -> Workload:
     """Divide a spend among the questions in every way there is, and take the way of least error."""
     parts = _weights(list(questions), terms.weights or {})
-    made: list[tuple[float, Workload]] = []
+    made: list[tuple[tuple[bool, float], Workload]] = []
     refused: Exception | None = None
-    for pieces in _divide(spend, list(parts.values())):
+    for pieces in _divide(spend, list(parts.values()), under):
         each = zip(questions.items(), pieces, strict=True)
         try:
             plans = [
@@ -132,7 +132,9 @@ def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, un
         except (InvalidArgument, UnsupportedQuery) as why:  # another way to divide may do
             refused = why
         else:
-            made.append((_loss(plans, parts), Workload(tuple(plans), spend)))
+            found = Workload(tuple(plans), spend)
+            fits = under is None or under.admits(found.event)
+            made.append(((not fits, _loss(plans, parts)), found))
     if refused is not None and not made:
         raise refused
     return min(made, key=lambda pair: pair[0])[1]
@@ -144,9 +146,9 @@ def _names(questions: object) -> list[str]:
     return list(questions)
 
 
-def _divide(spend: Measure, weights: Sequence[Fraction]) -> list[list[Measure]]:
+def _divide(spend: Measure, weights: Sequence[Fraction], under: Filter | None) -> list[list[Measure]]:
     """List the ways to divide a spend: by each of its routes, and an (ε, δ) also as boxes, which unknown keys need."""
-    ways: list[list[Measure]] = [list(split(route, weights)) for route in routes(spend)]
+    ways: list[list[Measure]] = [list(split(route, weights)) for route in routes_under(spend, under)]
     if isinstance(spend, ApproxDP):
         shares = [weight / sum(weights) for weight in weights]
         ways.append([ApproxDP(spend.epsilon * share, spend.delta * share) for share in shares])

@@ -10,16 +10,18 @@ from ...arithmetic.rounding import shown
 from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
-from ...query.algebra.tally import Free, GroupShare, RowShare, Share
+from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
+from ...query.algebra.tree import PerPerson, Relation, Select, Where
 from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
 from ...statistics.releases.choice import ChosenRelease
-from ..selection import KEY_PART, Selection
+from ..counted import CountSelection
+from ..selection import Selection, people_from
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["plan_dict", "plan_html", "plan_text", "share_text"]
+__all__ = ["cut_text", "plan_dict", "plan_html", "plan_text", "share_text"]
 
 
 def share_text(share: Share) -> str:
@@ -39,8 +41,30 @@ def share_text(share: Share) -> str:
             return f"{_many(rows, 'row')} a person"
         case GroupShare(groups=groups, rows=rows):
             return f"{_many(rows, 'row')} in {'each of ' if groups > 1 else ''}{_many(groups, 'key')} a person"
+        case KeptKeys(groups=groups, rows=rows):
+            return f"{_many(rows, 'row')} in {_many(groups, 'key')} a person, chosen by a secret hash"
         case _:
             assert_never(share)
+
+
+def cut_text(plan: Plan) -> str:
+    """Return what a person's cap may cut off in an answer; empty where every row counts.
+
+    What a cap cuts off no interval sees: it is a fact of the data, and nobody released it.
+    """
+    tallies = [release.need.tally for release in plan.releases]
+    shares = [t.share for t in tallies if not isinstance(t.share, Free) and not _one_row(t.rows)]
+    if not shares:
+        return ""
+    words = " and ".join(dict.fromkeys(share_text(share) for share in shares))
+    return f"at most {words} counted: what people have beyond that is in no number and no interval here"
+
+
+def _one_row(rows: Relation) -> bool:
+    """Return whether a person has one row anyway, so that no cap cuts anything."""
+    while isinstance(rows, Where | Select):
+        rows = rows.rows
+    return isinstance(rows, PerPerson) and not rows.keys
 
 
 def _many(number: int, noun: str) -> str:
@@ -98,7 +122,7 @@ def _rows(plan: Plan) -> list[PlanLine]:
 def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
     release, beta = plan.releases[place], float(1 - plan.level)
     chosen = isinstance(release, ChosenRelease)
-    part = plan.parts[place] * (1 if plan.selection is None else 1 - KEY_PART)
+    part = plan.parts[place] * (1 - plan.selection.part if isinstance(plan.selection, Selection) else 1)
     return PlanLine(
         label,
         type(release.mechanism).__name__,
@@ -112,9 +136,13 @@ def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: 
     )
 
 
-def _keys_row(selection: Selection) -> PlanLine:
-    name, counts = type(selection.rule).__name__, share_text(selection.tally.share)
-    return PlanLine("(keys)", name, None, KEY_PART, counts, None, "", None, str(selection.budget))
+def _keys_row(selection: Selection | CountSelection) -> PlanLine:
+    counts = share_text(selection.tally.share)
+    if isinstance(selection, CountSelection):
+        name = f"shown by their count, from a noisy {selection.threshold:,} on"
+        return PlanLine("(keys)", name, None, None, counts, None, "", None, f"δ = {shown(selection.delta)}")
+    name = f"{type(selection.rule).__name__}, from about {people_from(selection):,} on"
+    return PlanLine("(keys)", name, None, selection.part, counts, None, "", None, str(selection.budget))
 
 
 def _price(event: Event) -> str:

@@ -23,25 +23,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import get_args
 
 from ...arithmetic.rational import Number
 from ...arithmetic.rounding import shown
-from ...errors import BudgetExceeded, InvalidArgument
-from ..events import Event
-from ..events.json import Json, measure_from_json, measure_to_json, read_amount, read_list
-from ..measures import ApproxDP, Measure, read_measure
-from ..neighbours import Neighbours, read_neighbours
-from ..pricing.parts import flatten
+from ...errors import InvalidArgument
+from ..events import Event, Promise
+from ..measures import ApproxDP, Measure, PureDP, read_measure
+from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..pricing.parts import Flattened, flatten
 from .options import FilterKind, read_delta, read_kind, read_orders, rule_of
-from .rule import Amounts, FilterTerms
+from .refusal import exceeded, state_price
+from .room import Room, gaussian_of, largest_pure
+from .rule import MOST_LEAK, Amounts, FilterPrice, FilterTerms, short
+from .stored import FilterState, check_state, read_state, write_state
+from .sums import Sum, adds_up, price_sum, sum_after
 
 __all__ = ["Filter", "FilterKind", "open_filter"]
-
-VERSION = 1
-_SLACK = 1 + Fraction(1, 2**41)  # half of the margin by which a converted budget is rounded down
-_FIELDS = {"filter", "version", "budget", "delta", "orders", "capacity", "used", "leaked", "neighbours"}
-_FINEST = 2**512  # what was spent is rounded up to this grid once its denominator is longer: the state stays short
 
 
 def open_filter(
@@ -92,6 +89,12 @@ class Filter:
     used: Amounts
     leaked: Fraction
     neighbours: Neighbours | None
+    added: Sum = Fraction()
+
+    @property
+    def adds(self) -> bool:
+        """Whether an event also fits if the ε of all events add up to at most ε: a tail under an (ε, δ) budget."""
+        return adds_up(self.kind, self.terms)
 
     def promise(self) -> Measure:
         """Return what holds for everything released through this filter, at any stopping time: the budget.
@@ -115,8 +118,8 @@ class Filter:
 
         Refuses events without a finite price in this filter, and events under the other neighbour relation.
         """
-        amounts, leak = self._price(event)
-        return self._fits(amounts) and self.leaked + leak <= self.terms.delta
+        price = self.cost(event)
+        return (self.pays(price) or self.sums(price)) and self.keeps(price)
 
     def price(self, event: Event) -> Measure:
         """Return what the event would take now, in the measure this kind of filter counts in; nothing changes.
@@ -133,7 +136,15 @@ class Filter:
 
         Refuses the same events as `admits`.
         """
-        return self._shown(*self._price(event))
+        return self.shown(self.cost(event))
+
+    def shown(self, price: FilterPrice) -> Measure:
+        """Return a price in the measure this kind counts in; what it cannot price takes all that is left."""
+        return self._shown(self._left() if price.amounts is None else price.amounts, price.leak)
+
+    def stated(self, event: Event) -> Measure:
+        """Return what the event costs in the measure that the budget was written in."""
+        return state_price(self, self.cost(event))
 
     def after(self, event: Event) -> Filter:
         """Return the filter after the event was admitted.
@@ -146,20 +157,64 @@ class Filter:
         Raises BudgetExceeded, with what was asked and what is left, if it does not fit; nothing changes then. Refuses
         the same events as `admits`.
         """
-        amounts, leak = self._price(event)
-        leaks = self.leaked + leak > self.terms.delta
-        if not self._fits(amounts) or (leaks and self.kind == "approximate"):
-            raise self._exceeded(self._shown(amounts, leak), self.left())
-        if leaks:
-            raise self._exceeded(ApproxDP(0, _below_one(leak)), ApproxDP(0, self.terms.delta - self.leaked))
-        used = tuple(_short(u + a, c) for u, a, c in zip(self.used, amounts, self.capacity, strict=True))
-        leaked = _short(self.leaked + leak, self.terms.delta)
-        return replace(self, used=used, leaked=leaked, neighbours=event.neighbours)
+        price = self.cost(event)
+        if not (self.pays(price) or self.sums(price)) or not self.keeps(price):
+            raise exceeded(self, price)
+        return self.taking(price, event.neighbours, paid=self.pays(price))
+
+    def taking(self, price: FilterPrice, neighbours: Neighbours, *, paid: bool) -> Filter:
+        """Return the filter after an event of this price was admitted; what the tail has not paid exhausts it."""
+        used = self.capacity
+        if price.amounts is not None and paid:
+            used = tuple(short(u + a, c) for u, a, c in zip(self.used, price.amounts, used, strict=True))
+        leaked = short(self.leaked + price.leak, self.terms.delta)
+        added = sum_after(self.added, price.added, self.terms.epsilon) if self.adds else Fraction()
+        return replace(
+            self,
+            used=used,
+            leaked=leaked,
+            neighbours=neighbours,
+            added=None if added is None else short(added, self.terms.epsilon),
+        )
+
+    def pays(self, price: FilterPrice) -> bool:
+        """Return whether what is left of the amounts pays for an event."""
+        if price.amounts is None:
+            return False
+        return all(u + a <= c for u, a, c in zip(self.used, price.amounts, self.capacity, strict=True))
+
+    def keeps(self, price: FilterPrice) -> bool:
+        """Return whether the δ of an event's own is within what is left for such; both rules keep the same δ."""
+        return self.leaked + price.leak <= self.terms.delta
+
+    def sums(self, price: FilterPrice) -> bool:
+        """Return whether the ε of all events, with this one, add up to at most ε; `sums` has the proof."""
+        return self.adds and sum_after(self.added, price.added, self.terms.epsilon) is not None
 
     def left(self) -> Measure:
         """Return what is left, in the measure this kind of filter counts in."""
-        left = tuple(c - u for c, u in zip(self.capacity, self.used, strict=True))
-        return self._shown(left, self.terms.delta - self.leaked)
+        return self._shown(self._left(), self.terms.delta - self.leaked)
+
+    def room(self) -> Room:
+        """Return the largest single question that would still fit, for whoever wrote an (ε, δ) budget.
+
+        >>> import discreet as dp
+        >>> print(dp.open_filter(dp.ApproxDP(1, 1e-6)).room())
+        ε = 1 in one question, or Gaussian noise of (ε, δ) = (1, 1e-06), which is μ = 0.2361
+
+        Refuses kinds that do not count (ε, δ) by a tail: their `left` says all there is.
+        """
+        if not self.adds:
+            raise InvalidArgument(f"a filter of kind {self.kind!r} counts in one measure: left() says what is left")
+        near = self.neighbours or ADD_REMOVE
+        by_sum = Fraction() if self.added is None else self.terms.epsilon - self.added
+
+        def paid(epsilon: Fraction) -> bool:
+            return self.pays(self.cost(Promise(PureDP(epsilon), neighbours=near)))
+
+        largest = largest_pure(by_sum, paid, 2 * self.terms.epsilon)
+        mu = None if self.kind == "advanced" else gaussian_of(self.left())
+        return Room(largest, mu, self.terms.delta - self.leaked, self.terms.tail)
 
     def spent(self) -> Measure:
         """Return what was spent, in the measure this kind of filter counts in: book-keeping, not a guarantee."""
@@ -176,17 +231,9 @@ class Filter:
         >>> dp.open_filter(PureDP(1)).to_json()["capacity"]
         ['1']
         """
-        return {
-            "filter": self.kind,
-            "version": VERSION,
-            "budget": measure_to_json(self.terms.budget),
-            "delta": str(self.terms.delta),
-            "orders": [str(a) for a in self.terms.orders],
-            "capacity": [str(c) for c in self.capacity],
-            "used": [str(u) for u in self.used],
-            "leaked": str(self.leaked),
-            "neighbours": self.neighbours,
-        }
+        return write_state(
+            FilterState(self.kind, self.terms, self.capacity, self.used, self.leaked, self.neighbours, self.added)
+        )
 
     @staticmethod
     def from_json(data: object) -> Filter:
@@ -200,49 +247,45 @@ class Filter:
         Refuses unknown kinds and versions, missing or unknown fields, and a state that its budget does not allow: more
         capacity than the budget converts to, or more spent than the capacity.
         """
-        if not isinstance(data, dict) or data.get("filter") not in get_args(FilterKind) or data.keys() != _FIELDS:
-            raise InvalidArgument(
-                f"a filter's state is a JSON object with exactly the fields {', '.join(sorted(_FIELDS))}"
-            )
-        if data["version"] != VERSION or type(data["version"]) is not int:
-            raise InvalidArgument(f"a filter's state is not known in this version; this release reads {VERSION}")
-        kind: FilterKind = data["filter"]
-        fresh = _opened(data, kind)
-        capacity, used = _amounts(data, "capacity", fresh), _amounts(data, "used", fresh)
-        leaked = read_amount(data["leaked"], "leaked")
-        if any(not 0 <= u <= c <= a * _SLACK for u, c, a in zip(used, capacity, fresh.capacity, strict=True)):
-            raise InvalidArgument("the state has more capacity than its budget, or more used than its capacity")
-        if not 0 <= leaked <= fresh.terms.delta:
-            raise InvalidArgument("the state has leaked more than the δ it keeps for leaks")
-        return Filter(kind, fresh.terms, capacity, used, leaked, fresh.neighbours)
+        state = read_state(data)
+        terms, fixed = state.terms, state.kind == "renyi" and isinstance(state.terms.budget, ApproxDP)
+        fresh = open_filter(
+            terms.budget,
+            state.kind,
+            delta=None if state.kind == "approximate" else terms.delta,
+            orders=terms.orders if fixed else None,  # a RenyiDP budget lists its own orders
+            neighbours=state.neighbours,
+        )
+        check_state(state, fresh.terms, fresh.capacity)
+        return replace(fresh, capacity=state.capacity, used=state.used, leaked=state.leaked, added=state.added)
 
-    def _price(self, event: Event) -> tuple[Amounts, Fraction]:
+    def cost(self, event: Event) -> FilterPrice:
+        """Return what the event takes in every account that this filter keeps."""
         parts = flatten(_read_event(event))
         if self.neighbours not in (None, parts.neighbours):
             near = f"this filter promises under {self.neighbours!r} neighbours"
             raise InvalidArgument(f"{near}, the event is stated under {parts.neighbours!r}; restate it")
-        left = tuple(c - u for c, u in zip(self.capacity, self.used, strict=True))
-        amounts, leak = rule_of(self.kind).price(parts, left, self.terms.orders)
+        added = price_sum(parts) if self.adds else None
+        amounts, leak = self._amounts(parts, added)
         if leak and not self.terms.delta:
             keeps = f"open an ApproxDP budget with delta= (or kind='approximate'), so that {shown(leak)} can be kept"
             raise InvalidArgument(f"the event leaks with a δ of its own, and this filter keeps none for that; {keeps}")
-        return amounts, leak
+        return FilterPrice(amounts, leak, added)
 
-    def _fits(self, amounts: Amounts) -> bool:
-        return all(u + a <= c for u, a, c in zip(self.used, amounts, self.capacity, strict=True))
+    def _amounts(self, parts: Flattened, added: Sum) -> tuple[Amounts | None, Fraction]:
+        """Price by the kind's own rule; None for what it cannot price, but the sum can."""
+        try:
+            return rule_of(self.kind).price(parts, self._left(), self.terms.orders)
+        except InvalidArgument:
+            if added is None:
+                raise
+            return None, parts.leak_sum
+
+    def _left(self) -> Amounts:
+        return tuple(c - u for c, u in zip(self.capacity, self.used, strict=True))
 
     def _shown(self, amounts: Amounts, leak: Fraction) -> Measure:
-        return rule_of(self.kind).measure(amounts, _below_one(leak), self.terms.orders)
-
-    def _exceeded(self, asked: Measure, left: Measure) -> BudgetExceeded:
-        return BudgetExceeded(f"asked for {asked}, {left} is left of {self.terms.budget}", asked=asked, left=left)
-
-
-def _short(amount: Fraction, most: Fraction) -> Fraction:
-    """Round an amount that fits up to the grid if it is finer, never beyond what it fits in."""
-    if amount.denominator <= _FINEST:
-        return amount
-    return min(Fraction(-(-amount.numerator * _FINEST // amount.denominator), _FINEST), most)
+        return rule_of(self.kind).measure(amounts, min(leak, MOST_LEAK), self.terms.orders)
 
 
 def _read_event(event: object) -> Event:
@@ -250,34 +293,3 @@ def _read_event(event: object) -> Event:
         kind = type(event).__name__
         raise InvalidArgument(f"one event is expected, such as mechanism.event or a Batch of several; got {kind}")
     return event
-
-
-def _below_one(leak: Fraction) -> Fraction:
-    """Cap what was asked at what a measure can say; it is only ever shown in a refusal."""
-    return min(leak, Fraction(999_999, 1_000_000))
-
-
-def _opened(data: Json, kind: FilterKind) -> Filter:
-    """Open the filter anew from the terms in the state, which checks them."""
-    budget = measure_from_json(data["budget"])
-    orders = tuple(read_amount(a, "orders") for a in read_list(data["orders"], "orders"))
-    delta = read_amount(data["delta"], "delta")
-    near = data["neighbours"]
-    fixed = kind == "renyi" and isinstance(budget, ApproxDP)  # a RenyiDP budget lists its own orders
-    fresh = open_filter(
-        budget,
-        kind,
-        delta=None if kind == "approximate" else delta,
-        orders=orders if fixed else None,
-        neighbours=near,  # type: ignore[arg-type]
-    )
-    if fresh.terms != FilterTerms(budget, delta, orders):
-        raise InvalidArgument("the state's delta or orders do not belong to its budget and kind")
-    return fresh
-
-
-def _amounts(data: Json, field: str, fresh: Filter) -> Amounts:
-    amounts = tuple(read_amount(a, field) for a in read_list(data[field], field))
-    if len(amounts) != len(fresh.capacity):
-        raise InvalidArgument(f"{field} must list {len(fresh.capacity)} amounts, got {len(amounts)}")
-    return amounts

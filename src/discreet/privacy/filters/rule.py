@@ -25,10 +25,13 @@ from ..events import Event
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.parts import Flattened
 
-__all__ = ["Amounts", "FilterTerms", "Orders", "Rule", "unpriced"]
+__all__ = ["MOST_LEAK", "Amounts", "FilterPrice", "FilterTerms", "Orders", "Rule", "short", "unpriced"]
 
 Amounts: TypeAlias = tuple[Fraction, ...]
 Orders: TypeAlias = tuple[Fraction, ...]
+MOST_LEAK = Fraction(999_999, 1_000_000)
+"""The largest δ that a measure can say; more is only ever shown in a refusal."""
+_FINEST = 2**512  # what was spent is rounded up to this grid once its denominator is longer: the state stays short
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,15 @@ class FilterTerms:
 
 
 @dataclass(frozen=True, slots=True)
+class FilterPrice:
+    """What an event takes: amounts of the tail (None if it has none), a δ of its own, and its ε (None if not pure)."""
+
+    amounts: Amounts | None
+    leak: Fraction
+    added: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One kind of filter: which budgets it takes, and three plain functions."""
 
@@ -63,3 +75,10 @@ class Rule:
 def unpriced(atom: Event, measure: str, works: str) -> InvalidArgument:
     """Make the refusal of an event that has no finite price in a filter's measure."""
     return InvalidArgument(f"{type(atom).__name__} has no finite price in {measure}; {works}")
+
+
+def short(amount: Fraction, most: Fraction) -> Fraction:
+    """Round an amount that fits up to the grid if it is finer, never beyond what it fits in."""
+    if amount.denominator <= _FINEST:
+        return amount
+    return min(Fraction(-(-amount.numerator * _FINEST // amount.denominator), _FINEST), most)

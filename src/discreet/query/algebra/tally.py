@@ -8,6 +8,9 @@ the last digit, and so that one unit's influence on the totals is known exactly:
                        s = ⌊2^20·k/n⌋ is the person's share
     GroupShare(g, r)   a person's sum in one key is clipped to min(0, r·low) .. max(0, r·high) of its term; and if the
                        person is in m > g keys, each of these sums t counts as sign(t)·⌊|t|·s/2^20⌋, s = ⌊2^20·g/m⌋
+    KeptKeys(g, r)     a person's sum in one key is clipped likewise, and of m > g keys the g with the smallest md5 of
+                       `salt`, the person and the key's values count in full, the others not at all; equal hashes go by
+                       the key
 
 A row whose key is outside `only` counts nowhere, so it is not among the n rows either. n counts rows, not values: a row
 whose term is NULL adds nothing to the total, but it is one of the person's rows.
@@ -18,6 +21,9 @@ random order in the store, and one person's shares depend on that person's rows 
 Influence of one person on the totals of a term with |c| ≤ c_max (proofs in `sensitivity`):
     RowShare(k): L1 ≤ k·c_max over all keys together, so L2, L∞ ≤ k·c_max too.
     GroupShare(g, r): at most r·c_max in one key, L1 ≤ g·r·c_max, L2 ≤ √g·r·c_max.
+    KeptKeys(g, r): the same, in at most g keys, for every salt: what one person keeps depends on that person's keys and
+    on a salt that is drawn independently of the data. Whole people in few keys are what a threshold needs: spread
+    thinly over m keys a person could betray any of them.
 """
 
 from __future__ import annotations
@@ -29,7 +35,7 @@ from ..domains.domain import Scalar
 from .expression import Expression
 from .tree import Relation
 
-__all__ = ["FINE", "Free", "GroupShare", "RowShare", "Share", "Tally", "Term", "Totals"]
+__all__ = ["FINE", "Free", "GroupShare", "KeptKeys", "RowShare", "Share", "Tally", "Term", "Totals"]
 
 FINE = 1 << 20
 """A share is counted in parts of this fineness, so that rounding down loses about 1 in a million of a contribution."""
@@ -55,7 +61,19 @@ class GroupShare:
     rows: int
 
 
-Share: TypeAlias = Free | RowShare | GroupShare
+@dataclass(frozen=True, slots=True)
+class KeptKeys:
+    """A person counts in at most `groups` keys, kept by a secret hash, in each as at most `rows` rows.
+
+    `salt` is drawn anew for each run that was paid for; a plan, which is public, has none.
+    """
+
+    groups: int
+    rows: int
+    salt: str = ""
+
+
+Share: TypeAlias = Free | RowShare | GroupShare | KeptKeys
 
 
 @dataclass(frozen=True, slots=True)

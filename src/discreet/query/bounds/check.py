@@ -70,8 +70,9 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
     """
     check_rows(question.rows)
     columns = columns_of(question.rows)
-    if not question.statistics:
-        raise refusal("SELECT", "there is nothing to count or sum up", "ask for at least one aggregate, as COUNT(*)")
+    if not question.statistics and all(key.values is not None for key in question.keys):
+        why = "its keys are public already" if question.keys else "there is nothing to count or sum up"
+        raise refusal("SELECT", why, "ask for at least one aggregate, as COUNT(*)")
     for key in question.keys:
         _key(key, domain_of(key.expression, columns))
     for _, statistic in question.statistics:

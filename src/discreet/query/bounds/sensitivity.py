@@ -30,7 +30,7 @@ from ...data.unit import People
 from ...errors import UnboundedSensitivity
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.neighbours import ADD_REMOVE
-from ..algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from ..algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
 from .rows import multiplicity, neighbours_of, unit_of
 
 __all__ = ["corners", "distinct_influence", "influence", "rank_influence", "vote_influence"]
@@ -55,7 +55,7 @@ def corners(tally: Tally) -> tuple[int, int]:
             return 1, multiplicity(tally.rows)
         case RowShare(rows=rows) if person:
             return 1, rows
-        case GroupShare(groups=groups, rows=rows) if person:
+        case GroupShare(groups=groups, rows=rows) | KeptKeys(groups=groups, rows=rows) if person:
             return groups, rows
     raise UnboundedSensitivity("a person's rows need a share that bounds them; a row that is its own unit has none")
 
@@ -103,7 +103,11 @@ def _norms(tally: Tally, g: int, ends: tuple[int, int], cells: int | None) -> Se
 
 def _changed(tally: Tally, l1: int, cells: int | None, units: int) -> int:
     """Bound how many keys one unit can change: a total is whole, so no more than Δ1; a row is in one key."""
-    most = units * multiplicity(tally.rows) if isinstance(tally.share, Free) else l1
+    most = l1
+    if isinstance(tally.share, Free):
+        most = units * multiplicity(tally.rows)
+    if isinstance(tally.share, KeptKeys):
+        most = min(l1, units * tally.share.groups)
     return max(1, most if cells is None else min(most, cells))
 
 

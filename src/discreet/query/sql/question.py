@@ -68,7 +68,8 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
         raise refusal(node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM")
     if not isinstance(node, exp.Select):
         refuse_node(node)
-    only(node, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
+    only(node, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_", "distinct")
+    node = _grouped(node)
     scope = read_where(node, read_from(node, with_views(node, tables)))
     grouping = group_of(node, scope)
     if grouping.person:
@@ -78,11 +79,29 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
     return checked(_question(node, scope, grouping, keys), public_values)
 
 
+def _grouped(node: exp.Select) -> exp.Select:
+    """Read SELECT DISTINCT k as SELECT k … GROUP BY k.
+
+    Refuses DISTINCT ON, and DISTINCT beside aggregates or GROUP BY: rows of groups differ anyway.
+    """
+    distinct = node.args.get("distinct")
+    if distinct is None:
+        return node
+    only(distinct)
+    if node.args.get("group") is not None or any(map(with_aggregate, node.expressions)):
+        raise refusal("SELECT DISTINCT", "the rows of an answer differ by their keys", "leave DISTINCT out")
+    plain = node.copy()
+    plain.set("distinct", None)
+    plain.set("group", exp.Group(expressions=[item.unalias().copy() for item in node.expressions]))
+    return plain
+
+
 def _no_rows(node: exp.Select) -> None:
     for item in node.expressions:
         if isinstance(item.unalias(), exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             raise refusal("SELECT *", "it shows rows of people", "ask for aggregates, as COUNT(*) or AVG(age)")
-    if not any(map(with_aggregate, node.expressions)) and node.args.get("having") is None:
+    keys = node.args.get("group") is not None or node.args.get("having") is not None
+    if not keys and not any(map(with_aggregate, node.expressions)):
         raise refusal(
             "SELECT without an aggregate", "it shows rows of people", "ask for COUNT(*), AVG(age) or the like"
         )

@@ -58,7 +58,7 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
     rows = []
     if plan.selection is not None:
         counts = share_text(plan.selection.tally.share)
-        rows.append(PlanRow("groups", "only common ones", type(plan.selection.rule).__name__, counts))
+        rows.append(PlanRow("groups", "only common ones", type(plan.selection).__name__, counts))
     errors = plan.statistic_errors()
     for name, places in plan.uses:
         parts = [plan.releases[place] for place in places]

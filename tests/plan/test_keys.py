@@ -1,0 +1,112 @@
+"""Unknown keys: shown by a count that is asked for, or selected with a part of ε; and whom a person's keys betray."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import discreet as dp
+from discreet.answer.ask import run_plan, salted
+from discreet.mechanisms.laws.tails import laplace_tail
+from discreet.plan.counted import CountSelection, show_from
+from discreet.plan.selection import Selection
+from discreet.privacy.compose import compose
+from discreet.privacy.events import KeySelection, Promise
+from discreet.query.algebra.tally import Free, KeptKeys
+
+SPEND = dp.ApproxDP(1, "1e-6")
+ROWS = dp.Schema("rows", dp.Rows(), {"town": dp.Text(12), "x": dp.Integer(0, 10)})
+MANY = dp.People("id", max_rows=6, max_groups=2)
+VISITS = dp.Schema("rows", MANY, {"town": dp.Text(12), "x": dp.Integer(0, 10)})
+REPLACED = dp.Schema("rows", MANY, {"town": dp.Text(12), "x": dp.Integer(0, 10)}, neighbours="replace")
+COUNT = "SELECT town, COUNT(*) AS n FROM rows GROUP BY town"
+PEOPLE = "SELECT town, COUNT(DISTINCT id) AS n FROM rows GROUP BY town"
+MEAN = "SELECT town, AVG(x) AS m FROM rows GROUP BY town"
+BARE = "SELECT town FROM rows GROUP BY town"
+
+
+def planned(sql, schema=ROWS, spend=SPEND, **terms):
+    return dp.plan_question(dp.parse_sql(sql, {"rows": schema}), spend, **terms)
+
+
+class TestACountThatIsAskedForShowsTheKeys:
+    def test_keys_and_counts_have_one_price(self):
+        plan = planned(COUNT)
+        assert isinstance(plan.selection, CountSelection) and plan.selection.threshold == 15
+        assert plan.events == (KeySelection(plan.releases[0].event, Fraction(1, 10**6)),)
+        assert show_from(plan.selection) <= 18 and plan.statistic_errors() == {"n": 3.0}
+        assert compose(plan.events).delta(epsilon=1) <= 1.0001e-6
+
+    @pytest.mark.parametrize(("sql", "rows"), [(COUNT, 3), (PEOPLE, 1)])
+    def test_a_persons_own_keys_appear_with_probability_at_most_delta(self, sql, rows):
+        """r + Z reaches the threshold in any of g keys; with "1 + Z" it would be more than δ."""
+        plan = planned(sql, VISITS)
+        found = plan.selection
+        assert found.tally.share == KeptKeys(2, rows) and found.release.mechanism.sensitivity.changed == 2
+
+        def alone(held):
+            return 1 - (1 - laplace_tail(found.release.mechanism.scale, found.threshold - held)) ** 2
+
+        if isinstance(found.release.mechanism, dp.Geometric):
+            assert alone(rows) <= float(found.delta) < alone(rows + 1)
+        assert found.release.mechanism.sensitivity.l1 == 2 * rows
+
+    def test_under_replace_it_is_two_steps_of_half_the_price(self):
+        found = planned(PEOPLE, REPLACED).selection
+        assert found.event == Promise(SPEND, neighbours="replace")
+        scale, steps = found.release.mechanism.scale, found.threshold - 1
+        assert scale == 4  # 2 keys at ε/2
+        leak = 1e-6 / (1 + math.exp(0.5))
+        assert 1 - (1 - laplace_tail(scale, steps)) ** 2 <= leak < 1 - (1 - laplace_tail(scale, steps - 1)) ** 2
+
+    def test_which_way_follows_from_the_question_alone(self):
+        assert planned(COUNT) == planned(COUNT)
+        for sql in (MEAN, "SELECT town, COUNT(*) FILTER (WHERE x > 3) AS n FROM rows GROUP BY town"):
+            assert isinstance(planned(sql).selection, Selection)
+        rows = dp.Schema("rows", dp.People("id", max_rows=6), {"town": dp.Text(12), "x": dp.Integer(0, 10)})
+        assert isinstance(planned(COUNT, rows).selection, Selection)  # rows in each key have no bound of their own
+
+    def test_sums_beside_it_cost_no_more_delta(self):
+        plan = planned("SELECT town, COUNT(*) AS n, SUM(x) AS s FROM rows GROUP BY town")
+        assert isinstance(plan.selection, CountSelection) and len(plan.events) == 2
+        assert compose(plan.events).delta(epsilon=1) <= 1.0001e-6
+
+
+class TestSelection:
+    def test_keys_get_as_much_as_one_statistic(self):
+        assert planned(MEAN).selection.budget.epsilon == Fraction(1, 2)
+        assert planned("SELECT town, AVG(x) AS m, SUM(x) AS s FROM rows GROUP BY town").selection.part == Fraction(1, 3)
+
+    def test_keys_without_a_statistic_get_all(self):
+        plan = planned(BARE)
+        assert plan.selection.budget == SPEND and plan.releases == () and plan.statistic_errors() == {}
+        assert planned("SELECT DISTINCT town FROM rows") == plan
+
+    def test_a_ledger_keeps_its_own_delta(self):
+        under = dp.open_filter(SPEND, delta="5e-7")
+        for sql in (COUNT, MEAN, BARE):
+            plan = planned(sql, under=under)
+            assert under.admits(plan.event)
+
+
+class TestPeopleInTooManyKeys:
+    STORE = [{"id": person, "town": town, "x": 1} for person in range(300) for town in ("a", "b", "c")]
+
+    @pytest.mark.parametrize("sql", [COUNT, PEOPLE, BARE])
+    def test_keep_some_of_them(self, sql):
+        """With none of them counted the table was empty."""
+        answer = run_plan(planned(sql, VISITS, dp.ApproxDP(10, "1e-6")), dp.Memory({"rows": self.STORE}))
+        assert answer.column("town") == ["a", "b", "c"]
+        if sql == PEOPLE:
+            assert 550 < sum(answer.column("n")) < 650
+
+    def test_by_a_salt_that_is_drawn_anew(self):
+        tally = planned(PEOPLE, VISITS).selection.tally
+        first, second = salted(tally), salted(tally)
+        assert tally.share.salt == "" and first.share.salt != second.share.salt
+        assert salted(planned(COUNT).selection.tally).share == Free()
+        store = dp.Memory({"rows": self.STORE})
+        backwards = dp.Memory({"rows": self.STORE[::-1]})
+        assert store.tally(first) == backwards.tally(first) != store.tally(second)
