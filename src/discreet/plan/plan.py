@@ -17,8 +17,10 @@ from ..privacy.measures import Measure
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
-from ..statistics.laws.noise_sum import noise_of
+from ..statistics.cover import Way
+from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import PlannedRelease, Recipe
+from ..statistics.releases.partition import JointRelease
 from ..statistics.releases.total import NoisyRelease
 from .selection import Selection
 from .text.plan import plan_dict, plan_html, plan_text
@@ -33,7 +35,8 @@ class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 
     `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each statistic is
-    made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted.
+    made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted, `way`
+    how sums are released and `why` so.
     Everything here is public, and equal for equal questions.
     """
 
@@ -49,6 +52,8 @@ class Plan:
     size: int
     size_from: str
     level: Fraction
+    way: Way = Way.APART
+    why: str = ""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -75,8 +80,8 @@ class Plan:
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
         """Predict how far off each statistic is in a key of `size` rows, with probability at least 1 − β.
 
-        β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in rows, for the worst
-        data, and never flatter (see `statistics`).
+        β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in rows, for the data
+        that the statistic's noise model supposes, and never flatter (see `statistics`).
         """
         chance = float(1 - self.level) if beta is None else read_beta(beta)
         pairs = zip(self.uses, self.recipes, strict=True)
@@ -86,8 +91,7 @@ class Plan:
         made, predict = [self.releases[place] for place in places], recipe.noise_model.law
         if predict is None:
             return made[0].error(beta)
-        noises = [noise_of(one.mechanism, float(one.unit)) for one in made if isinstance(one, NoisyRelease)]
-        return predict(noises, self.size, beta)
+        return predict([noise for one in made for noise in _noises(one)], self.size, beta)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
         """Sum up the logarithms of the predicted errors; only differences between plans mean anything."""
@@ -106,6 +110,13 @@ class Plan:
     def to_dict(self) -> dict[str, object]:
         """Return what the table shows as plain values for JSON."""
         return plan_dict(self)
+
+
+def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
+    """Return the noise of a release: one, one for each of its totals, or none of a choice."""
+    if isinstance(release, JointRelease):
+        return release.noises
+    return (noise_of(release.mechanism, float(release.unit)),) if isinstance(release, NoisyRelease) else ()
 
 
 def public_tuples(question: Question) -> Keys | None:

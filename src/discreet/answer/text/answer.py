@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...query.domains.type_of import ValueType
-from ...query.meaning.finish import Value
 from ...show.bar import error_bar
 from ...show.markup import Html, element, join
 from ...show.scale import ChartScale
@@ -22,7 +21,7 @@ __all__ = ["answer_html", "answer_text", "cell"]
 Ends: TypeAlias = tuple[float, float]
 
 
-def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
+def cell(value: object, interval: Interval, sort: ValueType | None) -> str:
     """Write one noisy value with how far off it may be, or with the ends of its interval.
 
     >>> from discreet.answer.text.answer import cell
@@ -37,7 +36,7 @@ def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
     return f"{_word(value, sort)} ({_word(low, sort)} to {_word(high, sort)})"
 
 
-def _word(value: Value, sort: ValueType | None) -> str:
+def _word(value: object, sort: ValueType | None) -> str:
     shown = plain(value, sort)
     if shown is None:
         return "NULL"
@@ -50,9 +49,13 @@ def _intervals(answer: Answer) -> tuple[dict[str, Interval], ...]:
 
 
 def _below(answer: Answer) -> str:
-    """Return what stands below the table: the caption, and the level if it is not the usual one."""
+    """Return what stands below the table: the caption, the level if it is not the usual one, how rows were picked."""
     level = answer.plan.level
     said = "" if level == Fraction(95, 100) or not answer.noisy else f"intervals at level {float(level):g}"
+    if answer.candidates:
+        keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
+        picked = f"rows were picked by noisy values: intervals hold at once for all {keys} they were picked from"
+        said = f"{said}; {picked}" if said else picked
     return "; ".join(part for part in (answer.caption, said) if part)
 
 
