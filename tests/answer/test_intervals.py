@@ -19,7 +19,7 @@ from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Scan, Sum, Variance
 from discreet.query.sql.parse import parse
-from discreet.statistics.cover import Way
+from discreet.statistics.cover import SumWay
 from support.profile import DEEP
 
 X, Y, N = Field("x"), Field("y"), Field("n")
@@ -135,7 +135,7 @@ class TestStored:
     def test_all_forms(self):
         plan = plan_question(question(relation(), ASKED), PureDP(5))
         answer = run_plan(plan, Remembered(visits(100)))
-        assert plan.way is not Way.APART
+        assert plan.way is not SumWay.APART
         written = answer_to_json(answer)
         assert answer_from_json(written, plan) == answer
         assert answer_from_json(written, plan).interval(0.9) == answer.interval(0.9)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from discreet.statistics.cover import Way
+from discreet.statistics.cover import SumWay
 
 
 @pytest.fixture(scope="module")
 def apart():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.plan.layout.possible_ways", lambda statistics, basis: (Way.APART,))
+        patch.setattr("discreet.plan.layout.possible_ways", lambda statistics, basis: (SumWay.APART,))
         yield

@@ -98,6 +98,7 @@ class TestLeast:
         if len(plan.releases) == 3:
             assert [round(float(share), 4) for share in plan.parts] == [0.5, 0.25, 0.25]
 
+    @pytest.mark.usefixtures("apart")
     @pytest.mark.parametrize("under", UNDER, ids=NAMES)
     def test_several_at_once(self, under):
         asked = question(relation(), {"n": Count(), "m": Mean(X), "v": Variance(X), "q": Quantile(Y, Fraction(1, 2))},

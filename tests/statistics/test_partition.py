@@ -21,13 +21,13 @@ from discreet.query.algebra.expression import Constant, Field
 from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Scan, Sum, Variance
 from discreet.query.bounds.rows import columns_of
-from discreet.statistics.cover import Way, possible_ways, recipes_of
+from discreet.statistics.cover import SumWay, possible_ways, recipes_of
 from discreet.statistics.laws.joint_error import JointLines, correlation_miss, joint_moment_error
-from discreet.statistics.laws.line import Line, line_reach
+from discreet.statistics.laws.line import WeightedSum, line_reach
 from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
 from discreet.statistics.laws.profile import (
-    Cross,
-    Spread,
+    CrossLines,
+    SpreadLines,
     correlation_ends,
     covariance_ends,
     quotient_ends,
@@ -104,7 +104,9 @@ class TestSensitivity:
 
     @settings(deadline=None, max_examples=examples(40))
     @given(
-        rows, st.lists(st.tuples(cell, cell), min_size=1, max_size=5), st.sampled_from([Way.BY_COLUMN, Way.TOGETHER])
+        rows,
+        st.lists(st.tuples(cell, cell), min_size=1, max_size=5),
+        st.sampled_from([SumWay.BY_COLUMN, SumWay.TOGETHER]),
     )
     @pytest.mark.parametrize("unit", ["rows", "people"])
     def test_one_unit(self, unit, others, mine, way):
@@ -122,7 +124,7 @@ class TestSensitivity:
 
     def test_what_clips_each_total_for_itself_is_refused(self):
         for here in (basis("groups", GroupShare(2, 2)), basis("rows", None, "replace")):
-            assert possible_ways(list(NAMED.values()), here) == (Way.APART,)
+            assert possible_ways(list(NAMED.values()), here) == (SumWay.APART,)
             column = column_of(X, 1, 100, null=False, columns=here.columns)
             with pytest.raises(UnboundedSensitivity):
                 partition_need(Partition((column,)), here)
@@ -138,7 +140,7 @@ class TestSensitivity:
         asked = [Variance(Field(name)) for name in "abcd"] + [Count()]
         space = Basis(wide, columns_of(wide), (), Free(), 1, None)
         with pytest.raises(UnsupportedQuery, match="too many products"):
-            recipes_of(asked, space, Way.TOGETHER)
+            recipes_of(asked, space, SumWay.TOGETHER)
         assert isinstance(
             plan_question(question(wide, {f"v{i}": one for i, one in enumerate(asked)}), PureDP(1)).why, str
         )
@@ -154,7 +156,7 @@ class TestSensitivity:
             high = Memory({"t": [{"x": x, "y": 0}]}).tally(need.tally)[()][1]
             assert abs(high * column.grid - x) <= column.blur
         plan = plan_question(question(wide, {"s": Sum(X), "n": Count()}), PureDP(1))
-        assert plan.way in (Way.APART, Way.CENTRED)  # a sum of rounded values has no bound
+        assert plan.way in (SumWay.APART, SumWay.CENTRED)  # a sum of rounded values has no bound
 
 
 class TestLines:
@@ -188,27 +190,29 @@ class TestLines:
             float((t * t).sum()),
             float((u * u).sum()),
         ]
-        p, x, y, rows, xx, yy = (Line(v, tuple(w)) for v, w in zip(values, one.tolist(), strict=True))
+        p, x, y, rows, xx, yy = (WeightedSum(v, tuple(w)) for v, w in zip(values, one.tolist(), strict=True))
         noises, unit = (IntegerNoise(True, 1e6, 1e-12),) * 6, (0.0, 1.0)
         ends = quotient_ends(x, rows, noises, unit, beta)
         assert ends[0] - 1e-9 <= t.mean() <= ends[1] + 1e-9
-        ends = variance_ends(Spread(xx, x, rows, unit), noises, 0.5, beta, sample=True)
+        ends = variance_ends(SpreadLines(xx, x, rows, unit), noises, 0.5, beta, sample=True)
         assert ends[0] - 1e-9 <= t.var(ddof=1) <= ends[1] + 1e-9
-        cross = Cross(p, x, y, rows, (unit, unit))
+        cross = CrossLines(p, x, y, rows, (unit, unit))
         ends = covariance_ends(cross, noises, 0.25, beta, sample=False)
         assert ends[0] - 1e-9 <= ((t * u).mean() - t.mean() * u.mean()) <= ends[1] + 1e-9
-        ends, least = correlation_ends(cross, Spread(xx, x, rows, unit), Spread(yy, y, rows, unit), noises, beta)
+        ends, least = correlation_ends(
+            cross, SpreadLines(xx, x, rows, unit), SpreadLines(yy, y, rows, unit), noises, beta
+        )
         if min(least) > 1e-6:
             assert ends[0] - 1e-5 <= np.corrcoef(t, u)[0, 1] <= ends[1] + 1e-5
 
     def test_where_rows_may_be_missing_only_the_range_is_known(self):
         none, one, noises, unit = (
-            Line(-1.0, (0.0, 1.0)),
-            Line(3.0, (1.0, 0.0)),
+            WeightedSum(-1.0, (0.0, 1.0)),
+            WeightedSum(3.0, (1.0, 0.0)),
             (IntegerNoise(True, 1.0, 1.0),) * 2,
             (0.0, 1.0),
         )
-        cross, spread = Cross(one, one, one, none, (unit, unit)), Spread(one, one, none, unit)
+        cross, spread = CrossLines(one, one, one, none, (unit, unit)), SpreadLines(one, one, none, unit)
         assert quotient_ends(one, none, noises, unit, 0.05) == unit
         assert variance_ends(spread, noises, 0.25, 0.05, sample=False) == (0.0, 0.25)
         assert covariance_ends(cross, noises, 0.25, 0.05, sample=True) == (-0.25, 0.25)
@@ -272,12 +276,12 @@ class TestChoice:
 
     def test_a_count_alone_has_its_own_total(self):
         plan = plan_question(question(scan(), {"n": Count()}), PureDP(1))
-        assert (plan.way, plan.why) == (Way.APART, "")
+        assert (plan.way, plan.why) == (SumWay.APART, "")
 
     def test_counts_sums_and_means_share_two_totals(self):
         zero = Scan(Schema("t", Rows(), {"x": Integer(0, 100, default=0)}))
         plan = plan_question(question(zero, {"n": Count(), "s": Sum(X), "m": Mean(X)}), PureDP(1), size=400)
-        assert plan.way is Way.BY_COLUMN
+        assert plan.way is SumWay.BY_COLUMN
         assert len(plan.releases[0].need.tally.terms) == 2
         assert "with totals of their own they would be off by n ± 7" in plan.why
         assert plan.to_dict()["why"] == plan.why
@@ -288,13 +292,13 @@ class TestChoice:
         four = Scan(Schema("t", Rows(), {name: Integer(0, 1000, default=0) for name in "abcd"}))
         plan = plan_question(question(four, {name: Sum(Field(name)) for name in "abcd"}), ZCDP("1/8"))
         alone = plan_question(question(four, {"a": Sum(Field("a"))}), ZCDP("1/32"))
-        assert plan.way is Way.CENTRED
+        assert plan.way is SumWay.CENTRED
         ratio = plan.statistic_errors()["a"] / alone.statistic_errors()["a"]
         assert ratio == pytest.approx(0.75, abs=0.005)
 
     def test_errors_are_met_with_shared_totals(self):
         plan = plan_question(question(scan(), {"m": Mean(X), "v": Variance(X)}), error={"m": 1, "v": 4}, size=1000)
-        assert plan.way is Way.BY_COLUMN
+        assert plan.way is SumWay.BY_COLUMN
         assert plan.statistic_errors()["m"] <= 1
         assert 3.9 <= plan.statistic_errors()["v"] <= 4
         assert "would be as near at ε = " in plan.why

@@ -16,7 +16,7 @@ from ..query.algebra.expression import Call, Constant, Expression, Field, Functi
 from ..query.meaning.finish import Value
 from ..statistics.joint_estimate import JointTotal
 from ..statistics.laws.box import outward
-from ..statistics.laws.line import Line, total_reach
+from ..statistics.laws.line import WeightedSum, total_reach
 from ..statistics.laws.profile import quotient_ends
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal, TotalEstimate
@@ -170,6 +170,6 @@ def _fieller(top: NoisyLine, bottom: NoisyLine, beta: float) -> tuple[float, flo
     return quotient_ends(lines[0], lines[1], noises, ends, beta * (1 - _ASIDE))
 
 
-def _floats(line: NoisyLine, both: NoisyLine) -> Line:
+def _floats(line: NoisyLine, both: NoisyLine) -> WeightedSum:
     weights = (line.parts[key][1] if key in line.parts else Fraction(0) for key in both.parts)
-    return Line(float(line.value), tuple(map(float, weights)))
+    return WeightedSum(float(line.value), tuple(map(float, weights)))

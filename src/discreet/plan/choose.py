@@ -43,7 +43,7 @@ from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tree import Question
 from ..query.bounds.shares import possible_shares
-from ..statistics.cover import Way
+from ..statistics.cover import SumWay
 from ..statistics.recipe import PlannedRelease
 from .asked import Asked
 from .division import divide
@@ -90,16 +90,16 @@ def choose(question: Question, asked: Asked) -> Plan:
 
 
 def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
-    """Say why sums are released in this way: what the best plan of the other way would miss by, or cost."""
-    other = next((plan for plan in ranked if (plan.way is Way.APART) != (best.way is Way.APART)), None)
+    """Return the plan with the reason for its way of sums: what the best of the others would miss by, or cost."""
+    other = next((plan for plan in ranked if (plan.way is SumWay.APART) != (best.way is SumWay.APART)), None)
     if other is None:
         return best
     words = f"off by {join_errors(other)}" if best.spend == other.spend else f"as near at {other.spend}"
     chosen = {
-        Way.APART: "each statistic has totals of its own: with shared ones they",
-        Way.CENTRED: "sums are centred and share the number of rows: each by itself, they",
-        Way.BY_COLUMN: "the statistics of a column share its totals: with totals of their own they",
-        Way.TOGETHER: "all statistics share their totals: with totals of their own they",
+        SumWay.APART: "each statistic has totals of its own: with shared ones they",
+        SumWay.CENTRED: "sums are centred and share the number of rows: each by itself, they",
+        SumWay.BY_COLUMN: "the statistics of a column share its totals: with totals of their own they",
+        SumWay.TOGETHER: "all statistics share their totals: with totals of their own they",
     }
     return replace(best, why=f"{chosen[best.way]} would be {words}")
 

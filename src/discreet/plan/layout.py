@@ -10,7 +10,7 @@ from ..errors import UnsupportedQuery
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
-from ..statistics.cover import Way, possible_ways, recipes_of
+from ..statistics.cover import SumWay, possible_ways, recipes_of
 from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
 from ..statistics.recipe import Need, NoiseModel, Recipe
 from ..statistics.releases.basis import basis_of
@@ -37,7 +37,7 @@ class Layout:
     share: Share
     needs: tuple[Need, ...]
     uses: tuple[Use, ...]
-    way: Way = Way.APART
+    way: SumWay = SumWay.APART
 
     @property
     def joint(self) -> bool:
@@ -79,12 +79,12 @@ def layouts_of(
         try:
             yield layout_of(question, share, keys, public_values, way)
         except UnsupportedQuery:
-            if way is Way.APART:
+            if way is SumWay.APART:
                 raise
 
 
 def layout_of(
-    question: Question, share: Share, keys: int | None, public_values: PublicValues | None, way: Way = Way.APART
+    question: Question, share: Share, keys: int | None, public_values: PublicValues | None, way: SumWay = SumWay.APART
 ) -> Layout:
     """List what a question needs under a share; the same total of two statistics is one.
 

@@ -17,7 +17,7 @@ from ..privacy.measures import Measure
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
-from ..statistics.cover import Way
+from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.partition import JointRelease
@@ -52,7 +52,7 @@ class Plan:
     size: int
     size_from: str
     level: Fraction
-    way: Way = Way.APART
+    way: SumWay = SumWay.APART
     why: str = ""
 
     @property

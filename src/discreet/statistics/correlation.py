@@ -15,7 +15,7 @@ from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .laws.moment import MomentNoise, moment_error
 from .laws.noise_sum import IntegerNoise
-from .laws.profile import Cross, Spread, correlation_ends
+from .laws.profile import CrossLines, SpreadLines, correlation_ends
 from .recipe import EVEN_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.product import blur_of, cross_addends, reach_of, width_of
@@ -134,8 +134,11 @@ class CorrelationEstimate:
         totals = (self.products, self.x, self.y, self.count, self.x_squares, self.y_squares)
         products, x, y, rows, xx, yy = own_lines(totals)
         a, b = ((-float(width), float(width)) for width in self.widths)
-        sides, noises = (Spread(xx, x, rows, a), Spread(yy, y, rows, b)), tuple(total.noise for total in totals)
-        (low, high), least = correlation_ends(Cross(products, x, y, rows, (a, b)), *sides, noises, beta)
+        sides, noises = (
+            (SpreadLines(xx, x, rows, a), SpreadLines(yy, y, rows, b)),
+            tuple(total.noise for total in totals),
+        )
+        (low, high), least = correlation_ends(CrossLines(products, x, y, rows, (a, b)), *sides, noises, beta)
         if min(least) <= 0:
             return -1.0, 1.0
         moved = sum(2 * float(blur) / math.sqrt(u) for blur, u in zip(self.blurs, least, strict=True))

@@ -15,7 +15,7 @@ from ..query.domains.domain import Domain
 from .laws.box import at_least, clip, mixed_blur, outward
 from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
-from .laws.profile import Cross, covariance_ends
+from .laws.profile import CrossLines, covariance_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.product import blur_of, cross_addends, moment_blur, reach_of, width_of
@@ -102,7 +102,7 @@ class CovarianceEstimate:
         totals = (self.products, self.x, self.y, self.count)
         products, x, y, rows = own_lines(totals)
         a, b = map(float, self.widths)
-        of, noises = Cross(products, x, y, rows, ((-a, a), (-b, b))), tuple(total.noise for total in totals)
+        of, noises = CrossLines(products, x, y, rows, ((-a, a), (-b, b))), tuple(total.noise for total in totals)
         ends = covariance_ends(of, noises, at_least(self._limit), beta, sample=self.sample)
         slack = mixed_blur(self.widths, self.blurs) * (2 if self.sample else 1)
         return outward(clip((Fraction(ends[0]) - slack, Fraction(ends[1]) + slack), -self._limit, self._limit))

@@ -41,13 +41,13 @@ from .releases.basis import Basis
 from .releases.partition import MOST_JOINT, Partition, column_of, column_text
 from .sum import CentredSumRecipe
 
-__all__ = ["Way", "possible_ways", "recipes_of"]
+__all__ = ["SumWay", "possible_ways", "recipes_of"]
 
 MOST_TOTALS = 81
 """Of one partition."""
 
 
-class Way(StrEnum):
+class SumWay(StrEnum):
     """How the sums of a question are released."""
 
     APART = "apart"
@@ -59,7 +59,7 @@ class Way(StrEnum):
 _SUMS = (Sum, Mean, Variance, Covariance, Correlation)
 
 
-def possible_ways(statistics: Sequence[Statistic], basis: Basis) -> tuple[Way, ...]:
+def possible_ways(statistics: Sequence[Statistic], basis: Basis) -> tuple[SumWay, ...]:
     """List the ways in which a question's statistics can be made, the plain one first.
 
     A partition needs rows that are added or removed and that count in full, or by their share of a person's rows; and
@@ -68,26 +68,26 @@ def possible_ways(statistics: Sequence[Statistic], basis: Basis) -> tuple[Way, .
     free = neighbours_of(basis.rows) == ADD_REMOVE and not isinstance(basis.share, GroupShare)
     sums = [one for one in statistics if isinstance(one, _SUMS)]
     if not free or not sums or (len(statistics) == 1 and isinstance(sums[0], Sum)):
-        return (Way.APART,)
+        return (SumWay.APART,)
     columns = {x for one in sums for x in expressions_of(one)}
     several = len(_components(sums)) > 1 and len(columns) <= 4
-    wanted = {Way.CENTRED: any(isinstance(one, Sum) for one in sums), Way.TOGETHER: several}
-    return tuple(way for way in Way if wanted.get(way, True))
+    wanted = {SumWay.CENTRED: any(isinstance(one, Sum) for one in sums), SumWay.TOGETHER: several}
+    return tuple(way for way in SumWay if wanted.get(way, True))
 
 
-def recipes_of(statistics: Sequence[Statistic], basis: Basis, way: Way) -> list[Recipe]:
+def recipes_of(statistics: Sequence[Statistic], basis: Basis, way: SumWay) -> list[Recipe]:
     """Return how each statistic is made, in this way.
 
     Refuses columns that are no numbers or have too many steps for a partition; another way may do.
     """
     plain = [recipe_of(one, basis) for one in statistics]
-    if way is Way.APART:
+    if way is SumWay.APART:
         return plain
-    if way is Way.CENTRED:
+    if way is SumWay.CENTRED:
         return [_centred(one, basis) or usual for one, usual in zip(statistics, plain, strict=True)]
     sums = [one for one in statistics if isinstance(one, _SUMS)]
     found = _components(sums)
-    groups = [frozenset().union(*found)] if way is Way.TOGETHER else found
+    groups = [frozenset().union(*found)] if way is SumWay.TOGETHER else found
     pieces = [_Piece.of(group, statistics, basis, rows=place == 0) for place, group in enumerate(groups)]
     return [
         next((recipe for piece in pieces if (recipe := piece.recipe(one)) is not None), usual)

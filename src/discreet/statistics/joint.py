@@ -20,7 +20,7 @@ from ..query.domains.domain import Whole
 from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance
 from .laws.box import at_least
 from .laws.joint_error import JointLines, correlation_miss, joint_mean_error, joint_moment_error
-from .laws.line import Weights, total_reach
+from .laws.line import TotalWeights, total_reach
 from .laws.moment import root_error
 from .laws.noise_sum import IntegerNoise
 from .recipe import EVEN_DATA, SIZED_DATA, Draws, Need, NoiseModel
@@ -52,7 +52,7 @@ class JointTotalRecipe:
     whole: bool
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> TotalWeights:
         """What each total counts for."""
         rows = _form(self.partition, dict.fromkeys(self.present, 0))
         if self.place is None:
@@ -95,7 +95,7 @@ class JointMeanRecipe:
     kind: Whole
 
     @property
-    def _forms(self) -> tuple[Weights, Weights]:
+    def _forms(self) -> tuple[TotalWeights, TotalWeights]:
         return _form(self.partition, {self.place: 1}), _form(self.partition, {self.place: 0})
 
     @property
@@ -131,7 +131,7 @@ class JointVarianceRecipe:
     root: bool
 
     @property
-    def _forms(self) -> tuple[Weights, Weights, Weights]:
+    def _forms(self) -> tuple[TotalWeights, TotalWeights, TotalWeights]:
         squares, total, rows = (_form(self.partition, {self.place: power}) for power in (2, 1, 0))
         return squares, total, rows
 
@@ -214,7 +214,7 @@ class JointCorrelationRecipe:
     places: tuple[int, int]
 
     @property
-    def _squares(self) -> tuple[Weights, Weights]:
+    def _squares(self) -> tuple[TotalWeights, TotalWeights]:
         x, y = self.places
         return _form(self.partition, {x: 2, y: 0}), _form(self.partition, {x: 0, y: 2})
 
@@ -244,11 +244,13 @@ class JointCorrelationRecipe:
         return JointCorrelation(draws.totals, *forms, (x / a, y / b))
 
 
-def _form(partition: Partition, powers: dict[int, int]) -> Weights:
+def _form(partition: Partition, powers: dict[int, int]) -> TotalWeights:
     return partition.form([powers.get(place) for place in range(len(partition.columns))])
 
 
-def _cross_forms(partition: Partition, places: tuple[int, int]) -> tuple[Weights, Weights, Weights, Weights]:
+def _cross_forms(
+    partition: Partition, places: tuple[int, int]
+) -> tuple[TotalWeights, TotalWeights, TotalWeights, TotalWeights]:
     x, y = places
     products, first, second, rows = (_form(partition, {x: a, y: b}) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0)))
     return products, first, second, rows

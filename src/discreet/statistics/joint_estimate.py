@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from .laws.box import blurred, clip, mixed_blur, outward
-from .laws.line import Line, Noises, Weights, total_reach
-from .laws.profile import Cross, Spread, correlation_ends, covariance_ends, quotient_ends, variance_ends
+from .laws.line import Noises, TotalWeights, WeightedSum, total_reach
+from .laws.profile import CrossLines, SpreadLines, correlation_ends, covariance_ends, quotient_ends, variance_ends
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal
 
@@ -26,11 +26,11 @@ def _noises(totals: tuple[NoisyTotal, ...]) -> Noises:
     return tuple(total.noise for total in totals)
 
 
-def _line(weights: Weights, totals: tuple[NoisyTotal, ...]) -> Line:
-    return Line.of(weights, [total.value for total in totals])
+def _line(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
+    return WeightedSum.of(weights, [total.value for total in totals])
 
 
-def _sum(weights: Weights, totals: tuple[NoisyTotal, ...]) -> Fraction:
+def _sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> Fraction:
     return sum((w * total.value for w, total in zip(weights, totals, strict=True)), Fraction(0))
 
 
@@ -52,7 +52,7 @@ class JointTotal:
     """
 
     totals: tuple[NoisyTotal, ...]
-    weights: Weights
+    weights: TotalWeights
     low: Fraction | None = None
     whole: bool = False
     names: tuple[str, ...] = ()
@@ -89,8 +89,8 @@ class JointMean:
     """A mean of values from `low` to `high`, which were moved by at most `blur`."""
 
     totals: tuple[NoisyTotal, ...]
-    total: Weights
-    rows: Weights
+    total: TotalWeights
+    rows: TotalWeights
     low: Fraction
     high: Fraction
     width: Fraction
@@ -124,9 +124,9 @@ class JointVariance:
     """A variance, or its root, of values in a public range of some breadth, which were moved by at most `blur`."""
 
     totals: tuple[NoisyTotal, ...]
-    squares: Weights
-    total: Weights
-    rows: Weights
+    squares: TotalWeights
+    total: TotalWeights
+    rows: TotalWeights
     width: Fraction
     breadth: Fraction
     blur: Fraction
@@ -153,7 +153,7 @@ class JointVariance:
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
         squares, total, rows = (_line(w, self.totals) for w in (self.squares, self.total, self.rows))
-        of = Spread(squares, total, rows, _UNIT)
+        of = SpreadLines(squares, total, rows, _UNIT)
         most, factor = (0.5 if self.sample else 0.25), float(self.width) ** 2
         low, high = variance_ends(of, _noises(self.totals), most, beta, sample=self.sample)
         low, high = blurred(low * factor, high * factor, float(self.blur) * (1.5 if self.sample else 1.0))
@@ -168,10 +168,10 @@ class JointCovariance:
     """A covariance of two columns in public ranges of some breadths, whose values were moved by at most `blurs`."""
 
     totals: tuple[NoisyTotal, ...]
-    products: Weights
-    x: Weights
-    y: Weights
-    rows: Weights
+    products: TotalWeights
+    x: TotalWeights
+    y: TotalWeights
+    rows: TotalWeights
     widths: tuple[Fraction, Fraction]
     breadths: tuple[Fraction, Fraction]
     blurs: tuple[Fraction, Fraction]
@@ -201,7 +201,9 @@ class JointCovariance:
         """Bound the covariance of the exact totals."""
         p, x, y, n = (_line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows))
         most, factor = (0.5 if self.sample else 0.25), self.widths[0] * self.widths[1]
-        ends = covariance_ends(Cross(p, x, y, n, (_UNIT, _UNIT)), _noises(self.totals), most, beta, sample=self.sample)
+        ends = covariance_ends(
+            CrossLines(p, x, y, n, (_UNIT, _UNIT)), _noises(self.totals), most, beta, sample=self.sample
+        )
         slack = mixed_blur(self.breadths, self.blurs) * (2 if self.sample else 1)
         low, high = (Fraction(end) * factor for end in ends)
         return outward(clip((low - slack, high + slack), -self._limit, self._limit))
@@ -215,12 +217,12 @@ class JointCorrelation:
     """
 
     totals: tuple[NoisyTotal, ...]
-    products: Weights
-    x: Weights
-    y: Weights
-    rows: Weights
-    x_squares: Weights
-    y_squares: Weights
+    products: TotalWeights
+    x: TotalWeights
+    y: TotalWeights
+    rows: TotalWeights
+    x_squares: TotalWeights
+    y_squares: TotalWeights
     blurs: tuple[Fraction, Fraction]
 
     # fmt: off
@@ -244,8 +246,10 @@ class JointCorrelation:
         """Bound the correlation of the exact totals."""
         p, x, y, n = (_line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows))
         xx, yy = _line(self.x_squares, self.totals), _line(self.y_squares, self.totals)
-        sides = Spread(xx, x, n, _UNIT), Spread(yy, y, n, _UNIT)
-        (low, high), least = correlation_ends(Cross(p, x, y, n, (_UNIT, _UNIT)), *sides, _noises(self.totals), beta)
+        sides = SpreadLines(xx, x, n, _UNIT), SpreadLines(yy, y, n, _UNIT)
+        (low, high), least = correlation_ends(
+            CrossLines(p, x, y, n, (_UNIT, _UNIT)), *sides, _noises(self.totals), beta
+        )
         if min(least) <= 0:
             return -1.0, 1.0
         moved = sum(2 * float(blur) / math.sqrt(u) for blur, u in zip(self.blurs, least, strict=True))

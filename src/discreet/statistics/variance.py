@@ -18,7 +18,7 @@ from .laws.box import at_least, blurred
 from .laws.line import Noises
 from .laws.moment import moment_error, root_error
 from .laws.noise_sum import IntegerNoise
-from .laws.profile import Spread, variance_ends
+from .laws.profile import SpreadLines, variance_ends
 from .recipe import EVEN_DATA, SIZED_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, width_of
@@ -129,7 +129,7 @@ class VarianceEstimate:
         return self.squares.noise, self.total.noise, self.count.noise
 
     @property
-    def _spread(self) -> Spread:
+    def _spread(self) -> SpreadLines:
         """What it is made from; a centred value is far less than a width away from 0."""
         lines = own_lines((self.squares, self.total, self.count))
-        return Spread(lines[0], lines[1], lines[2], (-float(self.width), float(self.width)))
+        return SpreadLines(lines[0], lines[1], lines[2], (-float(self.width), float(self.width)))

@@ -13,29 +13,29 @@ from ...arithmetic.rounding import up
 from .least_error import least_error
 from .noise_sum import IntegerNoise, line_tail, sum_tail
 
-__all__ = ["Line", "Noises", "Weights", "line_reach", "total_reach"]
+__all__ = ["Noises", "TotalWeights", "WeightedSum", "line_reach", "total_reach"]
 
-Weights: TypeAlias = tuple[Fraction, ...]
+TotalWeights: TypeAlias = tuple[Fraction, ...]
 """The weights of totals, in the order in which they were released."""
 Noises: TypeAlias = tuple[IntegerNoise, ...]
 _FINE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WeightedSum:
     """The value of a weighted sum of noisy totals, and its weights, in floats."""
 
     value: float
     weights: tuple[float, ...]
 
     @classmethod
-    def of(cls, weights: Weights, values: Sequence[Fraction]) -> Line:
+    def of(cls, weights: TotalWeights, values: Sequence[Fraction]) -> WeightedSum:
         """Weigh exact values; the sum is rounded once.
 
-        >>> from discreet.statistics.laws.line import Line
+        >>> from discreet.statistics.laws.line import WeightedSum
         >>> from fractions import Fraction
-        >>> Line.of((Fraction(1, 2), Fraction(1)), (Fraction(4), Fraction(3)))
-        Line(value=5.0, weights=(0.5, 1.0))
+        >>> WeightedSum.of((Fraction(1, 2), Fraction(1)), (Fraction(4), Fraction(3)))
+        WeightedSum(value=5.0, weights=(0.5, 1.0))
         """
         total = sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(0))
         return cls(float(total), tuple(map(float, weights)))

@@ -26,9 +26,9 @@ from itertools import product
 
 import numpy as np
 
-from .line import Line, Noises, line_reach
+from .line import Noises, WeightedSum, line_reach
 
-__all__ = ["Cross", "Ends", "Spread", "correlation_ends", "covariance_ends", "quotient_ends", "variance_ends"]
+__all__ = ["CrossLines", "Ends", "SpreadLines", "correlation_ends", "covariance_ends", "quotient_ends", "variance_ends"]
 
 Ends = tuple[float, float]
 _ASIDE = 0.04
@@ -38,23 +38,23 @@ _HAIR = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SpreadLines:
     """What a variance is made from: Σx², Σx and the number of rows, and between which ends x lies."""
 
-    squares: Line
-    total: Line
-    rows: Line
+    squares: WeightedSum
+    total: WeightedSum
+    rows: WeightedSum
     within: Ends
 
 
 @dataclass(frozen=True, slots=True)
-class Cross:
+class CrossLines:
     """What a covariance is made from: Σxy, Σx, Σy and the number of rows, and between which ends x and y lie."""
 
-    products: Line
-    x: Line
-    y: Line
-    rows: Line
+    products: WeightedSum
+    x: WeightedSum
+    y: WeightedSum
+    rows: WeightedSum
     within: tuple[Ends, Ends]
 
 
@@ -73,21 +73,22 @@ def _shrink(within: Ends, bound: Callable[[Ends], Ends]) -> Ends:
     return ends
 
 
-def _bounds(lines: Sequence[Line], corners: Iterable[Sequence[float]]) -> list[float]:
+def _bounds(lines: Sequence[WeightedSum], corners: Iterable[Sequence[float]]) -> list[float]:
     """Return the greatest size of each weight of Σ cⱼ·lineⱼ over some corners c."""
     weights = np.array([line.weights for line in lines])
     found: list[float] = np.abs(np.array(list(corners)) @ weights).max(axis=0).tolist()
     return [bound * (1 + _HAIR) for bound in found]
 
 
-def quotient_ends(top: Line, bottom: Line, noises: Noises, within: Ends, beta: float) -> Ends:
+def quotient_ends(top: WeightedSum, bottom: WeightedSum, noises: Noises, within: Ends, beta: float) -> Ends:
     """Bound a quotient of totals that lies between public ends.
 
-    >>> from discreet.statistics.laws.line import Line
+    >>> from discreet.statistics.laws.line import WeightedSum
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> from discreet.statistics.laws.profile import quotient_ends
     >>> noises = (IntegerNoise(True, 2.0, 1.0),) * 2
-    >>> low, high = quotient_ends(Line(500.0, (1.0, 0.0)), Line(100.0, (0.0, 1.0)), noises, (-60.0, 60.0), 0.05)
+    >>> total, rows = WeightedSum(500.0, (1.0, 0.0)), WeightedSum(100.0, (0.0, 1.0))
+    >>> low, high = quotient_ends(total, rows, noises, (-60.0, 60.0), 0.05)
     >>> 4.6 < low < high < 5.4
     True
     """
@@ -102,7 +103,7 @@ def quotient_ends(top: Line, bottom: Line, noises: Noises, within: Ends, beta: f
     return _shrink(within, bound)
 
 
-def variance_ends(of: Spread, noises: Noises, most: float, beta: float, *, sample: bool) -> Ends:
+def variance_ends(of: SpreadLines, noises: Noises, most: float, beta: float, *, sample: bool) -> Ends:
     """Bound a variance of at most `most`."""
     below = of.rows.value - sample
     if below <= 0:
@@ -120,11 +121,11 @@ def variance_ends(of: Spread, noises: Noises, most: float, beta: float, *, sampl
     return _shrink((0.0, most), bound)
 
 
-def _line(lines: Sequence[Line], weights: Sequence[float]) -> float:
+def _line(lines: Sequence[WeightedSum], weights: Sequence[float]) -> float:
     return math.fsum(weight * line.value for weight, line in zip(weights, lines, strict=True))
 
 
-def covariance_ends(of: Cross, noises: Noises, most: float, beta: float, *, sample: bool) -> Ends:
+def covariance_ends(of: CrossLines, noises: Noises, most: float, beta: float, *, sample: bool) -> Ends:
     """Bound a covariance of at most `most` either way."""
     below = of.rows.value - sample
     if below <= 0:
@@ -142,12 +143,14 @@ def covariance_ends(of: Cross, noises: Noises, most: float, beta: float, *, samp
     return _shrink((-most, most), bound)
 
 
-def _means(of: Cross, noises: Noises, beta: float) -> tuple[Ends, Ends]:
+def _means(of: CrossLines, noises: Noises, beta: float) -> tuple[Ends, Ends]:
     x, y = (quotient_ends(t, of.rows, noises, w, beta) for t, w in zip((of.x, of.y), of.within, strict=True))
     return x, y
 
 
-def correlation_ends(of: Cross, x: Spread, y: Spread, noises: Noises, beta: float) -> tuple[Ends, tuple[float, float]]:
+def correlation_ends(
+    of: CrossLines, x: SpreadLines, y: SpreadLines, noises: Noises, beta: float
+) -> tuple[Ends, tuple[float, float]]:
     """Bound a correlation, and say how small the two variances may be.
 
     Four things stand beside it: two means and two variances. If a variance may be 0, nothing is known.
@@ -176,7 +179,7 @@ def correlation_ends(of: Cross, x: Spread, y: Spread, noises: Noises, beta: floa
     return _shrink(whole, bound), (u[0], v[0])
 
 
-def _roots(x: Spread, y: Spread, means: tuple[Ends, Ends], ratios: Ends) -> Ends:
+def _roots(x: SpreadLines, y: SpreadLines, means: tuple[Ends, Ends], ratios: Ends) -> Ends:
     """Bound (k·A + B/k)/2, with A, B the centred squares: at least √(AB), and greatest at an end of k."""
     sides = []
     for one, mean in ((x, means[0]), (y, means[1])):

@@ -22,7 +22,7 @@ from ...query.bounds.sensitivity import influence
 from ...query.bounds.shares import people_share, weight_of
 from ...query.domains.domain import Scalar
 from ..laws.box import Box, at_least, clip, outward
-from ..laws.line import Line
+from ..laws.line import WeightedSum
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
 from .addend import Addend
 from .basis import Basis
@@ -140,10 +140,10 @@ class NoisyTotal:
         return self.value - reach, self.value + reach
 
 
-def own_lines(totals: Sequence[NoisyTotal]) -> list[Line]:
+def own_lines(totals: Sequence[NoisyTotal]) -> list[WeightedSum]:
     """Return each of some totals as a line of all of them: itself, once."""
     places = range(len(totals))
-    return [Line(float(totals[i].value), tuple(float(i == j) for j in places)) for i in places]
+    return [WeightedSum(float(totals[i].value), tuple(float(i == j) for j in places)) for i in places]
 
 
 @dataclass(frozen=True, slots=True)
