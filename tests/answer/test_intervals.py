@@ -23,7 +23,7 @@ from discreet.statistics.cover import SumWay
 from support.profile import DEEP
 
 X, Y, N = Field("x"), Field("y"), Field("n")
-RUNS = 2000 if DEEP else 12
+RUNS = 400 if DEEP else 12
 ASKED = {
     "n": Count(), "n_x": CountOf(X), "total": Sum(X), "mean": Mean(X), "variance": Variance(X),
     "deviation": Variance(X, sample=False, root=True), "covariance": Covariance(X, Y), "correlation": Correlation(X, Y),
@@ -201,6 +201,16 @@ class TestLines:
         answer = run_plan(plan_question(asked, PureDP(1)), Remembered([{"x": 40, "y": 1}] * 300))
         low, high = answer.interval()[0]["r"]
         assert low <= 1 <= high
+
+
+def test_a_word_where_intervals_are_wider_than_planned():
+    """The plan supposed 1,000 rows in each key; one has 30."""
+    asked = question(relation(), {"m": Mean(X)}, [("region", REGIONS[:2])])
+    rows = [{"x": i % 60, "y": 1, "region": "N" if i > 30 else "S"} for i in range(1030)]
+    plan = plan_question(asked, PureDP(1))
+    answer = run_plan(plan, Remembered(rows))
+    assert "m wider than planned, which supposed 1,000 rows per key (assumed)" in str(answer)
+    assert "wider" not in str(run_plan(plan_question(asked, PureDP(1), size=10), Remembered(rows)))
 
 
 def test_columns_are_python_values():

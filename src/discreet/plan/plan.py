@@ -19,11 +19,11 @@ from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
-from ..statistics.recipe import PlannedRelease, Recipe
+from ..statistics.recipe import ANY_DATA, PlannedRelease, Recipe
 from ..statistics.releases.partition import JointRelease
 from ..statistics.releases.total import NoisyRelease
 from .selection import Selection
-from .text.plan import plan_dict, plan_html, plan_text
+from .text.plan import plan_dict, plan_html, plan_text, rows_words
 
 __all__ = ["Keys", "Plan", "public_tuples"]
 
@@ -92,6 +92,17 @@ class Plan:
         if predict is None:
             return made[0].error(beta)
         return predict([noise for one in made for noise in _noises(one)], self.size, beta)
+
+    @property
+    def supposing(self) -> tuple[str, ...]:
+        """The statistics whose errors are predicted for a number of rows, or for values of a certain spread."""
+        pairs = zip(self.uses, self.recipes, strict=True)
+        return tuple(name for (name, _), recipe in pairs if recipe.noise_model.supposes != ANY_DATA)
+
+    @property
+    def supposed(self) -> str:
+        """The number of rows that errors are predicted for, in words."""
+        return rows_words(self)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
         """Sum up the logarithms of the predicted errors; only differences between plans mean anything."""

@@ -20,7 +20,7 @@ from ..selection import KEY_PART, Selection
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["join_errors", "plan_dict", "plan_html", "plan_text", "share_text"]
+__all__ = ["join_errors", "plan_dict", "plan_html", "plan_text", "rows_words", "share_text"]
 
 
 def share_text(share: Share) -> str:
@@ -150,13 +150,13 @@ def _supposed(plan: Plan) -> str:
         names.setdefault(recipe.noise_model.supposes, []).append(name)
     said = {
         ANY_DATA: "any data",
-        SIZED_DATA: f"any data of {_rows_words(plan)}",
-        EVEN_DATA: f"{_rows_words(plan)}, values spread evenly over their ranges",
+        SIZED_DATA: f"any data of {rows_words(plan)}",
+        EVEN_DATA: f"{rows_words(plan)}, values spread evenly over their ranges",
     }
     return "; ".join(f"{', '.join(of)} for {said[supposes]}" for supposes, of in names.items())
 
 
-def _rows_words(plan: Plan) -> str:
+def rows_words(plan: Plan) -> str:
     """Return the number of rows that errors are predicted for, and who says so."""
     divided = plan.size_from == "declared" and plan.keys is not None and len(plan.keys) > 1
     source = "declared, divided evenly: a smaller key is further off" if divided else plan.size_from

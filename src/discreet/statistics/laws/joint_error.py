@@ -68,7 +68,8 @@ def _beaten(cell: Bounds, place: int, other: Bounds, by: int) -> bool:
     return all(a <= b for a, b in zip(cell, other, strict=True)) and (cell != other or by < place)
 
 
-def joint_mean_error(noises: Sequence[IntegerNoise], total: Bounds, rows: Bounds, size: int, beta: float) -> float:
+@lru_cache(maxsize=4096)
+def joint_mean_error(noises: tuple[IntegerNoise, ...], total: Bounds, rows: Bounds, size: int, beta: float) -> float:
     """Bound the error of a mean of values in 0..1, for any data: the worst mean is at an end, less the error itself."""
 
     def miss(t: float) -> float:
