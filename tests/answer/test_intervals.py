@@ -207,9 +207,9 @@ def test_a_word_where_intervals_are_wider_than_planned():
     """The plan supposed 1,000 rows in each key; one has 30."""
     asked = question(relation(), {"m": Mean(X)}, [("region", REGIONS[:2])])
     rows = [{"x": i % 60, "y": 1, "region": "N" if i > 30 else "S"} for i in range(1030)]
-    plan = plan_question(asked, PureDP(1))
-    answer = run_plan(plan, Remembered(rows))
-    assert "m wider than planned, which supposed 1,000 rows per key (assumed)" in str(answer)
+    answer = run_plan(plan_question(asked, PureDP(1), size=1000), Remembered(rows))
+    assert "m wider than planned, which supposed 1,000 rows per key (given)" in str(answer)
+    assert "wider" not in str(run_plan(plan_question(asked, PureDP(1)), Remembered(rows)))  # nobody vouched for it
     assert "wider" not in str(run_plan(plan_question(asked, PureDP(1), size=10), Remembered(rows)))
 
 

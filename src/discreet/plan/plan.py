@@ -73,7 +73,8 @@ class Plan:
     def errors(self, beta: float = 0.05) -> dict[str, tuple[float, ...]]:
         """Predict how far off the parts of each statistic are in one key, each with probability at least 1 − β.
 
-        Counts and sums in their own units; quantiles and modes in rows; for a mean: the sum's, then the count's.
+        Counts and sums in their own units; quantiles, modes and totals of a partition in rows; for a mean: the sum's,
+        then the count's.
         """
         return {name: tuple(self.releases[place].error(beta) for place in places) for name, places in self.uses}
 

@@ -61,9 +61,9 @@ def _below(answer: Answer) -> str:
 
 
 def _beyond_plan(answer: Answer) -> str:
-    """Return a word on intervals that are wider than the plan predicted: it supposed other data."""
+    """Return a word on intervals that are wider than was predicted for a number of rows that somebody vouched for."""
     plan = answer.plan
-    if not isinstance(plan, Plan) or answer.candidates:
+    if not isinstance(plan, Plan) or answer.candidates or plan.size_from == "assumed":
         return ""
     intervals, errors = _intervals(answer), plan.statistic_errors()
     wide = [name for name in plan.supposing if any(_half(row.get(name)) > 1.5 * errors[name] for row in intervals)]
