@@ -1,5 +1,7 @@
 """The project's own SQL under its own auditor: black box on the worst neighbours, grey box on all of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from audit.own_questions import (
@@ -21,7 +23,10 @@ from audit.own_questions import (
 from audit.replayed import program
 from discreet.audit import audit, neighbours, replay
 from discreet.engines import DuckDB
+from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
+from discreet.query.algebra.tally import GroupShare
+from discreet.statistics.releases.partition import JointRelease
 
 SQL = {name: f"SELECT {what} AS v FROM visits" for name, what in STATISTICS.items()} | WHOLE
 
@@ -127,3 +132,35 @@ def test_replay_on_duckdb(name):
     plan = planned(SQL[name], schema("people"), ONE)
     for comer in COMER.values():
         replay(program(plan, store=store), (PEOPLE, PEOPLE + comer), neighbours="add-remove", unit="id").require()
+
+
+class TestSharedTotals:
+    """Totals of a partition move together by at most what is declared; a twin that bounds each by itself is caught."""
+
+    SQL = "SELECT COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, VARIANCE(x) AS v FROM visits"
+
+    @pytest.mark.parametrize("unit", ["rows", "people"])
+    def test_they_are_replayed(self, unit):
+        plan = planned(self.SQL, schema(unit), ONE)
+        assert isinstance(plan.releases[0], JointRelease)
+        for pair in pairs(unit, "add-remove"):
+            replay(program(plan), pair, neighbours="add-remove", unit=None if unit == "rows" else "id").require()
+
+    def test_a_twin_with_the_share_of_each_key_is_refuted(self):
+        """Under GroupShare each total of a person is clipped by itself: together they pass r·S."""
+        plan = planned(self.SQL, schema("groups"), ONE)
+        [release] = plan.releases
+        need = replace(release.need, tally=replace(release.need.tally, share=GroupShare(1, 2)))
+        reach = int(release.need.sensitivity.l1) // 2  # two of the four rows
+        small = Sensitivity(reach, reach**2, reach, changed=reach)
+        twin = replace(plan, releases=(replace(release, need=need, mechanism=type(release.mechanism)(1, small)),))
+        mixed = [visit("new", 10), visit("new", 10), visit("new", 0), visit("new", 0)]
+        assert replay(program(twin), (PEOPLE, PEOPLE + mixed), neighbours="add-remove", unit="id").refuted
+
+    def test_a_twin_of_half_the_sensitivity_is_refuted(self):
+        plan = planned(self.SQL, schema("rows"), ONE)
+        [release] = plan.releases
+        half = int(release.need.sensitivity.l1) // 2
+        less = type(release.mechanism)(release.mechanism.scale / 2, Sensitivity(half, half**2, half, changed=half))
+        twin = replace(plan, releases=(replace(release, mechanism=less),))
+        assert replay(program(twin), (PEOPLE, PEOPLE + COMER["high"]), neighbours="add-remove").refuted

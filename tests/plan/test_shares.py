@@ -42,6 +42,7 @@ def moved(parts, give, take, amount):
     return found
 
 
+@pytest.mark.usefixtures("apart")
 class TestOptimum:
     """Σ wᵢ ln(errorᵢ) is least at the planned shares."""
 

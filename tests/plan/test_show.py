@@ -53,7 +53,7 @@ def test_relative_errors_where_a_size_is_known():
     assert shown["size"] == 1000
     assert shown["rows"][0]["relative"] == plan.statistic_errors()["n"] / 1000
     assert shown["rows"][1]["relative"] is None
-    assert "1,000 rows per key (declared)" in str(plan)
+    assert "1,000 rows per key (declared, divided evenly: a smaller key is further off)" in str(plan)
 
 
 def test_html_is_escaped_and_json_is_plain():

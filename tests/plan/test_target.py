@@ -33,7 +33,7 @@ from discreet.query.algebra.tree import (
     Where,
 )
 from discreet.statistics.laws.box import at_least
-from discreet.statistics.releases.total import NoisyRelease
+from discreet.statistics.releases.choice import ChosenRelease
 from support.profile import examples
 
 X, Y = Field("x"), Field("y")
@@ -47,7 +47,7 @@ def noisier(plan, factor, places=None):
     """The same plan with more noise, which costs less."""
 
     def more(place, release):
-        if not isinstance(release, NoisyRelease) or (places is not None and place not in places):
+        if isinstance(release, ChosenRelease) or (places is not None and place not in places):
             return release
         old = release.mechanism
         return replace(release, mechanism=type(old)(old.scale * factor, old.sensitivity))
@@ -98,6 +98,7 @@ class TestLeast:
         if len(plan.releases) == 3:
             assert [round(float(share), 4) for share in plan.parts] == [0.5, 0.25, 0.25]
 
+    @pytest.mark.usefixtures("apart")
     @pytest.mark.parametrize("under", UNDER, ids=NAMES)
     def test_several_at_once(self, under):
         asked = question(relation(), {"n": Count(), "m": Mean(X), "v": Variance(X), "q": Quantile(Y, Fraction(1, 2))},
@@ -124,6 +125,7 @@ class TestLeast:
         price, least = (amount_of(one.price(under)) for one in (other, plan))
         assert price >= least * Fraction(995, 1000)
 
+    @pytest.mark.usefixtures("apart")
     def test_a_count_shared_by_a_count_and_a_mean_serves_both(self):
         rows = Scan(Schema("t", Rows(), {"x": Integer(-9, 9, default=0)}))
         asked = question(rows, {"n": Count(), "m": Mean(X)})
@@ -154,6 +156,7 @@ class TestUnderAFilter:
         assert plan.spend == plan.price(open_filter(PureDP(1)))
         assert isinstance(plan.spend, PureDP)
 
+    @pytest.mark.usefixtures("apart")
     def test_a_spend_is_planned_with_what_the_filter_prices(self):
         asked = question(relation(), {f"s{i}": Sum(Call(Function.ADD, (X, Call(Function.NEGATE, (Y,))))) for i in range(1)}
                          | {f"v{i}": Variance(c) for i, c in enumerate((X, Y))} | {"r": Correlation(X, Y)})  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,13 +11,17 @@ from typing import TYPE_CHECKING
 
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
+from ..query.algebra.tree import Finish, Question
 from ..query.domains.type_of import ValueType, type_of
-from ..query.meaning.finish import Value, kept, shown, types_of
+from ..query.meaning.finish import NoisyRow, Types, Value, kept, shown, types_of
+from ..statistics.joint_estimate import JointTotal
 from ..statistics.laws.box import outward
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import KeyValues
 from . import export
+from .export import plain
 from .expression_box import box_of
+from .expression_line import bound_quotient
 from .level import read_level
 from .made import Made
 from .text.answer import answer_html, answer_text
@@ -49,18 +54,30 @@ class Answer:
     estimates: tuple[dict[str, NoisyValue], ...]
     receipt: object = None
     caption: str = field(default="", compare=False)
+    candidates: int = 0
 
     @classmethod
-    def of(cls, plan: Plan | Made, keys: Sequence[KeyValues], estimates: Sequence[dict[str, NoisyValue]]) -> Answer:
-        """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values."""
+    def of(
+        cls,
+        plan: Plan | Made,
+        keys: Sequence[KeyValues],
+        estimates: Sequence[dict[str, NoisyValue]],
+        *,
+        candidates: int | None = None,
+    ) -> Answer:
+        """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values.
+
+        `candidates` is the number of keys among which rows are picked, as many as there are by default.
+        """
         question, sorts = plan.question, types_of(plan.question)
         names = [key.name for key in question.keys]
-        values = [{name: made.value for name, made in row.items()} for row in estimates]
-        table: list[dict[str, Value]] = [
-            {**dict(zip(names, key, strict=True)), **row} for key, row in zip(keys, values, strict=True)
+        table: list[NoisyRow] = [
+            {**dict(zip(names, key, strict=True)), **{name: made.value for name, made in row.items()}}
+            for key, row in zip(keys, estimates, strict=True)
         ]
         places = kept(question.finish, table, sorts)
-        rows = [tuple(shown(question.finish, table[place], sorts).values()) for place in places]
+        rows = [_shown(question.finish, table[place], estimates[place], sorts) for place in places]
+        among = len(keys) if candidates is None else candidates
         return cls(
             tuple(name for name, _ in question.finish.columns),
             tuple(rows),
@@ -68,6 +85,7 @@ class Answer:
             plan,
             tuple(keys[place] for place in places),
             tuple(estimates[place] for place in places),
+            candidates=among if picks_by_noise(question) else 0,
         )
 
     def with_receipt(self, receipt: object, caption: str = "") -> Answer:
@@ -80,19 +98,28 @@ class Answer:
         names = {name for name, _ in self.plan.question.statistics}
         return tuple(name for name, made in self.plan.question.finish.columns if fields_of(made) & names)
 
-    def column(self, name: str) -> list[Value]:
-        """List the values of one column."""
+    def column(self, name: str) -> list[object]:
+        """List the values of one column as Python has them: dates and times, floats, text."""
         place = self.columns.index(name)
-        return [row[place] for row in self.rows]
+        return [plain(row[place], self.sorts[place]) for row in self.rows]
 
-    def interval(self, level: float = 0.95) -> tuple[dict[str, Interval], ...]:
+    def interval(self, level: float = 0.95, *, joint: bool = False) -> tuple[dict[str, Interval], ...]:
         """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.
 
-        Columns computed from k statistics take each of them at 1 − (1 − level)/k. None where no bound is known: a mode,
-        a quotient whose divisor may be 0.
+        `joint`: all intervals of the answer hold at once with that probability. Where rows were picked by noisy values
+        (HAVING, ORDER BY … LIMIT), a column's intervals hold at once for all keys among which they were picked, since
+        the largest of many noisy values is one that noise made large. Noise in different keys is independent, so of m
+        keys each is taken at level^(1/m); of k columns each at 1 − (1 − level)/k.
+
+        Columns that are quotients of sums are bounded by the noise of both (Fieller 1954); those computed otherwise
+        from k statistics take each at 1 − (1 − level)/k. None where no bound is known: a mode, a quotient whose divisor
+        may be 0.
         """
-        beta = 1 - read_level(level)
         made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
+        among = max(self.candidates, len(self) if joint else 1, 1)
+        beta = (1 - read_level(level)) / (max(1, len(made)) if joint else 1)
+        if among > 1:
+            beta = -math.expm1(math.log1p(-beta) / among)
         return tuple(
             {name: self._interval(expression, key, row, beta) for name, expression in made}
             for key, row in zip(self.keys, self.estimates, strict=True)
@@ -101,6 +128,10 @@ class Answer:
     def _interval(self, expression: Expression, key: KeyValues, row: dict[str, NoisyValue], beta: float) -> Interval:
         if isinstance(expression, Field):
             return row[expression.name].interval(beta)
+        known = dict(zip((column.name for column in self.plan.question.keys), key, strict=True))
+        found = bound_quotient(expression, row, known, beta)
+        if found is not None:
+            return found
         used = fields_of(expression) & set(row)
         boxes = {k.name: _box((v, v)) for k, v in zip(self.plan.question.keys, key, strict=True)}
         boxes |= {name: _box(row[name].interval(beta / len(used))) for name in used}
@@ -142,6 +173,20 @@ class Answer:
     def plot(self, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
         """Draw one noisy column with its error bars (needs matplotlib)."""
         return plot(self, column, level)
+
+
+def picks_by_noise(question: Question) -> bool:
+    """Return whether rows are picked by noisy values: by HAVING, or by LIMIT in an order of them."""
+    finish, names = question.finish, {name for name, _ in question.statistics}
+    ordered = finish.limit is not None and any(fields_of(expression) & names for expression, _ in finish.order)
+    return ordered or (finish.having is not None and bool(fields_of(finish.having) & names))
+
+
+def _shown(finish: Finish, row: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types) -> tuple[Value, ...]:
+    """Return the columns of a row: statistics as they are shown, and what is computed from them before rounding."""
+    exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
+    found, computed = shown(finish, row, sorts), shown(finish, {**row, **exact}, sorts)
+    return tuple(found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns)
 
 
 def _box(ends: tuple[Value, Value] | None) -> tuple[Fraction, Fraction] | None:

@@ -17,8 +17,7 @@ from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
-from ..statistics.recipe import Draws, NoisyValue
-from ..statistics.releases.choice import ChosenCell
+from ..statistics.recipe import Drawn, Draws, NoisyValue
 from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
 from .fresh_noise import draw
@@ -124,8 +123,8 @@ def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
 
 def _drawn(
     plan: Plan, keys: Sequence[KeyValues], engine: Tallier, level: float, bits: Bits | None
-) -> list[Sequence[NoisyTotal | ChosenCell]]:
-    drawn: list[Sequence[NoisyTotal | ChosenCell]] = [[] for _ in plan.releases]
+) -> list[Sequence[Drawn]]:
+    drawn: list[Sequence[Drawn]] = [[] for _ in plan.releases]
     places = [place for place in range(len(drawn)) if place != plan.counted]
     if not keys or not places:
         return drawn

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ..optional import load
 from ..query.domains.type_of import ValueType
 from ..query.domains.words import EPOCH
-from ..query.meaning.finish import Value
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -26,7 +25,7 @@ __all__ = ["plain", "to_arrow", "to_csv", "to_dict", "to_pandas", "to_polars"]
 _START = datetime(1970, 1, 1)
 
 
-def plain(value: Value, sort: ValueType | None) -> object:
+def plain(value: object, sort: ValueType | None) -> object:
     """Turn a value into what other tools expect.
 
     >>> from discreet.answer.export import plain
@@ -47,7 +46,7 @@ def to_dict(answer: Answer, level: float | None = None) -> dict[str, list[object
     intervals = None if level is None else answer.interval(level)
     columns: dict[str, list[object]] = {}
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
-        columns[name] = [plain(value, sort) for value in answer.column(name)]
+        columns[name] = answer.column(name)
         if intervals is not None and name in answer.noisy:
             for place, end in enumerate(("low", "high")):
                 ends = [row[name] for row in intervals]

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..statistics.laws.box import Box, ratio
+from .expression_line import is_nullif
 
 __all__ = ["box_of"]
 
@@ -29,6 +30,8 @@ def box_of(expression: Expression, boxes: Boxes) -> Box | None:
             return boxes.get(name)
         case Constant(value=int() | Fraction() as value) if not isinstance(value, bool):
             return Fraction(value), Fraction(value)
+        case Call(arguments=(_, _, inner)) if is_nullif(expression):
+            return box_of(inner, boxes)
         case Call(function=function, arguments=arguments) if function in _RULES:
             found = [box_of(argument, boxes) for argument in arguments]
             known = [box for box in found if box is not None]

@@ -8,9 +8,11 @@ import numpy as np
 
 from ..noise import Bits
 from ..statistics.laws.noise_sum import Additive
-from ..statistics.recipe import PlannedRelease
+from ..statistics.recipe import Drawn, PlannedRelease
 from ..statistics.releases.choice import ChosenCell, ChosenRelease
+from ..statistics.releases.partition import JointRelease, JointTotals
 from ..statistics.releases.total import ExactTotals, KeyValues, NoisyTotal
+from .gather import GatheredTotals
 
 __all__ = ["add_noise", "choose_cells", "draw"]
 
@@ -32,9 +34,16 @@ def choose_cells(
 
 
 def draw(
-    release: PlannedRelease, counts: ExactTotals, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
-) -> Sequence[NoisyTotal | ChosenCell]:
+    release: PlannedRelease,
+    counts: GatheredTotals,
+    keys: Sequence[KeyValues],
+    level: float,
+    *,
+    bits: Bits | None = None,
+) -> Sequence[Drawn]:
     """Release one thing for all keys."""
+    if isinstance(release, JointRelease):
+        return _draw_joint(release, counts, keys, bits=bits)
     if isinstance(release, ChosenRelease):
         places = choose_cells(release, counts, keys, level, bits=bits)
         return [ChosenCell(release.need.cells, place, release.error()) for place in places]
@@ -42,3 +51,12 @@ def draw(
     return [
         NoisyTotal(steps, release.unit, release.mechanism) for steps in add_noise(release.mechanism, exact, bits=bits)
     ]
+
+
+def _draw_joint(
+    release: JointRelease, counts: JointTotals, keys: Sequence[KeyValues], *, bits: Bits | None
+) -> list[tuple[NoisyTotal, ...]]:
+    """Add noise to all totals of all keys at once."""
+    exact = [release.need.exact(counts, key) for key in keys]
+    noisy = iter(add_noise(release.mechanism, [total for each in exact for total in each], bits=bits))
+    return [tuple(NoisyTotal(next(noisy), release.unit, release.mechanism) for _ in each) for each in exact]

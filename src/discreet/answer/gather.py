@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ..query.algebra.tally import Tally, Term, Totals
 from ..statistics.recipe import Need
-from ..statistics.releases.total import ExactTotals, KeyValues, TotalNeed
+from ..statistics.releases.partition import PartitionNeed
+from ..statistics.releases.total import KeyValues, TotalNeed
 
-__all__ = ["Tallier", "frame_of", "gather"]
+__all__ = ["GatheredTotals", "Tallier", "frame_of", "gather"]
+
+GatheredTotals: TypeAlias = dict[KeyValues, Any]
+"""What one need's `exact` takes: for the keys that occur a number, or those of a partition."""
 
 
 class Tallier(Protocol):
@@ -26,21 +30,29 @@ def frame_of(need: Need, keys: Sequence[KeyValues]) -> Tally:
     """Return the tally of something needed for some keys, and for all its cells, without its term."""
     if not need.tally.keys:
         return replace(need.tally, terms=())
-    only = keys if isinstance(need, TotalNeed) else [(*key, *place) for key, place in product(keys, need.cells.places)]
+    only = (
+        keys
+        if isinstance(need, TotalNeed | PartitionNeed)
+        else [(*key, *place) for key, place in product(keys, need.cells.places)]
+    )
     return replace(need.tally, terms=(), only=tuple(only))
 
 
-def gather(needs: Sequence[Need], keys: Sequence[KeyValues], store: Tallier) -> list[ExactTotals]:
+def gather(needs: Sequence[Need], keys: Sequence[KeyValues], store: Tallier) -> list[GatheredTotals]:
     """Ask the store for everything that is needed, in as few questions as possible."""
     frames = [frame_of(need, keys) for need in needs]
     asked: dict[Tally, dict[Term, int]] = {}
     for need, frame in zip(needs, frames, strict=True):
         terms = asked.setdefault(frame, {})
-        terms.setdefault(need.tally.terms[0], len(terms))
+        for term in need.tally.terms:
+            terms.setdefault(term, len(terms))
     found = {frame: store.tally(replace(frame, terms=tuple(terms))) for frame, terms in asked.items()}
-    places = [asked[frame][need.tally.terms[0]] for need, frame in zip(needs, frames, strict=True)]
-    return [_column(found[frame], place) for frame, place in zip(frames, places, strict=True)]
+    return [_totals_of(need, found[frame], asked[frame]) for need, frame in zip(needs, frames, strict=True)]
 
 
-def _column(totals: Totals, place: int) -> ExactTotals:
-    return {key: each[place] for key, each in totals.items()}
+def _totals_of(need: Need, totals: Totals, terms: Mapping[Term, int]) -> GatheredTotals:
+    """Pick the totals of one need: a number for each key, or several that are released together."""
+    places = [terms[term] for term in need.tally.terms]
+    if isinstance(need, PartitionNeed):
+        return {key: tuple(each[place] for place in places) for key, each in totals.items()}
+    return {key: each[places[0]] for key, each in totals.items()}

@@ -72,11 +72,13 @@ def answer_to_json(answer: Answer) -> Json:
     """
     mechanisms = _Mechanisms()
     rows = [{name: _write_estimate(estimate, mechanisms) for name, estimate in row.items()} for row in answer.estimates]
+    picked = {"candidates": answer.candidates} if answer.candidates else {}
     return {
         "answer": VERSION,
         "keys": [[scalar_to_json(value) for value in key] for key in answer.keys],
         "estimates": rows,
         "mechanisms": [mechanism_to_json(mechanism) for mechanism in mechanisms.listed],
+        **picked,
     }
 
 
@@ -87,14 +89,29 @@ def answer_from_json(data: object, plan: Plan | Made) -> Answer:
 
     Refuses other versions, unknown fields, and an answer whose keys or statistics are not those of the question.
     """
-    return Answer.of(plan, *estimates_from_json(data, plan.question))
+    keys, rows = estimates_from_json(data, plan.question)
+    return Answer.of(plan, keys, rows, candidates=_read_candidates(data, plan.question, len(keys)))
+
+
+def _read_candidates(data: object, question: Question, shown: int) -> int:
+    """Read among how many keys the rows were picked.
+
+    Release 0.1.0 did not write it down; of public keys it is their number, of others at least those that are shown.
+    """
+    if isinstance(data, dict) and "candidates" in data:
+        if type(data["candidates"]) is not int or data["candidates"] < shown:
+            raise InvalidArgument("candidates is a whole number of keys, at least as many as are shown")
+        return data["candidates"]
+    lists = [key.values for key in question.keys]
+    return max(shown, math.prod(1 if values is None else len(values) for values in lists))
 
 
 def estimates_from_json(
     data: object, question: Question
 ) -> tuple[list[tuple[Scalar, ...]], list[dict[str, NoisyValue]]]:
     """Read the keys and the estimates of an answer to a question, row by row; refuses as `answer_from_json`."""
-    given = read_object(data, {"answer", "keys", "estimates", "mechanisms"}, "an answer")
+    more = {"candidates"} if isinstance(data, dict) and "candidates" in data else set()
+    given = read_object(data, {"answer", "keys", "estimates", "mechanisms"} | more, "an answer")
     if given["answer"] != VERSION or type(given["answer"]) is not int:
         raise InvalidArgument(f"this answer is in an unknown version; this release reads {VERSION}")
     mechanisms = [mechanism_from_json(one) for one in read_list(given["mechanisms"], "mechanisms")]
@@ -172,9 +189,11 @@ def _write(kind: str, value: Any, mechanisms: _Mechanisms) -> object:  # noqa: A
     match kind:
         case "noisy":
             return [value.steps, str(value.unit), mechanisms.place(value.mechanism)]
+        case "noisies":
+            return [_write("noisy", part, mechanisms) for part in value]
         case "amount" | "amount or null":
             return None if value is None else str(value)
-        case "amounts":
+        case "amounts" | "weights":
             return [str(part) for part in value]
         case "scalars":
             return [scalar_to_json(part) for part in value]
@@ -182,12 +201,16 @@ def _write(kind: str, value: Any, mechanisms: _Mechanisms) -> object:  # noqa: A
             return scalar_to_json(value)
         case "float":
             return repr(value)
+        case "texts":
+            return list(value)
     return bool(value)
 
 
 def _read(kind: str, value: object, mechanisms: list[Additive]) -> object:
     if kind == "noisy":
         return _read_noisy(value, mechanisms)
+    if kind == "noisies":
+        return tuple(_read_noisy(one, mechanisms) for one in read_list(value, "noisy totals"))
     if kind == "amount or null" and value is None:
         return None
     return _READERS[kind](value)
@@ -227,16 +250,30 @@ def _truth(value: object) -> bool:
     return value
 
 
+def _texts(value: object) -> tuple[str, ...]:
+    found = read_list(value, "names")
+    names = tuple(one for one in found if isinstance(one, str))
+    if len(names) != len(found):
+        raise InvalidArgument("names are written as texts")
+    return names
+
+
 def _amount(value: object) -> Fraction:
     return read_amount(value, "an estimate")
+
+
+def _amounts(value: object) -> tuple[Fraction, ...]:
+    return tuple(map(_amount, read_list(value, "weights")))
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {
     "amount": _amount,
     "amount or null": _amount,
     "amounts": _pair(_amount),
+    "weights": _amounts,
     "scalars": _pair(scalar_from_json),
     "scalar": scalar_from_json,
     "float": _float,
     "truth": _truth,
+    "texts": _texts,
 }

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from ..errors import InvalidArgument
 from ..noise.geometric import MOST_SCALE
-from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
+from ..statistics.laws.noise_sum import LEAST_SCALE
 from .layout import Layout, Use
 
 __all__ = ["ErrorGoal", "balance", "least_prices"]
@@ -46,12 +46,12 @@ class ErrorGoal:
 
     def room(self, use: Use, error: float, scales: dict[int, float]) -> float:
         """Return by what factor the noise of a statistic may grow: below 1 if its error is missed."""
-        noises = [IntegerNoise(self.laplace, max(scales[r], LEAST_SCALE), self.layout.unit(r)) for r in use.places]
+        noises = [one for r in use.places for one in self.layout.noises(r, scales[r], laplace=self.laplace)]
         predicted = use.model.law(noises, self.size, self.beta) if use.model.law else 0.0
         found = max(predicted, error / _MOST_ROOM)
         if found >= use.model.most:
             return 0.5
-        return (error / found) ** (2 if use.model.root else 1)
+        return error / found
 
 
 def balance(goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]) -> dict[int, Fraction]:
@@ -65,7 +65,7 @@ def balance(goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict
     squares = [_squares(goal, use) for use, _ in several]
     lengths = {r: layout.length(r, laplace=goal.laplace) for each in squares for r in each}
     floors = {r: (lengths[r] / float(scale)) ** (2 / power) for r, scale in singles.items() if r in lengths}
-    limits = [max((t ** (2 if use.model.root else 1) * goal.size / 2) ** 2, _LEAST_LIMIT) for use, t in several]
+    limits = [max((t * goal.size / 2) ** 2, _LEAST_LIMIT) for _, t in several]
     scales: dict[int, float] = {}
     for _ in range(_ROUNDS):
         before, prices = scales, least_prices(squares, limits, floors, power)
@@ -135,6 +135,8 @@ def _fitted(goal: ErrorGoal, several: Sequence[tuple[Use, float]], scales: dict[
         low, high = low / 2, low
         if low < _LEAST:
             raise _beyond(goal, several)
+    while met(high) and high < 1 / _LEAST:
+        low, high = high, 2 * high
     while high - low > _CLOSE / 4 * low:
         middle = (low + high) / 2
         low, high = (middle, high) if met(middle) else (low, middle)

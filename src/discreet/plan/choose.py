@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import assert_never
 
 from ..errors import InvalidArgument, UnsupportedQuery
@@ -43,21 +44,23 @@ from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tree import Question
 from ..query.bounds.shares import possible_shares
+from ..statistics.cover import SumWay
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from .asked import Asked
 from .counted import CountSelection, count_selection, counted_layout
 from .division import divide
-from .layout import Layout, layout_of
+from .layout import Layout, layouts_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
 from .selection import Selection, key_part, selection_of
 from .split import Divisible, routes_under, split
 from .target import meet
+from .text.plan import join_errors
 
 __all__ = ["amount_of", "choose"]
 
-Way = tuple[Selection | Fraction | None, Divisible] | bool
+Route = tuple[Selection | Fraction | None, Divisible] | bool
 """A selection of keys, or the δ with which a count shows them, and a budget to divide; or, where errors are to be met,
 whether noise is geometric."""
 
@@ -72,8 +75,10 @@ def choose(question: Question, asked: Asked) -> Plan:
     plans: list[Plan] = []
     refused: Exception | None = None
     for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        layout = layout_of(question, share, None if keys is None else len(keys), asked.public_values)
-        for way in ways:
+        layouts = layouts_of(question, share, None if keys is None else len(keys), asked.public_values)
+        for layout, way in product(layouts, ways):
+            if layout.joint and not _pure(way):  # partitions are for noise that hides a change in L1
+                continue
             try:
                 plans.append(_made(question, asked, keys, layout, way))
             except (InvalidArgument, UnsupportedQuery) as error:  # another share or way may do
@@ -81,12 +86,34 @@ def choose(question: Question, asked: Asked) -> Plan:
     if refused is not None and not plans:
         raise refused
     if asked.spend is None:
-        return min(plans, key=lambda plan: amount_of(plan.spend))
+        ranked = sorted(plans, key=lambda plan: amount_of(plan.spend))
+        return _explained(ranked[0], ranked)
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-    return next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+    best = next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+    return _explained(best, ranked)
 
 
-def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
+def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
+    """Return the plan with the reason for its way of sums: what the best of the others would miss by, or cost."""
+    other = next((plan for plan in ranked if (plan.way is SumWay.APART) != (best.way is SumWay.APART)), None)
+    if other is None:
+        return best
+    words = f"off by {join_errors(other)}" if best.spend == other.spend else f"as near at {other.spend}"
+    chosen = {
+        SumWay.APART: "each statistic has totals of its own: with shared ones they",
+        SumWay.CENTRED: "sums are centred and share the number of rows: each by itself, they",
+        SumWay.BY_COLUMN: "the statistics of a column share its totals: with totals of their own they",
+        SumWay.TOGETHER: "all statistics share their totals: with totals of their own they",
+    }
+    return replace(best, why=f"{chosen[best.way]} would be {words}")
+
+
+def _pure(route: Route) -> bool:
+    """Return whether the noise of a route is geometric."""
+    return route if isinstance(route, bool) else isinstance(route[1], PureDP)
+
+
+def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Route]:
     spend = asked.spend
     if keys is None and asked.under and not asked.under.terms.delta:
         raise _unknown(
@@ -104,7 +131,7 @@ def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
     return _unknown_ways(question, asked, spend)
 
 
-def _unknown_ways(question: Question, asked: Asked, spend: ApproxDP) -> Sequence[Way]:
+def _unknown_ways(question: Question, asked: Asked, spend: ApproxDP) -> Sequence[Route]:
     """List how unknown keys can be found: by themselves, or by a count that is asked for. δ is kept to the filter's."""
     kept = spend.delta if asked.under is None else min(spend.delta, asked.under.terms.delta)
     half = min(spend.delta / 2, kept)
@@ -127,7 +154,7 @@ def _unknown(question: Question, why: str) -> InvalidArgument:
     return InvalidArgument(f"the keys of {names} are not public, and {why}, or list the keys")
 
 
-def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, way: Way) -> Plan:
+def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, way: Route) -> Plan:
     """Make one plan, and see that the filter can price it."""
     if isinstance(way, bool):
         releases, selection = meet(layout, asked.errors or (), asked.size, asked.beta, laplace=way), None
@@ -138,7 +165,7 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)
     spend = asked.spend or PureDP(0)
-    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts)
+    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts, layout.way)
     price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
     return plan if asked.spend else replace(plan, spend=price)
 

@@ -41,6 +41,7 @@ from ..query.algebra.tree import Count, CountPeople, Question
 from ..query.bounds.rows import multiplicity, neighbours_of, unit_of
 from ..query.bounds.sensitivity import influence
 from ..query.bounds.shares import most_groups
+from ..statistics.cover import SumWay
 from ..statistics.recipe import Need
 from ..statistics.releases.total import KeyValues, NoisyRelease, TotalNeed
 from .layout import Layout
@@ -95,6 +96,8 @@ def counted_layout(question: Question, layout: Layout) -> tuple[Layout, int]:
 
     Refuses a question without such a count, and where the bounds of a person do not allow it.
     """
+    if layout.way is not SumWay.APART:
+        raise UnsupportedQuery("a count that shows keys is a total of its own")
     found = [(use, s) for use, (_, s) in zip(layout.uses, question.statistics, strict=True) if _counts(s)]
     for use, statistic in sorted(found, key=lambda one: not isinstance(one[1], CountPeople)):
         place, person = use.places[0], isinstance(unit_of(question.rows), People)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..errors import UnsupportedQuery
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
-from ..statistics.of import recipe_of
+from ..statistics.cover import SumWay, possible_ways, recipes_of
+from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
 from ..statistics.recipe import Need, NoiseModel, Recipe
 from ..statistics.releases.basis import basis_of
 from ..statistics.releases.choice import ChoiceNeed
+from ..statistics.releases.partition import PartitionNeed
 
-__all__ = ["Layout", "Use", "layout_of"]
+__all__ = ["Layout", "Use", "layout_of", "layouts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +37,23 @@ class Layout:
     share: Share
     needs: tuple[Need, ...]
     uses: tuple[Use, ...]
+    way: SumWay = SumWay.APART
+
+    @property
+    def joint(self) -> bool:
+        """Whether some totals are released together."""
+        return any(isinstance(need, PartitionNeed) for need in self.needs)
 
     def unit(self, place: int) -> float:
         """Return what one step of a total is worth."""
         need = self.needs[place]
         return 1.0 if isinstance(need, ChoiceNeed) else float(need.unit)
+
+    def noises(self, place: int, scale: float, *, laplace: bool) -> list[IntegerNoise]:
+        """Return the noise of one release at some scale, in steps: one, or one for each of its totals."""
+        need = self.needs[place]
+        count = len(need.tally.terms) if isinstance(need, PartitionNeed) else 1
+        return [IntegerNoise(laplace, max(scale, LEAST_SCALE), self.unit(place))] * count
 
     def length(self, place: int, *, laplace: bool) -> float:
         """Return what one unit can change, Δ1 or Δ2, in steps; of a choice, 1."""
@@ -51,15 +67,34 @@ class Layout:
         return self.length(place, laplace=laplace) * self.unit(place)
 
 
-def layout_of(question: Question, share: Share, keys: int | None, public_values: PublicValues | None) -> Layout:
+def layouts_of(
+    question: Question, share: Share, keys: int | None, public_values: PublicValues | None
+) -> Iterator[Layout]:
+    """List what a question needs under a share, in every way in which its statistics can be made.
+
+    Refuses what has no bound under this share; a way that is not possible here is left out.
+    """
+    basis = basis_of(question, share, keys, public_values)
+    for way in possible_ways([statistic for _, statistic in question.statistics], basis):
+        try:
+            yield layout_of(question, share, keys, public_values, way)
+        except UnsupportedQuery:
+            if way is SumWay.APART:
+                raise
+
+
+def layout_of(
+    question: Question, share: Share, keys: int | None, public_values: PublicValues | None, way: SumWay = SumWay.APART
+) -> Layout:
     """List what a question needs under a share; the same total of two statistics is one.
 
     Refuses what has no bound under this share.
     """
     basis, places, needs = basis_of(question, share, keys, public_values), dict[object, int](), list[Need]()
     uses: list[Use] = []
-    for name, statistic in question.statistics:
-        recipe, found = recipe_of(statistic, basis), list[int]()
+    recipes = recipes_of([statistic for _, statistic in question.statistics], basis, way)
+    for (name, statistic), recipe in zip(question.statistics, recipes, strict=True):
+        found = list[int]()
         for number, need in enumerate(recipe.needs(basis)):
             # a choice belongs to its statistic alone, and a thousand cells take long to compare
             mark = (statistic, number) if isinstance(need, ChoiceNeed) else need
@@ -68,4 +103,4 @@ def layout_of(question: Question, share: Share, keys: int | None, public_values:
                 needs.append(need)
             found.append(places[mark])
         uses.append(Use(name, tuple(found), recipe, recipe.noise_model))
-    return Layout(share, tuple(needs), tuple(uses))
+    return Layout(share, tuple(needs), tuple(uses), way)

@@ -17,12 +17,14 @@ from ..privacy.measures import Measure
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
-from ..statistics.laws.noise_sum import noise_of
-from ..statistics.recipe import PlannedRelease, Recipe
+from ..statistics.cover import SumWay
+from ..statistics.laws.noise_sum import IntegerNoise, noise_of
+from ..statistics.recipe import ANY_DATA, PlannedRelease, Recipe
+from ..statistics.releases.partition import JointRelease
 from ..statistics.releases.total import NoisyRelease
 from .counted import CountSelection, show_from
 from .selection import Selection, people_from
-from .text.plan import plan_dict, plan_html, plan_text
+from .text.plan import plan_dict, plan_html, plan_text, rows_words
 
 __all__ = ["Keys", "Plan", "public_tuples"]
 
@@ -34,7 +36,8 @@ class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 
     `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each statistic is
-    made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted.
+    made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted, `way`
+    how sums are released and `why` so.
     Everything here is public, and equal for equal questions.
     """
 
@@ -50,6 +53,8 @@ class Plan:
     size: int
     size_from: str
     level: Fraction
+    way: SumWay = SumWay.APART
+    why: str = ""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -74,15 +79,16 @@ class Plan:
     def errors(self, beta: float = 0.05) -> dict[str, tuple[float, ...]]:
         """Predict how far off the parts of each statistic are in one key, each with probability at least 1 − β.
 
-        Counts and sums in their own units; quantiles and modes in rows; for a mean: the sum's, then the count's.
+        Counts and sums in their own units; quantiles, modes and totals of a partition in rows; for a mean: the sum's,
+        then the count's.
         """
         return {name: tuple(self.releases[place].error(beta) for place in places) for name, places in self.uses}
 
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
         """Predict how far off each statistic is in a key of `size` rows, with probability at least 1 − β.
 
-        β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in rows, for the worst
-        data, and never flatter (see `statistics`).
+        β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in rows, for the data
+        that the statistic's noise model supposes, and never flatter (see `statistics`).
         """
         chance = float(1 - self.level) if beta is None else read_beta(beta)
         pairs = zip(self.uses, self.recipes, strict=True)
@@ -92,8 +98,18 @@ class Plan:
         made, predict = [self.releases[place] for place in places], recipe.noise_model.law
         if predict is None:
             return made[0].error(beta)
-        noises = [noise_of(one.mechanism, float(one.unit)) for one in made if isinstance(one, NoisyRelease)]
-        return predict(noises, self.size, beta)
+        return predict([noise for one in made for noise in _noises(one)], self.size, beta)
+
+    @property
+    def supposing(self) -> tuple[str, ...]:
+        """The statistics whose errors are predicted for a number of rows, or for values of a certain spread."""
+        pairs = zip(self.uses, self.recipes, strict=True)
+        return tuple(name for (name, _), recipe in pairs if recipe.noise_model.supposes != ANY_DATA)
+
+    @property
+    def supposed(self) -> str:
+        """The number of rows that errors are predicted for, in words."""
+        return rows_words(self)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
         """Sum up the logarithms of the predicted errors; only differences between plans mean anything.
@@ -120,6 +136,13 @@ class Plan:
     def to_dict(self) -> dict[str, object]:
         """Return what the table shows as plain values for JSON."""
         return plan_dict(self)
+
+
+def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
+    """Return the noise of a release: one, one for each of its totals, or none of a choice."""
+    if isinstance(release, JointRelease):
+        return release.noises
+    return (noise_of(release.mechanism, float(release.unit)),) if isinstance(release, NoisyRelease) else ()
 
 
 def public_tuples(question: Question) -> Keys | None:

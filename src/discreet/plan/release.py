@@ -14,10 +14,11 @@ from ..privacy.neighbours import Neighbours
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import Need, PlannedRelease
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
-from ..statistics.releases.total import NoisyRelease
+from ..statistics.releases.partition import JointRelease, PartitionNeed
+from ..statistics.releases.total import DistinctNeed, NoisyRelease, TotalNeed
 from .split import Divisible
 
-__all__ = ["choice_of", "release_of"]
+__all__ = ["choice_of", "noisy_release", "release_of"]
 
 
 def release_of(need: Need, budget: Divisible) -> PlannedRelease:
@@ -41,11 +42,18 @@ def release_of(need: Need, budget: Divisible) -> PlannedRelease:
     if isinstance(need, ChoiceNeed):
         return choice_of(need, budget)
     try:
-        return NoisyRelease(need, _noise(budget, need.sensitivity))
+        return noisy_release(need, _noise(budget, need.sensitivity))
     except InvalidArgument:
         raise UnsupportedQuery(
             "the noise would exceed 2^50 steps of the grid: declare a coarser step or tighter bounds, or spend more"
         ) from None
+
+
+def noisy_release(need: TotalNeed | DistinctNeed | PartitionNeed, mechanism: Additive) -> NoisyRelease | JointRelease:
+    """Return the release of totals with this noise: of one, or of several together."""
+    if isinstance(need, PartitionNeed):
+        return JointRelease(need, mechanism)
+    return NoisyRelease(need, mechanism)
 
 
 def choice_of(need: ChoiceNeed, budget: Divisible) -> ChosenRelease:

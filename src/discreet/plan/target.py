@@ -17,9 +17,9 @@ from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.selection.exponential import Exponential
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
-from ..statistics.releases.total import NoisyRelease
 from .balance import ErrorGoal, balance
 from .layout import Layout, Use
+from .release import noisy_release
 
 __all__ = ["meet"]
 
@@ -50,7 +50,7 @@ def meet(
     chosen = dict(_choices(layout, asked, beta, laplace=laplace))
     family = Geometric if laplace else DiscreteGaussian
     return tuple(
-        chosen[place] if isinstance(need, ChoiceNeed) else NoisyRelease(need, family(scales[place], need.sensitivity))
+        chosen[place] if isinstance(need, ChoiceNeed) else noisy_release(need, family(scales[place], need.sensitivity))
         for place, need in enumerate(layout.needs)
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..query.algebra.expression import Expression
+from .joint_estimate import JointTotal
 from .recipe import Draws, Need, NoiseModel
 from .releases.addend import rows_addend
 from .releases.basis import Basis
@@ -19,10 +20,11 @@ __all__ = ["CountRecipe"]
 
 @dataclass(frozen=True, slots=True)
 class CountRecipe:
-    """The number of rows where a condition holds, or of people."""
+    """The number of rows where a condition holds, or of people; by its name other statistics know the same total."""
 
     where: Expression
     people: bool = False
+    name: str = ""
 
     @property
     def noise_model(self) -> NoiseModel:
@@ -33,6 +35,9 @@ class CountRecipe:
         """List the one total."""
         return [total_need(rows_addend(self.where), basis, people=self.people)]
 
-    def estimate(self, draws: Draws) -> TotalEstimate:
+    def estimate(self, draws: Draws) -> TotalEstimate | JointTotal:
         """Return the noisy count, moved to 0 or above if `nonnegative`."""
-        return TotalEstimate(draws.totals[0], Fraction(0) if draws.nonnegative else None)
+        least = Fraction(0) if draws.nonnegative else None
+        if self.name:
+            return JointTotal(draws.totals, (Fraction(1),), least, names=(self.name,))
+        return TotalEstimate(draws.totals[0], least)

@@ -12,14 +12,15 @@ from typing import ClassVar
 
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
-from .laws.box import clip, mixed_blur, mixed_moment, outward, unbiased
+from .laws.box import at_least, clip, mixed_blur, outward
 from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
-from .recipe import Draws, Need, NoiseModel
+from .laws.profile import CrossLines, covariance_ends
+from .recipe import SIZED_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.product import blur_of, cross_addends, moment_blur, reach_of, width_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, total_need
+from .releases.total import NoisyTotal, own_lines, total_need
 
 __all__ = ["CovarianceEstimate", "CovarianceRecipe"]
 
@@ -47,7 +48,7 @@ class CovarianceRecipe:
             return min(most, found + moved)
 
         labels = ("products", "sum of x", "sum of y", "rows")
-        return NoiseModel(labels, (1.0, b, a, a * b), most=most, least=moved, law=law)
+        return NoiseModel(labels, (1.0, b, a, a * b), most=most, least=moved, law=law, supposes=SIZED_DATA)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values and of rows."""
@@ -64,7 +65,7 @@ class CovarianceRecipe:
 class CovarianceEstimate:
     """A covariance of two columns in public ranges of some widths, whose values were moved by at most `blurs`.
 
-    Interval: joint boxes of the four totals, as for a variance; |cov| ≤ width·width/4, with n − 1 twice that.
+    Interval: the profile of P − νX − μY + (μν − c)n, see `laws.profile`; |cov| ≤ width·width/4, with n − 1 twice that.
     """
 
     products: NoisyTotal
@@ -98,10 +99,10 @@ class CovarianceEstimate:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""
-        rows = self.count.box(beta, 4)
-        if rows[0] <= (1 if self.sample else 0):
-            return outward((-self._limit, self._limit))
-        box = mixed_moment(self.products.box(beta, 4), self.x.box(beta, 4), self.y.box(beta, 4), rows)
-        low, high = unbiased(box, rows) if self.sample else box
+        totals = (self.products, self.x, self.y, self.count)
+        products, x, y, rows = own_lines(totals)
+        a, b = map(float, self.widths)
+        of, noises = CrossLines(products, x, y, rows, ((-a, a), (-b, b))), tuple(total.noise for total in totals)
+        ends = covariance_ends(of, noises, at_least(self._limit), beta, sample=self.sample)
         slack = mixed_blur(self.widths, self.blurs) * (2 if self.sample else 1)
-        return outward(clip((low - slack, high + slack), -self._limit, self._limit))
+        return outward(clip((Fraction(ends[0]) - slack, Fraction(ends[1]) + slack), -self._limit, self._limit))

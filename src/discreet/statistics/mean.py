@@ -20,7 +20,7 @@ from ..query.domains.domain import Domain
 from .laws.box import clip, outward, ratio
 from .laws.least_error import least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
-from .recipe import Draws, Need, NoiseModel
+from .recipe import SIZED_DATA, Draws, Need, NoiseModel
 from .releases.addend import centred, middle_of, number_addend, present, range_of, rows_addend
 from .releases.basis import Basis
 from .releases.product import reach_of
@@ -48,7 +48,7 @@ class MeanRecipe:
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             return mean_error(noises[0], noises[1], reach, size, beta)
 
-        return NoiseModel(("sum", "rows"), (1.0, reach), most=2 * reach, law=law)
+        return NoiseModel(("sum", "rows"), (1.0, reach), most=2 * reach, law=law, supposes=SIZED_DATA)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values, which has half the sensitivity of the sum, and the rows that have one."""

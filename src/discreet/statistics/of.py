@@ -35,6 +35,7 @@ from .correlation import CorrelationEstimate, CorrelationRecipe
 from .count import CountRecipe
 from .covariance import CovarianceEstimate, CovarianceRecipe
 from .distinct import DistinctRecipe
+from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance
 from .mean import MeanEstimate, MeanRecipe
 from .mode import ModeEstimate, ModeRecipe
 from .quantile import QuantileEstimate, QuantileRecipe
@@ -56,6 +57,11 @@ ESTIMATES: tuple[type[NoisyValue], ...] = (
     CorrelationEstimate,
     QuantileEstimate,
     ModeEstimate,
+    JointTotal,
+    JointMean,
+    JointVariance,
+    JointCovariance,
+    JointCorrelation,
 )
 """What answers are made of; ledgers keep them, so this list only ever grows."""
 

@@ -1,10 +1,10 @@
 """What plans and answers ask of a statistic, whichever it is. Each file of this room gives one `Recipe`:
 
     needs         what must be released for it, with the sensitivity of each
-    noise_model   how strongly noise on these moves it, and how far off it will be, for the worst data
+    noise_model   how strongly noise on these moves it, and how far off it will be, for which data
     estimate      its value and interval, from what was released
 
-Numbers here never flatter: what is predicted is met at least as often as said, on any data with so many rows.
+Numbers here never flatter: what is predicted is met at least as often as said, on any data that it supposes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,30 @@ from ..query.meaning.finish import Value
 from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
+from .releases.partition import JointRelease, PartitionNeed
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
-__all__ = ["Draws", "Need", "NoiseModel", "NoisyValue", "PlannedRelease", "Recipe"]
+__all__ = [
+    "ANY_DATA",
+    "EVEN_DATA",
+    "SIZED_DATA",
+    "Drawn",
+    "Draws",
+    "Need",
+    "NoiseModel",
+    "NoisyValue",
+    "PlannedRelease",
+    "Recipe",
+]
 
-Need: TypeAlias = TotalNeed | DistinctNeed | ChoiceNeed
-PlannedRelease: TypeAlias = NoisyRelease | ChosenRelease
+Need: TypeAlias = TotalNeed | DistinctNeed | PartitionNeed | ChoiceNeed
+PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease
+Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell
+"""What was released for one key."""
+ANY_DATA = "any data"
+SIZED_DATA = "any data of so many rows"
+EVEN_DATA = "so many rows, spread evenly over their range"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +50,10 @@ class NoiseModel:
 
     `coefficients` say how strongly noise on each moves it, at worst, up to a common factor; `fixed` which part of its
     budget each gets where no search decides that. `most` is the greatest error there can be, the width of the public
-    range where estimates are moved into it; `least` the error without any noise, from the rounding of products. `root`:
-    the error falls as the root of the noise. `counts`: it counts rows or people, so an error relative to their number
-    means something. `law` predicts the error from the noises, at so many rows and with probability at least 1 − β, for
-    the worst data; None for one total or choice, whose release knows its error.
+    range where estimates are moved into it; `least` the error without any noise, from the rounding of products.
+    `counts`: it counts rows or people, so an error relative to their number means something. `law` predicts the error
+    from the noises, at so many rows and with probability at least 1 − β, for the data that it `supposes`; None for one
+    total or choice, whose release knows its error. `joint`: it is made from totals that are released together.
     """
 
     labels: tuple[str, ...] = ("",)
@@ -44,9 +61,10 @@ class NoiseModel:
     fixed: tuple[float, ...] | None = None
     most: float = math.inf
     least: float = 0.0
-    root: bool = False
     counts: bool = False
     law: Callable[[Sequence[IntegerNoise], int, float], float] | None = None
+    joint: bool = False
+    supposes: str = ANY_DATA
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +80,10 @@ class Draws:
     nonnegative: bool
 
     @classmethod
-    def of(cls, drawn: Sequence[NoisyTotal | ChosenCell], *, level: float, nonnegative: bool) -> Draws:
-        """Sort what was drawn into totals and cells."""
-        totals = tuple(one for one in drawn if isinstance(one, NoisyTotal))
+    def of(cls, drawn: Sequence[Drawn], *, level: float, nonnegative: bool) -> Draws:
+        """Sort what was drawn into totals and cells; totals that were released together stand one after the other."""
+        each = (one if isinstance(one, tuple) else (one,) for one in drawn)
+        totals = tuple(one for several in each for one in several if isinstance(one, NoisyTotal))
         return cls(totals, tuple(one for one in drawn if isinstance(one, ChosenCell)), level, nonnegative)
 
 

@@ -1,6 +1,7 @@
 """VARIANCE(x), VAR_POP(x) and their roots: from noisy totals of squares, of values and of rows, all centred.
 
-Off as `laws.moment` says, with u = v; the root is off by at most the root, reached where all values are equal.
+Off as `laws.moment` says, with u = v, for any data. How far off a root is depends on the variance itself (at most the
+root of the variance's error, where all values are equal): it is predicted for values spread evenly over their range.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from typing import ClassVar
 
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
-from .laws.box import Box, blurred, clip, outward, second_moment, unbiased
-from .laws.moment import moment_error
+from .laws.box import at_least, blurred
+from .laws.line import Noises
+from .laws.moment import moment_error, root_error
 from .laws.noise_sum import IntegerNoise
-from .recipe import Draws, Need, NoiseModel
+from .laws.profile import SpreadLines, variance_ends
+from .recipe import EVEN_DATA, SIZED_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, width_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, total_need
+from .releases.total import NoisyTotal, own_lines, total_need
 
 __all__ = ["VarianceEstimate", "VarianceRecipe"]
 
@@ -46,10 +49,11 @@ class VarianceRecipe:
                 return most
             four = (squares, total, total, count)
             found = moment_error(four, (reach, reach), size, beta, same=True, sample=self.sample)
-            return min(most, self._rooted(found + moved))
+            return min(most, root_error(found + moved, reach**2 / 3) if self.root else found + moved)
 
         labels, coefficients = ("squares", "sum", "rows"), (1.0, 2 * reach, reach**2)
-        return NoiseModel(labels, coefficients, None, most, self._rooted(moved), self.root, law=law)
+        least, supposes = (root_error(moved, reach**2 / 3), EVEN_DATA) if self.root else (moved, SIZED_DATA)
+        return NoiseModel(labels, coefficients, None, most, least, law=law, supposes=supposes)
 
     def _rooted(self, variance: float) -> float:
         return math.sqrt(variance) if self.root else variance
@@ -69,8 +73,8 @@ class VarianceRecipe:
 class VarianceEstimate:
     """A variance, or its root, of values in a public range of some width.
 
-    Interval: with probability 1 − β the three exact totals lie in their boxes, and then the variance between its
-    extremes there. A variance is at most width²/4 (Popoviciu), with n − 1 in the denominator at most width²/2.
+    Interval: the profile of Q − 2μS + (μ² − v)n, see `laws.profile`. A variance is at most width²/4 (Popoviciu), with
+    n − 1 in the denominator at most width²/2.
 
     >>> from discreet.statistics.variance import VarianceEstimate
     >>> from fractions import Fraction
@@ -114,15 +118,18 @@ class VarianceEstimate:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
-        inside = outward(clip(self._box(beta), Fraction(0), self._most))
-        low, high = blurred(*inside, float(self.blur) * (1.5 if self.sample else 1.0))  # √(n/(n−1)) is below 1.5
+        low, high = variance_ends(self._spread, self._noises, at_least(self._most), beta, sample=self.sample)
+        low, high = blurred(low, high, float(self.blur) * (1.5 if self.sample else 1.0))  # √(n/(n−1)) is below 1.5
         if not self.root:
             return low, high
         return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(math.sqrt(high), math.inf)
 
-    def _box(self, beta: float) -> Box:
-        rows = self.count.box(beta, 3)
-        if rows[0] <= (1 if self.sample else 0):
-            return Fraction(0), self._most
-        box = second_moment(self.squares.box(beta, 3), self.total.box(beta, 3), rows)
-        return unbiased(box, rows) if self.sample else box
+    @property
+    def _noises(self) -> Noises:
+        return self.squares.noise, self.total.noise, self.count.noise
+
+    @property
+    def _spread(self) -> SpreadLines:
+        """What it is made from; a centred value is far less than a width away from 0."""
+        lines = own_lines((self.squares, self.total, self.count))
+        return SpreadLines(lines[0], lines[1], lines[2], (-float(self.width), float(self.width)))

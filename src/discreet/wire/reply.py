@@ -149,7 +149,7 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
 
 
 def _row(row: Sequence[object], answer: Answer) -> list[object]:
-    return [_word(plain(value, sort)) for value, sort in zip(row, answer.sorts, strict=True)]  # type: ignore[arg-type]
+    return [_word(plain(value, sort)) for value, sort in zip(row, answer.sorts, strict=True)]
 
 
 def _ends(interval: Interval, answer: Answer, name: str) -> list[object] | None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...plan.plan import Plan
 from ...query.domains.type_of import ValueType
-from ...query.meaning.finish import Value
 from ...show.bar import error_bar
 from ...show.markup import Html, element, join
 from ...show.scale import ChartScale
@@ -22,7 +22,7 @@ __all__ = ["answer_html", "answer_text", "cell"]
 Ends: TypeAlias = tuple[float, float]
 
 
-def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
+def cell(value: object, interval: Interval, sort: ValueType | None) -> str:
     """Write one noisy value with how far off it may be, or with the ends of its interval.
 
     >>> from discreet.answer.text.answer import cell
@@ -37,7 +37,7 @@ def cell(value: Value, interval: Interval, sort: ValueType | None) -> str:
     return f"{_word(value, sort)} ({_word(low, sort)} to {_word(high, sort)})"
 
 
-def _word(value: Value, sort: ValueType | None) -> str:
+def _word(value: object, sort: ValueType | None) -> str:
     shown = plain(value, sort)
     if shown is None:
         return "NULL"
@@ -50,10 +50,30 @@ def _intervals(answer: Answer) -> tuple[dict[str, Interval], ...]:
 
 
 def _below(answer: Answer) -> str:
-    """Return what stands below the table: the caption, and the level if it is not the usual one."""
+    """Return what stands below the table: the caption, the level if it is not the usual one, how rows were picked."""
     level = answer.plan.level
     said = "" if level == Fraction(95, 100) or not answer.noisy else f"intervals at level {float(level):g}"
-    return "; ".join(part for part in (answer.caption, said) if part)
+    if answer.candidates:
+        keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
+        picked = f"rows were picked by noisy values: intervals hold at once for all {keys} they were picked from"
+        said = f"{said}; {picked}" if said else picked
+    return "; ".join(part for part in (answer.caption, said, _beyond_plan(answer)) if part)
+
+
+def _beyond_plan(answer: Answer) -> str:
+    """Return a word on intervals that are wider than was predicted for a number of rows that somebody vouched for."""
+    plan = answer.plan
+    if not isinstance(plan, Plan) or answer.candidates or plan.size_from == "assumed":
+        return ""
+    intervals, errors = _intervals(answer), plan.statistic_errors()
+    wide = [name for name in plan.supposing if any(_half(row.get(name)) > 1.5 * errors[name] for row in intervals)]
+    return f"{', '.join(wide)} wider than planned, which supposed {plan.supposed}" if wide else ""
+
+
+def _half(ends: Interval) -> float:
+    """Return half the width of an interval of floats; 0 where there is none."""
+    low, high = ends or (None, None)
+    return (high - low) / 2 if isinstance(low, float) and isinstance(high, float) else 0.0
 
 
 def _words(answer: Answer) -> Iterator[tuple[str, list[str]]]:
@@ -82,8 +102,8 @@ def answer_text(answer: Answer) -> str:
         if name == next(iter(answer.noisy), None) and len(answer) > 1:
             bars = _bars(answer, name, lambda bar, span: error_bar((bar[1], bar[2]), bar[0], span))
             columns += [["", *bars]] if any(bars) else []
-    table = text_table(list(zip(*columns, strict=True)))
-    return f"{table}\n{_below(answer)}" if _below(answer) else table
+    table, below = text_table(list(zip(*columns, strict=True))), _below(answer)
+    return f"{table}\n{below}" if below else table
 
 
 def answer_html(answer: Answer) -> Html:

@@ -11,7 +11,6 @@ from ..export import plain
 if TYPE_CHECKING:
     import matplotlib.axes
 
-    from ...query.meaning.finish import Value
     from ..answer import Answer, Interval
 
 __all__ = ["plot"]
@@ -49,7 +48,7 @@ def plot(answer: Answer, column: str | None = None, level: float = 0.95) -> matp
     return axes
 
 
-def _mark(axes: matplotlib.axes.Axes, place: int, value: Value, ends: Interval) -> None:
+def _mark(axes: matplotlib.axes.Axes, place: int, value: object, ends: Interval) -> None:
     """Draw a bar up to the value, and the interval with caps on top of it."""
     if isinstance(value, float):
         axes.bar([place], [value], width=0.7, color="C0", alpha=0.3)

@@ -14,6 +14,7 @@ from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
 from ...query.algebra.tree import PerPerson, Relation, Select, Where
 from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
+from ...statistics.recipe import ANY_DATA, EVEN_DATA, SIZED_DATA
 from ...statistics.releases.choice import ChosenRelease
 from ..counted import CountSelection
 from ..selection import Selection, people_from
@@ -21,7 +22,7 @@ from ..selection import Selection, people_from
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["cut_text", "plan_dict", "plan_html", "plan_text", "share_text"]
+__all__ = ["cut_text", "join_errors", "plan_dict", "plan_html", "plan_text", "rows_words", "share_text"]
 
 
 def share_text(share: Share) -> str:
@@ -110,11 +111,12 @@ def _rows(plan: Plan) -> list[PlanLine]:
         model = recipe.noise_model
         relative = error / plan.size if model.counts and plan.size_from != "assumed" else None
         unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease) else ""
-        if len(places) > 1:
+        if len(places) > 1 or model.joint:
             rows.append(PlanLine(name, "", None, None, "", error, unit, relative, ""))
         for label, place in zip(model.labels, places, strict=True):
-            own = name if len(places) == 1 else f"  {label}"
-            rows.append(_row(plan, own, place, relative if len(places) == 1 else None, shared=place in shared & seen))
+            alone = len(places) == 1 and not model.joint
+            own = name if alone else f"  {label}"
+            rows.append(_row(plan, own, place, relative if alone else None, shared=place in shared & seen))
             seen.add(place)
     return rows
 
@@ -160,8 +162,33 @@ def _heads(plan: Plan) -> tuple[str, ...]:
 
 
 def _foot(plan: Plan) -> str:
-    rows = f"{plan.size:,} rows per key ({plan.size_from})"
-    return f"spends {plan.spend}; errors in one key, for the worst data, of {rows}; planned without looking at any data"
+    why = f"{plan.why}; " if plan.why else ""
+    return f"spends {plan.spend}; {why}errors in one key: {_supposed(plan)}; planned without looking at any data"
+
+
+def join_errors(plan: Plan) -> str:
+    """Return the predicted errors of all statistics as words."""
+    return ", ".join(f"{name} ± {shown(error)}" for name, error in plan.statistic_errors().items())
+
+
+def _supposed(plan: Plan) -> str:
+    """Return for which data the errors of which statistics are predicted."""
+    names: dict[str, list[str]] = {}
+    for (name, _), recipe in zip(plan.uses, plan.recipes, strict=True):
+        names.setdefault(recipe.noise_model.supposes, []).append(name)
+    said = {
+        ANY_DATA: "any data",
+        SIZED_DATA: f"any data of {rows_words(plan)}",
+        EVEN_DATA: f"{rows_words(plan)}, values spread evenly over their ranges",
+    }
+    return "; ".join(f"{', '.join(of)} for {said[supposes]}" for supposes, of in names.items())
+
+
+def rows_words(plan: Plan) -> str:
+    """Return the number of rows that errors are predicted for, and who says so."""
+    divided = plan.size_from == "declared" and plan.keys is not None and len(plan.keys) > 1
+    source = "declared, divided evenly: a smaller key is further off" if divided else plan.size_from
+    return f"{plan.size:,} rows per key ({source})"
 
 
 def plan_text(plan: Plan) -> str:
@@ -183,6 +210,9 @@ def plan_dict(plan: Plan) -> dict[str, object]:
         "size": plan.size,
         "size_from": plan.size_from,
         "keys": None if plan.keys is None else len(plan.keys),
+        "way": str(plan.way),
+        "why": plan.why,
+        "supposes": _supposed(plan),
         "rows": [_plain(row) for row in _rows(plan)],
     }
 

@@ -33,7 +33,7 @@ from ...privacy.neighbours import ADD_REMOVE
 from ..algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
 from .rows import multiplicity, neighbours_of, unit_of
 
-__all__ = ["corners", "distinct_influence", "influence", "rank_influence", "vote_influence"]
+__all__ = ["corners", "distinct_influence", "influence", "joint_influence", "rank_influence", "vote_influence"]
 
 
 def corners(tally: Tally) -> tuple[int, int]:
@@ -78,6 +78,32 @@ def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity
     groups, rows = corners(tally)
     low, high = _ends(tally.terms[place])
     return _norms(tally, _fewer(groups, cells), (rows * low, rows * high), cells)
+
+
+def joint_influence(tally: Tally, most: int) -> Sensitivity:
+    """State how much one unit changes all terms of a tally together, if a row adds at most `most` to all of them in L1.
+
+    Proof. Free: m rows add vectors of L1 norm at most `most` each, in whatever keys. RowShare(k): of n > k rows each
+    coordinate is shrunk to at most k/n of itself, so n rows sum to k·most at most. Δ2 and Δ∞ are at most Δ1.
+
+    >>> from discreet.query.algebra.tally import Free, Tally, Term
+    >>> from discreet.query.bounds.sensitivity import joint_influence
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.data import Integer, Rows, Schema
+    >>> from discreet.query.algebra.tree import Scan
+    >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
+    >>> rest = Call(Function.SUBTRACT, (Constant(120), Field("age")))
+    >>> pair = Tally(people, (), (Term(Field("age"), 1, 0, 120), Term(rest, 1, 0, 120)), Free())
+    >>> int(joint_influence(pair, 120).l1)
+    120
+
+    Refuses a share that clips each total for itself (GroupShare, people), under which the terms of one person could add
+    up to more; and replace neighbours, under which a row moves twice as much.
+    """
+    if tally.people or isinstance(tally.share, GroupShare) or neighbours_of(tally.rows) != ADD_REMOVE:
+        raise UnboundedSensitivity("totals are bounded together only where rows are added or removed and count in full")
+    reach = corners(tally)[1] * most
+    return Sensitivity(reach, reach**2, reach, ADD_REMOVE, reach)
 
 
 def _ends(term: Term) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of, type_of_domain
 from .evaluate import evaluate, half_up, settle
 
-__all__ = ["Value", "finished", "kept", "shown", "types_of", "value_of"]
+__all__ = ["NoisyRow", "Types", "Value", "finished", "kept", "shown", "types_of", "value_of"]
 
 Value: TypeAlias = Scalar | float
 NoisyRow: TypeAlias = Mapping[str, Value]

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from .least_error import least_error
 from .noise_sum import IntegerNoise, sum_tail
 
-__all__ = ["MomentNoise", "moment_error", "moment_miss"]
+__all__ = ["MomentNoise", "moment_error", "moment_miss", "root_error"]
 
 _ASIDE = 0.02  # the part of β for products of two noises, which are small beside the rest
 
@@ -86,3 +86,13 @@ def moment_error(
     if not sample:
         return found
     return min(most, found * rows / (rows - 1) + a * b * moved / ((size - 1) * (rows - 1)))
+
+
+def root_error(error: float, variance: float) -> float:
+    """Bound the error of the root of a variance from that of the variance: |√v̂ − √v| = |v̂ − v|/(√v̂ + √v).
+
+    >>> from discreet.statistics.laws.moment import root_error
+    >>> root_error(7.0, 16.0), root_error(16.0, 9.0)
+    (1.0, 4.0)
+    """
+    return math.sqrt(error) if error >= variance else math.sqrt(variance) - math.sqrt(variance - error)

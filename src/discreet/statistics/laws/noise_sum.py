@@ -30,7 +30,7 @@ from ...mechanisms.additive.discrete_laplace import Geometric
 from ...mechanisms.laws import discrete_gaussian as theta
 from ...mechanisms.laws import discrete_laplace as two_sided
 
-__all__ = ["LEAST_SCALE", "Additive", "IntegerNoise", "noise_of", "sum_tail"]
+__all__ = ["LEAST_SCALE", "Additive", "IntegerNoise", "line_tail", "noise_of", "sum_tail"]
 
 Additive: TypeAlias = Geometric | DiscreteGaussian
 """The mechanisms that add integer noise to totals."""
@@ -99,6 +99,22 @@ def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     return min(smooth, _apart(small, [*moving[:place], *moving[place + 1 :]], s))
 
 
+def line_tail(noises: Sequence[IntegerNoise], s: float) -> float:
+    """Bound P(|Σ| > s) for these noises and for all that are worth less, each by itself.
+
+    The bound of the continuous laws only grows with what a noise is worth (Birnbaum 1948), and so does its slack.
+
+    >>> from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
+    >>> one = IntegerNoise(True, 100.0, 1.0)
+    >>> line_tail([one, one.times(0.5)], 300.0) > line_tail([one.times(0.9), one.times(0.4)], 300.0)
+    True
+    """
+    moving = [noise for noise in noises if noise.worth]
+    if not moving:
+        return 0.0 if s >= 0 else 1.0
+    return _smooth_tail(moving, s - sum(noise.worth for noise in moving) / 2)
+
+
 def _apart(small: IntegerNoise, others: Sequence[IntegerNoise], s: float) -> float:
     """Sum over the few integers k of one noise the tails of the others beyond s − k·worth.
 
@@ -155,9 +171,12 @@ def _smooth_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     square = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
     if not len(scales):
         return min(1.0, up(math.erfc(z / math.sqrt(2)), 1e-9))
+    if len(scales) == len(noises) == 1:
+        return min(1.0, up(math.exp(-z / float(scales[0])), 1e-9))
     if len(scales) == len(noises) == 2:
         return min(1.0, up(_two_laplace(float(scales.max()), float(scales.min()), z), 1e-9))
-    return min(1.0, _chernoff(scales, square, z), _wrapped(scales, square, z))
+    around = _wrapped(scales, square, z)
+    return around if 1e-6 < around < 1 else min(1.0, around, _chernoff(scales, square, z))
 
 
 def _two_laplace(b: float, d: float, z: float) -> float:

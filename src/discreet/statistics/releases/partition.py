@@ -1,0 +1,249 @@
+"""Totals that form a partition of unity: what a row adds to all of them together is the same for every row.
+
+A value x = low + width·t, t = u/S in whole steps u of 0..S, adds (u, S − u) to two totals. Together they move by just S
+in L1, so one noise of scale S/ε on each is enough, and nothing is split. In general a column of degree d adds the
+Bernstein basis C(d, i)·uⁱ(S − u)^(d−i), whose sum is S^d, and several columns add all products of theirs. A row without
+a value adds S^d to a total of its own, where such rows are needed, and nothing at all where they are not.
+
+    COUNT = Σ all, in units of 1/S^d        Σt^a = Σᵢ C(i, a)/C(d, a)·(total i)        (Lorentz 1953)
+
+Everything is whole: u is counted in the steps of the column, or of a coarser grid where S^d would pass 2^42 (noise of
+up to 2^50 steps is exact). That moves a value by at most half a step of the coarser grid, its blur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import comb, prod
+
+from ...errors import UnsupportedQuery
+from ...mechanisms.sensitivity import Sensitivity
+from ...privacy.events import Event
+from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
+from ...query.algebra.tally import Tally, Term
+from ...query.bounds.sensitivity import joint_influence
+from ...query.bounds.shares import weight_of
+from ...query.domains.arithmetic import half_up
+from ...query.domains.domain import Domain, Whole
+from ...query.domains.domain_of import domain_of
+from ...query.text.expression import expression_text, quoted
+from ..laws.box import at_least
+from ..laws.noise_sum import Additive, IntegerNoise, noise_of
+from .addend import whole_of
+from .basis import Basis
+from .total import KeyValues
+
+__all__ = [
+    "MOST_JOINT",
+    "JointRelease",
+    "JointTotals",
+    "Partition",
+    "PartitionColumn",
+    "PartitionNeed",
+    "column_of",
+    "column_text",
+    "partition_need",
+]
+
+MOST_JOINT = 1 << 42
+"""The most that one row adds to all totals, in steps."""
+JointTotals = dict[KeyValues, tuple[int, ...]]
+"""The exact totals of several terms, for the keys that occur."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionColumn:
+    """A number of public range, its degree, the grid it is counted on, how far that moves it at most, and whether rows
+    without a value count.
+    """
+
+    expression: Expression
+    degree: int
+    low: Fraction
+    width: Fraction
+    grid: Fraction
+    blur: Fraction
+    null: bool
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the grid there are, S."""
+        return int(self.width / self.grid)
+
+    @property
+    def places(self) -> int:
+        """How many totals it has by itself."""
+        return self.degree + 1 + self.null
+
+
+def column_text(expression: Expression) -> str:
+    """Write an expression as one that tells it from others.
+
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.statistics.releases.partition import column_text
+    >>> column_text(Field("age"))
+    'age'
+    """
+    return expression_text(expression, {name: quoted(name) for name in fields_of(expression)})
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The products of the bases of some columns, the last column's places running fastest."""
+
+    columns: tuple[PartitionColumn, ...]
+
+    @property
+    def places(self) -> Iterator[tuple[int, ...]]:
+        """The place of each total in the basis of each column; degree + 1 is that of rows without a value."""
+        return product(*(range(column.places) for column in self.columns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each total: the columns, and its place in the basis of each."""
+        texts = [column_text(column.expression) for column in self.columns]
+        return tuple(", ".join(map("{}: {}".format, texts, place)) for place in self.places)
+
+    @property
+    def most(self) -> int:
+        """What a row adds to all totals together, in steps."""
+        return prod(column.steps**column.degree for column in self.columns)
+
+    def form(self, powers: Sequence[int | None]) -> tuple[Fraction, ...]:
+        """Return Σ Π t_j^a_j as weights of the totals, each counted in rows; None: whether or not there is a value."""
+        return tuple(
+            prod((_share(c, i, a) for c, i, a in zip(self.columns, place, powers, strict=True)), start=Fraction(1))
+            for place in self.places
+        )
+
+
+def _share(column: PartitionColumn, place: int, power: int | None) -> Fraction:
+    if power is None:
+        return Fraction(1)
+    return Fraction(0) if place > column.degree else Fraction(comb(place, power), comb(column.degree, power))
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionNeed:
+    """The totals of all terms of `tally`, one noise each and one event together; a step is worth `unit` rows."""
+
+    tally: Tally
+    unit: Fraction
+    sensitivity: Sensitivity
+
+    def exact(self, counts: JointTotals, key: KeyValues) -> tuple[int, ...]:
+        """Return what noise is added to: the exact totals of a key, 0 for one that does not occur."""
+        return counts.get(key, (0,) * len(self.tally.terms))
+
+
+@dataclass(frozen=True, slots=True)
+class JointRelease:
+    """Totals of a partition, and the noise that is added to each of them."""
+
+    need: PartitionNeed
+    mechanism: Additive
+
+    @property
+    def event(self) -> Event:
+        """What is done, to be priced: one event for all totals and keys together."""
+        return self.mechanism.event
+
+    @property
+    def unit(self) -> Fraction:
+        """What one whole step is worth, in rows."""
+        return self.need.unit
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise, in rows."""
+        return at_least(self.mechanism.scale * self.unit)
+
+    @property
+    def noises(self) -> tuple[IntegerNoise, ...]:
+        """The noise of every total, in rows."""
+        return (noise_of(self.mechanism, float(self.unit)),) * len(self.need.tally.terms)
+
+    def error(self, beta: float = 0.05) -> float:
+        """Bound the miss of one total in one key with probability at least 1 − β, in rows."""
+        return at_least(self.mechanism.error(beta) * self.unit)
+
+
+def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
+    """State what the totals of a partition ask of the store, and how much one unit can change them together.
+
+    Refuses what `joint_influence` refuses, and columns that are counted in more steps than fit.
+    """
+    if not 0 < partition.most <= MOST_JOINT:
+        raise UnsupportedQuery("products of these columns have too many steps, or none; declare coarser ones")
+    weight = weight_of(partition.most, basis.share)
+    terms = tuple(_term(partition, place, weight, basis.columns) for place in partition.places)
+    tally = Tally(basis.rows, basis.keys, terms, basis.share)
+    return PartitionNeed(tally, Fraction(1, partition.most * weight), joint_influence(tally, partition.most * weight))
+
+
+def _term(partition: Partition, place: Sequence[int], weight: int, columns: dict[str, Domain]) -> Term:
+    """Describe one total: the product of what each column adds, and NULL where one of them says that it is another."""
+    factors, missing = list[Expression](), list[Expression]()
+    for column, i in zip(partition.columns, place, strict=True):
+        if i > column.degree:
+            missing.append(Call(Function.IS_NULL, (column.expression,)))
+            weight *= column.steps**column.degree
+        else:
+            factors += _factors(column, i, columns)
+            weight *= comb(column.degree, i)
+    if not factors:
+        return Term(_all(missing), weight, 0, weight)
+    expression = factors[0]
+    for factor in factors[1:]:
+        expression = Call(Function.MULTIPLY, (expression, factor))
+    high = whole_of(domain_of(expression, columns)).high
+    if missing:
+        expression = Call(Function.CASE, (_all(missing), expression, Constant(None)))
+    return Term(expression, weight, 0, weight * high)
+
+
+def _all(conditions: Sequence[Expression]) -> Expression:
+    found = conditions[0]
+    for condition in conditions[1:]:
+        found = Call(Function.AND, (found, condition))
+    return found
+
+
+def _factors(column: PartitionColumn, place: int, columns: dict[str, Domain]) -> list[Expression]:
+    """Return u as often as `place` says, and S − u for the rest of the degree, in steps of the grid.
+
+    A column's own steps are taken as they are; others are rounded to whole multiples of the grid.
+    """
+    shifted = column.expression
+    if column.low:
+        shifted = Call(Function.SUBTRACT, (shifted, Constant(column.low)))
+    rest = Call(Function.SUBTRACT, (Constant(column.width), shifted))
+    if not all(_counted(factor, column, columns) for factor in (shifted, rest)):
+        shifted = Call(Function.ROUND, (Call(Function.DIVIDE, (shifted, Constant(column.grid))),))
+        rest = Call(Function.SUBTRACT, (Constant(column.steps), shifted))
+    return [shifted] * place + [rest] * (column.degree - place)
+
+
+def _counted(factor: Expression, column: PartitionColumn, columns: dict[str, Domain]) -> bool:
+    """Return whether a number is counted from 0 in the steps of the grid."""
+    kind = domain_of(factor, columns)
+    return isinstance(kind, Whole) and (kind.step, kind.low, kind.high) == (column.grid, 0, column.steps)
+
+
+def column_of(x: Expression, degree: int, most: int, *, null: bool, columns: dict[str, Domain]) -> PartitionColumn:
+    """Describe a column on the finest grid of at most `most` steps: its own, or a multiple of it by a power of two.
+
+    Refuses what is no number, and a number that is always the same.
+    """
+    kind = whole_of(domain_of(x, columns))
+    count, times = kind.high - kind.low, 1
+    while half_up(Fraction(count, times)) > most:
+        times *= 2
+    if not count:
+        raise UnsupportedQuery("a number that is always the same forms no partition")
+    grid = kind.step * times
+    blur = Fraction(0) if times == 1 else grid / 2
+    return PartitionColumn(x, degree, kind.low * kind.step, half_up(Fraction(count, times)) * grid, grid, blur, null)
