@@ -13,9 +13,8 @@ from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
-from ..statistics.recipe import Draws, NoisyValue
-from ..statistics.releases.choice import ChosenCell
-from ..statistics.releases.total import KeyValues, NoisyTotal
+from ..statistics.recipe import Drawn, Draws, NoisyValue
+from ..statistics.releases.total import KeyValues
 from .answer import Answer
 from .fresh_noise import draw
 from .gather import Tallier, gather
@@ -103,7 +102,7 @@ def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
 
 def _drawn(
     plan: Plan, keys: Sequence[KeyValues], engine: Tallier, level: float, bits: Bits | None
-) -> list[Sequence[NoisyTotal | ChosenCell]]:
+) -> list[Sequence[Drawn]]:
     if not keys:
         return [[] for _ in plan.releases]
     counts = gather([release.need for release in plan.releases], keys, engine)

@@ -20,7 +20,8 @@ What is tried, all of it from public facts:
 
     statistic                               mechanism
     counts, sums, means, (co)variances …    integer noise on each total, shared totals once
-    quantiles, modes                        the exponential mechanism, once for all keys
+    quantiles                               exponential choices, once for all keys and all quantiles of a column
+    modes                                   permute-and-flip for one key where pure ε is counted, else exponential
 
 Of all shares and ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
 the one with the least price. Under a filter only what it can price is considered, and what the filter as it is given
@@ -40,6 +41,7 @@ from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
+from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.shares import possible_shares
 from ..statistics.recipe import PlannedRelease
@@ -56,6 +58,8 @@ __all__ = ["amount_of", "choose"]
 
 Way = tuple[Selection | None, Divisible] | bool
 """A selection of keys and a budget to divide; or, where errors are to be met, whether noise is geometric."""
+_PURE = ("pure", "approximate")
+"""Filters that add up ε."""
 
 
 def choose(question: Question, asked: Asked) -> Plan:
@@ -68,7 +72,7 @@ def choose(question: Question, asked: Asked) -> Plan:
     plans: list[Plan] = []
     refused: Exception | None = None
     for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        layout = layout_of(question, share, None if keys is None else len(keys), asked.public_values)
+        layout = _layout(question, asked, share, keys)
         for way in ways:
             try:
                 plans.append(_made(question, asked, keys, layout, way))
@@ -80,6 +84,11 @@ def choose(question: Question, asked: Asked) -> Plan:
         return min(plans, key=lambda plan: amount_of(plan.spend))
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
     return next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+
+
+def _layout(question: Question, asked: Asked, share: Share, keys: Keys | None) -> Layout:
+    count = None if keys is None else len(keys)
+    return layout_of(question, share, count, asked.public_values, intervals=asked.intervals)
 
 
 def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:
@@ -119,7 +128,8 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
         selection, budget = way
         parts = divide(layout, asked.weights, laplace=isinstance(budget, PureDP))
         pairs = zip(layout.needs, split(budget, parts), strict=True)
-        releases = tuple(release_of(need, part) for need, part in pairs)
+        pure = asked.under is None or asked.under.kind in _PURE
+        releases = tuple(release_of(need, part, pure=pure) for need, part in pairs)
     uses = tuple((use.name, use.places) for use in layout.uses)
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)

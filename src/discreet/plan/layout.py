@@ -12,6 +12,7 @@ from ..statistics.of import recipe_of
 from ..statistics.recipe import Need, NoiseModel, Recipe
 from ..statistics.releases.basis import basis_of
 from ..statistics.releases.choice import ChoiceNeed
+from ..statistics.releases.place import PlaceNeed
 
 __all__ = ["Layout", "Use", "layout_of"]
 
@@ -37,12 +38,12 @@ class Layout:
     def unit(self, place: int) -> float:
         """Return what one step of a total is worth."""
         need = self.needs[place]
-        return 1.0 if isinstance(need, ChoiceNeed) else float(need.unit)
+        return 1.0 if isinstance(need, ChoiceNeed | PlaceNeed) else float(need.unit)
 
     def length(self, place: int, *, laplace: bool) -> float:
         """Return what one unit can change, Δ1 or Δ2, in steps; of a choice, 1."""
         need = self.needs[place]
-        if isinstance(need, ChoiceNeed):
+        if isinstance(need, ChoiceNeed | PlaceNeed):
             return 1.0
         return float(need.sensitivity.l1) if laplace else math.sqrt(need.sensitivity.squared_l2)
 
@@ -51,13 +52,20 @@ class Layout:
         return self.length(place, laplace=laplace) * self.unit(place)
 
 
-def layout_of(question: Question, share: Share, keys: int | None, public_values: PublicValues | None) -> Layout:
+def layout_of(
+    question: Question,
+    share: Share,
+    keys: int | None,
+    public_values: PublicValues | None,
+    *,
+    intervals: bool = True,
+) -> Layout:
     """List what a question needs under a share; the same total of two statistics is one.
 
     Refuses what has no bound under this share.
     """
-    basis, places, needs = basis_of(question, share, keys, public_values), dict[object, int](), list[Need]()
-    uses: list[Use] = []
+    basis = basis_of(question, share, keys, public_values, intervals=intervals)
+    places, needs, uses = dict[object, int](), list[Need](), list[Use]()
     for name, statistic in question.statistics:
         recipe, found = recipe_of(statistic, basis), list[int]()
         for number, need in enumerate(recipe.needs(basis)):

@@ -18,13 +18,15 @@ from ..query.meaning.finish import Value
 from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
+from .releases.place import ChosenPlaces, PlaceNeed, PlaceRelease
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
-__all__ = ["Draws", "Need", "NoiseModel", "NoisyValue", "PlannedRelease", "Recipe"]
+__all__ = ["Drawn", "Draws", "Need", "NoiseModel", "NoisyValue", "PlannedRelease", "Recipe"]
 
-Need: TypeAlias = TotalNeed | DistinctNeed | ChoiceNeed
-PlannedRelease: TypeAlias = NoisyRelease | ChosenRelease
+Need: TypeAlias = TotalNeed | DistinctNeed | ChoiceNeed | PlaceNeed
+PlannedRelease: TypeAlias = NoisyRelease | ChosenRelease | PlaceRelease
+Drawn: TypeAlias = NoisyTotal | ChosenCell | ChosenPlaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,17 @@ class Draws:
 
     totals: tuple[NoisyTotal, ...]
     cells: tuple[ChosenCell, ...]
+    places: tuple[ChosenPlaces, ...]
     level: float
     nonnegative: bool
 
     @classmethod
-    def of(cls, drawn: Sequence[NoisyTotal | ChosenCell], *, level: float, nonnegative: bool) -> Draws:
-        """Sort what was drawn into totals and cells."""
+    def of(cls, drawn: Sequence[Drawn], *, level: float, nonnegative: bool) -> Draws:
+        """Sort what was drawn into totals, cells and places."""
         totals = tuple(one for one in drawn if isinstance(one, NoisyTotal))
-        return cls(totals, tuple(one for one in drawn if isinstance(one, ChosenCell)), level, nonnegative)
+        cells = tuple(one for one in drawn if isinstance(one, ChosenCell))
+        places = tuple(one for one in drawn if isinstance(one, ChosenPlaces))
+        return cls(totals, cells, places, level, nonnegative)
 
 
 class NoisyValue(Protocol):

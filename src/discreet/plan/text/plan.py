@@ -14,6 +14,7 @@ from ...query.algebra.tally import Free, GroupShare, RowShare, Share
 from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
 from ...statistics.releases.choice import ChosenRelease
+from ...statistics.releases.place import PlaceRelease
 from ..selection import KEY_PART, Selection
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _rows(plan: Plan) -> list[PlanLine]:
         error = errors[name]
         model = recipe.noise_model
         relative = error / plan.size if model.counts and plan.size_from != "assumed" else None
-        unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease) else ""
+        unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease | PlaceRelease) else ""
         if len(places) > 1:
             rows.append(PlanLine(name, "", None, None, "", error, unit, relative, ""))
         for label, place in zip(model.labels, places, strict=True):
@@ -97,7 +98,7 @@ def _rows(plan: Plan) -> list[PlanLine]:
 
 def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
     release, beta = plan.releases[place], float(1 - plan.level)
-    chosen = isinstance(release, ChosenRelease)
+    chosen = isinstance(release, ChosenRelease | PlaceRelease)
     part = plan.parts[place] * (1 if plan.selection is None else 1 - KEY_PART)
     return PlanLine(
         label,
@@ -133,7 +134,14 @@ def _heads(plan: Plan) -> tuple[str, ...]:
 
 def _foot(plan: Plan) -> str:
     rows = f"{plan.size:,} rows per key ({plan.size_from})"
-    return f"spends {plan.spend}; errors in one key, for the worst data, of {rows}; planned without looking at any data"
+    said = f"spends {plan.spend}; errors in one key, for the worst data, of {rows}; planned without looking at any data"
+    grains = [one.need.ladder.grain for one in plan.releases if isinstance(one, PlaceRelease)]
+    wide = max((grain for grain in grains if grain), default=None)
+    return said if wide is None else f"{said}; {_grain(wide)}"
+
+
+def _grain(wide: Fraction) -> str:
+    return f"a quantile is off by so many rows, or by {shown(100 * wide, 2)} % of its value at most"
 
 
 def plan_text(plan: Plan) -> str:
