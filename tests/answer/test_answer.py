@@ -15,6 +15,7 @@ from discreet.answer import answer_question, run_plan
 from discreet.answer.answer import Answer
 from discreet.answer.expression_box import box_of
 from discreet.answer.gather import gather
+from discreet.answer.suggest import plan_bounds
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Geometric
 from discreet.plan import plan_question
@@ -334,9 +335,8 @@ class TestAsking:
         assert len(asked[0].terms) == 4  # u², 2u(S − u), (S − u)², and rows without x
 
     def test_scores_are_cut_off_without_moving_apart(self):
-        plan = plan_question(question(relation(), {"q": Quantile(X, Fraction(1, 2))}), PureDP(1))
-        need = plan.releases[0].need
+        need = plan_bounds("x", relation(), spend=PureDP(1)).releases[0].need
         (counts, *_) = gather([need], [()], STORE)
         huge = {key: count << 70 for key, count in counts.items()}
-        assert min(need.scores(huge, (), 0)) == -(1 << 62)
-        assert max(need.scores(counts, (), 0)) == 0
+        assert min(need.scores(huge, ())) == -(1 << 62)
+        assert max(need.scores(counts, ())) == 0

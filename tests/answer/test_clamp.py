@@ -25,7 +25,7 @@ BASIS = Basis(relation(), columns_of(relation()), (), Free(), 1, None)
 
 def made(statistic, steps, nonnegative):
     noisy = NoisyTotal(steps, Fraction(1), Geometric(scale=2, sensitivity=1))
-    return recipe_of(statistic, BASIS).estimate(Draws((noisy,), (), 0.95, nonnegative))
+    return recipe_of(statistic, BASIS).estimate(Draws((noisy,), (), (), 0.95, nonnegative))
 
 
 @pytest.mark.parametrize(("steps", "value"), [(-4, 0.0), (2, 2.0), (99, 3.0)])

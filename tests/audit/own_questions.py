@@ -73,6 +73,7 @@ WHOLE = {
     "by ward": "SELECT ward, COUNT(*) AS n, AVG(x) AS m FROM visits GROUP BY ward",
     "by shop": "SELECT shop, SUM(y) AS s FROM visits GROUP BY shop ORDER BY s DESC LIMIT 2",
     "by two": "SELECT ward, x >= 5 AS high, COUNT(*) AS n FROM visits GROUP BY ward, x >= 5 HAVING COUNT(*) > 0",
+    "quartiles": "SELECT QUANTILE(x, 0.25) AS a, MEDIAN(x) AS b, QUANTILE(x, 0.75) AS c FROM visits",
     "median by ward": "SELECT ward, MEDIAN(x) AS m FROM visits GROUP BY ward",
     "filtered": "SELECT COUNT(*) AS n, SUM(x) / NULLIF(COUNT(*), 0) AS m FROM visits WHERE y > 0 AND shop <> 'q'",
 }

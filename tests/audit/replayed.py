@@ -15,10 +15,13 @@ from discreet.answer import ask, run_plan
 from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
 from discreet.plan.counted import CountSelection
+from discreet.mechanisms.selection.quantiles import INSIDE, SplitQuantiles
+from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
 from discreet.plan.selection import Selection
 from discreet.query.algebra.tally import KeptKeys
 from discreet.query.bounds.rows import neighbours_of
 from discreet.statistics.releases.choice import ChosenRelease
+from discreet.statistics.releases.place import PlaceRelease
 
 
 class Norms(NamedTuple):
@@ -39,9 +42,9 @@ class Step:
         return self.do()
 
 
-def combined(need, counts, keys, shift) -> np.ndarray:
+def combined(need, counts, keys) -> np.ndarray:
     """Score every combination of choices over the keys by its sum: one choice in all."""
-    each = [np.array(need.scores(counts, key, shift), dtype=object) for key in keys]
+    each = [np.array(need.scores(counts, key), dtype=object) for key in keys]
     return reduce(np.add.outer, each).ravel()
 
 
@@ -50,11 +53,42 @@ def recorded_draw(recorder):
         def do():
             return draw(release, counts, keys, level, bits=bits)
 
+        if isinstance(release, PlaceRelease):  # its choices are on the tape one by one: see `recorded_choice`
+            return do()
         if isinstance(release, ChosenRelease):
             step = Step("choice", release.mechanism.sensitivity, do)
-            return recorder.release(step, combined(release.need, counts, keys, release.shift(level)), norm="linf")
+            return recorder.release(step, combined(release.need, counts, keys), norm="linf")
         step = Step("noise", release.mechanism.sensitivity, do)
         return recorder.release(step, np.array([release.need.exact(counts, key) for key in keys], dtype=object))
+
+    return drawn
+
+
+def recorded_choice(recorder):
+    """One choice of a quantile: all its places are scored, and its part follows from what was chosen before."""
+    plain = SplitQuantiles._draw
+
+    def drawn(self, rows, where, aim, level, far, *, bits):  # noqa: PLR0917
+        wanted = aim.rank(rows.below(where.end) - rows.below(where.low), self.weight, INSIDE // self.rate(aim, level))
+        scores = [-rows.depth(where, place, wanted, aim.scale) for place in range(where.low, where.high + 1)]
+        step = Step("place", self.sensitivity(aim, level), lambda: plain(self, rows, where, aim, level, far, bits=bits))
+        return recorder.release(step, np.array(scores, dtype=object), norm="linf")
+
+    return drawn
+
+
+def recorded_end(recorder):
+    """One end of an interval: all places are scored, and "before" and "after" them."""
+    plain = PlaceRelease._end
+
+    def drawn(self, counts, at, shift, bits):
+        rows, aim, ladder = RankedRows(counts, 1, self.need.weight), Aim(at), self.need.ladder
+        where = Stretch(ladder.first, ladder.last, ladder.last + 1, outside=True)
+        wanted = aim.rank(rows.before[-1], self.need.weight, 0) + shift
+        scores = [-rows.depth(where, place, wanted, aim.scale) for place in range(where.low - 1, where.high + 2)]
+        moved = self.need.end_choice(self.epsilon, at).sensitivity(aim, 0)
+        step = Step("end", moved, lambda: plain(self, counts, at, shift, bits))
+        return recorder.release(step, np.array(scores, dtype=object), norm="linf")
 
     return drawn
 
@@ -94,6 +128,9 @@ def program(plan, universe=(), store=Memory):
     def run(rows, recorder):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ask, "draw", recorded_draw(recorder))
+            patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
+            patch.setattr(PlaceRelease, "_end", recorded_end(recorder))
+            patch.setattr("discreet.statistics.releases.place.uniform", lambda length, bits=None: length - 1)
             patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
             patch.setattr(CountSelection, "show", recorded_count(recorder, universe))
             patch.setattr(ask, "salted", with_one_salt)

@@ -12,6 +12,8 @@ from discreet.engines import DuckDB, Memory
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
+from discreet.query.bounds.ladder import ladder_of
+from discreet.query.bounds.rows import columns_of
 from engines.tables import Table, arrow, in_memory, same_totals
 
 VISITS = Schema(
@@ -87,6 +89,17 @@ class TestEveryEngineSharesAlike:
         assert engine.tally(none) == {}
         unknown = Tally(Scan(VISITS), keys, (COUNT,), Free(), only=((None, True), (None, False), ("Rome", None)))
         same_totals(engine.tally(unknown), memory.tally(unknown))
+
+    def test_the_first_keys_may_be_listed_alone(self, load):
+        """By city and by the cells of a quantile, of which none is listed."""
+        engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
+        cells = ladder_of(Field("paid"), columns_of(Scan(VISITS)), 1).expressions
+        for share in (Free(), RowShare(2)):
+            tally = Tally(Scan(VISITS), (Field("city"), *cells), (COUNT,), share, only=(("Oslo",), (None,), ("Paris",)))
+            wanted = memory.tally(tally)
+            assert {key[0] for key in wanted} <= {"Oslo", None, "Paris"}
+            assert wanted
+            same_totals(engine.tally(tally), wanted)
 
     def test_contributions_at_the_end_of_64_bits(self, load):
         """Sums of 2^62, shares whose product with the bound would overflow, wide totals."""

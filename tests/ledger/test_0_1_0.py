@@ -177,8 +177,9 @@ class TestALedgerOf010:
         assert before.pending == 1
         answers = ask(_curator(old, dp.Memory(ROWS)), kind, PENDING[kind])
         after = old.verify()
-        assert (after.pending, after.charges, after.answers) == (0, before.charges, before.answers + 1)
-        assert state(old, kind) == told["state"]
+        again = kind != "approximate"  # medians are chosen otherwise since: another event cannot run under that charge
+        assert (after.pending, after.charges, after.answers) == (again, before.charges + again, before.answers + 1)
+        assert again or state(old, kind) == told["state"]
         assert shown(ask(_curator(old), kind, PENDING[kind])) == shown(answers)
 
     def test_charges_again_what_failed(self, old, kind):

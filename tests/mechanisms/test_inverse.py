@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.beyond import inverse, ordered
-from discreet.mechanisms.beyond.inverse import InverseQuantile, Piece
+from discreet.mechanisms.beyond.inverse import InverseQuantile
 from discreet.mechanisms.beyond.ordered import PLACES
+from discreet.mechanisms.selection import pieces as choosing
+from discreet.mechanisms.selection.pieces import Piece
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import UntouchedBits
 from oracles.selection import assert_agrees
@@ -106,7 +108,7 @@ class TestChoice:
         rate = Fraction(3, 7)
         with mp.workdps(60):
             exact = [p.length * mp.e ** (-mp.mpf(3) / 7 * p.depth) for p in pieces]
-            found = list(inverse._ends(pieces, rate, precision))
+            found = list(choosing._ends(pieces, sum(p.length for p in pieces), rate, precision))
             for i, (low, high) in enumerate(found):
                 end = mp.fsum(exact[: i + 1]) / mp.fsum(exact) * 2**precision
                 assert low <= end + mp.mpf(10) ** -30

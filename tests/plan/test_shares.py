@@ -96,9 +96,13 @@ class TestOptimum:
         monkeypatch.setattr("discreet.plan.division._STEPS", 1)
         assert sum(plan_question(question(relation(), MIXED), PureDP(1)).parts) == 1
 
-    def test_a_quantile_keeps_a_quarter_for_each_end(self):
+    def test_quantiles_of_one_column_are_one_release_of_both_their_parts(self):
         plan = plan_question(question(relation(), {"q": Quantile(X, Fraction(1, 2)), "n": Count()}), PureDP(1))
-        assert plan.parts == (Fraction(1, 4), Fraction(1, 8), Fraction(1, 8), Fraction(1, 2))
+        assert plan.parts == (Fraction(1, 2), Fraction(1, 2))
+        several = {"q": Quantile(X, Fraction(1, 2)), "n": Count(), "t": Quantile(X, Fraction(1, 4))}
+        both = plan_question(question(relation(), several), PureDP(1))
+        assert both.parts == (Fraction(2, 3), Fraction(1, 3))
+        assert [places for _, places in both.uses] == [(0,), (1,), (0,)]
         assert layout_of(plan.question, Free(), 1, None).length(0, laplace=True) == 1.0
 
     @settings(deadline=None, max_examples=examples(15))

@@ -209,5 +209,5 @@ class TestShape:
             model = model_of(statistic, COLUMNS)
             assert len(model.coefficients) == len(model.labels) == count
             assert (model.law is None) == (count == 1 or statistic is MEDIAN)
-        assert model_of(MEDIAN, COLUMNS).fixed == (0.5, 0.25, 0.25)
+        assert model_of(MEDIAN, COLUMNS).coefficients == (1.0,)
         assert model_of(Count(), COLUMNS).most == math.inf

@@ -29,6 +29,7 @@ from discreet.statistics.of import ESTIMATES, recipe_of
 from discreet.statistics.recipe import Draws
 from discreet.statistics.releases.basis import Basis
 from discreet.statistics.releases.choice import ChoiceNeed, ChosenCell
+from discreet.statistics.releases.place import ChosenPlaces, PlaceNeed
 from discreet.statistics.releases.total import NoisyTotal
 
 X, Y, REGION = Field("x"), Field("y"), Field("region")
@@ -42,6 +43,10 @@ NOISE = Geometric(scale=2, sensitivity=1)
 
 def drawn(need):
     """Something that might have been released for a need."""
+    if isinstance(need, PlaceNeed):
+        return ChosenPlaces(
+            need.ats, (Fraction(3),) * len(need.ats), ((Fraction(1), Fraction(5)),), (Fraction(0), Fraction(9))
+        )
     if isinstance(need, ChoiceNeed):
         return ChosenCell(need.cells, 1, 3.0)
     return NoisyTotal(1000, need.unit, NOISE)

@@ -11,6 +11,7 @@ from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import Drawn, PlannedRelease
 from ..statistics.releases.choice import ChosenCell, ChosenRelease
 from ..statistics.releases.partition import JointRelease, JointTotals
+from ..statistics.releases.place import PlaceRelease
 from ..statistics.releases.total import ExactTotals, KeyValues, NoisyTotal
 from .gather import GatheredTotals
 
@@ -24,13 +25,11 @@ def add_noise(mechanism: Additive, values: Sequence[int], *, bits: Bits | None =
 
 
 def choose_cells(
-    release: ChosenRelease, counts: ExactTotals, keys: Sequence[KeyValues], level: float, *, bits: Bits | None = None
+    release: ChosenRelease, counts: ExactTotals, keys: Sequence[KeyValues], *, bits: Bits | None = None
 ) -> list[int]:
-    """Choose a cell in every key; "before" and "after" all cells are the first and the last one."""
-    need, shift, last = release.need, release.shift(level), len(release.need.cells.places) - 1
-    offset = 1 if need.side else 0
-    each = (np.array(need.scores(counts, key, shift)) for key in keys)
-    return [min(max(release.mechanism.release(one, bits=bits) - offset, 0), last) for one in each]
+    """Choose a cell in every key."""
+    each = (np.array(release.need.scores(counts, key)) for key in keys)
+    return [release.mechanism.release(one, bits=bits) for one in each]
 
 
 def draw(
@@ -44,8 +43,11 @@ def draw(
     """Release one thing for all keys."""
     if isinstance(release, JointRelease):
         return _draw_joint(release, counts, keys, bits=bits)
+    if isinstance(release, PlaceRelease):
+        found = release.need.counts(counts)
+        return [release.draw(found.get(key, {}), level, bits=bits) for key in keys]
     if isinstance(release, ChosenRelease):
-        places = choose_cells(release, counts, keys, level, bits=bits)
+        places = choose_cells(release, counts, keys, bits=bits)
         return [ChosenCell(release.need.cells, place, release.error()) for place in places]
     exact = [release.need.exact(counts, key) for key in keys]
     return [

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 from ..query.algebra.tally import Tally, Term, Totals
 from ..statistics.recipe import Need
 from ..statistics.releases.partition import PartitionNeed
+from ..statistics.releases.place import PlaceNeed
 from ..statistics.releases.total import KeyValues, TotalNeed
 
 __all__ = ["GatheredTotals", "Tallier", "frame_of", "gather"]
@@ -30,6 +31,8 @@ def frame_of(need: Need, keys: Sequence[KeyValues]) -> Tally:
     """Return the tally of something needed for some keys, and for all its cells, without its term."""
     if not need.tally.keys:
         return replace(need.tally, terms=())
+    if isinstance(need, PlaceNeed):  # by its key alone: which cells have rows is what is asked
+        return replace(need.tally, terms=(), only=tuple(keys) if any(keys) else None)
     only = (
         keys
         if isinstance(need, TotalNeed | PartitionNeed)

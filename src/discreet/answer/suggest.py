@@ -158,7 +158,7 @@ def _planned(column: str, rows: Relation, spend: Measure, at: Fraction, *, both:
 def run_bounds(plan: BoundsPlan, engine: Tallier, *, bits: Bits | None = None) -> SuggestedBounds:
     """Run a plan that has been paid for."""
     counts = gather([release.need for release in plan.releases], [()], engine)
-    places = [choose_cells(r, c, [()], 0.95, bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)]
+    places = [choose_cells(r, c, [()], bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)]
     return SuggestedBounds(plan.ends[min(places)][0], plan.ends[max(places)][1], plan.events)
 
 

@@ -65,7 +65,7 @@ class TermFlags:
         said = self.error or []
         return said[0].strip() if len(said) == 1 and "=" not in said[0] else pairs(said, "--error") or None
 
-    def words(self, *, nonnegative: bool = False) -> SpendWords:
+    def words(self, *, nonnegative: bool = False, intervals: bool = True) -> SpendWords:
         """Return the terms as the library's keyword arguments.
 
         Refuses neither a spend nor an error.
@@ -75,7 +75,13 @@ class TermFlags:
         weights = pairs(self.weight, "--weight") or None
         size = None if self.size is None else whole(self.size, "size", least=1)
         return SpendWords(
-            spend=self.spend, error=self.errors, weights=weights, size=size, level=self.level, nonnegative=nonnegative
+            spend=self.spend,
+            error=self.errors,
+            weights=weights,
+            size=size,
+            level=self.level,
+            nonnegative=nonnegative,
+            intervals=intervals,
         )
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "DeltaFlag",
     "EpsilonFlag",
     "ErrorFlag",
+    "IntervalsFlag",
     "JsonFlag",
     "LedgerFlag",
     "LevelFlag",
@@ -56,6 +57,9 @@ SizeFlag: TypeAlias = Annotated[
 LevelFlag: TypeAlias = Annotated[float, typer.Option("--level", help="The level of errors and intervals.")]
 NonnegativeFlag: TypeAlias = Annotated[
     bool, typer.Option("--nonnegative", help="Move noisy counts into what is possible: 0 or more.")
+]
+IntervalsFlag: TypeAlias = Annotated[
+    bool, typer.Option("--intervals/--no-intervals", help="Spend a part of the budget on intervals of quantiles.")
 ]
 WhyFlag: TypeAlias = Annotated[str, typer.Option("--why", help="What the question is for; the ledger keeps it.")]
 WhoFlag: TypeAlias = Annotated[str, typer.Option("--who", help="Who asks; the ledger keeps it.", envvar="DISCREET_WHO")]

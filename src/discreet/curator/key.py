@@ -9,6 +9,7 @@ is in the key; what only changes how it is shown is not:
     weights                         unless all are equal: they say which statistic or question is to be more exact
     level                           with an error, and where an interval is fixed when it is drawn (quantiles)
     nonnegative                     where there is a count that it moves
+    intervals                       where there is a quantile that is to have none
     size                            where errors of several totals are balanced for it (means and the like)
 
 Keys of the first format, of release 0.1.0, hash the planned events instead of the terms: see `old`.
@@ -107,6 +108,8 @@ def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:
         said["size"] = terms.size
     if terms.error is not None or _any(statistics, (Quantile,)):
         said["level"] = repr(terms.level)
+    if not terms.intervals and _any(statistics, (Quantile,)):
+        said["intervals"] = False
     if terms.nonnegative and _any(statistics, COUNTS):
         said["nonnegative"] = True
     return said

@@ -3,7 +3,7 @@
 Its keys hash the planned events, so a better planner does not find them by their key. They are found by the question's
 fingerprint, and taken if nothing that the ledger knows speaks against it:
 
-    quantiles    drawn at the level that is asked for       stands in the answer
+    quantiles    drawn with an interval at the asked level  stands in the answer
     counts       moved to 0 or above if that is asked for   stands in the answer
     noise        the same events as planned today; or, for a spend without weights, the same price: what the old answer
                  took is the spend itself, or what today's plan would take
@@ -82,7 +82,7 @@ def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
     rows = answer.get("estimates", ()) if isinstance(answer, dict) else ()
     for row in rows:
         for name, estimate in row.items():
-            if estimate["estimate"] == "place" and float(estimate["level"]) != terms.level:
+            if estimate["estimate"] == "place" and (float(estimate["level"]) != terms.level or not terms.intervals):
                 return False
             if name in counts and (estimate["low"] is not None) != terms.nonnegative:
                 return False

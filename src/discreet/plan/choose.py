@@ -21,7 +21,8 @@ What is tried, all of it from public facts:
 
     statistic                               mechanism
     counts, sums, means, (co)variances …    integer noise on each total, shared totals once
-    quantiles, modes                        the exponential mechanism, once for all keys
+    quantiles                               exponential choices, once for all keys and all quantiles of a column
+    modes                                   permute-and-flip for one key where pure ε is counted, else exponential
 
 Of all shares and ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
 the one with the least price. Under a filter only what it can price is considered, and what the filter as it is given
@@ -30,7 +31,7 @@ would admit comes before what it would not. The first of equals is taken, so the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -42,6 +43,7 @@ from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
+from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.shares import possible_shares
 from ..statistics.cover import SumWay
@@ -63,6 +65,8 @@ __all__ = ["amount_of", "choose"]
 Route = tuple[Selection | Fraction | None, Divisible] | bool
 """A selection of keys, or the δ with which a count shows them, and a budget to divide; or, where errors are to be met,
 whether noise is geometric."""
+_PURE = ("pure", "approximate")
+"""Filters that add up ε."""
 
 
 def choose(question: Question, asked: Asked) -> Plan:
@@ -75,8 +79,7 @@ def choose(question: Question, asked: Asked) -> Plan:
     plans: list[Plan] = []
     refused: Exception | None = None
     for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        layouts = layouts_of(question, share, None if keys is None else len(keys), asked.public_values)
-        for layout, way in product(layouts, ways):
+        for layout, way in product(_layouts(question, asked, share, keys), ways):
             if layout.joint and not _pure(way):  # partitions are for noise that hides a change in L1
                 continue
             try:
@@ -91,6 +94,11 @@ def choose(question: Question, asked: Asked) -> Plan:
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
     best = next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
     return _explained(best, ranked)
+
+
+def _layouts(question: Question, asked: Asked, share: Share, keys: Keys | None) -> Iterator[Layout]:
+    count = None if keys is None else len(keys)
+    return layouts_of(question, share, count, asked.public_values, intervals=asked.intervals)
 
 
 def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
@@ -183,7 +191,9 @@ def _divided(
         weights[shown] += 1
     parts = divide(layout, weights, laplace=isinstance(budget, PureDP))
     pieces = split(budget, parts)
-    releases = tuple(release_of(need, piece) for need, piece in zip(layout.needs, pieces, strict=True))
+    pure = asked.under is None or asked.under.kind in _PURE
+    pairs = zip(layout.needs, pieces, strict=True)
+    releases = tuple(release_of(need, piece, pure=pure) for need, piece in pairs)
     if place is None or not isinstance(keys, Fraction):
         return layout, keys if isinstance(keys, Selection) else None, releases, parts
     counted = releases[place]

@@ -16,6 +16,7 @@ from ..statistics.recipe import Need, NoiseModel, Recipe
 from ..statistics.releases.basis import basis_of
 from ..statistics.releases.choice import ChoiceNeed
 from ..statistics.releases.partition import PartitionNeed
+from ..statistics.releases.place import PlaceNeed
 
 __all__ = ["Layout", "Use", "layout_of", "layouts_of"]
 
@@ -47,7 +48,7 @@ class Layout:
     def unit(self, place: int) -> float:
         """Return what one step of a total is worth."""
         need = self.needs[place]
-        return 1.0 if isinstance(need, ChoiceNeed) else float(need.unit)
+        return 1.0 if isinstance(need, ChoiceNeed | PlaceNeed) else float(need.unit)
 
     def noises(self, place: int, scale: float, *, laplace: bool) -> list[IntegerNoise]:
         """Return the noise of one release at some scale, in steps: one, or one for each of its totals."""
@@ -58,7 +59,7 @@ class Layout:
     def length(self, place: int, *, laplace: bool) -> float:
         """Return what one unit can change, Δ1 or Δ2, in steps; of a choice, 1."""
         need = self.needs[place]
-        if isinstance(need, ChoiceNeed):
+        if isinstance(need, ChoiceNeed | PlaceNeed):
             return 1.0
         return float(need.sensitivity.l1) if laplace else math.sqrt(need.sensitivity.squared_l2)
 
@@ -68,30 +69,41 @@ class Layout:
 
 
 def layouts_of(
-    question: Question, share: Share, keys: int | None, public_values: PublicValues | None
+    question: Question,
+    share: Share,
+    keys: int | None,
+    public_values: PublicValues | None,
+    *,
+    intervals: bool = True,
 ) -> Iterator[Layout]:
     """List what a question needs under a share, in every way in which its statistics can be made.
 
     Refuses what has no bound under this share; a way that is not possible here is left out.
     """
-    basis = basis_of(question, share, keys, public_values)
+    basis = basis_of(question, share, keys, public_values, intervals=intervals)
     for way in possible_ways([statistic for _, statistic in question.statistics], basis):
         try:
-            yield layout_of(question, share, keys, public_values, way)
+            yield layout_of(question, share, keys, public_values, way, intervals=intervals)
         except UnsupportedQuery:
             if way is SumWay.APART:
                 raise
 
 
 def layout_of(
-    question: Question, share: Share, keys: int | None, public_values: PublicValues | None, way: SumWay = SumWay.APART
+    question: Question,
+    share: Share,
+    keys: int | None,
+    public_values: PublicValues | None,
+    way: SumWay = SumWay.APART,
+    *,
+    intervals: bool = True,
 ) -> Layout:
     """List what a question needs under a share; the same total of two statistics is one.
 
     Refuses what has no bound under this share.
     """
-    basis, places, needs = basis_of(question, share, keys, public_values), dict[object, int](), list[Need]()
-    uses: list[Use] = []
+    basis = basis_of(question, share, keys, public_values, intervals=intervals)
+    places, needs, uses = dict[object, int](), list[Need](), list[Use]()
     recipes = recipes_of([statistic for _, statistic in question.statistics], basis, way)
     for (name, statistic), recipe in zip(question.statistics, recipes, strict=True):
         found = list[int]()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
+from ..mechanisms.reading.allowance import largest_epsilon
 from ..mechanisms.selection.exponential import Exponential
+from ..mechanisms.selection.permute_and_flip import PermuteAndFlip
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.measures import PureDP
 from ..privacy.neighbours import Neighbours
@@ -15,14 +18,17 @@ from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import Need, PlannedRelease
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from ..statistics.releases.partition import JointRelease, PartitionNeed
+from ..statistics.releases.place import PlaceNeed, PlaceRelease
 from ..statistics.releases.total import DistinctNeed, NoisyRelease, TotalNeed
 from .split import Divisible
 
 __all__ = ["choice_of", "noisy_release", "release_of"]
 
 
-def release_of(need: Need, budget: Divisible) -> PlannedRelease:
+def release_of(need: Need, budget: Divisible, *, pure: bool = False) -> PlannedRelease:
     """Choose the mechanism of a release: the least noise that its part of the budget allows.
+
+    `pure` says that whoever is charged adds up ε, so that a choice is worth its ε and no more.
 
     >>> from discreet.plan.release import release_of
     >>> from fractions import Fraction
@@ -39,8 +45,10 @@ def release_of(need: Need, budget: Divisible) -> PlannedRelease:
 
     Refuses noise beyond 2^50 steps of the grid.
     """
+    if isinstance(need, PlaceNeed):
+        return PlaceRelease(need, _places(budget, need))
     if isinstance(need, ChoiceNeed):
-        return choice_of(need, budget)
+        return choice_of(need, budget, pure=pure)
     try:
         return noisy_release(need, _noise(budget, need.sensitivity))
     except InvalidArgument:
@@ -56,8 +64,10 @@ def noisy_release(need: TotalNeed | DistinctNeed | PartitionNeed, mechanism: Add
     return NoisyRelease(need, mechanism)
 
 
-def choice_of(need: ChoiceNeed, budget: Divisible) -> ChosenRelease:
-    """Choose the exponential mechanism of a choice."""
+def choice_of(need: ChoiceNeed, budget: Divisible, *, pure: bool = False) -> ChosenRelease:
+    """Choose the mechanism of a choice: permute-and-flip for one mode where ε is added up, else exponential."""
+    if pure and need.alone and need.at is None and isinstance(budget, PureDP):
+        return ChosenRelease(need, _flips(budget, need.sensitivity, need.monotone, need.neighbours))
     return ChosenRelease(need, _exponential(budget, need.sensitivity, need.monotone, need.neighbours))
 
 
@@ -67,6 +77,16 @@ def choice_of(need: ChoiceNeed, budget: Divisible) -> ChosenRelease:
 @lru_cache(maxsize=4096)
 def _exponential(budget: Divisible, sensitivity: int, monotone: bool, near: Neighbours) -> Exponential:
     return Exponential.spending(budget, sensitivity=sensitivity, monotone=monotone, neighbours=near)
+
+
+@lru_cache(maxsize=4096)
+def _flips(budget: PureDP, sensitivity: int, monotone: bool, near: Neighbours) -> PermuteAndFlip:
+    return PermuteAndFlip.spending(budget, sensitivity=sensitivity, monotone=monotone, neighbours=near)
+
+
+@lru_cache(maxsize=1024)
+def _places(budget: Divisible, need: PlaceNeed) -> Fraction:
+    return largest_epsilon(need.event, budget)
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,8 @@
 """The noise that just meets given errors, at the least price: one total or choice at a time.
 
 total             the largest scale whose exact quantile is within the error; a larger one misses it
-quantile, mode    the least ε of the exponential mechanism whose exact bound, in rows, is within the error
+mode              the least ε of the exponential mechanism whose exact bound, in rows, is within the error
+quantiles         the least ε at which the bound on what is shown, in rows, is within the error
 the others        several totals, perhaps shared with other statistics: see `balance`
 """
 
@@ -17,6 +18,7 @@ from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.selection.exponential import Exponential
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
+from ..statistics.releases.place import PlaceNeed, PlaceRelease
 from .balance import ErrorGoal, balance
 from .layout import Layout, Use
 from .release import noisy_release
@@ -24,7 +26,8 @@ from .release import noisy_release
 __all__ = ["meet"]
 
 UseErrors = Sequence[tuple[Use, Fraction]]
-_ROOT_HALF = Fraction(70711, 100000)
+_VAST = Fraction(10**12)
+_CLOSE = 1 + Fraction(1, 10**6)
 _HAIR = 1 + Fraction(1, 10**12)
 
 
@@ -47,10 +50,12 @@ def meet(
     singles = _single_scales(layout, asked, beta, laplace=laplace)
     several = [(use, float(error)) for use, error in asked if use.model.law is not None]
     scales = balance(ErrorGoal(layout, size, beta, laplace), several, singles)
-    chosen = dict(_choices(layout, asked, beta, laplace=laplace))
+    chosen = dict(_choices(layout, asked, beta))
     family = Geometric if laplace else DiscreteGaussian
     return tuple(
-        chosen[place] if isinstance(need, ChoiceNeed) else noisy_release(need, family(scales[place], need.sensitivity))
+        chosen[place]
+        if isinstance(need, ChoiceNeed | PlaceNeed)
+        else noisy_release(need, family(scales[place], need.sensitivity))
         for place, need in enumerate(layout.needs)
     )
 
@@ -60,7 +65,7 @@ def _single_scales(layout: Layout, asked: UseErrors, beta: float, *, laplace: bo
     found: dict[int, Fraction] = {}
     for use, error in asked:
         need, place = layout.needs[use.places[0]], use.places[0]
-        if use.model.law is None and not isinstance(need, ChoiceNeed):
+        if use.model.law is None and not isinstance(need, ChoiceNeed | PlaceNeed):
             scale = _largest(error / need.unit, beta, laplace)
             found[place] = min(scale, found.get(place, scale))
     return found
@@ -73,20 +78,35 @@ def _largest(steps: Fraction, beta: float, laplace: bool) -> Fraction:
     return family.for_error(steps, beta=beta, sensitivity=1).scale
 
 
-def _choices(layout: Layout, asked: UseErrors, beta: float, *, laplace: bool) -> Iterator[tuple[int, ChosenRelease]]:
-    """Choose the least ε of every choice, for the least error asked of it; the ends of a quantile's interval get half
-    of its price each, in ε or in ρ.
-    """
-    tightest: dict[tuple[int, ...], Fraction] = {}
+def _choices(layout: Layout, asked: UseErrors, beta: float) -> Iterator[tuple[int, ChosenRelease | PlaceRelease]]:
+    """Choose the least ε of every choice, for the least error asked of it."""
+    tightest: dict[int, Fraction] = {}
     for use, error in asked:
-        tightest[use.places] = min(error, tightest.get(use.places, error))
-    for places, error in tightest.items():
-        first, half = layout.needs[places[0]], Fraction(1, 2) if laplace else _ROOT_HALF
-        if isinstance(first, ChoiceNeed):
-            epsilon = _epsilon(first, error, beta)
-            for need, place in ((layout.needs[place], place) for place in places):
-                if isinstance(need, ChoiceNeed):
-                    yield place, ChosenRelease(need, _exponential(need, epsilon if need is first else epsilon * half))
+        tightest[use.places[0]] = min(error, tightest.get(use.places[0], error))
+    for place, error in tightest.items():
+        need = layout.needs[place]
+        if isinstance(need, PlaceNeed):
+            yield place, _place_release(need, error, beta)
+        if isinstance(need, ChoiceNeed):
+            yield place, ChosenRelease(need, _exponential(need, _epsilon(need, error, beta)))
+
+
+def _place_release(need: PlaceNeed, error: Fraction, beta: float) -> PlaceRelease:
+    """Return the release of least ε, to six digits, that is within an error: it is off by least + c/ε rows.
+
+    Refuses an error that none is within.
+    """
+    if need.ladder.options == 1:
+        raise InvalidArgument("there is one value that this quantile can have; it needs no data")
+    least = Fraction(PlaceRelease(need, _VAST).error(beta))
+    if error <= least:
+        raise InvalidArgument(
+            f"no choice brings a quantile within {float(error):.6g} rows; ask for more than {float(least):.6g}"
+        )
+    epsilon = max((Fraction(PlaceRelease(need, Fraction(1)).error(beta)) - least) / (error - least), 1 / _VAST)
+    while PlaceRelease(need, epsilon).error(beta) > error:
+        epsilon *= _CLOSE
+    return PlaceRelease(need, epsilon)
 
 
 def _exponential(need: ChoiceNeed, epsilon: Fraction) -> Exponential:
@@ -97,5 +117,5 @@ def _epsilon(need: ChoiceNeed, error: Fraction, beta: float) -> Fraction:
     """Return the least ε, to twelve digits, with which the choice misses by at most so many rows: the miss is c/ε."""
     miss = _exponential(need, Fraction(1)).error(need.options, beta)
     if miss < 1e-300:
-        raise InvalidArgument("any choice of a quantile or mode is near enough at this level; it needs no data")
+        raise InvalidArgument("any choice of a mode is near enough at this level; it needs no data")
     return Fraction(miss) / need.steps_per_row / error * _HAIR

@@ -1,7 +1,9 @@
 """MODE(x): the most frequent public value, chosen by how often each occurs.
 
-Errors are in rows, for the worst data: how many fewer the chosen value has than the most frequent one, by the exact
-bound of the exponential mechanism.
+Of one key, where a budget of pure ε is counted, by permute-and-flip: never worse than the exponential mechanism at the
+same ε. Under a filter of another kind, which takes 3.7 times as much for it, and for several keys, by the exponential
+mechanism. Errors are in rows, for the worst data: how many fewer the chosen value has than the most frequent one, by
+the exact bound of its mechanism.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class ModeRecipe:
     def needs(self, basis: Basis) -> list[Need]:
         """List the one choice."""
         tally = cell_tally(self.cells, basis)
-        return [ChoiceNeed(tally, self.cells, vote_influence(tally), None)]
+        return [ChoiceNeed(tally, self.cells, vote_influence(tally), None, alone=basis.key_count == 1)]
 
     def estimate(self, draws: Draws) -> ModeEstimate:
         """Return the chosen value."""

@@ -7,7 +7,7 @@ AVG(x)                   Σ(x − m), n          with m the middle of the public
 VARIANCE(x)              Σ(x − m)², Σ(x − m), n
 COVAR(x, y)              Σuv, Σu, Σv, n       with u, v centred likewise, over rows where neither is NULL
 CORR(x, y)               Σuv, Σu, Σv, n, Σu², Σv²
-QUANTILE, MIN, MAX       counts on a public lattice of cells
+QUANTILE, MIN, MAX       counts of public cells, all quantiles of a column at once
 MODE, COUNT(DISTINCT x)  counts of the public values
 """
 
@@ -38,7 +38,7 @@ from .distinct import DistinctRecipe
 from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance
 from .mean import MeanEstimate, MeanRecipe
 from .mode import ModeEstimate, ModeRecipe
-from .quantile import QuantileEstimate, QuantileRecipe
+from .quantile import QuantileEstimate, QuantilePoint, QuantileRecipe
 from .recipe import NoisyValue, Recipe
 from .releases.addend import present
 from .releases.basis import Basis
@@ -62,6 +62,7 @@ ESTIMATES: tuple[type[NoisyValue], ...] = (
     JointVariance,
     JointCovariance,
     JointCorrelation,
+    QuantilePoint,
 )
 """What answers are made of; ledgers keep them, so this list only ever grows."""
 

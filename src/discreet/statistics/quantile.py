@@ -1,8 +1,8 @@
-"""QUANTILE, MEDIAN, MIN, MAX: a cell of a public lattice, chosen by how many ranks it is beside the quantile.
+"""QUANTILE, MEDIAN, MIN, MAX: places chosen privately, by how many ranks they are beside the quantile.
 
-Three choices: the answer, and the two ends of its interval. Errors are in rows, for the worst data: the exact bound of
-the exponential mechanism. Half of the budget goes to the answer and a quarter to each end, always: the ends are there
-for the interval, not the error.
+All quantiles of one column are one release: see `releases/place.py`. Errors are in rows, for the worst data, and speak
+of the value that is shown; rows in its own cell count as none (a cell is one step of the declared grid, or at most a
+small public part of the value: `Ladder.grain`).
 """
 
 from __future__ import annotations
@@ -11,30 +11,34 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from ..query.algebra.expression import Expression
-from ..query.bounds.cells import lattice
-from ..query.bounds.sensitivity import rank_influence
+from ..query.algebra.expression import Constant, Expression
+from ..query.algebra.tally import Tally
+from ..query.algebra.tree import Where
+from ..query.bounds.ladder import Ladder, ladder_of
+from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.finish import Value
-from .recipe import Draws, Need, NoiseModel
+from .recipe import Draws, Need, NoiseModel, NoisyValue
+from .releases.addend import present
 from .releases.basis import Basis
-from .releases.choice import ChoiceNeed, cell_tally
+from .releases.choice import rows_by
+from .releases.place import PlaceNeed
 from .releases.stored import StoredForm
 
-__all__ = ["MOST_CELLS", "QuantileEstimate", "QuantileRecipe", "cells_for"]
+__all__ = ["MOST_CELLS", "QuantileEstimate", "QuantilePoint", "QuantileRecipe", "cells_for"]
 
-MOST_CELLS = 20_000
-"""Keys times cells of a quantile, at most: what a store is asked to count."""
+MOST_CELLS = 1 << 18
+"""Keys times cells of a quantile, about: what a store may be asked to count, if so many cells have rows."""
 
 
 def cells_for(keys: int | None) -> int:
-    """Return how fine the lattice of a quantile is: 1,024 cells, fewer if there are many keys.
+    """Return how many cells a quantile is given, before the least fineness: fewer if there are many keys.
 
     >>> from discreet.statistics.quantile import cells_for
-    >>> cells_for(1), cells_for(100), cells_for(None), cells_for(10**6)
-    (1024, 200, 256, 64)
+    >>> cells_for(1), cells_for(64), cells_for(None)
+    (262144, 4096, 4096)
     """
-    return 256 if keys is None else max(64, min(1024, MOST_CELLS // max(1, keys)))
+    return MOST_CELLS // max(1, 64 if keys is None else keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +50,38 @@ class QuantileRecipe:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """Three choices, whose parts of the budget no search changes."""
-        return NoiseModel(("answer", "low end", "high end"), (1.0, 1.0, 1.0), fixed=(0.5, 0.25, 0.25))
+        """One release, whose parts of the budget no search changes."""
+        return NoiseModel()
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List the answer, then the two ends of its interval; refuses what has no order."""
-        cells = lattice(self.expression, basis.columns, cells_for(basis.key_count))
-        tally = cell_tally(cells, basis)
-        moved = 2 * rank_influence(tally, self.at, basis.key_count)  # ranks are scored in halves
-        return [ChoiceNeed(tally, cells, moved, self.at, side) for side in (0, -1, 1)]
+        """List the one release of all quantiles of the expression; refuses what has no order."""
+        ladder = ladder_of(self.expression, basis.columns, cells_for(basis.key_count))
+        tally = place_tally(self.expression, ladder, basis)
+        ats = tuple(sorted({self.at, *(at for of, at in basis.quantiles if of == self.expression)}))
+        return [PlaceNeed(tally, ladder, ats, vote_influence(tally), basis.key_count == 1, basis.intervals)]
 
-    def estimate(self, draws: Draws) -> QuantileEstimate:
-        """Return the chosen cell, and from the low end of the one below it to the high end of the one above it."""
-        middle, below, above = (chosen.place for chosen in draws.cells)
-        ends = draws.cells[0].cells.ends
-        first, last = min(below, above), max(below, above)  # the two are drawn apart and may cross; then both ends hold
-        return QuantileEstimate(ends[middle], (ends[first][0], ends[last][1]), (ends[0][0], ends[-1][1]), draws.level)
+    def estimate(self, draws: Draws) -> NoisyValue:
+        """Return the place that was chosen for this quantile, with its interval if one was drawn."""
+        [chosen] = draws.places
+        own = chosen.ats.index(self.at)
+        value = chosen.values[own]
+        if chosen.reaches is None:
+            return QuantilePoint(value)
+        return QuantileEstimate((value, value), chosen.reaches[own], chosen.range, draws.level)
+
+
+def place_tally(of: Expression, ladder: Ladder, basis: Basis) -> Tally:
+    """Count the rows whose value is not NULL, by key and cell; a person counts as so many rows, over all of them."""
+    condition = present(of, basis.rows)
+    rows = basis.rows if condition == Constant(True) else Where(basis.rows, condition)
+    return rows_by((*basis.keys, *ladder.expressions), rows, basis)
 
 
 @dataclass(frozen=True, slots=True)
 class QuantileEstimate:
-    """A quantile: the middle of the chosen cell; from the low end of the cell chosen below it to the high end of the
-    one chosen above it, which holds with probability `level`. At a higher level only the public range is known.
+    """A quantile: the middle of a cell (release 0.1.0 chose cells; now both ends are the value); from the low end of
+    the cell chosen below it to the high end of the one chosen above it, which holds with probability `level`. At a
+    higher level only the public range is known.
 
     >>> from discreet.statistics.quantile import QuantileEstimate
     >>> from fractions import Fraction
@@ -98,6 +112,29 @@ class QuantileEstimate:
         """Bound the exact quantile."""
         ends = self.reach if beta >= 1 - self.level - 1e-12 else self.range
         return _plain(ends[0]), _plain(ends[1])
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePoint:
+    """A quantile that all of its budget was spent on: it has no interval.
+
+    >>> from discreet.statistics.quantile import QuantilePoint
+    >>> from fractions import Fraction
+    >>> QuantilePoint(Fraction(81, 2)).value
+    40.5
+    """
+
+    chosen: Scalar
+
+    stored: ClassVar[StoredForm] = StoredForm.of("point", chosen="scalar")
+
+    @property
+    def value(self) -> Value:
+        """The chosen value."""
+        return _plain(self.chosen)
+
+    def interval(self, beta: float) -> None:
+        """Return None: there is no interval."""
 
 
 def _plain(value: Scalar) -> Value:

@@ -19,6 +19,7 @@ from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
 from .releases.partition import JointRelease, PartitionNeed
+from .releases.place import ChosenPlaces, PlaceNeed, PlaceRelease
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
@@ -35,9 +36,9 @@ __all__ = [
     "Recipe",
 ]
 
-Need: TypeAlias = TotalNeed | DistinctNeed | PartitionNeed | ChoiceNeed
-PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease
-Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell
+Need: TypeAlias = TotalNeed | DistinctNeed | PartitionNeed | ChoiceNeed | PlaceNeed
+PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease | PlaceRelease
+Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell | ChosenPlaces
 """What was released for one key."""
 ANY_DATA = "any data"
 SIZED_DATA = "any data of so many rows"
@@ -76,15 +77,18 @@ class Draws:
 
     totals: tuple[NoisyTotal, ...]
     cells: tuple[ChosenCell, ...]
+    places: tuple[ChosenPlaces, ...]
     level: float
     nonnegative: bool
 
     @classmethod
     def of(cls, drawn: Sequence[Drawn], *, level: float, nonnegative: bool) -> Draws:
-        """Sort what was drawn into totals and cells; totals that were released together stand one after the other."""
+        """Sort what was drawn into totals, cells and places; totals released together stand one after the other."""
         each = (one if isinstance(one, tuple) else (one,) for one in drawn)
         totals = tuple(one for several in each for one in several if isinstance(one, NoisyTotal))
-        return cls(totals, tuple(one for one in drawn if isinstance(one, ChosenCell)), level, nonnegative)
+        cells = tuple(one for one in drawn if isinstance(one, ChosenCell))
+        places = tuple(one for one in drawn if isinstance(one, ChosenPlaces))
+        return cls(totals, cells, places, level, nonnegative)
 
 
 class NoisyValue(Protocol):

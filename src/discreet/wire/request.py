@@ -79,6 +79,8 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
         said["weights"] = _number_words(terms.weights)
     if terms.size is not None:
         said["size"] = terms.size
+    if not terms.intervals:
+        said["intervals"] = False
     return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative}
 
 
@@ -131,11 +133,12 @@ WEIGHTS = Slot("weights", NUMBERS, required=False, null=True)
 SIZE = Slot("size", whole(10**12), required=False, null=True)
 LEVEL = Slot("level", level(), required=False, default=0.95)
 NONNEGATIVE = Slot("nonnegative", FLAG, required=False, default=False)
+INTERVALS = Slot("intervals", FLAG, required=False, default=True)
 WHY = Slot("why", text(LONGEST_WHY), required=False, default="")
 ROWS = Slot("rows", whole(MOST_ROWS), required=False, default=1000)
 QUERIES = Slot("queries", whole(MOST_QUERIES), required=False, null=True)
 
-_TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE)
+_TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS)
 _ONE = HowMany(("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other")
 _SAID: dict[str, object] = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
 
@@ -191,7 +194,13 @@ def read_plan(body: object) -> PlanRequest:
 
 def _terms(found: Mapping[str, object]) -> Terms:
     return Terms(
-        SPEND.of(found), ERROR.of(found), WEIGHTS.of(found), SIZE.of(found), LEVEL.of(found), NONNEGATIVE.of(found)
+        SPEND.of(found),
+        ERROR.of(found),
+        WEIGHTS.of(found),
+        SIZE.of(found),
+        LEVEL.of(found),
+        NONNEGATIVE.of(found),
+        INTERVALS.of(found),
     )
 
 

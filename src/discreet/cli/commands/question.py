@@ -10,7 +10,7 @@ import typer
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ..asking import PlaceFlags, TermFlags, open_curator
 from ..bundle import spread_flags
-from ..flags import JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
+from ..flags import IntervalsFlag, JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
 from ..refusal import refusals
 from ..write import check_picture, echo, write_picture, write_text
 
@@ -25,6 +25,7 @@ def query(
     place: PlaceFlags,
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
+    intervals: IntervalsFlag = True,
     why: WhyFlag = "",
     out: Annotated[Path | None, typer.Option(help="Also write the table, with intervals, to this CSV file.")] = None,
     receipt: Annotated[Path | None, typer.Option(help="Also write the receipt to this file.")] = None,
@@ -42,9 +43,9 @@ def query(
         check_picture(plot)
         if place.fresh:  # a ledger is for good: make it only for a question that can be answered
             with open_curator(source, place, price, spends=False, quiet=True) as curator:
-                curator.explain(sql, **price.words(nonnegative=nonnegative))
+                curator.explain(sql, **price.words(nonnegative=nonnegative, intervals=intervals))
         with open_curator(source, place, price, spends=True, quiet=as_json) as curator:
-            answer = curator.sql(sql, **price.words(nonnegative=nonnegative), why=why)
+            answer = curator.sql(sql, **price.words(nonnegative=nonnegative, intervals=intervals), why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)
         if out is not None:
             write_text(out, answer.to_csv(level=price.level))
@@ -62,6 +63,7 @@ def explain(
     place: PlaceFlags,
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
+    intervals: IntervalsFlag = True,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what a question would do, cost and miss, and what the store would be asked; nothing is touched or spent.
@@ -69,7 +71,7 @@ def explain(
     Example: discreet explain people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --epsilon 1
     """
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
-        shown = curator.explain(sql, **price.words(nonnegative=nonnegative))
+        shown = curator.explain(sql, **price.words(nonnegative=nonnegative, intervals=intervals))
         echo(shown, explanation_reply(shown), as_json=as_json)
 
 
@@ -100,6 +102,7 @@ def rehearse(
     place: PlaceFlags,
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
+    intervals: IntervalsFlag = True,
     rows: Annotated[int, typer.Option(help="How many rows to make up for each table.")] = 1000,
     as_json: JsonFlag = False,
 ) -> None:
@@ -108,5 +111,5 @@ def rehearse(
     Example: discreet rehearse people.csv "SELECT AVG(age) AS age FROM people" --schema people.toml --epsilon 1
     """
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
-        answer = curator.rehearse(sql, **price.words(nonnegative=nonnegative), rows=rows)
+        answer = curator.rehearse(sql, **price.words(nonnegative=nonnegative, intervals=intervals), rows=rows)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

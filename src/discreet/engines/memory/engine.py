@@ -110,7 +110,7 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
     for one in owned_rows(tally.rows, tables, needed):
         values = (evaluate(key, one.row, columns) for key in tally.keys)
         key = tuple(value_of(hold(v, domain), domain) for v, domain in zip(values, facts.keys, strict=True))
-        if only is None or key in only:
+        if only is None or key[: tally.listed] in only:
             found.append(
                 Contribution(one.owner, key, tuple(_contribution(part, one.row, facts) for part in facts.parts))
             )

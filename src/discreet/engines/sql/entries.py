@@ -57,7 +57,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     """Write one row for each row that counts."""
     tally = facts.tally
     names = tuple(writer.fresh("k") for _ in tally.keys)
-    test, tested = ("TRUE", ()) if tally.only is None else only_sql(tally.only, names, facts.keys, writer.dialect)
+    test, tested = ("TRUE", ()) if tally.only is None else _only_sql(facts, names, writer)
     late = {} if test != "TRUE" or tally.people else late_keys(tally, names, writer)
     needed = frozenset().union(*map(fields_of, (*tally.keys, *(term.expression for term in tally.terms))))
     frame = frame_of(tally.rows, needed, replace(writer, late=frozenset(key.column for key in late.values())))
@@ -72,6 +72,12 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     columns = tuple(EntryNumber(part, named.get(sql, sql), less) for part, sql, less in values)
     readers = {name: key.sql for name, key in late.items()}
     return Entries(sql, frame.owner, names, columns, tested, _labels(names, facts.keys), readers)
+
+
+def _only_sql(facts: TallyFacts, names: Sequence[str], writer: Writer) -> tuple[str, tuple[str, ...]]:
+    """Write the test of the keys that are listed; the others are free."""
+    listed = facts.tally.listed
+    return only_sql(facts.tally.only or (), names[:listed], facts.keys[:listed], writer.dialect)
 
 
 def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[str]]:

@@ -46,13 +46,13 @@ def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals
     """
     free, width = isinstance(facts.tally.share, Free), len(facts.keys)
     worth = [part.high if free and part.counts else 1 for part in facts.parts]
-    only = set(facts.tally.only) if facts.tally.only and width else None
+    only, listed = set(facts.tally.only) if facts.tally.only and width else None, facts.tally.listed
     totals: Totals = {}
     for row in answer:
         key = tuple(value_of(held, domain) for held, domain in zip(row[:width], facts.keys, strict=True))
         if key in totals:
             raise failure()
-        if only is None or key in only:
+        if only is None or key[:listed] in only:
             found = zip(row[width:], worth, strict=True)
             totals[key] = tuple(int(total) * each for total, each in found)  # type: ignore[call-overload]
     return totals

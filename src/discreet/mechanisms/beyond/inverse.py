@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,28 +12,16 @@ from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
-from ...noise.bits import readable
-from ...noise.exp import Bounds, exp_neg
-from ...noise.settle import settle
-from ...noise.words import ByteWords
 from ...privacy.events import ExponentialSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, REPLACE, Neighbours, read_neighbours
 from ..laws.quantile import named
 from ..reading.allowance import largest_epsilon
 from ..selection.exponential import Exponential
+from ..selection.pieces import Piece, choose_piece
 from .ordered import PLACES, Range
 
-__all__ = ["InverseQuantile", "Piece"]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Neighbouring places of equal score: where they begin, how many there are, how deep they lie below the best."""
-
-    start: int
-    length: int
-    depth: int
+__all__ = ["InverseQuantile"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -109,7 +96,7 @@ class InverseQuantile:
         """Draw a piece, then a place of it."""
         pieces = self.pieces(self.range.sorted(values))
         rate = self.epsilon / (2 * self.sensitivity * self.quantile.denominator)
-        piece = pieces[_choose(pieces, rate, bits)]
+        piece = choose_piece(pieces, PLACES + 1, rate, bits=bits)
         return self.range.value(piece.start + uniform(piece.length, bits=bits))
 
     def pieces(self, ordered: NDArray[np.int64]) -> list[Piece]:
@@ -135,37 +122,3 @@ class InverseQuantile:
         mechanism's error.
         """
         return Exponential(self.epsilon, self.sensitivity, neighbours=self.neighbours).error(PLACES + 1, beta)
-
-
-def _choose(pieces: list[Piece], rate: Fraction, bits: Bits | None) -> int:
-    """Draw a piece with probability exactly ∝ length·exp(−rate·depth)."""
-    draw = ByteWords(readable(bits))
-    return settle(draw.word(64), 64, lambda precision: _ends(pieces, rate, precision), draw)
-
-
-def _ends(pieces: list[Piece], rate: Fraction, precision: int) -> Iterator[Bounds]:
-    """Bound the cumulated probabilities of the pieces, in units of 2^-precision."""
-    fine = precision + 48 + len(pieces).bit_length()
-    low = high = low_sum = high_sum = 0
-    sums: list[Bounds] = []
-    for piece, (low, high) in zip(pieces, _weights(pieces, rate, fine), strict=True):
-        low_sum, high_sum = low_sum + piece.length * low, high_sum + piece.length * high
-        sums.append((low_sum, high_sum))
-    one = 1 << precision
-    for low, high in sums[:-1]:
-        yield (low << precision) // high_sum, min(one, -(-(high << precision) // low_sum))
-    yield one, one
-
-
-def _weights(pieces: list[Piece], rate: Fraction, fine: int) -> Iterator[Bounds]:
-    """Bound exp(−rate·(depth − least depth)) of pieces sorted by depth, each from the one before."""
-    low = high = 1 << fine
-    last, steps = pieces[0].depth, dict[int, Bounds]()
-    for piece in pieces:
-        move = piece.depth - last
-        if move not in steps:
-            gap = rate * move
-            steps[move] = exp_neg(gap.numerator, gap.denominator, fine)
-        low, high = low * steps[move][0] >> fine, -(-(high * steps[move][1]) >> fine)
-        last = piece.depth
-        yield low, high

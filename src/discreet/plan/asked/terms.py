@@ -35,6 +35,7 @@ class TermWords(TypedDict, total=False):
     `size`         the number of rows per key for which errors of means and the like are predicted
     `level`        the probability with which errors and intervals hold, 0.95 by default
     `nonnegative`  whether noisy counts are moved to 0 or above; no plan depends on it
+    `intervals`    whether quantiles get intervals, by default; without, their whole budget goes to the values
     """
 
     error: ErrorWords | None
@@ -42,6 +43,7 @@ class TermWords(TypedDict, total=False):
     size: int | None
     level: Number
     nonnegative: bool
+    intervals: bool
 
 
 class SpendWords(TermWords, total=False):
@@ -64,6 +66,7 @@ class Terms:
     size: int | None = None
     level: float = 0.95
     nonnegative: bool = False
+    intervals: bool = True
 
     def __post_init__(self) -> None:
         size = None if self.size is None else whole(self.size, "size", least=1, most=MOST_SIZE)
@@ -74,6 +77,7 @@ class Terms:
             ("size", size),
             ("level", _read_level(self.level)),
             ("nonnegative", flag(self.nonnegative, "nonnegative")),
+            ("intervals", flag(self.intervals, "intervals")),
         ):
             object.__setattr__(self, name, value)
 
@@ -86,6 +90,7 @@ class Terms:
             size=self.size,
             level=self.level,
             nonnegative=self.nonnegative,
+            intervals=self.intervals,
         )
 
 
@@ -93,8 +98,9 @@ def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Term
     """Return the terms that a verb was given in words.
 
     >>> from discreet.plan.asked.terms import read_terms
-    >>> read_terms(error={"n": 0.5}, level="0.9")
-    Terms(spend=None, error={'n': Fraction(1, 2)}, weights=None, size=None, level=0.9, nonnegative=False)
+    >>> terms = read_terms(error={"n": 0.5}, level="0.9")
+    >>> terms.spend, terms.error, terms.level, terms.nonnegative, terms.intervals
+    (None, {'n': Fraction(1, 2)}, 0.9, False, True)
 
     Refuses what `Terms` refuses.
     """

@@ -16,6 +16,7 @@ from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
 from ...statistics.recipe import ANY_DATA, EVEN_DATA, SIZED_DATA
 from ...statistics.releases.choice import ChosenRelease
+from ...statistics.releases.place import PlaceRelease
 from ..counted import CountSelection
 from ..selection import Selection, people_from
 
@@ -110,7 +111,7 @@ def _rows(plan: Plan) -> list[PlanLine]:
         error = errors[name]
         model = recipe.noise_model
         relative = error / plan.size if model.counts and plan.size_from != "assumed" else None
-        unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease) else ""
+        unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease | PlaceRelease) else ""
         if len(places) > 1 or model.joint:
             rows.append(PlanLine(name, "", None, None, "", error, unit, relative, ""))
         for label, place in zip(model.labels, places, strict=True):
@@ -123,7 +124,7 @@ def _rows(plan: Plan) -> list[PlanLine]:
 
 def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
     release, beta = plan.releases[place], float(1 - plan.level)
-    chosen = isinstance(release, ChosenRelease)
+    chosen = isinstance(release, ChosenRelease | PlaceRelease)
     part = plan.parts[place] * (1 - plan.selection.part if isinstance(plan.selection, Selection) else 1)
     return PlanLine(
         label,
@@ -163,7 +164,14 @@ def _heads(plan: Plan) -> tuple[str, ...]:
 
 def _foot(plan: Plan) -> str:
     why = f"{plan.why}; " if plan.why else ""
-    return f"spends {plan.spend}; {why}errors in one key: {_supposed(plan)}; planned without looking at any data"
+    said = f"spends {plan.spend}; {why}errors in one key: {_supposed(plan)}; planned without looking at any data"
+    grains = [one.need.ladder.grain for one in plan.releases if isinstance(one, PlaceRelease)]
+    wide = max((grain for grain in grains if grain), default=None)
+    return said if wide is None else f"{said}; {_grain(wide)}"
+
+
+def _grain(wide: Fraction) -> str:
+    return f"a quantile is off by so many rows, or by {shown(100 * wide, 2)} % of its value at most"
 
 
 def join_errors(plan: Plan) -> str:

@@ -95,6 +95,7 @@ class Term:
 class Tally:
     """Totals of each term over the rows of each key; `keys` are evaluated per row, and a row with a key outside
     `only` (if given: the public keys, as tuples) counts nowhere. With no keys there is exactly one row of totals.
+    The tuples of `only` may be shorter than the keys: then they list the first keys, and the others are free.
 
     `people`: each term is per person and key, not per row: a person with several rows in a key counts once, with the
     greatest contribution (for COUNT(DISTINCT person)); then shares act on that.
@@ -106,6 +107,11 @@ class Tally:
     share: Share
     only: tuple[tuple[Scalar, ...], ...] | None = None
     people: bool = False
+
+    @property
+    def listed(self) -> int:
+        """How many of the keys, the first ones, `only` speaks of."""
+        return min((len(key) for key in self.only or ()), default=len(self.keys))
 
 
 Totals: TypeAlias = dict[tuple[Scalar, ...], tuple[int, ...]]

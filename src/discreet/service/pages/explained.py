@@ -10,6 +10,7 @@ from ...plan.text.plan import share_text
 from ...privacy.measures import Measure
 from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
+from ...statistics.releases.place import PlaceRelease
 from .words import error_words, percent
 
 __all__ = ["Explained", "PlanRow", "explained_of", "plan_rows"]
@@ -62,7 +63,7 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
     errors = plan.statistic_errors()
     for name, places in plan.uses:
         parts = [plan.releases[place] for place in places]
-        chosen = isinstance(parts[0], ChosenRelease)
+        chosen = isinstance(parts[0], ChosenRelease | PlaceRelease)
         mechanisms = dict.fromkeys(type(part.mechanism).__name__ for part in parts)
         counts = ", ".join(dict.fromkeys(share_text(part.need.tally.share) for part in parts))
         rows.append(

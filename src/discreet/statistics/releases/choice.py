@@ -1,21 +1,22 @@
-"""Cells chosen privately, one per key: how every cell is scored, and the exponential mechanism that chooses by it.
+"""Cells chosen privately, one per key: how every cell is scored, and the mechanism that chooses by it.
 
 One event for all keys together: a choice in every key is one choice among all combinations, by the sum of the scores.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from ...errors import UnsupportedQuery
 from ...mechanisms.selection.exponential import Exponential
+from ...mechanisms.selection.permute_and_flip import PermuteAndFlip
 from ...privacy.events import Event
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tally import GroupShare, RowShare, Tally, Term
+from ...query.algebra.tree import Relation
 from ...query.bounds.cells import Cells, listed
 from ...query.bounds.keys import public_keys
 from ...query.bounds.rows import neighbours_of
@@ -24,7 +25,7 @@ from ..laws.box import at_least
 from .basis import Basis
 from .total import ExactTotals, KeyValues
 
-__all__ = ["ChoiceNeed", "ChosenCell", "ChosenRelease", "cell_tally", "public_cells"]
+__all__ = ["ChoiceNeed", "ChosenCell", "ChosenRelease", "cell_tally", "public_cells", "rows_by"]
 
 _DEEP = -(1 << 62)
 
@@ -33,20 +34,20 @@ _DEEP = -(1 << 62)
 class ChoiceNeed:
     """One cell per key: the quantile `at`, or the most frequent one if `at` is None.
 
-    `side` is −1 or 1 for a cell that lies below or above the quantile with high probability, 0 for the quantile.
-    `sensitivity` is that of the sum of the scores over all keys, in whole steps of the scores.
+    `sensitivity` is that of the sum of the scores over all keys, in whole steps of the scores; `alone` says that there
+    is one key only.
     """
 
     tally: Tally
     cells: Cells
     sensitivity: int
     at: Fraction | None
-    side: int = 0
+    alone: bool = False
 
     @property
     def options(self) -> int:
-        """How many outcomes there are in one key: the cells, and for a side also "before" and "after" them all."""
-        return len(self.cells.places) + (2 if self.side else 0)
+        """How many outcomes there are in one key: the cells."""
+        return len(self.cells.places)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -63,7 +64,7 @@ class ChoiceNeed:
         """How many steps of its scores one row is worth: the weight; for a rank, in halves of 1/denominator."""
         return self.tally.terms[0].weight * (1 if self.at is None else 2 * self.at.denominator)
 
-    def scores(self, counts: ExactTotals, key: KeyValues, shift: int) -> list[int]:
+    def scores(self, counts: ExactTotals, key: KeyValues) -> list[int]:
         """Score every outcome of one key: −(how many ranks it is off), or how often a value occurs.
 
         The aim is the rank q(n − 1) + 1/2, between the rows that SQL interpolates: the least value for q = 0, the
@@ -75,10 +76,9 @@ class ChoiceNeed:
             return each
         top, bottom, weight = self.at.numerator, self.at.denominator, self.tally.terms[0].weight
         up_to = [0, *accumulate(2 * bottom * count for count in each)]
-        aim = 2 * top * sum(each) + weight * (bottom - 2 * top) + shift
+        aim = 2 * top * sum(each) + weight * (bottom - 2 * top)
         inner = [-max(0, aim - after, before - aim) for before, after in pairwise(up_to)]
-        outer = [-max(0, aim), *inner, -max(0, up_to[-1] - aim)] if self.side else inner
-        return [max(_DEEP, score) for score in outer]
+        return [max(_DEEP, score) for score in inner]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ChosenRelease:
     """Cells or values, and the mechanism that chooses one per key."""
 
     need: ChoiceNeed
-    mechanism: Exponential
+    mechanism: Exponential | PermuteAndFlip
 
     @property
     def event(self) -> Event:
@@ -102,18 +102,6 @@ class ChosenRelease:
         """Bound the miss in one key with probability at least 1 − β, in rows."""
         return self.mechanism.error(self.need.options, beta) / self.need.steps_per_row
 
-    def shift(self, level: float) -> int:
-        """Return how far the ends of a quantile's interval aim beside it, in steps of the scores.
-
-        The choice misses its aim by more than t with probability at most (1 − level)/2; aiming t and two rows below,
-        the cell chosen begins below the quantile (two rows, since SQL interpolates between neighbours).
-        """
-        need = self.need
-        if not need.side:
-            return 0
-        miss = self.mechanism.error(need.options, (1 - level) / 2)
-        return need.side * (math.ceil(miss) + 2 * need.steps_per_row)
-
 
 @dataclass(frozen=True, slots=True)
 class ChosenCell:
@@ -126,10 +114,15 @@ class ChosenCell:
 
 def cell_tally(cells: Cells, basis: Basis) -> Tally:
     """Count rows per key and cell; a person counts as so many rows, over all cells together."""
+    return rows_by((*basis.keys, *cells.expressions), basis.rows, basis)
+
+
+def rows_by(keys: tuple[Expression, ...], rows: Relation, basis: Basis) -> Tally:
+    """Count rows by some expressions; a person counts as so many rows, over all of them together."""
     share = basis.share
     by_rows = RowShare(share.groups * share.rows) if isinstance(share, GroupShare) else share
     weight = weight_of(1, by_rows)
-    return Tally(basis.rows, (*basis.keys, *cells.expressions), (Term(Constant(True), weight, 0, weight),), by_rows)
+    return Tally(rows, keys, (Term(Constant(True), weight, 0, weight),), by_rows)
 
 
 def public_cells(of: Expression, basis: Basis) -> Cells:

@@ -1,0 +1,134 @@
+"""discreet at the jobs of `utility.py`: SQL through a curator, each run with a ledger of its own that holds the promise.
+
+Every run is charged to a ledger that holds just the promise of its job, so no run can spend more.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import numpy as np
+import pyarrow as pa
+
+import discreet as dp
+from utility_jobs import Columns, Job, ranges_of
+
+PURE, APPROXIMATE = dp.PureDP(1), dp.ApproxDP(1, "1e-6")
+
+
+class Ours:
+    """One store over the columns; a curator and a ledger for every run."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.tables = {name: pa.table({"x": _clean(column)}) for name, column in columns.items()}
+        self.tables["rows"] = pa.table({name: columns[name] for name in ("score", "other", "key")})
+        self.tables["texts"] = pa.table({"writer": columns["writer"], "word": columns["word"].astype(str)})
+        self.tables["zipf"] = pa.table({"x": columns["zipf"].astype(str)})
+        self.store = dp.DuckDB(self.tables)
+
+    def run(self, job: Job) -> np.ndarray:
+        """Answer a job once, paid for in full."""
+        return np.atleast_1d(_ANSWERS[job.ask](self, job)).astype(float)
+
+    def ask(self, sql: str, schema: dp.Schema, spend: dp.Measure, **terms: object) -> dp.Answer:
+        """Ask one question under a fresh ledger of just this budget: it would refuse to spend more."""
+        ledger = dp.open_ledger(":memory:", budget=spend)
+        return dp.Curator(self.store, [schema], ledger).sql(sql, spend=spend, **terms)
+
+
+def _clean(column: np.ndarray) -> np.ndarray:
+    return column.astype(float) if column.dtype.kind == "f" else column
+
+
+@cache
+def rows(neighbours: str = "add-remove") -> dp.Schema:
+    facts = {"score": dp.Real(0, 100), "other": dp.Real(0, 100), "key": dp.Integer(0, 49)}
+    return dp.Schema("rows", dp.Rows(), facts, neighbours=neighbours)
+
+
+def column(job: Job) -> dp.Schema:
+    return dp.Schema(job.column, dp.Rows(), {"x": dp.Real(*job.bounds)})
+
+
+def values(answer: dp.Answer) -> np.ndarray:
+    """Return the shown columns of one row."""
+    return np.array([answer.column(name)[0] for name in answer.columns], dtype=float)
+
+
+def one(function: str, ours: Ours, job: Job) -> np.ndarray:
+    """Ask for one function of the job's column."""
+    return values(ours.ask(f"SELECT {function}(x) AS y FROM {job.column}", column(job), PURE))
+
+
+def count(ours: Ours, _job: Job) -> np.ndarray:
+    return values(ours.ask("SELECT COUNT(*) AS n FROM rows", rows(), APPROXIMATE))
+
+
+def keys(ours: Ours, _job: Job) -> int:
+    schema = dp.Schema("zipf", dp.Rows(), {"x": dp.Text(8)})
+    return len(ours.ask("SELECT x, COUNT(*) AS n FROM zipf GROUP BY x", schema, APPROXIMATE))
+
+
+def words(ours: Ours, _job: Job) -> int:
+    unit = dp.People("writer", max_rows=200, max_groups=20)
+    schema = dp.Schema("texts", unit, {"word": dp.Text(8)})
+    sql = "SELECT word, COUNT(DISTINCT writer) AS n FROM texts GROUP BY word"
+    return len(ours.ask(sql, schema, APPROXIMATE))
+
+
+def quantiles(ours: Ours, job: Job) -> np.ndarray:
+    asked = ", ".join(f"QUANTILE(x, {at}) AS q{place}" for place, at in enumerate(job.at))
+    asked = asked if job.at != (1.0,) else "MAX(x) AS q0"
+    return values(ours.ask(f"SELECT {asked} FROM {job.column}", column(job), PURE, intervals=False))
+
+
+def by_key(ours: Ours, job: Job) -> np.ndarray:
+    sql = "SELECT key, COUNT(*) AS n, SUM(score) AS s, AVG(score) AS m FROM rows GROUP BY key"
+    answer = ours.ask(sql, rows(), PURE)
+    return np.array(answer.column(("n", "s", "m")[int(job.at[0])]), dtype=float)
+
+
+def several(sql: str, neighbours: str, ours: Ours, _job: Job) -> np.ndarray:
+    return values(ours.ask(sql, rows(neighbours), PURE))
+
+
+def mean_unbounded(ours: Ours, job: Job) -> float:
+    """Half of ε finds bounds, half the mean within them."""
+    wide = dp.Schema(job.column, dp.Rows(), {"x": dp.Real(*job.bounds)})
+    ledger = dp.open_ledger(":memory:", budget=dp.PureDP("1/2"))
+    found = dp.Curator(ours.store, [wide], ledger).suggest_bounds(job.column, "x", spend=dp.PureDP("1/2"))
+    near = dp.Schema(job.column, dp.Rows(), {"x": dp.Real(found.low, found.high)})
+    return values(ours.ask(f"SELECT AVG(x) AS m FROM {job.column}", near, dp.PureDP("1/2")))
+
+
+def histogram(ours: Ours) -> np.ndarray:
+    schema = dp.Schema("bucket", dp.Rows(), {"x": dp.Integer(0, 1023)})
+    answer = ours.ask("SELECT x, COUNT(*) AS n FROM bucket GROUP BY x", schema, PURE)
+    return np.array(answer.column("n"), dtype=float)
+
+
+def batch(ours: Ours, _job: Job) -> np.ndarray:
+    """20 thresholds of one column, in one question."""
+    cases = ", ".join(f"SUM(CASE WHEN score >= {5 * i} THEN 1 ELSE 0 END) AS n{i}" for i in range(20))
+    return values(ours.ask(f"SELECT {cases} FROM rows", rows(), PURE))
+
+
+_ANSWERS = {
+    "count": count,
+    "keys": keys,
+    "words": words,
+    "quantiles": quantiles,
+    "by_key": by_key,
+    "mean": partial(one, "AVG"),
+    "variance": partial(one, "VARIANCE"),
+    "deviation": partial(one, "STDDEV"),
+    "covariance": partial(several, "SELECT COVAR_SAMP(score, other) AS c FROM rows", "add-remove"),
+    "correlation": partial(several, "SELECT CORR(score, other) AS c FROM rows", "add-remove"),
+    "ratio": partial(several, "SELECT 100 * SUM(score) / SUM(other) AS r FROM rows", "add-remove"),
+    "mean_replace": partial(several, "SELECT AVG(score) AS m FROM rows", "replace"),
+    "mean_unbounded": mean_unbounded,
+    "ranges": lambda ours, _job: ranges_of(histogram(ours)),
+    "prefixes": lambda ours, _job: np.cumsum(histogram(ours)),
+    "batch": batch,
+}

@@ -1,0 +1,230 @@
+"""Peers at the jobs of `utility.py`, each in an environment of its own: this file imports nothing of discreet.
+
+    .venv-bench-NAME/bin/python benchmarks/utility_peers.py PEER DATA.npz RUNS
+
+Prints one JSON object: for every job that the peer can do, its promise and the answer of every run; for one that failed,
+why. Every peer gets what it likes best, bounds and public keys included, and its data at once, before any run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+from utility_jobs import JOBS, Columns, Job, ranges_of
+
+Run = Callable[[], object]
+CANDIDATES = 100_001
+"""Places among which OpenDP chooses a quantile, evenly spread between the bounds, as one who knows only these would."""
+
+
+def opendp(job: Job, columns: Columns) -> tuple[str, Run]:
+    """OpenDP's own transformations and measurements, calibrated by its own search."""
+    import opendp.prelude as odp
+
+    odp.enable_features("contrib")
+    x = np.clip(columns[job.column].astype(float), *job.bounds) if job.ask != "keys" else columns[job.column]
+    space = odp.vector_domain(odp.atom_domain(T=float, nan=False)), odp.symmetric_distance()
+
+    def fitted(make: Callable[[float], object], epsilon: float) -> object:
+        return odp.binary_search_chain(make, d_in=1, d_out=epsilon, bounds=(1e-6, 1e9))
+
+    if job.ask == "count":
+        made = fitted(lambda s: space >> odp.t.then_count() >> odp.m.then_laplace(s), 1.0)
+        return "ε = 1", lambda: made(list(x))
+    if job.ask == "quantiles":
+        places = [float(place) for place in np.linspace(*job.bounds, CANDIDATES)]
+        each = [_opendp_quantile(odp, space, places, at, 1 / len(job.at)) for at in job.at]
+        held = list(x)
+        return "ε = 1", lambda: [one(held) for one in each]
+    if job.ask == "mean":
+        total = fitted(
+            lambda s: space >> odp.t.then_clamp(job.bounds) >> odp.t.then_sum() >> odp.m.then_laplace(s), 0.5
+        )
+        count = fitted(lambda s: space >> odp.t.then_count() >> odp.m.then_laplace(s), 0.5)
+        held = list(x)
+        return "ε = 1", lambda: total(held) / max(1, count(held))
+    if job.ask in ("ranges", "prefixes"):
+        return "ε = 1", _opendp_tree(job, columns["bucket"], odp)
+    raise NotImplementedError
+
+
+def _opendp_quantile(odp, space, places, at, epsilon):
+    """Search for the scale with few candidates, which it does not depend on, then take all of them."""
+
+    def choice(listed: list[float], scale: float) -> object:
+        return space >> odp.m.then_private_quantile(odp.max_divergence(), listed, at, scale)
+
+    low, high = 1e-6, 1e9
+    for _ in range(80):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if choice(places[:3], middle).map(1) <= epsilon else (middle, high)
+    return choice(places, high)
+
+
+def _opendp_tree(job: Job, bucket: np.ndarray, odp: object) -> Run:
+    """Noisy counts of a tree of 16 branches, made consistent: OpenDP's own way to ranges."""
+    space = odp.vector_domain(odp.atom_domain(T=int)), odp.symmetric_distance()
+    plain = space >> odp.t.then_count_by_categories(categories=list(range(1024)), null_category=False)
+    tree = plain >> odp.t.then_b_ary_tree(leaf_count=1024, branching_factor=16)
+    made = odp.binary_search_chain(lambda s: tree >> odp.m.then_laplace(s), d_in=1, d_out=1.0, bounds=(1e-3, 1e6))
+    even, held = odp.t.make_consistent_b_ary_tree(branching_factor=16), [int(b) for b in bucket]
+    shape = ranges_of if job.ask == "ranges" else np.cumsum
+    return lambda: shape(np.array(even(made(held))[:1024]))
+
+
+def diffprivlib(job: Job, columns: Columns) -> tuple[str, Run]:
+    """diffprivlib's tools; it takes the number of rows as public, so its means and variances promise replace."""
+    from diffprivlib import tools
+
+    x, bounds = columns[job.column].astype(float), job.bounds
+    if job.ask == "quantiles":
+        each = [lambda at=at: tools.quantile(x, at, epsilon=1 / len(job.at), bounds=bounds) for at in job.at]
+        return "ε = 1", lambda: [one() for one in each]
+    if job.ask in ("mean", "mean_replace"):
+        return "ε = 1, replace", lambda: tools.mean(x, epsilon=1.0, bounds=bounds)
+    if job.ask == "variance":
+        return "ε = 1, replace", lambda: tools.var(x, epsilon=1.0, bounds=bounds)
+    if job.ask == "deviation":
+        return "ε = 1, replace", lambda: tools.std(x, epsilon=1.0, bounds=bounds)
+    raise NotImplementedError
+
+
+def pydp(job: Job, columns: Columns) -> tuple[str, Run]:
+    """Google's library in Python: bounded means, and a quantile tree for extremes."""
+    from pydp.algorithms import laplacian as google
+
+    x = columns[job.column].astype(float).tolist()
+    low, high = job.bounds
+    if job.ask == "mean":
+        return "ε = 1", lambda: google.BoundedMean(1.0, 0, low, high, dtype="float").quick_result(x)
+    if job.ask == "mean_unbounded":
+        return "ε = 1", lambda: google.BoundedMean(epsilon=1.0, dtype="float").quick_result(x)
+    if job.ask == "quantiles" and len(job.at) == 1:
+        made = google.Max if job.at == (1.0,) else google.Median
+        if job.at in ((1.0,), (0.5,)):
+            return "ε = 1", lambda: made(1.0, 0, low, high, dtype="float").quick_result(x)
+    raise NotImplementedError
+
+
+def pipelinedp(job: Job, columns: Columns) -> tuple[str, Run]:
+    """PipelineDP in one process."""
+    import pipeline_dp as pdp
+
+    if job.ask == "by_key":
+        found = _pipeline(pdp, list(zip(range(columns["key"].size), columns["key"].tolist(), columns["score"].tolist(), strict=True)),
+                          [pdp.Metrics.COUNT, pdp.Metrics.SUM, pdp.Metrics.MEAN], public=list(range(50)), delta=0.0)  # fmt: skip
+        name = ("count", "sum", "mean")[int(job.at[0])]
+        return "ε = 1", lambda: [getattr(cell, name) for _, cell in sorted(found())]
+    if job.ask in ("keys", "words"):
+        owner = columns["writer"] if job.ask == "words" else np.arange(columns["zipf"].size)
+        rows = list(zip(owner.tolist(), columns[job.column].tolist(), [1.0] * owner.size, strict=True))
+        found = _pipeline(pdp, rows, [pdp.Metrics.PRIVACY_ID_COUNT], groups=20 if job.ask == "words" else 1)
+        return "(1, 1e-6)", lambda: len(found())
+    raise NotImplementedError
+
+
+def _pipeline(
+    pdp: object, rows: list, metrics: list, *, public: list | None = None, delta: float = 1e-6, groups: int = 1
+) -> Run:
+    facts = {"max_partitions_contributed": groups, "max_contributions_per_partition": 1}
+    bounds = {} if public is None else {"min_value": 0.0, "max_value": 100.0}
+    cells = pdp.DataExtractors(lambda row: row[0], lambda row: row[1], lambda row: row[2])
+
+    def run() -> list:
+        budget = pdp.NaiveBudgetAccountant(total_epsilon=1, total_delta=delta)
+        engine = pdp.DPEngine(budget, pdp.LocalBackend())
+        params = pdp.AggregateParams(metrics=metrics, **facts, **bounds)
+        found = engine.aggregate(rows, params, cells, public_partitions=public)
+        budget.compute_budgets()
+        return list(found)
+
+    return run
+
+
+def smartnoise(job: Job, columns: Columns) -> tuple[str, Run]:
+    """SmartNoise SQL over a data frame; ε is for each column, so it gets a third of it for three."""
+    import pandas as pd
+    import snsql
+
+    if job.ask not in ("by_key", "mean", "variance"):
+        raise NotImplementedError
+    if job.column != "score":
+        raise NotImplementedError
+    frame = pd.DataFrame({"pid": range(columns["key"].size), "k": columns["key"], "x": columns["score"]})
+    table = {"row_privacy": False, "max_ids": 1, "censor_dims": False, "rows": len(frame),
+             "pid": {"type": "int", "private_id": True}, "k": {"type": "int", "lower": 0, "upper": 49},
+             "x": {"type": "float", "lower": 0.0, "upper": 100.0}}  # fmt: skip
+    parts = 3 if job.ask == "by_key" else 1
+    privacy = snsql.Privacy(epsilon=1 / parts, delta=1e-9)
+    reader = snsql.from_df(frame, privacy=privacy, metadata={"": {"main": {"t": table}}})
+    asked = {"mean": "AVG(x) AS y", "variance": "VARIANCE(x) AS y"}
+    if job.ask in asked:
+        return "ε = 1", lambda: reader.execute(f"SELECT {asked[job.ask]} FROM main.t")[1][0]
+    sql = "SELECT k, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m FROM main.t GROUP BY k ORDER BY k"
+    return "ε = 1", lambda: [row[1 + int(job.at[0])] for row in reader.execute(sql)[1:]]
+
+
+def tumult(job: Job, columns: Columns) -> tuple[str, Run]:
+    """Tumult Analytics over Spark; every run is a session of its own."""
+    import pandas as pd
+    from pyspark.sql import SparkSession
+    from tmlt.analytics import AddOneRow, KeySet, PureDPBudget, QueryBuilder, Session
+
+    if job.ask not in ("count", "mean", "quantiles", "by_key") or (job.ask == "quantiles" and len(job.at) > 1):
+        raise NotImplementedError
+    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    facts = {"x": np.clip(columns[job.column].astype(float), *job.bounds)}
+    facts |= {"k": columns["key"].astype(int)} if job.ask == "by_key" else {}
+    frame, (low, high) = spark.createDataFrame(pd.DataFrame(facts)).cache(), job.bounds
+    keys = KeySet.from_dict({"k": list(range(50))}) if job.ask == "by_key" else None
+
+    def ask(epsilon: float, build: Callable[[object], object], name: str) -> object:
+        session = Session.from_dataframe(PureDPBudget(epsilon), "t", frame, protected_change=AddOneRow())
+        query = QueryBuilder("t") if keys is None else QueryBuilder("t").groupby(keys)
+        shown = session.evaluate(build(query), PureDPBudget(epsilon)).toPandas()
+        return (shown if keys is None else shown.sort_values("k"))[name].tolist()
+
+    builds = {
+        "count": lambda q: q.count("y"),
+        "mean": lambda q: q.average("x", low, high, "y"),
+        "quantiles": lambda q: q.quantile("x", job.at[0], low, high, "y"),
+    }
+    if job.ask == "by_key":
+        each = (builds["count"], lambda q: q.sum("x", low, high, "y"), builds["mean"])
+        return "ε = 1", lambda: ask(1 / 3, each[int(job.at[0])], "y")
+    return "ε = 1", lambda: ask(1.0, builds[job.ask], "y")
+
+
+PEERS = {
+    "opendp": opendp,
+    "diffprivlib": diffprivlib,
+    "pydp": pydp,
+    "pipelinedp": pipelinedp,
+    "smartnoise": smartnoise,
+    "tumult": tumult,
+}
+
+
+def main(name: str, path: str, runs: int, only: str) -> None:
+    """Do every job that the peer can do, and print what came out."""
+    columns = dict(np.load(path))
+    for job in JOBS:
+        if only not in job.name or job.column not in columns:
+            continue
+        try:
+            promise, run = PEERS[name](job, columns)
+            found = [np.atleast_1d(np.asarray(run(), dtype=float)).tolist() for _ in range(runs)]
+            print(json.dumps({"job": job.name, "promise": promise, "answers": found}), flush=True)
+        except NotImplementedError:
+            continue
+        except Exception as error:  # noqa: BLE001 whatever a peer raises is said, and the others go on
+            print(json.dumps({"job": job.name, "failed": f"{type(error).__name__}: {error}"[:200]}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] if len(sys.argv) > 4 else "")

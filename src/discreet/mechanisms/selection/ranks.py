@@ -1,0 +1,205 @@
+"""Rows by the public cell they lie in, and every place between them scored by how many ranks it is beside an aim.
+
+A cell may be cut into `parts` places, so that rows which share a cell can lie on both sides of a split. Of the rows of
+a cell (each worth `weight`, in a row of weights counted from 0) weight i lies in the place whose number is ⌊i/weight⌋
+mod parts with its binary digits reversed: rows spread evenly, and what is added to a cell is added to places of it, so
+the rows by place are a histogram like any other. Whoever is added changes it by what they count; nothing else moves.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from heapq import merge
+from itertools import accumulate
+
+from ...arithmetic.frozen import fill
+from .pieces import Piece
+
+__all__ = ["Aim", "RankedRows", "Stretch"]
+
+Rank = Callable[[int], int]
+_BEYOND = 1 << 80
+"""Further than any place; numbers have at most 2^62 steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Places `low` to `high` that may be chosen, and the rows that count: those from `low` to below `end`.
+
+    `outside` adds two outcomes: before all places, and after them.
+    """
+
+    low: int
+    high: int
+    end: int
+    outside: bool = False
+
+    @property
+    def places(self) -> int:
+        """How many outcomes there are."""
+        return self.high - self.low + (3 if self.outside else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The part `at` of the rows of a stretch, from its first row to its last: the rank a + at·(N − a − b), N rows.
+
+    a is half a row where the stretch begins with all rows (`first`) and 0 where it begins at a split; b likewise at its
+    end (`last`). So the whole table's aim is at(N − 1) + 1/2, between the rows that SQL interpolates. Ranks are counted
+    in `scale` = 2·denominator parts of a weight, so every aim is an integer.
+    """
+
+    at: Fraction
+    first: bool = True
+    last: bool = True
+
+    @property
+    def scale(self) -> int:
+        """How many steps of a depth one weight is."""
+        return 2 * self.at.denominator
+
+    def rank(self, rows: int, weight: int, inside: int) -> int:
+        """Return the rank aimed at; the least and the greatest value are aimed at `inside` steps further in.
+
+        At least half of the rows stay between the aim and the other end, so that few rows are not passed by.
+        """
+        top, bottom = self.at.numerator, self.at.denominator
+        ends = self.first + self.last
+        aim = bottom * weight * self.first + top * (2 * rows - ends * weight)
+        if top == bottom:
+            return max(aim - inside, rows)
+        return min(aim + inside, rows) if top == 0 else aim
+
+    def moved(self, unit: int) -> int:
+        """Bound how far a unit that is added, or removed, and counts `unit` in all, moves a score.
+
+        A place's score is −max(0, aim − after, before − aim) with the rows up to it. Adding T rows, t of them up to the
+        place, moves aim − rows by at·T − t, from −(1 − at)T to at·T (where an aim is kept at half of the rows it moves
+        by half of them: less); the maximum of three moves no more.
+        """
+        return 2 * max(self.at.numerator, self.at.denominator - self.at.numerator) * unit
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RankedRows:
+    """How many rows (in weights, `weight` a row) lie in each cell that has any, in order.
+
+    >>> from discreet.mechanisms.selection.ranks import RankedRows
+    >>> rows = RankedRows({3: 5, 7: 1}, parts=4)
+    >>> [rows.below(place) for place in range(12, 17)], rows.below(1000)
+    ([0, 2, 3, 4, 5], 6)
+    """
+
+    cells: list[int]
+    before: list[int]
+    parts: int
+    weight: int
+
+    def __init__(self, counts: Mapping[int, int], parts: int = 1, weight: int = 1) -> None:
+        cells = sorted(cell for cell, count in counts.items() if count)
+        before = list(accumulate((counts[cell] for cell in cells), initial=0))
+        fill(self, cells=cells, before=before, parts=parts, weight=weight)
+
+    def below(self, place: int) -> int:
+        """Count the rows in all places before this one."""
+        cell, part = divmod(place, self.parts)
+        found = bisect_left(self.cells, cell)
+        if part == 0 or found == len(self.cells) or self.cells[found] != cell:
+            return self.before[found]
+        rounds, more = divmod(self.before[found + 1] - self.before[found], self.parts * self.weight)
+        turns = (more - turn * self.weight for turn in _turns(self.parts)[:part])
+        return self.before[found] + part * rounds * self.weight + sum(min(self.weight, max(0, turn)) for turn in turns)
+
+    def depth(self, where: Stretch, place: int, aim: int, scale: int) -> int:
+        """Return how many steps beside the aim a place of a stretch lies."""
+        rank = self._rank_in(where, scale)
+        if place < where.low:
+            return max(0, aim)
+        if place > where.high:
+            return max(0, rank(where.end) - aim)
+        return max(0, aim - rank(place + 1), rank(place) - aim)
+
+    def _rank_in(self, where: Stretch, scale: int) -> Rank:
+        base, end = self.below(where.low), self.below(where.end)
+        return lambda place: scale * (min(self.below(place), end) - base)
+
+    def pieces(self, where: Stretch, aim: int, scale: int) -> Iterator[Piece]:
+        """Yield all places of a stretch in runs of equal score, the best first, as deep as they lie beside the aim."""
+        rank = self._rank_in(where, scale)
+        middle = self._first(where, aim, scale)
+        nearest = Piece(middle, 1, max(0, aim - rank(middle + 1), rank(middle) - aim))
+        runs = [iter([nearest]), self._up(where, middle + 1, aim, rank), self._down(where, middle - 1, aim, rank)]
+        if where.outside:
+            ends = [Piece(where.low - 1, 1, max(0, aim)), Piece(where.high + 1, 1, max(0, rank(where.end) - aim))]
+            runs.append(iter(sorted(ends, key=_depth)))
+        return merge(*runs, key=_depth)
+
+    def _first(self, where: Stretch, aim: int, scale: int) -> int:
+        """Find the first place at whose end the rows reach the aim; the last place if none does."""
+        wanted = self.below(where.low) - (-aim // scale)  # the least number of rows, in all, that reaches it
+        if aim <= 0:
+            return where.low
+        if wanted > self.below(where.end):
+            return where.high
+        cell = bisect_left(self.before, wanted) - 1
+        place = self.cells[cell] * self.parts
+        while self.below(place + 1) < wanted:
+            place += 1
+        return min(max(place, where.low), where.high)
+
+    def _up(self, where: Stretch, start: int, aim: int, rank: Rank) -> Iterator[Piece]:
+        """Yield runs upwards: the rows before a place are the same up to the next place that has any."""
+        while start <= where.high:
+            last = min(self._next(start), where.high)
+            yield Piece(start, last - start + 1, max(0, rank(start) - aim))
+            start = last + 1
+
+    def _down(self, where: Stretch, last: int, aim: int, rank: Rank) -> Iterator[Piece]:
+        """Yield runs downwards: the rows up to a place are the same down to the next place that has any."""
+        while last >= where.low:
+            start = max(self._previous(last), where.low)
+            yield Piece(start, last - start + 1, max(0, aim - rank(last + 1)))
+            last = start - 1
+
+    def _next(self, place: int) -> int:
+        """Find the first place from here on that has rows; one beyond every place if there is none."""
+        for found in range(bisect_left(self.cells, place // self.parts), len(self.cells)):
+            for at in self._places(found):
+                if at >= place:
+                    return at
+        return _BEYOND
+
+    def _previous(self, place: int) -> int:
+        """Find the last place up to here that has rows; one before every place if there is none."""
+        for found in range(bisect_right(self.cells, place // self.parts) - 1, -1, -1):
+            for at in reversed(self._places(found)):
+                if at <= place:
+                    return at
+        return -_BEYOND
+
+    def _places(self, found: int) -> list[int]:
+        """List the places of a cell that have rows."""
+        start, count = self.cells[found] * self.parts, self.before[found + 1] - self.before[found]
+        return [start + part for part, turn in enumerate(_turns(self.parts)) if turn * self.weight < count]
+
+
+@cache
+def _turns(parts: int) -> tuple[int, ...]:
+    """Return after how many rows each place gets its first one: its number with the binary digits reversed.
+
+    >>> from discreet.mechanisms.selection.ranks import _turns
+    >>> _turns(8)
+    (0, 4, 2, 6, 1, 5, 3, 7)
+    """
+    if parts == 1:
+        return (0,)
+    half = _turns(parts // 2)
+    return (*(2 * turn for turn in half), *(2 * turn + 1 for turn in half))
+
+
+def _depth(piece: Piece) -> int:
+    return piece.depth

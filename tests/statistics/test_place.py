@@ -1,0 +1,124 @@
+"""Quantiles of a column as one release: what its parts cost, what its intervals hold, what a plan says of it."""
+
+import random
+import statistics
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from answer.cases import REGIONS, question, relation
+from discreet import ApproxDP, PureDP, open_filter
+from discreet.mechanisms.selection.exponential import Exponential, gap_of
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.plan import plan_question
+from discreet.privacy.pricing.pure import price_pure
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tree import Mode, Quantile
+from discreet.statistics.releases.place import PlaceRelease
+
+X = Field("x")
+HALF = Fraction(1, 2)
+
+
+def release_of(*ats, spend=1, **terms):
+    """The release of some quantiles of x, a whole number from 0 to 120."""
+    asked = question(relation(), {f"q{i}": Quantile(X, at) for i, at in enumerate(ats)})
+    return plan_question(asked, PureDP(spend), **terms).releases[0]
+
+
+class TestParts:
+    """The parts of one release cost what is spent, whatever is asked."""
+
+    @pytest.mark.parametrize("ats", [(HALF,), (Fraction(1, 10), HALF), tuple(Fraction(i, 10) for i in range(1, 10))])
+    @pytest.mark.parametrize("intervals", [True, False])
+    def test_they_add_up(self, ats, intervals):
+        assert price_pure(release_of(*ats, intervals=intervals).event) == 1
+
+    def test_the_ends_aim_little_further_than_if_nothing_else_were_chosen(self):
+        """Two ends at half of the budget each are the least there can be; ours aim at most 1.3 times as far."""
+        release = release_of(HALF)
+        least = gap_of(release.need.ladder.options + 2, 0.025, 1) / 0.5 + 2  # rows, at rate 1/2 a row
+        assert release.shift(HALF, 0.95) / 4 <= 1.3 * least
+
+    def test_without_intervals_all_of_it_goes_to_the_values(self):
+        release = release_of(HALF, intervals=False)
+        drawn = release.draw({60: 100}, 0.95)
+        assert (release.mechanism.epsilon, drawn.reaches) == (1, None)
+        assert release.error() < release_of(HALF).error() / 3
+
+
+class TestTheEstimate:
+    """The middle of the ends counts as far as the value that was chosen by itself agrees with it."""
+
+    def test_where_they_agree_and_where_not(self):
+        release = release_of(HALF)
+        assert release._estimate(60, (50, 70), HALF, 0.95) == 60
+        assert abs(release._estimate(12, (10, 110), HALF, 0.95) - 12) < 25
+        assert release._estimate(0, (10, 20), HALF, 0.95) in range(10, 21)
+        assert release._estimate(7, (7, 7), HALF, 0.95) == 7
+
+
+@pytest.mark.statistical
+class TestCoverage:
+    """Intervals hold at 50, 95 and 99 %. False alarm: below 1e-10 for each of nine."""
+
+    @pytest.mark.parametrize(("level", "most"), [(0.5, 53), (0.95, 22), (0.99, 12)])
+    def test_even_skewed_and_tied(self, level, most):
+        """Of 60 intervals at most so many miss: P[Binomial(60, 1 − level) > most] < 1e-10."""
+        rng = random.Random(1)
+        sets = {
+            "even": [rng.randint(0, 120) for _ in range(500)],
+            "skewed": [min(120, int(rng.lognormvariate(2, 1))) for _ in range(500)],
+            "tied": [7] * 250 + [90] * 200 + [0] * 50,
+        }
+        for ats, names in (((HALF,), ("even", "skewed")), ((Fraction(1, 4), Fraction(3, 4)), ("tied",))):
+            release = release_of(*ats, spend=4)
+            for values in (sets[name] for name in names):
+                ladder, exact = release.need.ladder, quantiles_of(values, ats)
+                counts = Counter(ladder.cell_at(value) for value in values)
+                missed = 0
+                for _ in range(60):
+                    drawn = release.draw(counts, level)
+                    pairs = zip(drawn.reaches, exact, drawn.values, strict=True)
+                    outside = [not low <= true <= high for (low, high), true, _ in pairs]
+                    missed += outside[0]
+                    assert all(low <= own <= high for (low, high), own in zip(drawn.reaches, drawn.values, strict=True))
+                assert missed <= most
+
+
+def quantiles_of(values, ats):
+    """Interpolate as SQL does."""
+    ordered, found = sorted(values), []
+    for at in ats:
+        place = at * (len(ordered) - 1)
+        low = int(place)
+        found.append(ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]))
+    return found
+
+
+class TestPlans:
+    def test_a_mode_of_one_key_is_flipped_where_epsilon_is_added_up(self):
+        one = question(relation(), {"m": Mode(Field("region"))})
+        assert isinstance(plan_question(one, PureDP(1)).releases[0].mechanism, PermuteAndFlip)
+        under = open_filter(PureDP(2))
+        assert isinstance(plan_question(one, PureDP(1), under=under).releases[0].mechanism, PermuteAndFlip)
+        priced = open_filter(ApproxDP(2, "1e-6"))
+        assert isinstance(plan_question(one, PureDP("1/10"), under=priced).releases[0].mechanism, Exponential)
+        several = question(relation(), {"m": Mode(Field("region"))}, [("region", REGIONS)])
+        assert isinstance(plan_question(several, PureDP(1)).releases[0].mechanism, Exponential)
+
+    def test_an_error_in_rows_is_met(self):
+        asked = question(relation(), {"a": Quantile(X, HALF), "b": Quantile(X, Fraction(1, 4))})
+        plan = plan_question(asked, error=50)
+        assert isinstance(plan.releases[0], PlaceRelease)
+        assert max(plan.statistic_errors().values()) <= 50 < 1.01 * max(plan.statistic_errors().values())
+
+    def test_values_of_few_skewed_rows_are_not_the_middle_of_the_ends(self):
+        values = [
+            min(120, int(3**step)) for step in (0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 3, 3.5, 4, 4.2) for _ in range(9)
+        ]
+        release = release_of(HALF, spend=1)
+        counts = Counter(release.need.ladder.cell_at(value) for value in values)
+        found = [float(release.draw(counts, 0.95).values[0]) for _ in range(40)]
+        assert statistics.median(found) < 30  # the exact one is 4; the middle of the public range is 60
