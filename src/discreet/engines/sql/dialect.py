@@ -6,11 +6,12 @@ store, so what they can disagree about is on this page and in the three dialects
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
+from ...data.columns.column import Column
 from ...query.algebra.expression import Function
 
 __all__ = ["Dialect", "Stored", "StoredColumn", "StoredTable", "bigint", "doubled", "null"]
@@ -28,21 +29,29 @@ Two: TypeAlias = Callable[[str, str], str]
 class StoredColumn:
     """A column as it is stored: how to refer to it, its type's name and its class.
 
-    `packed` says that repeated text is stored once, so that a function of it is worked out once.
+    `packed` says that repeated text is stored once, so that a function of it is worked out once. `kept` says that the
+    column was read when the store took it in, by that declaration: it holds whole steps, truths or listed text.
     """
 
     sql: str
     type: str
     stored: Stored
     packed: bool = False
+    kept: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """A table as it is stored: what stands after FROM, and its columns by their stored names."""
+    """A table as it is stored: what stands after FROM, and its columns by their stored names.
+
+    `person` is whose row it is, where the store numbers people; else the declared id says it. `counts` names columns
+    that hold how many rows their person has: all of them (""), or those with a value in a column.
+    """
 
     sql: str
     columns: dict[str, StoredColumn]
+    person: StoredColumn | None = None
+    counts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

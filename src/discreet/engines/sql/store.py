@@ -17,7 +17,7 @@ from .lines import in_lines
 from .rows.frame import Writer
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
-__all__ = ["SqlStore"]
+__all__ = ["SqlStore", "public_tables"]
 
 Fetch = Callable[[str], Sequence[Sequence[object]]]
 
@@ -34,7 +34,7 @@ class SqlStore:
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
         facts, sql = self._write(tally)
-        for schema in _public_tables(tally.rows):
+        for schema in public_tables(tally.rows):
             self._check_matches(schema)
         return read_totals(facts, self.fetch(sql))
 
@@ -68,18 +68,19 @@ class SqlStore:
             self.counted.add(schema)
 
 
-def _public_tables(relation: Relation) -> Iterable[Schema]:
+def public_tables(relation: Relation) -> Iterable[Schema]:
+    """List the public tables that a relation joins."""
     match relation:
         case Scan():
             return
         case JoinPublic(rows=rows, table=table):
             yield table
-            yield from _public_tables(rows)
+            yield from public_tables(rows)
         case Where(rows=rows) | Select(rows=rows) | PerPerson(rows=rows):
-            yield from _public_tables(rows)
+            yield from public_tables(rows)
         case JoinPeople(left=left, right=right):
-            yield from _public_tables(left)
-            yield from _public_tables(right)
+            yield from public_tables(left)
+            yield from public_tables(right)
         case Union(parts=parts):
             for part in parts:
-                yield from _public_tables(part)
+                yield from public_tables(part)

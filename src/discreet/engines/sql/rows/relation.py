@@ -28,7 +28,7 @@ from .cut import cut_frame
 from .frame import SqlFrame, Writer
 from .person import id_sql, present_sql, total_sql, window_sql
 
-__all__ = ["frame_of", "public_frame", "scope_of", "stored_column"]
+__all__ = ["frame_of", "person_column", "public_frame", "scope_of", "stored_column"]
 
 
 def scope_of(frame: SqlFrame, writer: Writer) -> SqlScope:
@@ -82,6 +82,11 @@ def stored_column(name: str, table: StoredTable) -> StoredColumn:
     return replace(column, sql=f"t.{column.sql}")
 
 
+def person_column(name: str, table: StoredTable) -> StoredColumn:
+    """Refer to the column that tells whose row it is: the store's own numbers of people, or the declared id."""
+    return stored_column(name, table) if table.person is None else replace(table.person, sql=f"t.{table.person.sql}")
+
+
 def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
     table = writer.table(schema.name)
     require_columns(schema, table.columns)
@@ -106,7 +111,7 @@ def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writ
     inner, tail = {raw[name]: x.sql for name, x in prepared.items()}, ""
     owner: tuple[str, ...] = ()
     if isinstance(schema.unit, People):
-        person, key = stored_column(schema.unit.id, table), writer.fresh("p")
+        person, key = person_column(schema.unit.id, table), writer.fresh("p")
         inner, owner = {key: id_sql(person, dialect), **inner}, (key,)
         tail = f"WHERE {present_sql(person, dialect)}"
     names = writer.named(prepared)
