@@ -106,4 +106,5 @@ DUCKDB = Dialect(
     distance=True,
     in_order=lambda _: "",
     joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",  # no change, but each row's is looked up once; a cast would move
+    guarded=True,
 )

@@ -16,13 +16,13 @@ from ...intake.report import Report
 from ...query.algebra.tally import Tally, Totals
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
-from ..base import cancelled, failure
+from ..base import cancelled, failure, require_public
 from ..progress import watch
 from ..sql.dialect import StoredTable
 from ..sql.lines import in_lines
 from ..sql.store import SqlStore, public_tables
 from .dialect import DUCKDB
-from .session import close_doors, open_workspace, read_limits
+from .session import close_doors, open_workspace, read_limits, show_progress
 from .shelf import Shelf, open_shelf
 from .sources import TableSource
 
@@ -93,6 +93,7 @@ class DuckDB:
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
         """List the distinct values of a column of a public table, in order, NULL left out."""
+        require_public(table, column)
         return self._over([table]).public_values(table, column)
 
     def columns(self, table: str) -> dict[str, str]:
@@ -132,11 +133,10 @@ class DuckDB:
 
     def _open(self, tables: object) -> Shelf:
         shelf = open_shelf(tables, self._workspace, self._limits)
-        if self._progress:
-            shelf.connection.execute("SET enable_progress_bar = true")
-            shelf.connection.execute("SET enable_progress_bar_print = false")
         if not isinstance(tables, duckdb.DuckDBPyConnection):
-            close_doors(shelf.connection, shelf.files)
+            close_doors(shelf.connection, shelf.files, progress=self._progress)
+        elif self._progress:
+            show_progress(shelf.connection)
         return shelf
 
     def _over(self, schemas: Iterator[Schema] | Sequence[Schema]) -> SqlStore:

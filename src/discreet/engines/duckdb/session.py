@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -15,7 +18,7 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..sql.dialect import doubled
 
-__all__ = ["Limits", "close_doors", "open_session", "open_workspace", "read_limits"]
+__all__ = ["Limits", "close_doors", "open_session", "open_workspace", "read_limits", "show_progress"]
 
 DENSE_BITS = 20
 """Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
@@ -62,18 +65,28 @@ def open_workspace(owner: object) -> Path:
     return Path(place)
 
 
-def open_session(
-    database: str, workspace: Path, limits: Limits, *, read_only: bool = False
-) -> duckdb.DuckDBPyConnection:
-    """Connect with settings that do not depend on where the process runs."""
+@cache
+def _scratch(process: int) -> str:
+    """Make the private folder of one process in which queries that need more than memory write; it goes at the end."""
+    place = tempfile.mkdtemp(prefix=f"discreet-{process}-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
+def open_session(database: str, limits: Limits, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """Connect with settings that do not depend on where the process runs, and are the same for all its connections:
+    DuckDB opens a file once in a process.
+    """
     config: dict[str, str | bool | int | float | list[str]] = {
         "python_enable_replacements": False,
         "perfect_ht_threshold": DENSE_BITS,
-        "temp_directory": str(workspace / "scratch"),
+        "temp_directory": _scratch(os.getpid()),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
         "default_collation": "",
+        "disabled_optimizers": ",".join(BLIND),
+        "enable_external_access": not read_only,
     }
     if limits.memory is not None:
         config["memory_limit"] = limits.memory
@@ -82,10 +95,20 @@ def open_session(
     return duckdb.connect(database, read_only=read_only, config=config)
 
 
-def close_doors(connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str] = ()) -> None:
-    """Let a connection read these files and no others, look at no statistics, and change no setting from now on."""
-    listed = ", ".join(doubled(str(file), "'") for file in files)
-    connection.execute(f"SET disabled_optimizers = '{','.join(BLIND)}'")
-    connection.execute(f"SET allowed_paths = [{listed}]")
-    connection.execute("SET enable_external_access = false")
+def close_doors(connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str] = (), *, progress: bool) -> None:
+    """Let a connection read these files and no others, and change no setting from now on."""
+    if connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
+        return  # the file is open in this process already
+    if progress:
+        show_progress(connection)
+    if connection.execute("SELECT current_setting('enable_external_access')").fetchall()[0][0]:
+        listed = ", ".join(doubled(str(file), "'") for file in files)
+        connection.execute(f"SET allowed_paths = [{listed}]")
+        connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
+
+
+def show_progress(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let DuckDB count how far a query is, without printing it."""
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")

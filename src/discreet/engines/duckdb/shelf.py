@@ -67,7 +67,7 @@ def open_shelf(tables: object, workspace: Path, limits: Limits) -> Shelf:
             'DuckDB takes tables by name, such as {"people": "people.csv"}, a DuckDB file or a connection'
         )
     try:
-        connection = open_session(str(tables), workspace, limits, read_only=True)
+        connection = open_session(str(tables), limits, read_only=True)
     except duckdb.Error:
         raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
     mark = read_mark(connection, Path(tables).name)
@@ -79,7 +79,7 @@ def _sources(tables: Mapping[str, Any], workspace: Path, limits: Limits) -> Shel
     size = sum(
         file.path.stat().st_size for source in opened.values() if isinstance(source, CsvFiles) for file in source.files
     )
-    connection = open_session(str(workspace / "kept.duckdb") if size > IN_MEMORY else ":memory:", workspace, limits)
+    connection = open_session(str(workspace / "kept.duckdb") if size > IN_MEMORY else ":memory:", limits)
     for source in opened.values():
         if isinstance(source, DatabaseTable):
             names_of(source, connection)  # attached while files can still be opened

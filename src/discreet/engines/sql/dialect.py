@@ -115,6 +115,8 @@ class Dialect:
     joined: One | None
     """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
     rows are counted by a window rather than by a join."""
+    guarded: bool = False
+    """Whether a join needs a row on each side that matches nothing, since the store skips what meets an empty side."""
 
 
 def bigint(number: int) -> str:

@@ -19,7 +19,7 @@ from .division import floor_between, floor_of, modulo_sql, quotient_sql, rounded
 from .scope import SqlScope, short
 from .words import time_sql, words_sql
 
-__all__ = ["equal_sql", "expression_sql", "scaled_sql"]
+__all__ = ["alike_sql", "expression_sql", "scaled_sql"]
 
 _TIMES = (
     Function.YEAR,
@@ -72,12 +72,12 @@ def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
     return f"({sql} * {times if times <= MOST_STEPS else 0})"  # more only where the number is always 0
 
 
-def equal_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> str:
-    """Write that two expressions over different columns are equal, their numbers in a shared step."""
+def alike_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> tuple[str, str]:
+    """Write two expressions over different columns so that they can be compared: their numbers in a shared step."""
     (left, here), (right, there) = x, y
     domains = [domain_of(left, here.domains), domain_of(right, there.domains)]
     domain = _shared(domains)
-    return f"{scaled_sql(left, domain, here)} = {scaled_sql(right, domain, there)}"
+    return scaled_sql(left, domain, here), scaled_sql(right, domain, there)
 
 
 def _shared(domains: Sequence[Domain]) -> Domain:

@@ -16,6 +16,7 @@ from ...query.domains.domain import MOST_STEPS
 from ..understand import TermFacts
 from .dialect import Dialect, bigint
 from .entries import Entries, EntryNumber
+from .rows.guard import JoinSide, join_sql
 from .select import named_cells, select_sql
 
 __all__ = ["shared_sql"]
@@ -92,6 +93,8 @@ def _share(value: str, reach: int, dialect: Dialect) -> str:
 def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> str:
     """Write a source of the rows with s; `first` names them if they are written before and read twice."""
     share = f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER)"
+    if rows.count:
+        return f"({select_sql(['*', f'{share.format(rows.count)} AS s'], f'({rows.sql}) AS t')}) AS r"
     count = f"count({_wanted(rows)})"
     if dialect.joined is None:
         counted = share.format(f"{count} OVER (PARTITION BY {', '.join(rows.owner)})")
@@ -100,9 +103,12 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
     people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
     cells = named_cells([*people, ("h", share.format(count))])
     counts = select_sql(cells, f"{source} AS t", _group_by(rows.owner))
-    same = " AND ".join(f"{name} = {other}" for other, name in people)
-    joined = select_sql(["r.*", f"{dialect.joined('h')} AS s"], f"{source} AS r JOIN ({counts}) AS q ON {same}")
-    return f"({joined}) AS r"
+    share = f"{dialect.joined('h')} AS s"
+    if first:  # written before, so neither side is read anew
+        same = " AND ".join(f"{name} = {other}" for other, name in people)
+        return f"({select_sql(['r.*', share], f'{source} AS r JOIN ({counts}) AS q ON {same}')}) AS r"
+    mine = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
+    return f"({join_sql(mine, JoinSide(counts, 'q', [other for other, _ in people], (), [share]), dialect)}) AS r"
 
 
 def _wanted(rows: Entries) -> str:
