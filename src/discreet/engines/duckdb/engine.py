@@ -134,7 +134,7 @@ class DuckDB:
     def _open(self, tables: object) -> Shelf:
         shelf = open_shelf(tables, self._workspace, self._limits)
         if not isinstance(tables, duckdb.DuckDBPyConnection):
-            close_doors(shelf.connection, shelf.files, progress=self._progress)
+            close_doors(shelf.connection, shelf.files, kept=shelf.kept, progress=self._progress)
         elif self._progress:
             show_progress(shelf.connection)
         return shelf

@@ -18,6 +18,7 @@ from ...data.columns.keys import KeyValue
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
+from ...query.algebra.tally import FINE
 from ..sql.dialect import Dialect, StoredColumn, StoredTable
 from ..sql.reading.value import prepare, read
 from ..sql.rows.person import id_sql, present_sql
@@ -27,7 +28,7 @@ from .dialect import DUCKDB
 
 __all__ = ["PERSON", "Layout", "keep_table", "kept_table", "layout_of"]
 
-PERSON, ROWS = "\\person", "\\rows"
+PERSON, ROWS, SHARE = "\\person", "\\rows", "\\share"
 """No declared column can be called so: a backslash is in no name."""
 MOST_COUNTS = 16
 MOST_LISTED = 60_000
@@ -79,7 +80,9 @@ def kept_table(sql: str, schema: Schema, layout: Layout) -> StoredTable:
         return StoredTable(sql, columns)
     person = StoredColumn(DUCKDB.quote(PERSON), f"numbers of {layout.ids}", "other")
     columns.setdefault(schema.unit.id, person)
-    return StoredTable(sql, columns, person, {name: DUCKDB.quote(_count(name)) for name in layout.counts})
+    counts = {name: DUCKDB.quote(_count(name)) for name in layout.counts}
+    shares = {name: DUCKDB.quote(_count(name, SHARE)) for name in layout.counts}
+    return StoredTable(sql, columns, person, counts, shares, schema.unit.max_rows)
 
 
 def _kept(name: str, column: Column) -> StoredColumn:
@@ -87,8 +90,8 @@ def _kept(name: str, column: Column) -> StoredColumn:
     return StoredColumn(DUCKDB.quote(name), kept_type(column), "text" if text else "other", packed=True, kept=column)
 
 
-def _count(column: str) -> str:
-    return f"{ROWS} {column}".rstrip()
+def _count(column: str, what: str = ROWS) -> str:
+    return f"{what} {column}".rstrip()
 
 
 def kept_type(column: Column) -> str:
@@ -174,10 +177,18 @@ def _number(connection: duckdb.DuckDBPyConnection, schema: Schema, layout: Layou
     first = connection.execute(select_sql(["count(*)"], ids)).fetchall()[0][0]
     new = select_sql(["id", f"{first} + row_number() OVER () - 1"], f"counted ANTI JOIN {ids} USING (id)")
     connection.execute(f"INSERT INTO {ids} {new}")
-    cells = [f"n AS {person}", *(f"CAST({cell} AS UINTEGER) AS {DUCKDB.quote(_count(name))}" for cell, name in named)]
+    cells = [f"q.n AS {person}"]
+    cells += [f"CAST(q.{cell} AS UINTEGER) AS {DUCKDB.quote(_count(name))}" for cell, name in named]
+    cells += [f"{_share(f'q.{cell}', schema)} AS {DUCKDB.quote(_count(name, SHARE))}" for cell, name in named]
     cells += [f"s.{DUCKDB.quote(name)}" for name in schema.columns]
     people = select_sql(["*"], f"counted JOIN {ids} USING (id)")
     joined = f"{staged} AS s JOIN ({people}) AS q ON s.{person} = q.id"
     connection.execute(f"CREATE TABLE {target} AS {select_sql(cells, joined)}")
     connection.execute(f"DROP TABLE {staged}")
     connection.execute("DROP TABLE counted")
+
+
+def _share(count: str, schema: Schema) -> str:
+    """Write the share of each row of a person who has so many: the same as at question time, by the declared cap."""
+    most = schema.unit.max_rows if isinstance(schema.unit, People) else 1
+    return f"CAST({FINE * most} // GREATEST({count}, {most}) AS INTEGER)"

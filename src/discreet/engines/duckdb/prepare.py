@@ -133,7 +133,6 @@ def _write(
     connection = open_session(str(place), limits)
     try:
         connection.execute("SET preserve_insertion_order = false")
-        connection.execute("SET disabled_optimizers = ''")  # no question is asked here
         take = partial(_take, connection, workspace, tell)
         mark = Mark({name: take(sources[name], schema) for name, schema in schemas.items()})
         for (name,) in connection.execute(

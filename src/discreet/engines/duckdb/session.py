@@ -18,12 +18,11 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..sql.dialect import doubled
 
-__all__ = ["Limits", "close_doors", "open_session", "open_workspace", "read_limits", "show_progress"]
+__all__ = ["Limits", "blindfold", "close_doors", "open_session", "open_workspace", "read_limits", "show_progress"]
 
 DENSE_BITS = 20
 """Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
 BLIND = (
-    "statistics_propagation",
     "row_group_pruner",
     "join_filter_pushdown",
     "filter_pushdown",
@@ -31,6 +30,8 @@ BLIND = (
     "compressed_materialization",
 )
 """What an optimizer does that looks at values, so that one row could decide whether a million others are read."""
+STATISTICS = "statistics_propagation"
+"""Simplifies what it can decide by the least and greatest values; kept tables hide theirs, but for people's numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,6 @@ def open_session(database: str, limits: Limits, *, read_only: bool = False) -> d
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
         "default_collation": "",
-        "disabled_optimizers": ",".join(BLIND),
         "enable_external_access": not read_only,
     }
     if limits.memory is not None:
@@ -95,10 +95,18 @@ def open_session(database: str, limits: Limits, *, read_only: bool = False) -> d
     return duckdb.connect(database, read_only=read_only, config=config)
 
 
-def close_doors(connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str] = (), *, progress: bool) -> None:
+def blindfold(connection: duckdb.DuckDBPyConnection, *, kept: bool) -> None:
+    """Let the optimizer look at no values; `kept`: all tables are kept ones."""
+    connection.execute(f"SET disabled_optimizers = '{','.join(BLIND if kept else (*BLIND, STATISTICS))}'")
+
+
+def close_doors(
+    connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str], *, kept: bool, progress: bool
+) -> None:
     """Let a connection read these files and no others, and change no setting from now on."""
     if connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
         return  # the file is open in this process already
+    blindfold(connection, kept=kept)
     if progress:
         show_progress(connection)
     if connection.execute("SELECT current_setting('enable_external_access')").fetchall()[0][0]:

@@ -20,7 +20,7 @@ from .dialect import DUCKDB
 from .findings import count_cells
 from .keep import keep_table, kept_table
 from .parts import described, names_of, parts_of, table_sql
-from .session import BLIND, Limits, open_session
+from .session import Limits, blindfold, open_session
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
 
@@ -36,6 +36,7 @@ class Shelf(Protocol):
     connection: duckdb.DuckDBPyConnection
     files: tuple[str, ...]
     dropped: frozenset[str]
+    kept: bool
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
@@ -58,7 +59,7 @@ def open_shelf(tables: object, workspace: Path, limits: Limits) -> Shelf:
     if isinstance(tables, duckdb.DuckDBPyConnection):
         if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
             raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
-        tables.execute(f"SET disabled_optimizers = '{','.join(BLIND)}'")
+        blindfold(tables, kept=False)
         return DatabaseShelf(tables)
     if isinstance(tables, Mapping):
         return _sources(tables, workspace, limits)
@@ -84,7 +85,8 @@ def _sources(tables: Mapping[str, Any], workspace: Path, limits: Limits) -> Shel
         if isinstance(source, DatabaseTable):
             names_of(source, connection)  # attached while files can still be opened
     dropped = frozenset(name for name, source in opened.items() if _dropped(source, tables[name]))
-    return SourceShelf(connection, opened, _files(opened), dropped)
+    kept = all(isinstance(source, CsvFiles) for source in opened.values())
+    return SourceShelf(connection, opened, _files(opened), dropped, kept)
 
 
 def _dropped(source: OpenSource, given: object) -> bool:
@@ -110,6 +112,7 @@ class SourceShelf:
     sources: dict[str, OpenSource]
     files: tuple[str, ...]
     dropped: frozenset[str]
+    kept: bool
     made: int = 0
 
     def columns(self, table: str) -> dict[str, str]:
@@ -166,7 +169,7 @@ class DatabaseShelf:
     connection: duckdb.DuckDBPyConnection
     files: tuple[str, ...] = ()
     dropped: frozenset[str] = frozenset()
-    made: int = 0
+    kept: bool = False
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a stored table."""
@@ -202,6 +205,7 @@ class StoreShelf:
     mark: Mark
     path: str
     files: tuple[str, ...] = ()
+    kept: bool = True
     dropped: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:

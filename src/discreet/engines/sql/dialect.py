@@ -45,13 +45,16 @@ class StoredTable:
     """A table as it is stored: what stands after FROM, and its columns by their stored names.
 
     `person` is whose row it is, where the store numbers people; else the declared id says it. `counts` names columns
-    that hold how many rows their person has: all of them (""), or those with a value in a column.
+    that hold how many rows their person has: all of them (""), or those with a value in a column. `shares` names those
+    that hold what share of each row counts where at most `share_rows` rows of a person do.
     """
 
     sql: str
     columns: dict[str, StoredColumn]
     person: StoredColumn | None = None
     counts: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, str] = field(default_factory=dict)
+    share_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,10 @@ class Dialect:
     joined: One | None
     """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
     rows are counted by a window rather than by a join."""
+    shift: Callable[[str, int], str] | None = None
+    """A 64-bit integer of at least 0, divided by a power of two and rounded down; None where division does as well."""
+    hide: Two | None = None
+    """A column of a domain ("Whole", "Texts", …) unchanged, but for what is known about its values."""
     guarded: bool = False
     """Whether a join needs a row on each side that matches nothing, since the store skips what meets an empty side."""
 

@@ -53,7 +53,8 @@ class Entries:
     labels: Mapping[str, Sequence[str]]
     late: Mapping[str, str]
     count: str = ""
-    """The column that holds how many rows of their person count, if the store has it."""
+    """The column that holds how many rows of their person count, if the store has it; or, if `shared`, their share."""
+    shared: bool = False
 
 
 def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
@@ -63,7 +64,8 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     test, tested = ("TRUE", ()) if tally.only is None else only_sql(tally.only, names, facts.keys, writer.dialect)
     late = {} if test != "TRUE" or tally.people else late_keys(tally, names, writer)
     needed = frozenset().union(*map(fields_of, (*tally.keys, *(term.expression for term in tally.terms))))
-    count = _stored_count(tally, dict(zip(names, tally.keys, strict=True)), tested, writer) if test == "TRUE" else ""
+    keyed = dict(zip(names, tally.keys, strict=True))
+    count, shared = _stored_count(tally, keyed, tested, writer) if test == "TRUE" else ("", False)
     reader = replace(writer, late=frozenset(key.column for key in late.values()), count=count)
     frame = frame_of(tally.rows, needed, reader)
     scope = scope_of(frame, writer)
@@ -76,24 +78,26 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
     columns = tuple(EntryNumber(part, named.get(sql, sql), less) for part, sql, less in values)
     readers = {name: key.sql for name, key in late.items()}
-    return Entries(
-        sql, frame.owner, names, columns, tested, _labels(names, facts.keys), readers, COUNT if count else ""
-    )
+    labels, stored = _labels(names, facts.keys), COUNT if count else ""
+    return Entries(sql, frame.owner, names, columns, tested, labels, readers, stored, shared)
 
 
-def _stored_count(tally: Tally, keys: Mapping[str, Expression], tested: Sequence[str], writer: Writer) -> str:
-    """Find the stored number of each person's rows that count: of a whole table, by at most one key that may be NULL
-    and is read as it was when the store took it in.
+def _stored_count(
+    tally: Tally, keys: Mapping[str, Expression], tested: Sequence[str], writer: Writer
+) -> tuple[str, bool]:
+    """Find the stored number of each person's rows that count, or their share: of a whole table, by at most one key
+    that may be NULL and is read as it was when the store took it in.
     """
     if not isinstance(tally.rows, Scan) or not isinstance(tally.share, RowShare) or tally.people or len(tested) > 1:
-        return ""
+        return "", False
     schema, key = tally.rows.schema, keys[tested[0]] if tested else None
-    table = writer.table(schema.name)
-    if key is None:
-        return table.counts.get("", "")
-    if not isinstance(key, Field) or table.columns[key.name].kept != schema.columns[key.name]:
-        return ""
-    return table.counts.get(key.name, "")
+    table, name = writer.table(schema.name), ""
+    if key is not None:
+        if not isinstance(key, Field) or table.columns[key.name].kept != schema.columns[key.name]:
+            return "", False
+        name = key.name
+    shared = table.share_rows == tally.share.rows and name in table.shares
+    return (table.shares if shared else table.counts).get(name, ""), shared
 
 
 def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[str]]:

@@ -55,7 +55,7 @@ def expression_sql(expression: Expression, scope: SqlScope) -> str:
         case Constant():
             return _constant(expression, scope)
         case Call():
-            return short(_call(expression, scope))
+            return short(_call(expression, scope.veil()))
 
 
 def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
