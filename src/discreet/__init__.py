@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         Question as Question, Table as Table, col as col, parse as _parse
     )
     from .engines import (
-        DuckDB as DuckDB, Memory as Memory, Postgres as Postgres, Spark as Spark
+        Csv as Csv, DuckDB as DuckDB, Memory as Memory, Postgres as Postgres, Spark as Spark, prepare as prepare
     )
     from .ledger import (
         Entry as Entry, Ledger as Ledger, Parts as Parts, open_ledger as open_ledger
@@ -127,7 +127,7 @@ _HOMES = {
         Question Table col parse_sql=parse
     """,
     "engines": """
-        DuckDB Memory Postgres Spark
+        Csv DuckDB Memory Postgres Spark prepare
     """,
     "ledger": """
         Entry Ledger Parts open_ledger

@@ -21,6 +21,7 @@ __all__ = ["app"]
 
 COMMANDS = {
     "schema": "schema",
+    "prepare": "prepare",
     "query": "question",
     "explain": "question",
     "plan": "question",

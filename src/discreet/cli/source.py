@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["open_source", "table_of"]
 
-_DATABASES = (".duckdb", ".ddb", ".db")
+_DATABASES = (".duckdb", ".ddb", ".db", ".store")
 
 
 def open_source(

@@ -10,20 +10,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..intake.csv_file import Csv as Csv
     from .base import Engine as Engine
     from .duckdb.engine import DuckDB as DuckDB
+    from .duckdb.prepare import prepare as prepare
     from .memory.engine import Memory as Memory
     from .postgres.engine import Postgres as Postgres
     from .spark.engine import Spark as Spark
 
-__all__ = ["DuckDB", "Engine", "Memory", "Postgres", "Spark"]
+__all__ = ["Csv", "DuckDB", "Engine", "Memory", "Postgres", "Spark", "prepare"]
 
 _HOMES = {
+    "Csv": ".intake.csv_file",
     "DuckDB": "duckdb.engine",
     "Engine": "base",
     "Memory": "memory.engine",
     "Postgres": "postgres.engine",
     "Spark": "spark.engine",
+    "prepare": "duckdb.prepare",
 }
 
 

@@ -8,62 +8,164 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal, TypeAlias
 
 from ..data.infer.sniff import DELIMITERS
 from ..errors import InvalidArgument
+from .bad_record import mended
 from .grammar import Records, check_grammar
 
-__all__ = ["CsvFile", "open_csv"]
+__all__ = ["BadRecord", "Csv", "CsvFile", "open_csv", "utf8"]
 
 BLOCK = 1 << 20
+BadRecord: TypeAlias = Literal["refuse", "drop", "null"]
+"""What becomes of a record that breaks the grammar: the file is refused, or by the steward's word the record goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    r"""Declare how a CSV file is written; nothing about it is guessed from its records.
+
+    `path` is a file, a pattern such as "2024/*.csv" or a list of them, compressed (.gz) or not. `delimiter` is by
+    default the one of , ; tab | that occurs most in the line of names, which are public. `header` is False where the
+    file has no such line, and then `names` are those of its columns. `on_bad_record="drop"` leaves out records that
+    break the grammar, `"null"` keeps them without any cell: the steward's word, counted in the store's report.
+
+    >>> import discreet as dp
+    >>> dp.Csv("people.csv", delimiter=";", encoding="latin-1").delimiter
+    ';'
+
+    Refuses a delimiter or quote that is not one ASCII character, an encoding Python does not know.
+    """
+
+    path: object
+    delimiter: str | None = None
+    quote: str = '"'
+    header: bool = True
+    names: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    on_bad_record: BadRecord = "refuse"
+
+    def __post_init__(self) -> None:
+        for name, letter in (("delimiter", self.delimiter or ","), ("quote", self.quote)):
+            if len(letter) != 1 or not letter.isascii() or letter in "\r\n\0":
+                raise InvalidArgument(f"{name} must be one ASCII character, got {letter!r}")
+        if self.delimiter == self.quote:
+            raise InvalidArgument("the delimiter and the quote must differ")
+        if self.header == bool(self.names):
+            raise InvalidArgument("give the names of the columns where the file has no header, header=False, only then")
+        if self.on_bad_record not in ("refuse", "drop", "null"):
+            raise InvalidArgument(f"on_bad_record must be refuse, drop or null, got {self.on_bad_record!r}")
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "encoding", _encoding(self.encoding))
 
 
 @dataclass(frozen=True, slots=True)
 class CsvFile:
-    """A well-formed file: where it lies, what separates its fields, the names of its columns, and its records."""
+    """A well-formed file: where it lies, what separates its fields, the names of its columns, and its records.
+
+    `bad` records broke the grammar and were left out or emptied by the steward's word.
+    """
 
     path: Path
     delimiter: str
     header: tuple[str, ...]
     records: Records
+    quote: str = '"'
+    named: bool = True
+    bad: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many records there are below the line of names."""
+        return self.records.count + (0 if self.named else 1)
 
 
-def open_csv(path: str | Path) -> CsvFile:
+def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     """Check a CSV file from its first to its last byte.
 
-    The delimiter is the one that occurs most in the header line: the names of columns are public, no other line is
-    asked.
+    Text that is not UTF-8 is written anew in `workspace`, a private folder, and so is a file whose bad records are to
+    go.
 
     Refuses a file that cannot be read, one whose first line does not name its columns, and whatever the grammar
     refuses.
     """
-    place = Path(path)
+    form = path if isinstance(path, Csv) else Csv(path)
+    place = Path(str(form.path))
     try:
-        delimiter, header = _header(place)
-        records = check_grammar(_blocks(place), delimiter)
+        source, bad = place, 0
+        if form.encoding != "utf-8":
+            source = utf8(place, form.encoding, _workspace(workspace))
+        delimiter, header = _header(source, form)
+        if form.on_bad_record != "refuse":
+            source, bad = _mended(source, replace(form, delimiter=delimiter), len(header), _workspace(workspace))
+        records = check_grammar(_blocks(source), delimiter, form.quote)
     except (OSError, EOFError, zlib.error):  # the last two: a compressed file that ends too early, or is none
         raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None
     except InvalidArgument as problem:
         raise InvalidArgument(f"{place.name} cannot be read as CSV: {problem}") from None
-    return CsvFile(place, delimiter, header, records)
+    if records.fields != len(header):
+        raise InvalidArgument(f"{place.name} has {records.fields} fields a record, and {len(header)} names are given")
+    return CsvFile(source, delimiter, header, records, form.quote, form.header, bad)
 
 
-def _header(place: Path) -> tuple[str, tuple[str, ...]]:
-    """Read the first record, whose quoted names may hold line ends; a delimiter inside quotes does not count."""
-    first = b""
-    with _opened(place) as file:
-        for line in file:
-            first += line
-            if first.count(b'"') % 2 == 0 or len(first) > BLOCK:
-                break
-    text = first.decode("utf-8-sig", errors="replace")
-    outside = "".join(text.split('"')[::2])
-    delimiter = max(DELIMITERS, key=outside.count)
+def utf8(place: Path, encoding: str, workspace: Path) -> Path:
+    """Write a file's text as UTF-8 into a private folder.
+
+    Refuses text that is not in its declared encoding.
+    """
+    copy = workspace / f"{len(list(workspace.iterdir()))}.csv"
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        header = tuple(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), ()))
+        with opened(place) as source, copy.open("xb") as target:
+            while block := source.read(BLOCK):
+                target.write(decoder.decode(block).encode())
+            target.write(decoder.decode(b"", final=True).encode())
+    except UnicodeError:
+        raise InvalidArgument(f"its text is not {encoding}; declare the encoding it was saved in") from None
+    return copy
+
+
+def opened(place: Path) -> IO[bytes]:
+    """Open a file for its bytes, those of a compressed one as they were before."""
+    return gzip.open(place, "rb") if place.name.lower().endswith(".gz") else place.open("rb")  # type: ignore[return-value]
+
+
+def _mended(source: Path, form: Csv, fields: int, workspace: Path) -> tuple[Path, int]:
+    copy = workspace / f"{len(list(workspace.iterdir()))}.csv"
+    with opened(source) as file:
+        data = file.read().removeprefix(codecs.BOM_UTF8)
+    text, bad = mended(data, str(form.delimiter), form.quote, fields, keep=form.on_bad_record == "null")
+    copy.write_bytes(text)
+    return copy, bad
+
+
+def _workspace(given: Path | None) -> Path:
+    if given is None:
+        raise InvalidArgument("such a file is written anew, which needs a private folder")
+    return given
+
+
+def _encoding(name: object) -> str:
+    try:
+        known = codecs.lookup(str(name)).name
+    except LookupError:
+        raise InvalidArgument(f"there is no encoding {name!r}; try utf-8, latin-1 or cp1252") from None
+    return "utf-8" if known in ("utf-8", "utf-8-sig", "ascii") else known
+
+
+def _header(place: Path, form: Csv) -> tuple[str, tuple[str, ...]]:
+    """Read the first record, whose quoted names may hold line ends; a delimiter inside quotes does not count."""
+    text = _first(place, form.quote)
+    outside = "".join(text.split(form.quote)[::2])
+    delimiter = form.delimiter or max(DELIMITERS, key=outside.count)
+    if not form.header:
+        return delimiter, form.names
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=form.quote, strict=True)
+        header = tuple(next(rows, ()))
     except csv.Error:
         header = ()
     if not header or not all(header) or len({label.casefold() for label in header}) < len(header):
@@ -71,14 +173,20 @@ def _header(place: Path) -> tuple[str, tuple[str, ...]]:
     return delimiter, header
 
 
+def _first(place: Path, quote: str) -> str:
+    first = b""
+    with opened(place) as file:
+        for line in file:
+            first += line
+            if first.count(quote.encode()) % 2 == 0 or len(first) > BLOCK:
+                break
+    return first.decode("utf-8-sig", errors="replace")
+
+
 def _blocks(place: Path) -> Iterator[bytes]:
     """Yield the bytes of a file but for a byte order mark at its start."""
-    with _opened(place) as file:
+    with opened(place) as file:
         block = file.read(BLOCK).removeprefix(codecs.BOM_UTF8)
         while block:
             yield block
             block = file.read(BLOCK)
-
-
-def _opened(place: Path) -> IO[bytes]:
-    return gzip.open(place, "rb") if place.name.lower().endswith(".gz") else place.open("rb")  # type: ignore[return-value]

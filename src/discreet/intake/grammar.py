@@ -6,9 +6,9 @@
     plain    = { any character but delimiter, quote, LF, CR }
     line-end = LF | CR LF
 
-This is RFC 4180 in UTF-8, for any one-byte delimiter and either line end. Where a record ends follows from the bytes
-before it and nothing else: no sampling, no chunks, no repair. What the grammar does not allow is refused with the
-number of its record; nothing is guessed and nothing dropped, so no record can take others with it unnoticed.
+This is RFC 4180 in UTF-8, for any one-byte delimiter and quote, and either line end. Where a record ends follows from
+the bytes before it and nothing else: no sampling, no chunks, no repair. What the grammar does not allow is refused with
+the number of its record; nothing is guessed and nothing dropped, so no record can take others with it unnoticed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Records:
     quoted_ends: bool
 
 
-def check_grammar(blocks: Iterable[bytes], delimiter: str = ",") -> Records:
+def check_grammar(blocks: Iterable[bytes], delimiter: str = ",", quote: str = '"') -> Records:
     r"""Check the bytes of a CSV file, handed over in blocks of any size.
 
     >>> from discreet.intake.grammar import check_grammar
@@ -61,7 +61,7 @@ def check_grammar(blocks: Iterable[bytes], delimiter: str = ",") -> Records:
     Refuses an open quote, a quote inside a plain field or text after a closing one, a record with more or fewer fields
     than the header, a CR that ends no line, NUL, and text that is not UTF-8; each with the number of its record.
     """
-    scan = _Scan(ord(delimiter))
+    scan = _Scan(ord(delimiter), ord(quote))
     for block, follower in _followed(blocks):
         scan.take(block, follower)
     return scan.end()
@@ -84,6 +84,7 @@ class _Scan:
     """What is known after some bytes: it starts as if a line had just ended."""
 
     delimiter: int
+    quote: int = QUOTE
     decoder: codecs.IncrementalDecoder = field(default_factory=codecs.getincrementaldecoder("utf-8"))
     records: int = 0
     fields: int = 0
@@ -131,7 +132,7 @@ class _Scan:
 
     def _outside(self, here: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
         """Return which bytes leave us outside quotes: those after an even number of them; None if all do."""
-        quotes = here == QUOTE
+        quotes = here == self.quote
         if not self.inside and not quotes.any():
             return None
         return np.equal(np.logical_xor.accumulate(quotes), self.inside)
@@ -145,11 +146,11 @@ class _Scan:
     ) -> Iterator[tuple[int, str]]:
         if outside is None:
             return
-        places = np.flatnonzero(here == QUOTE)
+        places = np.flatnonzero(here == self.quote)
         closes = outside[places]
         openers, closers = places[~closes], places[closes]
-        yield from _first(openers, ~np.isin(previous[openers], [self.delimiter, LF, QUOTE]), _INSIDE)
-        yield from _first(closers, ~np.isin(after[closers], [self.delimiter, LF, CR, QUOTE]), _AFTER)
+        yield from _first(openers, ~np.isin(previous[openers], [self.delimiter, LF, self.quote]), _INSIDE)
+        yield from _first(closers, ~np.isin(after[closers], [self.delimiter, LF, CR, self.quote]), _AFTER)
 
     def _text(self, block: bytes) -> Iterator[tuple[int, str]]:
         carried = len(self.decoder.getstate()[0])

@@ -13,6 +13,7 @@ from .amount import INT64_HIGH, INT64_LOW, call, plain
 from .cell import nearest, number
 from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
+from .written import check_marks, plain_numeral
 
 __all__ = ["Integer", "Real", "default_step"]
 
@@ -26,6 +27,8 @@ PUBLIC = "state bounds that anyone may know without looking at the data"
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Integer:
     """Declare whole numbers from `low` to `high`: values beyond are clipped, fractions are rounded, halves to even.
+
+    `thousands=","` says that text is written 12,345: cells written otherwise are then unreadable.
 
     >>> import discreet as dp
     >>> age = dp.Integer(0, 120)
@@ -41,8 +44,17 @@ class Integer:
     high: int
     default: int | None
     null_key: bool
+    thousands: str | None
 
-    def __init__(self, low: int, high: int, *, default: int | None = None, null_key: bool = False) -> None:
+    def __init__(
+        self,
+        low: int,
+        high: int,
+        *,
+        default: int | None = None,
+        null_key: bool = False,
+        thousands: str | None = None,
+    ) -> None:
         least, most = _whole(low, "low"), _whole(high, "high")
         if least >= most:
             raise InvalidArgument(
@@ -52,11 +64,14 @@ class Integer:
         if stand_in is not None and not least <= stand_in <= most:
             raise InvalidArgument(f"default must lie from {least} to {most}, got {stand_in}")
         nulls(stand_in, flag(null_key, "null_key"))
-        for name, value in (("low", least), ("high", most), ("default", stand_in), ("null_key", null_key)):
+        marks = check_marks(thousands, None)[0]
+        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key, "thousands": marks}
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return call("Integer", self.low, self.high, default=self.default, null_key=self.null_key or None)
+        options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
+        return call("Integer", self.low, self.high, **options)
 
     @property
     def nulls(self) -> Nulls:
@@ -74,7 +89,7 @@ class Integer:
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        x = number(value)
+        x = number(plain_numeral(value, self.thousands, None))
         if x is None:
             return self.default
         return _clamp(x, self.ends)
@@ -105,8 +120,9 @@ class Real:
     A stored number is a double x. Its steps are nearest(x·n) if step = 1/n, nearest(x/n) if step = n, clamped to the
     steps of the bounds: one IEEE operation, so every engine agrees, and exact if the step is a power of two. Rounding
     is monotone, so this is clipping first and rounding then; no value is more than `ends` from zero.
-    The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float that is a
-    power of two, such as 2**-30, means that power.
+    `thousands` and `decimal` say how numbers are written in text, such as 1.688,80: cells written otherwise are then
+    unreadable. The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float
+    that is a power of two, such as 2**-30, means that power.
 
     >>> import discreet as dp
     >>> from fractions import Fraction
@@ -125,6 +141,8 @@ class Real:
     step: Fraction
     default: Fraction | None
     null_key: bool
+    thousands: str | None
+    decimal: str | None
 
     def __init__(
         self,
@@ -134,6 +152,8 @@ class Real:
         *,
         default: Number | None = None,
         null_key: bool = False,
+        thousands: str | None = None,
+        decimal: str | None = None,
     ) -> None:
         least, most = _bounds(rational(low, "low"), rational(high, "high"))
         grid = default_step(least, most) if step is None else _step(step)
@@ -142,13 +162,21 @@ class Real:
         if stand_in is not None and not least <= stand_in <= most:
             raise InvalidArgument(f"default must lie from {plain(least)} to {plain(most)}, got {default}")
         nulls(stand_in, flag(null_key, "null_key"))
-        fields = {"low": least, "high": most, "step": grid, "default": stand_in, "null_key": null_key}
+        fields: dict[str, object] = {
+            "low": least,
+            "high": most,
+            "step": grid,
+            "default": stand_in,
+            "null_key": null_key,
+        }
+        fields["thousands"], fields["decimal"] = check_marks(thousands, decimal)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         step = None if self.step == default_step(self.low, self.high) else self.step
-        return call("Real", self.low, self.high, step=step, default=self.default, null_key=self.null_key or None)
+        options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
+        return call("Real", self.low, self.high, step=step, **options, decimal=self.decimal)
 
     @property
     def nulls(self) -> Nulls:
@@ -167,7 +195,7 @@ class Real:
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        x = number(value)
+        x = number(plain_numeral(value, self.thousands, self.decimal))
         if x is None:
             return None if self.default is None else nearest(self.default / self.step)
         n = 1 / self.step

@@ -12,6 +12,7 @@ from .amount import call
 from .cell import day, moment
 from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
+from .written import check_format, iso_text
 
 __all__ = ["Date", "Timestamp"]
 
@@ -23,6 +24,8 @@ SECOND = timedelta(seconds=1)
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Date:
     """Declare days from `low` to `high`: earlier and later ones are clipped. One step is one day since 1970.
+
+    `format="%d/%m/%Y"` says how days are written in text, instead of ISO: cells written otherwise are then unreadable.
 
     >>> import discreet as dp
     >>> joined = dp.Date("2024-01-01", "2024-12-31")
@@ -38,19 +41,28 @@ class Date:
     high: date
     default: date | None
     null_key: bool
+    format: str | None
 
     def __init__(
-        self, low: date | str, high: date | str, *, default: date | str | None = None, null_key: bool = False
+        self,
+        low: date | str,
+        high: date | str,
+        *,
+        default: date | str | None = None,
+        null_key: bool = False,
+        format: str | None = None,  # noqa: A002
     ) -> None:
         least, most = _day(low, "low"), _day(high, "high")
         stand_in = None if default is None else _day(default, "default")
         _check("Date", least, most, stand_in, "Date('2024-01-01', '2024-12-31')")
         nulls(stand_in, flag(null_key, "null_key"))
-        for name, value in (("low", least), ("high", most), ("default", stand_in), ("null_key", null_key)):
+        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
+        for name, value in (*fields.items(), ("format", check_format(format))):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return call("Date", self.low, self.high, default=self.default, null_key=self.null_key or None)
+        options = {"default": self.default, "null_key": self.null_key or None, "format": self.format}
+        return call("Date", self.low, self.high, **options)
 
     @property
     def nulls(self) -> Nulls:
@@ -68,7 +80,7 @@ class Date:
 
     def read(self, value: object) -> date | None:
         """Return which day a stored value counts as; None is NULL."""
-        found = day(value)
+        found = day(iso_text(value, self.format))
         return self.default if found is None else min(max(found, self.low), self.high)
 
     def steps(self, value: object) -> int | None:
@@ -91,6 +103,8 @@ class Date:
 class Timestamp:
     """Declare times from `low` to `high` in UTC, cut to whole seconds; earlier and later ones are clipped.
 
+    `format="%d/%m/%Y %H:%M"` says how times are written in text, instead of ISO.
+
     >>> import discreet as dp
     >>> visited = dp.Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59")
     >>> visited.read("2024-05-01 09:30:15.75"), visited.steps("1999-01-01")
@@ -105,6 +119,7 @@ class Timestamp:
     high: datetime
     default: datetime | None
     null_key: bool
+    format: str | None
 
     def __init__(
         self,
@@ -113,16 +128,19 @@ class Timestamp:
         *,
         default: datetime | str | None = None,
         null_key: bool = False,
+        format: str | None = None,  # noqa: A002
     ) -> None:
         least, most = _moment(low, "low"), _moment(high, "high")
         stand_in = None if default is None else _moment(default, "default")
         _check("Timestamp", least, most, stand_in, "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')")
         nulls(stand_in, flag(null_key, "null_key"))
-        for name, value in (("low", least), ("high", most), ("default", stand_in), ("null_key", null_key)):
+        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
+        for name, value in (*fields.items(), ("format", check_format(format))):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return call("Timestamp", self.low, self.high, default=self.default, null_key=self.null_key or None)
+        options = {"default": self.default, "null_key": self.null_key or None, "format": self.format}
+        return call("Timestamp", self.low, self.high, **options)
 
     @property
     def nulls(self) -> Nulls:
@@ -140,7 +158,7 @@ class Timestamp:
 
     def read(self, value: object) -> datetime | None:
         """Return which second a stored value counts as; None is NULL."""
-        found = moment(value)
+        found = moment(iso_text(value, self.format))
         return self.default if found is None else min(max(found, self.low), self.high)
 
     def steps(self, value: object) -> int | None:

@@ -40,11 +40,13 @@ class Shape(NamedTuple):
 
 
 NULLS = ("default", "null_key")
+WRITTEN = ("thousands", "decimal", "format")
+"""How cells are written; left out where nothing is said, so that older schemas keep their fingerprints."""
 SHAPES = {
-    "integer": Shape(Integer, {"low": "0", "high": "120"}, NULLS),
-    "real": Shape(Real, {"low": "0", "high": "1.5"}, ("step", *NULLS)),
-    "date": Shape(Date, {"low": "2024-01-01", "high": "2024-12-31"}, NULLS),
-    "timestamp": Shape(Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, NULLS),
+    "integer": Shape(Integer, {"low": "0", "high": "120"}, (*NULLS, "thousands")),
+    "real": Shape(Real, {"low": "0", "high": "1.5"}, ("step", *NULLS, "thousands", "decimal")),
+    "date": Shape(Date, {"low": "2024-01-01", "high": "2024-12-31"}, (*NULLS, "format")),
+    "timestamp": Shape(Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, (*NULLS, "format")),
     "category": Shape(Category, {"values": '["N", "S"]'}, ("other", *NULLS)),
     "boolean": Shape(Boolean, {}, NULLS),
     "text": Shape(Text, {"max_length": "50"}, NULLS),
@@ -64,7 +66,7 @@ def column_to_dict(column: Column) -> dict[str, object]:
     facts: dict[str, object] = {"type": column.kind}
     if isinstance(column, Category):
         facts["values"] = list(column.values)
-    for name in ("low", "high", "step", "max_length", "other", "default"):
+    for name in ("low", "high", "step", "max_length", "other", "default", *WRITTEN):
         if getattr(column, name, None) is not None:
             facts[name] = _plain(getattr(column, name))
     if not isinstance(column, Real) or column.step == default_step(column.low, column.high):

@@ -75,6 +75,17 @@ def _listed(x: str, values: Sequence[str]) -> str:
     return f"TRY_CAST({x} AS ENUM({', '.join(doubled(value, chr(39)) for value in values)}))"
 
 
+def _hide(x: str, domain: str) -> str:
+    """No statistics pass through these functions, and nothing is changed by them."""
+    match domain:
+        case "Truth":
+            return f"(xor(CAST({x} AS TINYINT), 0) = 1)"
+        case "Texts":
+            return f"trim({x}, '')"
+        case _:
+            return f"xor({x}, 0)"
+
+
 DUCKDB = Dialect(
     name="duckdb",
     quote=lambda name: doubled(name, '"'),
@@ -108,4 +119,7 @@ DUCKDB = Dialect(
     whole_joins=False,
     heavy=False,
     joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",  # no change, but each row's is looked up once; a cast would move
+    hide=_hide,
+    shift=lambda x, bits: f"({x} >> {bits})",
+    guarded=True,
 )

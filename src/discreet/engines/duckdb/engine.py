@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import duckdb
 
 from ...data.schema import Schema
-from ...errors import InvalidArgument, SchemaMismatch
+from ...errors import InvalidArgument
+from ...intake.report import Report
 from ...query.algebra.tally import Tally, Totals
+from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
-from ..base import cancelled, failure
+from ..base import cancelled, failure, require_public
 from ..progress import watch
-from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.dialect import StoredTable
 from ..sql.lines import in_lines
-from ..sql.select import select_sql
-from ..sql.store import SqlStore
-from .dialect import DUCKDB, stored_class
-from .sources import TableSource, arrow_table, file_sql
+from ..sql.store import SqlStore, public_tables
+from .dialect import DUCKDB
+from .session import close_doors, open_workspace, read_limits, show_progress
+from .shelf import Shelf, open_shelf
+from .sources import TableSource
 
 __all__ = ["DuckDB"]
 
-HELD = "held_"
-"""What is registered from memory is called this, and the table's name in hexadecimal."""
-DENSE_BITS = 20
-"""Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
-
 
 class DuckDB:
-    """Answer from DuckDB: `DuckDB({"people": "people.csv"})`, `DuckDB("company.duckdb")`, or an open connection.
+    """Answer from DuckDB: `DuckDB({"people": "people.csv"})`, `DuckDB("people.store")`, or an open connection.
 
-    Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name; nothing is copied but data frames of
-    Python objects. A DuckDB file is opened for reading only. `progress` shows a bar while a query runs.
+    Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name. A text file and Python objects are
+    read once, strictly, when a schema is first given (`check`, or a curator's making); columns of Parquet and Arrow
+    stay where they are. A DuckDB file is opened for reading only; a prepared store (`dp.prepare`) is known by a mark
+    inside. `memory` and `threads` limit what a query may use; `progress` shows a bar while one runs.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tally import Tally
@@ -53,43 +54,68 @@ class DuckDB:
     """
 
     def __init__(
-        self, tables: Mapping[str, TableSource] | str | Path | duckdb.DuckDBPyConnection, *, progress: bool = False
+        self,
+        tables: Mapping[str, TableSource] | str | Path | duckdb.DuckDBPyConnection,
+        *,
+        progress: bool = False,
+        memory: str | None = None,
+        threads: int | None = None,
     ) -> None:
         self._progress = progress
         self._lock = threading.Lock()
-        self._held: dict[str, StoredTable] = {}
-        self._sources: dict[str, str] = {}
-        self._connection = _connect(tables)
-        if isinstance(tables, Mapping):
-            self._sources = {name: _register(self._connection, name, source) for name, source in tables.items()}
-        if progress:
-            self._connection.execute("SET enable_progress_bar = true")
-            self._connection.execute("SET enable_progress_bar_print = false")
-        self._store = SqlStore(DUCKDB, self._table, self._fetch)
+        self._held: dict[Schema, StoredTable] = {}
+        self._limits = read_limits(memory, threads)
+        self._workspace = open_workspace(self)
+        self._shelf: Shelf = self._open(tables)
+        self._connection = self._shelf.connection
+        self._store = SqlStore(DUCKDB, self._described, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
-        return self._store.tally(tally)
+        return self._over(_schemas(tally)).tally(tally)
 
     def explain(self, tally: Tally) -> str:
         """Return the SQL text of a tally, in lines; a file stands there by the name of its table."""
-        text = self._store.explain(tally)
-        for name, source in self._sources.items():
+        schemas = tuple(_schemas(tally))
+        text = self._over(schemas).explain(tally)
+        for schema in schemas:
+            source = self._stored(schema).sql
             if source.startswith("read_"):  # where a file lies is nobody's business
-                text = text.replace(in_lines(source), DUCKDB.quote(name))
+                text = text.replace(in_lines(source), DUCKDB.quote(schema.name))
         return text
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store, or whose values repeat more than it states."""
-        self._store.check(schema)
+        """Read a table as its schema declares; refuse one whose table or columns are not in the store.
+
+        Refuses as well a public table whose values repeat more than its schema states.
+        """
+        self._over([schema]).check(schema)
 
     def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
         """List the distinct values of a column of a public table, in order, NULL left out."""
-        return self._store.public_values(table, column)
+        require_public(table, column)
+        return self._over([table]).public_values(table, column)
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
-        return {name: column.type for name, column in self._table(table).columns.items()}
+        with self._lock:
+            return self._shelf.columns(table)
+
+    @property
+    def report(self) -> Report:
+        """What the steward should know of how the tables were read, cell by cell. Private: never show it to others.
+
+        Tables whose schema was not given yet are not in it.
+        """
+        with self._lock:
+            return self._shelf.report(tuple(self._held))
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The tables from which records were dropped by the steward's word: how many rows they have is then no longer
+        public under replace neighbours, since it depends on what a record holds.
+        """
+        return self._shelf.dropped
 
     def interrupt(self) -> None:
         """Cancel the query that is running, from another thread."""
@@ -105,24 +131,34 @@ class DuckDB:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _table(self, name: str) -> StoredTable:
-        if name not in self._held:
-            if self._sources and name not in self._sources:
-                raise SchemaMismatch(f"there is no table {name} here; there are {', '.join(self._sources)}")
-            self._held[name] = self._described(name, self._sources.get(name, DUCKDB.quote(name)))
-        return self._held[name]
+    def _open(self, tables: object) -> Shelf:
+        shelf = open_shelf(tables, self._workspace, self._limits)
+        if not isinstance(tables, duckdb.DuckDBPyConnection):
+            close_doors(shelf.connection, shelf.files, kept=shelf.kept, progress=self._progress)
+        elif self._progress:
+            show_progress(shelf.connection)
+        return shelf
 
-    def _described(self, name: str, source: str) -> StoredTable:
+    def _over(self, schemas: Iterator[Schema] | Sequence[Schema]) -> SqlStore:
+        """Return a store over the tables that some schemas declare, each read as it says."""
+        tables = {schema.name: self._stored(schema) for schema in schemas}
+        return replace(self._store, table=tables.__getitem__)
+
+    def _stored(self, schema: Schema) -> StoredTable:
         with self._lock:
-            try:
-                rows = self._connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
-            except duckdb.ConnectionException:
-                raise failure() from None
-            except duckdb.Error:
-                raise SchemaMismatch(f"the store has no table {name} that it can read") from None
-        packed = not source.startswith((HELD, "read_csv"))
-        columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed) for row in rows}
-        return StoredTable(source, columns)
+            if schema not in self._held:
+                try:
+                    self._held[schema] = self._shelf.table(schema)
+                except duckdb.ConnectionException:
+                    raise failure() from None
+                except duckdb.Error:
+                    raise InvalidArgument(
+                        f"{schema.name} could not be read into the store; is there memory and space on the disk left?"
+                    ) from None
+            return self._held[schema]
+
+    def _described(self, name: str) -> StoredTable:
+        raise InvalidArgument(f"no schema of {name} was given")
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
         with self._lock:
@@ -139,27 +175,6 @@ class DuckDB:
         return self._connection.execute(sql).fetchall()
 
 
-def _connect(tables: object) -> duckdb.DuckDBPyConnection:
-    if isinstance(tables, duckdb.DuckDBPyConnection):
-        if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
-            raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
-        return tables
-    if isinstance(tables, Mapping):
-        return duckdb.connect(config={"python_enable_replacements": False, "perfect_ht_threshold": DENSE_BITS})
-    if isinstance(tables, str | Path):
-        try:
-            return duckdb.connect(str(tables), read_only=True, config={"perfect_ht_threshold": DENSE_BITS})
-        except duckdb.Error:
-            raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
-    raise InvalidArgument(
-        'DuckDB takes tables by name, such as {"people": "people.csv"}, a DuckDB file or a connection'
-    )
-
-
-def _register(connection: duckdb.DuckDBPyConnection, name: str, source: Any) -> str:  # noqa: ANN401
-    """Return what stands after FROM for a source."""
-    if isinstance(source, str | Path):
-        return file_sql(source, connection)
-    held = f"{HELD}{name.encode().hex()}"
-    connection.register(held, arrow_table(source, name))
-    return held
+def _schemas(tally: Tally) -> Iterator[Schema]:
+    yield from tables_of(tally.rows)
+    yield from public_tables(tally.rows)

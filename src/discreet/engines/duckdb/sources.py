@@ -1,117 +1,178 @@
-"""Where DuckDB finds a table: a file it reads itself, or columns in memory. No reading may depend on sampled values.
+"""Where a table comes from: files, frames in memory, tables of a DuckDB file. No reading may depend on sampled values.
 
-A CSV file is read as text throughout, with the delimiter and the names of its first line: DuckDB's own detection looks
-at rows, so one row could change the type of a column, or raise. It is checked against the grammar first, to its last
-byte, and refused if it breaks it; an empty cell is NULL. Columns of Python objects become one Arrow type, or text if
-their values have several.
+CSV        text throughout, checked against the grammar to its last byte; each cell is read by its declaration
+Parquet    columns by their stored types, file by file; what DuckDB's reader stumbles over is read by Arrow's
+frames     Arrow columns by their types, made total (`intake.arrow`); Python objects one by one (`intake.cells`)
+tables     of a DuckDB file, "company.duckdb#sales.people", by their stored types
 """
 
 from __future__ import annotations
 
+import glob
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-import duckdb
-
-from ...data.columns.cell import absent
 from ...errors import InvalidArgument
-from ...intake.csv_file import CsvFile, open_csv
+from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load
-from ..sql.dialect import doubled
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-__all__ = ["TableSource", "arrow_table", "file_sql"]
+__all__ = ["CsvFiles", "DatabaseTable", "Frame", "OpenSource", "ParquetFiles", "TableSource", "open_source", "paths_of"]
 
 TableSource: TypeAlias = Any
-"""The path of a CSV or Parquet file, or a pandas, Polars or Arrow table."""
+"""The path of a file, a pattern or a list of them, `Csv(…)`, or a pandas, Polars or Arrow table."""
 
+_PATTERN = re.compile(r"[*?\[]")
+_TEXT = (".csv", ".tsv", ".txt")
 _READABLE = "give the path of a .csv, .tsv or .parquet file, or a pandas, Polars or Arrow table"
 
 
-def file_sql(path: str | Path, connection: DuckDBPyConnection) -> str:
-    """Write the table function that reads a file; a CSV file is checked to its last byte first.
+@dataclass(frozen=True, slots=True)
+class CsvFiles:
+    """Text files that keep the grammar."""
 
-    >>> import duckdb
-    >>> from discreet.engines.duckdb.sources import file_sql
-    >>> file_sql("visits.parquet", duckdb.connect())
-    "read_parquet('visits.parquet', hive_partitioning = false)"
+    files: tuple[CsvFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFiles:
+    """Parquet files."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A table in memory: columns by name, each an Arrow column or a pandas one of Python objects."""
+
+    columns: dict[str, Any]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseTable:
+    """A table of a DuckDB file, by the names of its schema and its own."""
+
+    path: Path
+    names: tuple[str, ...]
+
+
+OpenSource: TypeAlias = CsvFiles | ParquetFiles | Frame | DatabaseTable
+
+
+def open_source(source: TableSource, name: str, workspace: Path | None = None) -> OpenSource:
+    """Find out what a source is, and check it as far as no schema is needed.
+
+    >>> from discreet.engines.duckdb.sources import open_source
+    >>> open_source("visits.parquet", "visits").paths[0].name
+    'visits.parquet'
 
     Refuses other kinds of files, text files without a header line, and those that are not well-formed.
     """
-    name = str(path)
-    plain = name.removesuffix(".gz").lower()
-    if plain.endswith((".parquet", ".pq")):
-        return f"read_parquet({_literal(name)}, hive_partitioning = false)"
-    if plain.endswith((".csv", ".tsv", ".txt")):
-        file = open_csv(name)
-        sql = _csv_sql(file)
-        if _rows(connection, sql) != file.records.count:
-            raise InvalidArgument(f"{file.path.name} cannot be read: DuckDB finds other records in it than it holds")
-        return sql
-    raise InvalidArgument(f"{Path(name).name} is no file this engine reads; {_READABLE}")
+    if isinstance(source, Csv):
+        paths = paths_of(source.path)
+        return CsvFiles(tuple(_plain(open_csv(replace(source, path=path), workspace), workspace) for path in paths))
+    if isinstance(source, str | Path | list | tuple):
+        return _files(source, name, workspace)
+    return _frame(source, name)
 
 
-def _rows(connection: DuckDBPyConnection, sql: str) -> int | None:
-    try:
-        found = connection.execute(f"SELECT count(*) FROM {sql}").fetchone()  # noqa: S608 all of it is quoted
-    except duckdb.Error:
-        return None
-    return None if found is None else int(found[0])
+def _files(source: Any, name: str, workspace: Path | None) -> OpenSource:  # noqa: ANN401
+    if isinstance(source, str) and "#" in source and not Path(source).exists():
+        path, _, table = source.rpartition("#")
+        return DatabaseTable(Path(path), tuple(table.split(".")))
+    paths = paths_of(source)
+    plain = {"".join(path.suffixes[-2:]).lower().removesuffix(".gz") for path in paths}
+    if all(kind.endswith((".parquet", ".pq")) for kind in plain):
+        return ParquetFiles(tuple(_named(path, workspace) for path in paths))
+    if all(kind.endswith(_TEXT) for kind in plain):
+        return CsvFiles(tuple(_plain(open_csv(path, workspace), workspace) for path in paths))
+    if len(paths) == 1 and paths[0].suffix.lower() in (".duckdb", ".ddb", ".db"):
+        return DatabaseTable(paths[0], (name,))
+    raise InvalidArgument(f"{paths[0].name} is no file this engine reads; {_READABLE}")
 
 
-def _csv_sql(file: CsvFile) -> str:
-    """Write how a file that keeps the grammar is read: every setting is given, so that nothing is detected."""
-    found = file.records
-    columns = ", ".join(f"{doubled(label, chr(39))}: 'VARCHAR'" for label in file.header)
-    facts = {
-        "auto_detect": "false",
-        "header": "true",
-        "columns": f"{{{columns}}}",
-        "delim": doubled(file.delimiter, "'"),
-        "quote": "'\"'",
-        "escape": "'\"'",
-        "strict_mode": "false" if found.lf and found.crlf else "true",  # strict means one kind of line end
-        "parallel": "false" if found.quoted_ends or (found.lf and found.crlf) else "true",
-        "hive_partitioning": "false",  # a folder's name is no column
-        "max_line_size": str(max(1 << 21, 2 * found.longest)),
-    }
-    settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
-    return f"read_csv({_literal(str(file.path))}, {settings})"
+def paths_of(source: object) -> tuple[Path, ...]:
+    """List the files that a path, a pattern or a list of them means, in order; a file's own name is no pattern.
 
-
-def _literal(path: str) -> str:
-    """Write the path of one file: brackets, stars and question marks in it are no pattern."""
-    return doubled(re.sub(r"[*?\[]", lambda found: f"[{found.group()}]", path), "'")
-
-
-def arrow_table(source: TableSource, name: str) -> Any:  # noqa: ANN401
-    """Turn a pandas, Polars or Arrow table into an Arrow table.
-
-    Refuses anything else, and column names that differ only in case: DuckDB could not tell them apart.
+    >>> from discreet.engines.duckdb.sources import paths_of
+    >>> [path.name for path in paths_of(["a.csv", "b.csv"])]
+    ['a.csv', 'b.csv']
     """
+    given: Iterable[object] = source if isinstance(source, list | tuple) else (source,)
+    found: list[Path] = []
+    for each in given:
+        text = str(each)
+        pattern = _PATTERN.search(text) is not None and not Path(text).exists()
+        matches = sorted(map(Path, glob.glob(text, recursive=True))) if pattern else [Path(text)]
+        if not matches:
+            raise InvalidArgument(f"no file matches {text}; give the path of a file that is there")
+        found += matches
+    if not found:
+        raise InvalidArgument("a list of no files is no table; give at least one")
+    return tuple(found)
+
+
+def _plain(file: CsvFile, workspace: Path | None) -> CsvFile:
+    return replace(file, path=_named(file.path, workspace))
+
+
+def _named(path: Path, workspace: Path | None) -> Path:
+    """Return a name of a file that DuckDB cannot take for a pattern: its own, or that of a link in a private folder."""
+    if workspace is None or _PATTERN.search(str(path)) is None:
+        return path
+    link = workspace / f"{len(list(workspace.iterdir()))}{''.join(path.suffixes[-2:])}"
+    link.symlink_to(path.resolve())
+    return link
+
+
+def _frame(source: Any, name: str) -> Frame:  # noqa: ANN401
+    """Take a pandas, Polars or Arrow table apart into its columns."""
     pa = load("pyarrow", "tables")
     kind = type(source).__module__.split(".")[0]
     if kind == "polars":
         source = source.collect() if hasattr(source, "collect") else source
-        table = source.to_arrow()
+        columns = {label: _polars(source[label]) for label in source.columns}
     elif kind == "pandas" and hasattr(source, "columns"):
-        table = pa.table({str(label): _arrow_column(source[label]) for label in source.columns})
+        columns = {str(label): _pandas(source[label]) for label in _labels(source.columns, name)}
     elif isinstance(source, pa.Table | pa.RecordBatch):
         table = pa.table(source) if isinstance(source, pa.RecordBatch) else source
+        columns = dict(zip(_labels(table.column_names, name), table.columns, strict=True))
     else:
         raise InvalidArgument(f"{name} is no table this engine reads; {_READABLE}")
-    if len({label.casefold() for label in table.column_names}) < len(table.column_names):
+    _labels(list(columns), name)
+    return Frame(columns, len(source))
+
+
+def _labels(labels: Iterable[Any], name: str) -> Sequence[Any]:
+    """Refuse column names that differ only in case: DuckDB could not tell them apart."""
+    listed = list(labels)
+    if len({str(label).casefold() for label in listed}) < len(listed):
         raise InvalidArgument(f"{name} has columns whose names differ only in case; rename one")
-    return table
+    return listed
 
 
-def _arrow_column(column: Any) -> Any:  # noqa: ANN401
-    """Convert a pandas column; objects of several types become text, since a type must not depend on one row."""
+def _polars(column: Any) -> Any:  # noqa: ANN401
+    """Return an Arrow column, or a list of objects where there is no type for them."""
     pa = load("pyarrow", "tables")
+    if str(column.dtype) == "Object":
+        return column.to_list()
+    found = column.to_arrow()
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+
+def _pandas(column: Any) -> Any:  # noqa: ANN401
+    """Return an Arrow column where pandas has a type for all cells, else the objects themselves.
+
+    Categories are objects too: their values may be of several types.
+    """
+    pa = load("pyarrow", "tables")
+    if str(column.dtype) in ("object", "category") or str(column.dtype).startswith(("Sparse", "period", "interval")):
+        return column.tolist()
     try:
-        return pa.array(column, from_pandas=True)
+        found = pa.array(column, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        return pa.array([None if absent(value) else str(value) for value in column], pa.string())
+        return column.tolist()
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])

@@ -6,11 +6,12 @@ store, so what they can disagree about is on this page and in the three dialects
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
+from ...data.columns.column import Column
 from ...query.algebra.expression import Function
 
 __all__ = ["Dialect", "Stored", "StoredColumn", "StoredTable", "bigint", "doubled", "null"]
@@ -28,25 +29,34 @@ Two: TypeAlias = Callable[[str, str], str]
 class StoredColumn:
     """A column as it is stored: how to refer to it, its type's name and its class.
 
-    `packed` says that repeated text is stored once, so that a function of it is worked out once.
+    `packed` says that repeated text is stored once, so that a function of it is worked out once. `kept` says that the
+    column was read when the store took it in, by that declaration: it holds whole steps, truths or listed text.
     """
 
     sql: str
     type: str
     stored: Stored
     packed: bool = False
+    kept: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
     """A table as it is stored: what stands after FROM, and its columns by their stored names.
 
-    `steady` says that one query may read it twice and finds the same rows both times.
+    `steady` says that one query may read it twice and finds the same rows both times. `person` is whose row it is,
+    where the store numbers people; else the declared id says it. `counts` names columns that hold how many rows their
+    person has: all of them (""), or those with a value in a column. `shares` names those that hold what share of each
+    row counts where at most `share_rows` rows of a person do.
     """
 
     sql: str
     columns: dict[str, StoredColumn]
     steady: bool = False
+    person: StoredColumn | None = None
+    counts: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, str] = field(default_factory=dict)
+    share_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +126,12 @@ class Dialect:
     joined: One | None
     """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
     rows are counted by a window rather than by a join."""
+    shift: Callable[[str, int], str] | None = None
+    """A 64-bit integer of at least 0, divided by a power of two and rounded down; None where division does as well."""
+    hide: Two | None = None
+    """A column of a domain ("Whole", "Texts", …) unchanged, but for what is known about its values."""
+    guarded: bool = False
+    """Whether a join needs a row on each side that matches nothing, since the store skips what meets an empty side."""
 
 
 def bigint(number: int) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...data.columns.keys import MOST_KEYS
-from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
-from ...query.algebra.tally import RowShare
+from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
+from ...query.algebra.tally import RowShare, Tally
+from ...query.algebra.tree import Scan
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
 from ...query.domains.domain_of import domain_of
 from ..understand import TallyFacts, TermFacts
@@ -16,7 +17,7 @@ from .late import late_keys
 from .only import only_sql
 from .reading.number import clip_sql
 from .rows.frame import Writer
-from .rows.relation import frame_of, scope_of
+from .rows.relation import COUNT, frame_of, scope_of
 from .scope import SqlScope
 from .select import named_cells, select_sql
 
@@ -51,6 +52,9 @@ class Entries:
     tested: tuple[str, ...]
     labels: Mapping[str, Sequence[str]]
     late: Mapping[str, str]
+    count: str = ""
+    """The column that holds how many rows of their person count, if the store has it; or, if `shared`, their share."""
+    shared: bool = False
 
 
 def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
@@ -60,18 +64,40 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     test, tested = ("TRUE", ()) if tally.only is None else _only_sql(facts, names, writer)
     late = {} if test != "TRUE" or tally.people else late_keys(tally, names, writer)
     needed = frozenset().union(*map(fields_of, (*tally.keys, *(term.expression for term in tally.terms))))
-    frame = frame_of(tally.rows, needed, replace(writer, late=frozenset(key.column for key in late.values())))
+    keyed = dict(zip(names, tally.keys, strict=True))
+    count, shared = _stored_count(tally, keyed, tested, writer) if test == "TRUE" else ("", False)
+    reader = replace(writer, late=frozenset(key.column for key in late.values()), count=count)
+    frame = frame_of(tally.rows, needed, reader)
     scope = scope_of(frame, writer)
     keys = dict(zip(names, (expression_sql(key, scope) for key in tally.keys), strict=True))
     shifts = not isinstance(tally.share, RowShare)  # rows are rounded one by one there
     values = [(part, *_value(part, scope, shifts)) for part in facts.parts]
     named = {sql: writer.fresh("v") for sql in dict.fromkeys(sql for _, sql, _ in values) if sql != "*"}
     cells = [*keys.items(), *((name, sql) for sql, name in named.items())]
-    sql = select_sql([*frame.owner, *named_cells(cells)], f"({frame.sql}) AS t")
+    sql = select_sql([*frame.owner, *([COUNT] if count else ()), *named_cells(cells)], f"({frame.sql}) AS t")
     sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
     columns = tuple(EntryNumber(part, named.get(sql, sql), less) for part, sql, less in values)
     readers = {name: key.sql for name, key in late.items()}
-    return Entries(sql, frame.owner, names, columns, tested, _labels(names, facts.keys), readers)
+    labels, stored = _labels(names, facts.keys), COUNT if count else ""
+    return Entries(sql, frame.owner, names, columns, tested, labels, readers, stored, shared)
+
+
+def _stored_count(
+    tally: Tally, keys: Mapping[str, Expression], tested: Sequence[str], writer: Writer
+) -> tuple[str, bool]:
+    """Find the stored number of each person's rows that count, or their share: of a whole table, by at most one key
+    that may be NULL and is read as it was when the store took it in.
+    """
+    if not isinstance(tally.rows, Scan) or not isinstance(tally.share, RowShare) or tally.people or len(tested) > 1:
+        return "", False
+    schema, key = tally.rows.schema, keys[tested[0]] if tested else None
+    table, name = writer.table(schema.name), ""
+    if key is not None:
+        if not isinstance(key, Field) or table.columns[key.name].kept != schema.columns[key.name]:
+            return "", False
+        name = key.name
+    shared = table.share_rows == tally.share.rows and name in table.shares
+    return (table.shares if shared else table.counts).get(name, ""), shared
 
 
 def _only_sql(facts: TallyFacts, names: Sequence[str], writer: Writer) -> tuple[str, tuple[str, ...]]:

@@ -13,12 +13,13 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.domains.arithmetic import shared_step
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Truth, Whole
 from ...query.domains.domain_of import domain_of
+from ...query.domains.edges import Binned, RoundedTest, binned, rounded_test
 from .dialect import bigint, null
-from .division import floor_of, modulo_sql, quotient_sql, rounded_sql
+from .division import floor_between, floor_of, modulo_sql, quotient_sql, rounded_sql
 from .scope import SqlScope, short
 from .words import time_sql, words_sql
 
-__all__ = ["equal_sql", "expression_sql", "scaled_sql"]
+__all__ = ["alike_sql", "expression_sql", "scaled_sql"]
 
 _TIMES = (
     Function.YEAR,
@@ -54,7 +55,7 @@ def expression_sql(expression: Expression, scope: SqlScope) -> str:
         case Constant():
             return _constant(expression, scope)
         case Call():
-            return short(_call(expression, scope))
+            return short(_call(expression, scope.veil()))
 
 
 def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
@@ -71,12 +72,12 @@ def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
     return f"({sql} * {times if times <= MOST_STEPS else 0})"  # more only where the number is always 0
 
 
-def equal_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> str:
-    """Write that two expressions over different columns are equal, their numbers in a shared step."""
+def alike_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> tuple[str, str]:
+    """Write two expressions over different columns so that they can be compared: their numbers in a shared step."""
     (left, here), (right, there) = x, y
     domains = [domain_of(left, here.domains), domain_of(right, there.domains)]
     domain = _shared(domains)
-    return f"{scaled_sql(left, domain, here)} = {scaled_sql(right, domain, there)}"
+    return scaled_sql(left, domain, here), scaled_sql(right, domain, there)
 
 
 def _shared(domains: Sequence[Domain]) -> Domain:
@@ -103,6 +104,10 @@ def _constant(constant: Constant, scope: SqlScope) -> str:
 
 def _call(call: Call, scope: SqlScope) -> str:
     function, arguments = call.function, call.arguments
+    if (test := rounded_test(call, scope.domains)) is not None:
+        return _tested(test, scope)
+    if (bins := binned(call, scope.domains)) is not None:
+        return _binned(bins, scope)
     if function in _NUMBERS:
         return _number(call, scope)
     if function in _COMPARED or function is Function.AMONG:
@@ -132,6 +137,24 @@ def _compared(function: Function, arguments: Sequence[Expression], scope: SqlSco
     if function is Function.AMONG:
         return f"({first} IN ({', '.join(rest)}))"
     return f"({first} {_COMPARED[function]} {rest[0]})"
+
+
+def _tested(test: RoundedTest, scope: SqlScope) -> str:
+    """Write a comparison of a column's steps with literals that are rounded as its values were."""
+    x, steps = scope.names[test.column], [bigint(each) for each in test.steps]
+    if test.function is Function.AMONG:
+        return f"({x} IN ({', '.join(steps)}))"
+    left, right = (steps[0], x) if test.turned else (x, steps[0])
+    return f"({left} {_COMPARED[test.function]} {right})"
+
+
+def _binned(bins: Binned, scope: SqlScope) -> str:
+    """Write the bin of a column's steps, between edges that are rounded as its values were."""
+    x, domain = scope.names[bins.column], scope.domains[bins.column]
+    ends = [bins.top(end) for end in (domain.low, domain.high)] if isinstance(domain, Whole) else [0]
+    top = f"({x} * {2 * bins.side * bins.d} + {bins.d + 2 * bins.v} - abs({x} % 2))"
+    found = floor_between(top, min(ends) - 1, max(ends), 2 * bins.u, scope.dialect)
+    return found if bins.sign > 0 else f"(-{found})"
 
 
 def _case(call: Call, scope: SqlScope) -> str:

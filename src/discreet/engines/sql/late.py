@@ -64,6 +64,8 @@ def _scanned(rows: Relation) -> tuple[Schema | None, ColumnNames]:
 
 def _listed_text(schema: Schema, name: str, writer: Writer) -> bool:
     column, stored = schema.columns[name], writer.table(schema.name).columns
+    if name in stored and stored[name].kept == column:
+        return isinstance(column, Category) and column.of == "text"
     if not isinstance(column, Category) or column.of != "text" or (column.other, column.default) != (None, None):
         return False
     place = find_column(name, stored)

@@ -8,7 +8,7 @@ from math import prod
 from ...query.domains.domain import Domain, Scalar
 from .dialect import Dialect
 from .held import Held, hold, holdable
-from .reading.value import constant_sql
+from .reading.constant import constant_sql
 from .select import select_sql
 
 __all__ = ["only_sql"]

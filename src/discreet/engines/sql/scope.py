@@ -22,6 +22,18 @@ class SqlScope:
     names: Mapping[str, str]
     domains: Mapping[str, Domain]
     dialect: Dialect
+    veiled: bool = False
+
+    def veil(self) -> SqlScope:
+        """Return the same place with columns behind what the store's optimizer knows nothing about.
+
+        An optimizer that knows the greatest value of a column need not run x > 9 at all; one row decides about that.
+        """
+        hide = self.dialect.hide
+        if hide is None or self.veiled:
+            return self
+        names = {name: hide(sql, type(self.domains[name]).__name__) for name, sql in self.names.items()}
+        return SqlScope(names, self.domains, self.dialect, veiled=True)
 
 
 def short(sql: str) -> str:

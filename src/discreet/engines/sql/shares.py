@@ -16,6 +16,7 @@ from ...query.domains.domain import MOST_STEPS
 from ..understand import TermFacts
 from .dialect import Dialect, bigint
 from .entries import Entries, EntryNumber
+from .rows.guard import JoinSide, join_sql
 from .select import named_cells, select_sql
 
 __all__ = ["shared_sql"]
@@ -78,23 +79,28 @@ def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
 def _row_share(value: EntryNumber, dialect: Dialect) -> str:
     part, column = value.part, value.column
     if not part.counts:
-        return _share(column, _reach(part), dialect)
-    share = "s" if part.high == FINE else _share(bigint(part.high), abs(part.high), dialect)
+        return _share(column, (part.low, part.high), dialect)
+    share = "s" if part.high == FINE else _share(bigint(part.high), (part.high, part.high), dialect)
     return share if column == "*" else f"CASE WHEN {column} IS NOT NULL THEN {share} END"
 
 
-def _share(value: str, reach: int, dialect: Dialect) -> str:
-    """Write the share of a value that is at most `reach` from 0: division rounds towards 0. Where c·s could overflow,
-    c = q·2^20 + r is split, and q·s + r·s/2^20 is rounded alike, since q and r have the sign of c.
+def _share(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
+    """Write the share of a value between two ends: division rounds towards 0. Where c·s could overflow, c = q·2^20 + r
+    is split, and q·s + r·s/2^20 is rounded alike, since q and r have the sign of c.
     """
-    if reach * FINE <= MOST_STEPS:
-        return dialect.divide(f"({value} * s)", str(FINE))
-    return f"({dialect.divide(value, str(FINE))} * s + {dialect.divide(f'({value} % {FINE} * s)', str(FINE))})"
+    if max(map(abs, ends)) * FINE > MOST_STEPS:
+        return f"({dialect.divide(value, str(FINE))} * s + {dialect.divide(f'({value} % {FINE} * s)', str(FINE))})"
+    if ends[0] >= 0 and dialect.shift is not None:
+        return dialect.shift(f"({value} * s)", FINE.bit_length() - 1)
+    return dialect.divide(f"({value} * s)", str(FINE))
 
 
 def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> str:
     """Write a source of the rows with s; `first` names them if they are written before and read twice."""
     share = f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER)"
+    if rows.count:
+        stored = f"CAST({rows.count} AS BIGINT)" if rows.shared else f"CAST({share.format(rows.count)} AS BIGINT)"
+        return f"({select_sql(['*', f'{stored} AS s'], f'({rows.sql}) AS t')}) AS r"
     count = f"count({_wanted(rows)})"
     if dialect.joined is None:
         counted = share.format(f"{count} OVER (PARTITION BY {', '.join(rows.owner)})")
@@ -103,9 +109,12 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
     people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
     cells = named_cells([*people, ("h", share.format(count))])
     counts = select_sql(cells, f"{source} AS t", _group_by(rows.owner))
-    same = " AND ".join(f"{name} = {other}" for other, name in people)
-    joined = select_sql(["r.*", f"{dialect.joined('h')} AS s"], f"{source} AS r JOIN ({counts}) AS q ON {same}")
-    return f"({joined}) AS r"
+    share = f"{dialect.joined('h')} AS s"
+    if first:  # written before, so neither side is read anew
+        same = " AND ".join(f"{name} = {other}" for other, name in people)
+        return f"({select_sql(['r.*', share], f'{source} AS r JOIN ({counts}) AS q ON {same}')}) AS r"
+    mine = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
+    return f"({join_sql(mine, JoinSide(counts, 'q', [other for other, _ in people], (), [share]), dialect)}) AS r"
 
 
 def _with_heavy_share(rows: Entries, most: int, dialect: Dialect) -> str:
@@ -159,7 +168,9 @@ def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
     sql, names, reaches = _sums_sql(rows, most, dialect)
     if not rows.keys:  # everybody is in one key
         return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
-    shares = [(_share(name, reach, dialect), reach) for name, reach in zip(names, reaches, strict=True)]
+    lows = [-reach if min(v.part.low, v.part.high) < 0 else 0 for v, reach in zip(rows.values, reaches, strict=True)]
+    bounds = zip(lows, reaches, strict=True)
+    shares = [(_share(name, ends, dialect), ends[1]) for name, ends in zip(names, bounds, strict=True)]
     first, people = "" if dialect.joined is None else "w", replace(rows, sql=sql, late={})
     text = _totals(shares, people, _with_share(people, groups, dialect, first), dialect)
     return f"WITH w AS MATERIALIZED ({sql}) {text}" if first else text

@@ -22,7 +22,7 @@ from .rows.relation import stored_column
 from .select import select_sql
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
-__all__ = ["SqlStore"]
+__all__ = ["SqlStore", "public_tables"]
 
 _NOTHING = ("null", "void")
 """The type of a column in which nothing stands yet: one cell would give it another."""
@@ -41,7 +41,7 @@ class SqlStore:
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
         facts, sql = self._write(tally)
-        for schema in _public_tables(tally.rows):
+        for schema in public_tables(tally.rows):
             self._check_matches(schema)
         return read_totals(facts, self.fetch(sql))
 
@@ -96,18 +96,19 @@ def _require_readable(schema: Schema, table: StoredTable) -> None:
             )
 
 
-def _public_tables(relation: Relation) -> Iterable[Schema]:
+def public_tables(relation: Relation) -> Iterable[Schema]:
+    """List the public tables that a relation joins."""
     match relation:
         case Scan():
             return
         case JoinPublic(rows=rows, table=table):
             yield table
-            yield from _public_tables(rows)
+            yield from public_tables(rows)
         case Where(rows=rows) | Select(rows=rows) | PerPerson(rows=rows):
-            yield from _public_tables(rows)
+            yield from public_tables(rows)
         case JoinPeople(left=left, right=right):
-            yield from _public_tables(left)
-            yield from _public_tables(right)
+            yield from public_tables(left)
+            yield from public_tables(right)
         case Union(parts=parts):
             for part in parts:
-                yield from _public_tables(part)
+                yield from public_tables(part)

@@ -22,7 +22,7 @@ from .entries import entries_of, once_sql
 from .held import value_of
 from .rows.frame import Writer
 from .rows.person import require_alike
-from .rows.relation import public_frame, stored_column
+from .rows.relation import person_column, public_frame
 from .select import select_sql
 from .shares import shared_sql
 
@@ -61,7 +61,7 @@ def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals
 def _check_ids(facts: TallyFacts, writer: Writer) -> None:
     tables = {schema.name: schema.unit for schema in tables_of(facts.tally.rows)}
     people = [(name, unit) for name, unit in tables.items() if isinstance(unit, People)]
-    require_alike([(name, stored_column(unit.id, writer.table(name))) for name, unit in people])
+    require_alike([(name, person_column(unit.id, writer.table(name))) for name, unit in people])
 
 
 def distinct_sql(table: Schema, column: str, writer: Writer) -> str:

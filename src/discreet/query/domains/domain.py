@@ -12,7 +12,7 @@ Since bounds are exact and static, no engine can overflow: a domain beyond 2^62 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
@@ -29,12 +29,13 @@ Scalar: TypeAlias = int | Fraction | str | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A number as whole steps: value = n·step, low ≤ n ≤ high."""
+    """A number as whole steps: value = n·step, low ≤ n ≤ high; `rounded`: real values were rounded to these steps."""
 
     step: Fraction
     low: int
     high: int
     keys: tuple[Scalar, ...] | None = None
+    rounded: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if max(abs(self.low), abs(self.high)) > MOST_STEPS:
@@ -90,7 +91,7 @@ def domain_of_column(column: Column) -> Domain:
     """
     match column:
         case Integer() | Real():
-            return Whole(column.step, *column.ends)
+            return Whole(column.step, *column.ends, rounded=isinstance(column, Real))
         case Date():
             return Day(*column.ends)
         case Timestamp():

@@ -11,6 +11,7 @@ from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from .arithmetic import common, divided, half_up, negated, product, rescaled, shared_step, sum_of, whole_part
 from .domain import Day, Domain, Second, Texts, Truth, Whole
+from .edges import binned
 from .words import text_domain, time_domain
 
 __all__ = ["domain_of"]
@@ -41,7 +42,9 @@ def domain_of(expression: Expression, columns: Columns) -> Domain:
             return _constant(expression)
         case Call(function=function, arguments=arguments):
             present = [a for a in arguments if not _is_null(a)]
-            return _call(function, arguments, [domain_of(a, columns) for a in present])
+            found = _call(function, arguments, [domain_of(a, columns) for a in present])
+            bins = binned(expression, columns)
+            return found if bins is None else bins.domain
         case _:
             assert_never(expression)
 

@@ -12,6 +12,7 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..domains.arithmetic import half_up
 from ..domains.domain import Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
+from ..domains.edges import RoundedTest, binned, rounded_test
 from ..domains.words import DAY_SECONDS, EPOCH
 from .like import like_regex
 
@@ -45,10 +46,12 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
             return _case(arguments, row, columns)
         case Call(function=function, arguments=arguments):
             values = [evaluate(a, row, columns) for a in arguments]
-            if function in _LENIENT:
-                return _lenient(function, values)
-            if None in values:
-                return None
+            if function in _LENIENT or None in values:
+                return _lenient(function, values) if function in _LENIENT else None
+            if (test := rounded_test(expression, columns)) is not None:
+                return _tested(test, row, columns)
+            if (bins := binned(expression, columns)) is not None:
+                return bins.at(_steps(bins.column, row, columns))
             return _strict(expression, function, values, columns)
         case _:
             assert_never(expression)
@@ -64,6 +67,23 @@ def settle(settled: bool, values: Sequence[object]) -> bool | None:
     if any(value is settled for value in values):
         return settled
     return None if None in values else not settled
+
+
+def _steps(column: str, row: Row, columns: Columns) -> int:
+    domain = columns[column]
+    return int(_number(row[column]) / (domain.step if isinstance(domain, Whole) else 1))
+
+
+def _tested(test: RoundedTest, row: Row, columns: Columns) -> bool:
+    """Compare the steps of a column with rounded literals."""
+    here = _steps(test.column, row, columns)
+    match test.function:
+        case Function.EQUAL | Function.AMONG:
+            return here in test.steps
+        case Function.UNEQUAL:
+            return here not in test.steps
+    x, y = (test.steps[0], here) if test.turned else (here, test.steps[0])
+    return x < y if test.function is Function.LESS else x <= y
 
 
 def _case(arguments: Sequence[Expression], row: Row, columns: Columns) -> Scalar:

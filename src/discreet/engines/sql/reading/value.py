@@ -14,18 +14,26 @@ from ....data.columns.cell import FALSE, TRUE, nearest
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ....data.columns.keys import KeyValue
 from ..dialect import Dialect, StoredColumn, bigint, null
+from .constant import constant_sql
+from .kept import kept_sql
 from .number import WHOLE, double_sql, is_numeral, steps_sql
 from .time import moment_sql
+from .written import written
 
-__all__ = ["constant_sql", "prepare", "read"]
+__all__ = ["prepare", "read"]
 
 
 def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     """Write the first step: a double for a Real column or a stored decimal, trimmed text where spaces do not matter."""
+    if x.kept is not None:
+        return x
+    x = written(column, x, dialect)
     doubles = isinstance(column, Real) or x.stored in ("float", "decimal")
     if doubles and not isinstance(column, Text):
         double = double_sql(x, dialect)
         return replace(x, stored="other") if double is None else StoredColumn(double, "DOUBLE", "float")
+    if x.type in ("TIMESTAMP_S", "TIMESTAMP_MS"):  # these reach beyond what DuckDB compares and counts
+        return replace(x, sql=f"TRY_CAST({x.sql} AS TIMESTAMP)", type="TIMESTAMP")
     if x.stored != "text":
         return x
     word = dialect.as_text(x.sql)
@@ -38,6 +46,8 @@ def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
 
 def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
     """Write the second step, of a prepared value."""
+    if x.kept is not None:
+        return kept_sql(column, x, dialect)
     match column:
         case Category():
             return _category(column, x, dialect)
@@ -53,15 +63,6 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
             text = _text(x, dialect)
             cut = f"left({text}, {column.max_length})" if x.stored != "boolean" or column.max_length < 5 else text
             return _or(cut, column.default, dialect)
-
-
-def constant_sql(value: KeyValue | None, dialect: Dialect) -> str:
-    """Write a public value: a truth, whole steps or text."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    return bigint(value) if isinstance(value, int) else dialect.literal(value)
 
 
 def _or(sql: str, default: KeyValue | None, dialect: Dialect) -> str:

@@ -33,6 +33,8 @@ class Writer:
     table: Callable[[str], StoredTable]
     numbers: Iterator[int] = field(default_factory=count)
     late: ColumnNames = frozenset()
+    count: str = ""
+    """The stored column that holds how many rows a person has, if it is wanted."""
 
     def fresh(self, letter: str) -> str:
         """Return a name that is not yet used in this text."""

@@ -20,16 +20,20 @@ from ...base import find_column, require_columns
 from ...needed import ColumnNames, needed_below
 from ...understand import times_of
 from ..dialect import StoredColumn, StoredTable
-from ..expression import equal_sql, expression_sql, scaled_sql
+from ..expression import alike_sql, expression_sql, scaled_sql
 from ..reading.value import prepare, read
 from ..scope import SqlScope, short
 from ..select import named_cells, select_sql
 from .cut import cut_frame
 from .frame import SqlFrame, Writer
-from .join import join_sql
+from .guard import JoinSide, join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
 
-__all__ = ["frame_of", "public_frame", "scope_of", "stored_column"]
+__all__ = ["COUNT", "frame_of", "person_column", "public_frame", "scope_of", "stored_column"]
+
+
+COUNT = "n"
+"""How a frame calls the stored number of a person's rows."""
 
 
 def scope_of(frame: SqlFrame, writer: Writer) -> SqlScope:
@@ -83,6 +87,11 @@ def stored_column(name: str, table: StoredTable) -> StoredColumn:
     return replace(column, sql=f"t.{column.sql}")
 
 
+def person_column(name: str, table: StoredTable) -> StoredColumn:
+    """Refer to the column that tells whose row it is: the store's own numbers of people, or the declared id."""
+    return stored_column(name, table) if table.person is None else replace(table.person, sql=f"t.{table.person.sql}")
+
+
 def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
     table = writer.table(schema.name)
     require_columns(schema, table.columns)
@@ -107,7 +116,7 @@ def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writ
     inner, tail = {raw[name]: x.sql for name, x in prepared.items()}, ""
     owner: tuple[str, ...] = ()
     if isinstance(schema.unit, People):
-        person, key = stored_column(schema.unit.id, table), writer.fresh("p")
+        person, key = person_column(schema.unit.id, table), writer.fresh("p")
         inner, owner = {key: id_sql(person, dialect), **inner}, (key,)
         tail = f"WHERE {present_sql(person, dialect)}"
     names = writer.named(prepared)
@@ -115,6 +124,8 @@ def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writ
         names[name]: raw[name] if name in writer.late else read(columns[name], replace(x, sql=raw[name]), dialect)
         for name, x in prepared.items()
     }
+    if writer.count:
+        inner[COUNT], outer[COUNT] = f"t.{writer.count}", COUNT
     source = select_sql(named_cells(inner.items()), f"{table.sql} AS t", tail)
     domains = {name: domain_of_column(columns[name]) for name in names}
     return SqlFrame(_select(owner, outer, source), names, domains, owner)
@@ -137,24 +148,27 @@ def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFr
     left = _cut(join.rows, find_cut(join), below, writer)
     right = public_frame(join.table, frozenset(added.values()) | {column for _, column in join.on}, writer)
     here, there = scope_of(left, writer), scope_of(right, writer)
-    matched = " AND ".join(equal_sql((expression, here), (Field(column), there)) for expression, column in join.on)
+    alike = [alike_sql((expression, here), (Field(column), there)) for expression, column in join.on]
     names = {name: sql for name, sql in left.names.items() if name in needed}
     public = {writer.fresh("c"): right.names[column] for column in added.values()}
     names |= dict(zip(added, public, strict=True))
-    parts = [*left.owner, *(left.names[n] for n in names if n in left.names), *named_cells(public.items())]
-    source = join_sql(left.sql, right.sql, matched, writer.dialect, keep=join.keep)
-    return SqlFrame(select_sql(parts, *source), names, _domains(join, names), left.owner)
+    own = [*left.owner, *(left.names[n] for n in names if n in left.names)]
+    mine = JoinSide(left.sql, "l", (), [key for key, _ in alike], own)
+    yours = JoinSide(right.sql, "r", (), [key for _, key in alike], named_cells(public.items()))
+    sql = join_sql(mine, yours, writer.dialect, keep=join.keep)
+    return SqlFrame(sql, names, _domains(join, names), left.owner)
 
 
 def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFrame:
     sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
     left, right = (_cut(side, most, below, writer) for side, most, below in sides)
     here, there = scope_of(left, writer), scope_of(right, writer)
-    matched = [f"{a} = {b}" for a, b in zip(left.owner, right.owner, strict=True)]
-    matched += [equal_sql((mine, here), (yours, there)) for mine, yours in join.on]
+    alike = [alike_sql((mine, here), (yours, there)) for mine, yours in join.on]
     names = {name: sql for name, sql in (left.names | right.names).items() if name in needed}
-    source = join_sql(left.sql, right.sql, " AND ".join(matched), writer.dialect)
-    return SqlFrame(select_sql((*left.owner, *names.values()), *source), names, _domains(join, names), left.owner)
+    first = JoinSide(left.sql, "l", left.owner, [key for key, _ in alike], [*left.owner, *names.values()])
+    second = JoinSide(right.sql, "r", right.owner, [key for _, key in alike], ())
+    sql = join_sql(first, second, writer.dialect)
+    return SqlFrame(sql, names, _domains(join, names), left.owner)
 
 
 def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:

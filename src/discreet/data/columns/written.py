@@ -1,0 +1,130 @@
+"""How numbers and days are written in text, where that is declared: 1,688.80 or 1.688,80, 31/12/2024.
+
+A cell that is not written so cannot be read: nothing is guessed. What is, becomes the plain numeral or the ISO time
+that every store reads; the patterns are a subset of regular expressions that all stores share.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ...errors import InvalidArgument
+
+__all__ = ["check_format", "check_marks", "iso_pieces", "iso_text", "numeral_pattern", "plain_numeral"]
+
+WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2}
+_MARKS = ",.'’ \u00a0\u202f_"
+_TOKEN = re.compile(r"%([YmdHMS])|([^%A-SU-Za-z0-9])")
+_BEFORE = {"Y": "", "m": "-", "d": "-", "H": " ", "M": ":", "S": ":"}
+
+
+def check_marks(thousands: object, decimal: object) -> tuple[str | None, str | None]:
+    """Check what separates thousands and what stands before the fraction.
+
+    >>> from discreet.data.columns.written import check_marks
+    >>> check_marks(".", ",")
+    ('.', ',')
+
+    Refuses other marks, and one mark for both.
+    """
+    for name, mark in (("thousands", thousands), ("decimal", decimal)):
+        if mark is not None and (not isinstance(mark, str) or len(mark) != 1 or mark not in _MARKS):
+            raise InvalidArgument(f"{name} must be one of , . ' _ or a space, got {mark!r}")
+    if thousands is not None and thousands == (decimal or "."):
+        raise InvalidArgument(f"{thousands!r} cannot separate thousands and fractions both; say decimal= as well")
+    if decimal is not None and decimal not in ",.":
+        raise InvalidArgument(f"decimal must be , or ., got {decimal!r}")
+    return thousands, decimal  # type: ignore[return-value]  # checked above
+
+
+def check_format(given: object) -> str | None:
+    """Check how days and times are written: %Y, %m and %d once each, perhaps %H:%M and %S, of fixed width.
+
+    >>> from discreet.data.columns.written import check_format
+    >>> check_format("%d/%m/%Y")
+    '%d/%m/%Y'
+
+    Refuses other codes, a missing day, month or year, letters and digits between them.
+    """
+    if given is None:
+        return None
+    codes = [found[1] for found in _TOKEN.finditer(str(given)) if found[1]]
+    fits = isinstance(given, str) and "".join(found[0] for found in _TOKEN.finditer(given)) == given
+    clock = [code for code in codes if code in "HMS"]
+    dated = sorted(code for code in codes if code in "Ymd") == ["Y", "d", "m"]
+    if not fits or not dated or sorted(clock) not in ([], ["H", "M"], ["H", "M", "S"]):
+        raise InvalidArgument(
+            f"format must hold %Y, %m and %d once each, and perhaps %H, %M and %S, such as '%d/%m/%Y', got {given!r}"
+        )
+    return str(given)
+
+
+def numeral_pattern(thousands: str | None, decimal: str | None) -> str:
+    """Return the regular expression of numerals that are written so; thousands may be separated, or not."""
+    point = f"[{decimal or '.'}]"
+    whole = "[0-9]+"
+    if thousands is not None:
+        whole = f"([0-9]+|[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{{3}})"
+    return f"[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]{{1,2}})?"
+
+
+@cache
+def _numeral(thousands: str | None, decimal: str | None) -> re.Pattern[str]:
+    return re.compile(numeral_pattern(thousands, decimal))
+
+
+def plain_numeral(value: object, thousands: str | None, decimal: str | None) -> object:
+    """Return the plain numeral of text that is written so, "" for other text; what is no text stays as it is.
+
+    >>> from discreet.data.columns.written import plain_numeral
+    >>> plain_numeral("1,688.80", ",", None), plain_numeral("1.688,80", ".", ","), plain_numeral("1,2", ",", None)
+    ('1688.80', '1688.80', '')
+    """
+    if (thousands is None and decimal is None) or not isinstance(value, str):
+        return value
+    word = value.strip(" ")
+    if not _numeral(thousands, decimal).fullmatch(word):
+        return ""
+    grouped = word if thousands is None else word.replace(thousands, "")
+    return grouped if decimal is None else grouped.replace(decimal, ".")
+
+
+@cache
+def _shape(given: str) -> tuple[re.Pattern[str], tuple[tuple[str, int, int], ...]]:
+    pattern, pieces = iso_pieces(given)
+    return re.compile(pattern), pieces
+
+
+@cache
+def iso_pieces(given: str) -> tuple[str, tuple[tuple[str, int, int], ...]]:
+    """Return the regular expression of a format, and the pieces of the ISO text: what stands before each, its place
+    (from 1) and its length.
+
+    >>> from discreet.data.columns.written import iso_pieces
+    >>> iso_pieces("%d/%m/%Y")
+    ('[0-9]{2}[/][0-9]{2}[/][0-9]{4}', (('', 7, 4), ('-', 4, 2), ('-', 1, 2)))
+    """
+    pattern, place, places = "", 1, {}
+    for found in _TOKEN.finditer(given):
+        width = WIDTHS[found[1]] if found[1] else 1
+        if found[1]:
+            places[found[1]] = (place, width)
+        pattern += f"[0-9]{{{width}}}" if found[1] else f"[{found[2]}]"
+        place += width
+    return pattern, tuple((_BEFORE[code], *places[code]) for code in WIDTHS if code in places)
+
+
+def iso_text(value: object, given: str | None) -> object:
+    """Return the ISO text of a day or time that is written so, "" for other text; what is no text stays as it is.
+
+    >>> from discreet.data.columns.written import iso_text
+    >>> iso_text("31/12/2024", "%d/%m/%Y"), iso_text("2024-12-31", "%d/%m/%Y")
+    ('2024-12-31', '')
+    """
+    if given is None or not isinstance(value, str):
+        return value
+    word, (pattern, pieces) = value.strip(" "), _shape(given)
+    if not pattern.fullmatch(word):
+        return ""
+    return "".join(before + word[place - 1 : place - 1 + width] for before, place, width in pieces)

@@ -1,0 +1,193 @@
+"""The parts of a source as DuckDB reads them: what stands after FROM, and the columns that a schema declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import duckdb
+
+from ...data.schema import Schema
+from ...data.unit import People
+from ...errors import InvalidArgument, SchemaMismatch
+from ...intake.arrow import total_column
+from ...intake.cells import id_cells, read_cells
+from ...intake.csv_file import CsvFile
+from ...optional import load
+from ..base import find_column, require_columns
+from ..sql.dialect import StoredColumn, StoredTable, doubled
+from ..sql.select import select_sql
+from .dialect import DUCKDB, stored_class
+from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles
+
+__all__ = ["described", "names_of", "parts_of"]
+
+_HELD = count()
+
+
+def names_of(source: OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """List the columns of a source with their stored types."""
+    match source:
+        case CsvFiles(files=files):
+            return dict.fromkeys(files[0].header, "VARCHAR")
+        case Frame(columns=columns):
+            return {name: _type(column) for name, column in columns.items()}
+        case ParquetFiles(paths=paths):
+            return _types(described(connection, _parquet_sql([str(paths[0])])))
+        case DatabaseTable():
+            return _types(described(connection, _attached(source, connection)))
+
+
+def _types(table: StoredTable) -> dict[str, str]:
+    return {name: column.type for name, column in table.columns.items()}
+
+
+def _type(column: object) -> str:
+    return "objects" if isinstance(column, list) else str(column.type)  # type: ignore[attr-defined]
+
+
+def described(connection: duckdb.DuckDBPyConnection, source: str, packed: bool = True) -> StoredTable:
+    """Describe what stands after FROM."""
+    rows = connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
+    columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed) for row in rows}
+    return StoredTable(source, columns)
+
+
+def parts_of(source: OpenSource, schema: Schema, connection: duckdb.DuckDBPyConnection) -> Iterator[StoredTable]:
+    """Yield the parts of a source, each a table with the columns that the schema declares.
+
+    Refuses a part that lacks one of them, and a file that cannot be read.
+    """
+    match source:
+        case CsvFiles(files=files):
+            for file in files:
+                columns = {name: StoredColumn(DUCKDB.quote(name), "VARCHAR", "text") for name in file.header}
+                require_columns(schema, columns)
+                yield StoredTable(csv_sql(file), columns)
+        case Frame():
+            require_columns(schema, source.columns)
+            yield _registered(source, schema, connection)
+        case ParquetFiles(paths=paths):
+            for path in paths:
+                yield _parquet(str(path), schema, connection)
+        case DatabaseTable():
+            table = described(connection, _attached(source, connection))
+            require_columns(schema, table.columns)
+            yield table
+
+
+def csv_sql(file: CsvFile) -> str:
+    """Write how a file that keeps the grammar is read: every setting is given, so that nothing is detected."""
+    found = file.records
+    columns = ", ".join(f"{doubled(label, chr(39))}: 'VARCHAR'" for label in file.header)
+    facts = {
+        "auto_detect": "false",
+        "header": "true" if file.named else "false",
+        "columns": f"{{{columns}}}",
+        "delim": doubled(file.delimiter, "'"),
+        "quote": doubled(file.quote, "'"),
+        "escape": doubled(file.quote, "'"),
+        "strict_mode": "false" if found.lf and found.crlf else "true",  # strict means one kind of line end
+        "parallel": "false" if found.quoted_ends or (found.lf and found.crlf) else "true",
+        "hive_partitioning": "false",  # a folder's name is no column
+        "max_line_size": str(max(1 << 21, 2 * found.longest)),
+    }
+    settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
+    return f"read_csv([{doubled(str(file.path), chr(39))}], {settings})"
+
+
+def _parquet_sql(paths: list[str]) -> str:
+    """Write how Parquet files are read; in a list that no folder's listing is asked for."""
+    return f"read_parquet([{', '.join(doubled(path, chr(39)) for path in paths)}], hive_partitioning = false)"
+
+
+def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
+    """Read a file in place if DuckDB's reader gets through it, else by Arrow's, whose cells are then made total."""
+    try:
+        table = described(connection, _parquet_sql([path]))
+    except duckdb.Error:
+        raise InvalidArgument(f"{path.rpartition('/')[2]} cannot be read as Parquet") from None
+    require_columns(schema, table.columns)
+    if _readable(table, schema, connection):
+        return table
+    parquet = load("pyarrow.parquet", "tables")
+    names = [find_column(name, table.columns) or name for name in _wanted(schema)]
+    held = parquet.read_table(path, columns=names, partitioning=None)
+    return _registered(Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection)
+
+
+def _wanted(schema: Schema) -> list[str]:
+    """List the stored columns that a schema reads."""
+    person = [schema.unit.id] if isinstance(schema.unit, People) else []
+    return list(dict.fromkeys([*schema.columns, *person]))
+
+
+def _readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Read every text and time of a file once: text that is not UTF-8 and times out of range raise in the reader."""
+    stored = [table.columns[find_column(name, table.columns) or name] for name in _wanted(schema)]
+    cells = [f"sum(length({x.sql}))" for x in stored if x.stored == "text"]
+    cells += [f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)" for x in stored if x.stored in ("timestamp", "zoned")]
+    try:
+        connection.execute(select_sql(cells, table.sql)).fetchall()
+    except duckdb.Error:
+        return False
+    return True
+
+
+def _registered(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
+    """Hand the declared columns of a frame to DuckDB: Arrow columns made total, objects read one by one."""
+    pa = load("pyarrow", "tables")
+    name = f"held_{next(_HELD)}"
+    columns, arrays = {}, []
+    for place, (declared, rule) in enumerate(schema.columns.items()):
+        stored = find_column(declared, frame.columns) or declared
+        given = frame.columns[stored]
+        kept = isinstance(given, list)
+        arrays.append(read_cells(given, rule) if kept else total_column(given))
+        columns[stored] = StoredColumn(f"c{place}", "", "other", kept=rule if kept else None)
+    person = None
+    if isinstance(schema.unit, People):
+        given = frame.columns[find_column(schema.unit.id, frame.columns) or schema.unit.id]
+        arrays.append(id_cells(given) if isinstance(given, list) else total_column(given))
+        person = StoredColumn("person", "", "other")
+    labels = [column.sql for column in columns.values()] + ([] if person is None else [person.sql])
+    connection.register(name, pa.table(dict(zip(labels, arrays, strict=True))))
+    types = described(connection, name, packed=False).columns
+    known = {stored: _typed(column, types) for stored, column in columns.items()}
+    if person is not None and isinstance(schema.unit, People):
+        person = _typed(person, types)
+        known.setdefault(find_column(schema.unit.id, frame.columns) or schema.unit.id, person)
+    return StoredTable(name, known, person)
+
+
+def _typed(column: StoredColumn, types: dict[str, StoredColumn]) -> StoredColumn:
+    found = types[column.sql]
+    return StoredColumn(found.sql, found.type, found.stored, kept=column.kept)
+
+
+def _attached(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
+    """Attach a DuckDB file for reading, and write its table's name; outside `main` if only one schema has it."""
+    alias = f"from_{abs(hash(str(source.path))):x}"
+    try:
+        connection.execute(f"ATTACH IF NOT EXISTS {doubled(str(source.path), chr(39))} AS {alias} (READ_ONLY)")
+    except duckdb.Error:
+        raise InvalidArgument(f"{source.path.name} cannot be opened as a DuckDB file") from None
+    return f"{alias}.{table_sql(source.names, connection, alias)}"
+
+
+def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, database: str) -> str:
+    """Write the name of a table with its schema: `main`'s, else that of the only schema which has such a table."""
+    kinds = [("duckdb_tables()", "table_name"), ("duckdb_views()", "view_name")]
+    texts = [
+        select_sql(
+            ["schema_name", name], table, f"WHERE database_name = ? AND lower({name}) = lower(?) AND NOT internal"
+        )
+        for table, name in kinds
+    ]
+    found = connection.execute(" UNION ALL ".join(texts), [database, names[-1]] * 2).fetchall()
+    places = [row for row in found if len(names) < 2 or row[0] == names[0]]
+    first = [row for row in places if row[0] == "main"] or places
+    if len(first) != 1:
+        several = f"it is in {', '.join(sorted(row[0] for row in first))}: say which" if first else "it is not there"
+        raise SchemaMismatch(f"the store has no table {'.'.join(names)} that it can read: {several}")
+    return ".".join(DUCKDB.quote(name) for name in first[0])

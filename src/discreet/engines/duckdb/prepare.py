@@ -1,0 +1,177 @@
+"""Prepare a store: read sources once, strictly, and keep what was read in one file, or leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import duckdb
+from rich.console import Console
+from rich.progress import Progress
+
+from ...data.schema import Schema
+from ...errors import InvalidArgument, SchemaMismatch
+from ...intake.csv_file import BadRecord, Csv
+from ...intake.report import TableReport
+from ...intake.stamp import stamp_of
+from .dialect import DUCKDB
+from .engine import DuckDB
+from .findings import count_cells
+from .keep import keep_table
+from .parts import parts_of
+from .session import Limits, open_session, read_limits
+from .shelf import check_rows
+from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, TableSource, open_source, paths_of
+from .stored import KeptTable, Mark, write_mark
+
+__all__ = ["prepare"]
+
+Tell = Callable[[str], None]
+
+
+def prepare(
+    sources: Mapping[str, TableSource],
+    schemas: Iterable[Schema],
+    out: str | Path,
+    *,
+    delimiter: str | None = None,
+    quote: str = '"',
+    encoding: str = "utf-8",
+    on_bad_record: BadRecord = "refuse",
+    memory: str | None = None,
+    threads: int | None = None,
+    progress: bool = False,
+) -> DuckDB:
+    r"""Read tables once, as their schemas declare, into a store that opens at once; what was at `out` is replaced.
+
+    Every cell is read by itself and its column's declaration; people's ids become numbers. The words about text files
+    hold for every one; `Csv(…)` says them for one source. The store is written beside `out` and put in its place when
+    it is whole. Then `dp.DuckDB(out)` opens it, and `report` tells the steward what became of the cells.
+
+    >>> import discreet as dp
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "people.csv").write_text("age,region\n37,N\n200,S\nold,N\n")
+    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
+    >>> store = dp.prepare({"people": folder / "people.csv"}, [people], folder / "people.store")
+    >>> print(store.report)
+    for the steward only: these counts come from the data
+    people: 3 rows
+      age: 1 unreadable, 1 clipped, such as aaa
+      region: every cell read
+
+    Refuses a source without a schema and a schema without a source, two schemas of one name, columns that are not
+    there, records that break the grammar, a place that cannot be written, a disk that is full.
+    """
+    tables, declared = dict(sources), _declared(schemas, sources)
+    form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "on_bad_record": on_bad_record}
+    limits, target = read_limits(memory, threads), Path(out)
+    given = {name: _worded(source, form) for name, source in tables.items()}
+    folder = _folder_beside(target)
+    try:
+        with Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar:
+            task = bar.add_task("reading", total=3 * len(given))
+
+            def tell(what: str) -> None:
+                bar.update(task, description=what, advance=1)
+
+            _write(given, declared, folder, limits, tell)
+        os.replace(folder / "store", target)
+    except OSError:
+        raise InvalidArgument(
+            f"{target} cannot be written; is the folder yours, and is there space on the disk?"
+        ) from None
+    except duckdb.Error:
+        raise InvalidArgument(
+            f"{target.name} could not be prepared; is there enough memory, and space on the disk?"
+        ) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return DuckDB(target, memory=memory, threads=threads)
+
+
+def _declared(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[str, Schema]:
+    listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
+    found = {schema.name: schema.ready() for schema in listed}
+    if len(found) < len(listed):
+        raise InvalidArgument("two schemas have the same name; a table is declared once")
+    if set(found) != set(sources):
+        odd = ", ".join(sorted(set(found) ^ set(sources)))
+        raise SchemaMismatch(f"each table needs a schema and a source; {odd} has only one of them")
+    if not found:
+        raise InvalidArgument("there is no table to prepare; give at least one source and its schema")
+    return found
+
+
+def _worded(source: TableSource, form: Mapping[str, object]) -> TableSource:
+    """Add the words about text files to a source that is one and says none itself."""
+    if not isinstance(source, str | Path | list | tuple) or (isinstance(source, str) and "#" in source):
+        return source
+    names = [path.name.lower().removesuffix(".gz") for path in paths_of(source)]
+    return Csv(source, **form) if all(n.endswith((".csv", ".tsv", ".txt")) for n in names) else source  # type: ignore[arg-type]
+
+
+def _folder_beside(target: Path) -> Path:
+    """Make a private folder where the store will be, so that it can be put in place by one renaming."""
+    if target.is_dir():
+        raise InvalidArgument(f"{target} is a folder; give the path of a file")
+    try:
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError:
+        raise InvalidArgument(f"{target} cannot be written; give a path in a folder that exists and is yours") from None
+
+
+def _write(
+    sources: Mapping[str, TableSource], schemas: Mapping[str, Schema], folder: Path, limits: Limits, tell: Tell
+) -> None:
+    place, workspace = folder / "store", folder / "scratch"
+    workspace.mkdir()
+    connection = open_session(str(place), limits)
+    try:
+        connection.execute("SET preserve_insertion_order = false")
+        take = partial(_take, connection, workspace, tell)
+        mark = Mark({name: take(sources[name], schema) for name, schema in schemas.items()})
+        for (name,) in connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '\\ids %'"
+        ).fetchall():
+            connection.execute(f"DROP TABLE {DUCKDB.quote(name)}")
+        write_mark(connection, mark)
+        connection.execute("CHECKPOINT")
+    finally:
+        connection.close()
+    place.chmod(0o600)
+
+
+def _take(
+    connection: duckdb.DuckDBPyConnection, workspace: Path, tell: Tell, given: TableSource, schema: Schema
+) -> KeptTable:
+    name = schema.name
+    tell(f"checking {name}")
+    source = open_source(given, name, workspace)
+    stamps = tuple(map(stamp_of, _origins(given, source)))
+    parts = list(parts_of(source, schema, connection))
+    check_rows(source, parts, connection)
+    tell(f"reading {name}")
+    layout = keep_table(connection, schema, parts, DUCKDB.quote(name))
+    tell(f"counting {name}")
+    rows, nobody, columns = count_cells(connection, schema, parts)
+    bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
+    word = given.on_bad_record if isinstance(given, Csv) else "refuse"
+    return KeptTable(schema, layout, stamps, TableReport(name, rows, nobody, bad, word, columns))
+
+
+def _origins(given: TableSource, source: OpenSource) -> Sequence[Path]:
+    """List the files a source was read from, as the steward named them."""
+    match source:
+        case CsvFiles():
+            return paths_of(given.path if isinstance(given, Csv) else given)
+        case ParquetFiles(paths=paths):
+            return paths
+        case DatabaseTable(path=path):
+            return (path,)
+        case _:
+            return ()

@@ -1,0 +1,122 @@
+"""A connection that can do no more than answer: no files, no network, no extensions, no settings, private scratch."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from ...arithmetic.rational import whole
+from ...errors import InvalidArgument
+from ..sql.dialect import doubled
+
+__all__ = ["Limits", "blindfold", "close_doors", "open_session", "open_workspace", "read_limits", "show_progress"]
+
+DENSE_BITS = 20
+"""Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
+BLIND = (
+    "row_group_pruner",
+    "join_filter_pushdown",
+    "filter_pushdown",
+    "empty_result_pullup",
+    "compressed_materialization",
+)
+"""What an optimizer does that looks at values, so that one row could decide whether a million others are read."""
+STATISTICS = "statistics_propagation"
+"""Simplifies what it can decide by the least and greatest values; kept tables hide theirs, but for people's numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a store may use: memory such as "2GB", threads; None leaves it to DuckDB."""
+
+    memory: str | None = None
+    threads: int | None = None
+
+
+def read_limits(memory: object, threads: object) -> Limits:
+    """Check limits.
+
+    >>> from discreet.engines.duckdb.session import read_limits
+    >>> read_limits("2GB", 2)
+    Limits(memory='2GB', threads=2)
+    """
+    try:
+        if memory is not None:
+            duckdb.connect(config={"memory_limit": str(memory)}).close()
+    except duckdb.Error:
+        raise InvalidArgument(f"memory must be an amount such as '2GB', got {memory!r}") from None
+    return Limits(
+        None if memory is None else str(memory), None if threads is None else whole(threads, "threads", least=1)
+    )
+
+
+def open_workspace(owner: object) -> Path:
+    """Make a folder that only this user can read; it goes when its owner does."""
+    place = tempfile.mkdtemp(prefix="discreet-")  # 0700
+    weakref.finalize(owner, shutil.rmtree, place, ignore_errors=True)
+    return Path(place)
+
+
+@cache
+def _scratch(process: int) -> str:
+    """Make the private folder of one process in which queries that need more than memory write; it goes at the end."""
+    place = tempfile.mkdtemp(prefix=f"discreet-{process}-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
+def open_session(database: str, limits: Limits, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """Connect with settings that do not depend on where the process runs, and are the same for all its connections:
+    DuckDB opens a file once in a process.
+    """
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "python_enable_replacements": False,
+        "perfect_ht_threshold": DENSE_BITS,
+        "temp_directory": _scratch(os.getpid()),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_community_extensions": False,
+        "default_collation": "",
+        "enable_external_access": not read_only,
+    }
+    if limits.memory is not None:
+        config["memory_limit"] = limits.memory
+    if limits.threads is not None:
+        config["threads"] = limits.threads
+    return duckdb.connect(database, read_only=read_only, config=config)
+
+
+def blindfold(connection: duckdb.DuckDBPyConnection, *, kept: bool) -> None:
+    """Let the optimizer look at no values; `kept`: all tables are kept ones."""
+    connection.execute(f"SET disabled_optimizers = '{','.join(BLIND if kept else (*BLIND, STATISTICS))}'")
+
+
+def close_doors(
+    connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str], *, kept: bool, progress: bool
+) -> None:
+    """Let a connection read these files and no others, and change no setting from now on."""
+    if connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
+        return  # the file is open in this process already
+    blindfold(connection, kept=kept)
+    if progress:
+        show_progress(connection)
+    if connection.execute("SELECT current_setting('enable_external_access')").fetchall()[0][0]:
+        listed = ", ".join(doubled(str(file), "'") for file in files)
+        connection.execute(f"SET allowed_paths = [{listed}]")
+        connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def show_progress(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let DuckDB count how far a query is, without printing it."""
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")

@@ -1,0 +1,237 @@
+"""Where a DuckDB engine finds its tables: sources by name, a DuckDB file or connection, or a prepared store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+
+from ...data.schema import Schema
+from ...errors import InvalidArgument, SchemaMismatch
+from ...intake.narrower import misfit
+from ...intake.report import Report, TableReport
+from ..base import require_columns
+from ..sql.dialect import StoredTable
+from ..sql.select import select_sql
+from .dialect import DUCKDB
+from .findings import count_cells
+from .keep import keep_table, kept_table
+from .parts import described, names_of, parts_of, table_sql
+from .session import Limits, blindfold, open_session
+from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
+from .stored import Mark, read_mark
+
+__all__ = ["Shelf", "check_rows", "open_shelf"]
+
+IN_MEMORY = 1 << 30
+"""Text files of more bytes than this are kept in a private file instead of in memory."""
+
+
+class Shelf(Protocol):
+    """A connection and the tables that can be asked through it."""
+
+    connection: duckdb.DuckDBPyConnection
+    files: tuple[str, ...]
+    dropped: frozenset[str]
+    kept: bool
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns of a table with their stored types."""
+        ...
+
+    def table(self, schema: Schema) -> StoredTable:
+        """Make a table ready to be read as its schema declares."""
+        ...
+
+    def report(self, schemas: tuple[Schema, ...]) -> Report:
+        """Count what became of the cells of some tables."""
+        ...
+
+
+def open_shelf(tables: object, workspace: Path, limits: Limits) -> Shelf:
+    """Open whatever tables were given.
+
+    Refuses what is no mapping, path or connection, a file that is none of DuckDB's, and a collation.
+    """
+    if isinstance(tables, duckdb.DuckDBPyConnection):
+        if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
+            raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
+        blindfold(tables, kept=False)
+        return DatabaseShelf(tables)
+    if isinstance(tables, Mapping):
+        return _sources(tables, workspace, limits)
+    if not isinstance(tables, str | Path):
+        raise InvalidArgument(
+            'DuckDB takes tables by name, such as {"people": "people.csv"}, a DuckDB file or a connection'
+        )
+    try:
+        connection = open_session(str(tables), limits, read_only=True)
+    except duckdb.Error:
+        raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
+    mark = read_mark(connection, Path(tables).name)
+    return DatabaseShelf(connection) if mark is None else StoreShelf(connection, mark, str(tables))
+
+
+def _sources(tables: Mapping[str, Any], workspace: Path, limits: Limits) -> Shelf:
+    opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
+    size = sum(
+        file.path.stat().st_size for source in opened.values() if isinstance(source, CsvFiles) for file in source.files
+    )
+    connection = open_session(str(workspace / "kept.duckdb") if size > IN_MEMORY else ":memory:", limits)
+    for source in opened.values():
+        if isinstance(source, DatabaseTable):
+            names_of(source, connection)  # attached while files can still be opened
+    dropped = frozenset(name for name, source in opened.items() if _dropped(source, tables[name]))
+    kept = all(isinstance(source, CsvFiles) for source in opened.values())
+    return SourceShelf(connection, opened, _files(opened), dropped, kept)
+
+
+def _dropped(source: OpenSource, given: object) -> bool:
+    bad = isinstance(source, CsvFiles) and any(file.bad for file in source.files)
+    return bad and getattr(given, "on_bad_record", "") == "drop"
+
+
+def _files(sources: Mapping[str, OpenSource]) -> tuple[str, ...]:
+    found: list[str] = []
+    for source in sources.values():
+        if isinstance(source, CsvFiles):
+            found += [str(file.path) for file in source.files]
+        elif isinstance(source, ParquetFiles):
+            found += map(str, source.paths)
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class SourceShelf:
+    """Files and frames by name: text and objects are kept, what has types that fit stays where it is."""
+
+    connection: duckdb.DuckDBPyConnection
+    sources: dict[str, OpenSource]
+    files: tuple[str, ...]
+    dropped: frozenset[str]
+    kept: bool
+    made: int = 0
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns of a source."""
+        return names_of(self._source(table), self.connection)
+
+    def table(self, schema: Schema) -> StoredTable:
+        """Read a source as its schema declares: Parquet and frames in place, all else into a table of its own."""
+        source = self._source(schema.name)
+        parts = list(parts_of(source, schema, self.connection))
+        check_rows(source, parts, self.connection)
+        if len(parts) == 1 and not isinstance(source, CsvFiles):
+            return parts[0]
+        self.made += 1
+        target = DUCKDB.quote(schema.name if self.made == 1 else f"{schema.name} {self.made}")
+        return kept_table(target, schema, keep_table(self.connection, schema, parts, target))
+
+    def report(self, schemas: tuple[Schema, ...]) -> Report:
+        """Read the sources again, and count."""
+        found = []
+        for schema in schemas:
+            source = self._source(schema.name)
+            rows, nobody, columns = count_cells(
+                self.connection, schema, list(parts_of(source, schema, self.connection))
+            )
+            bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
+            word = "drop" if schema.name in self.dropped else "null"
+            found.append(TableReport(schema.name, rows, nobody, bad, word if bad else "refuse", columns))
+        return Report(tuple(found))
+
+    def _source(self, name: str) -> OpenSource:
+        if name not in self.sources:
+            raise SchemaMismatch(f"there is no table {name} here; there are {', '.join(self.sources)}")
+        return self.sources[name]
+
+
+def check_rows(source: OpenSource, parts: list[StoredTable], connection: duckdb.DuckDBPyConnection) -> None:
+    """Refuse a text file in which DuckDB finds other records than the grammar does."""
+    if not isinstance(source, CsvFiles):
+        return
+    for file, part in zip(source.files, parts, strict=True):
+        try:
+            found = connection.execute(select_sql(["count(*)"], part.sql)).fetchall()[0][0]
+        except duckdb.Error:
+            found = None
+        if found != file.rows:
+            raise InvalidArgument(f"{file.path.name} cannot be read: DuckDB finds other records in it than it holds")
+
+
+@dataclass(slots=True)
+class DatabaseShelf:
+    """Tables of a DuckDB file or connection; a view is read once, so that what fails in it fails now."""
+
+    connection: duckdb.DuckDBPyConnection
+    files: tuple[str, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    kept: bool = False
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns of a stored table."""
+        return {name: column.type for name, column in self._found(table).columns.items()}
+
+    def table(self, schema: Schema) -> StoredTable:
+        """Find a stored table, in any schema of the file."""
+        table = self._found(schema.name)
+        require_columns(schema, table.columns)
+        return table
+
+    def report(self, schemas: tuple[Schema, ...]) -> Report:
+        """Read the tables, and count."""
+        found = []
+        for schema in schemas:
+            rows, nobody, columns = count_cells(self.connection, schema, [self._found(schema.name)])
+            found.append(TableReport(schema.name, rows, nobody, 0, "refuse", columns))
+        return Report(tuple(found))
+
+    def _found(self, name: str) -> StoredTable:
+        try:
+            return described(self.connection, DUCKDB.quote(name))
+        except duckdb.CatalogException:
+            database = self.connection.execute("SELECT current_database()").fetchall()[0][0]
+            return described(self.connection, table_sql((name,), self.connection, database))
+
+
+@dataclass(slots=True)
+class StoreShelf:
+    """A prepared store: its tables are as they were read, and asked by the same schemas or narrower ones."""
+
+    connection: duckdb.DuckDBPyConnection
+    mark: Mark
+    path: str
+    files: tuple[str, ...] = ()
+    kept: bool = True
+    dropped: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        kept = self.mark.tables.items()
+        self.dropped = frozenset(n for n, t in kept if t.report.bad_records and t.report.on_bad_record == "drop")
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns that were read, with what they were declared as."""
+        if table not in self.mark.tables:
+            raise SchemaMismatch(f"there is no table {table} here; there are {', '.join(self.mark.tables)}")
+        return {name: column.kind for name, column in self.mark.tables[table].schema.columns.items()}
+
+    def table(self, schema: Schema) -> StoredTable:
+        """Open a table; refuses a schema that is not the same or narrower, with the line that prepares it anew."""
+        self.columns(schema.name)
+        kept = self.mark.tables[schema.name]
+        why = misfit(schema, kept.schema)
+        if why is not None:
+            place = Path(self.path).name
+            raise SchemaMismatch(
+                f"{place} does not fit the schema of {schema.name}: {why}. Read the source again: "
+                f"discreet prepare SOURCE --schema SCHEMA.toml --out {place}"
+            )
+        return kept_table(DUCKDB.quote(schema.name), kept.schema, kept.layout)
+
+    def report(self, schemas: tuple[Schema, ...]) -> Report:
+        """Return what was counted when the store was prepared, and which sources have changed since."""
+        del schemas
+        return Report(tuple(table.seen() for table in self.mark.tables.values()))

@@ -1,0 +1,83 @@
+"""The mark of a prepared store: one table in a DuckDB file, with all that was known when it was made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from ...data.schema import Schema
+from ...errors import InvalidArgument
+from ...intake.report import TableReport, table_from_dict, table_to_dict
+from ...intake.stamp import Stamp
+from ..sql.select import select_sql
+from .keep import Layout
+
+__all__ = ["KeptTable", "Mark", "read_mark", "write_mark"]
+
+FORMAT = 1
+MARK = '"\\discreet"'
+"""No declared table can be called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTable:
+    """One table of a store: the schema it was read by, how it lies, where it came from, and what the steward saw."""
+
+    schema: Schema
+    layout: Layout
+    stamps: tuple[Stamp, ...]
+    report: TableReport
+
+    def seen(self) -> TableReport:
+        """Return the steward's report, with the sources that have changed since."""
+        stale = tuple(stamp.path for stamp in self.stamps if stamp.changed())
+        return table_from_dict(table_to_dict(self.report), stale)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """All tables of a prepared store, by name."""
+
+    tables: dict[str, KeptTable]
+
+
+def write_mark(connection: duckdb.DuckDBPyConnection, mark: Mark) -> None:
+    """Mark a DuckDB file as a prepared store."""
+    facts = {"format": FORMAT, "tables": {name: _table_facts(table) for name, table in mark.tables.items()}}
+    connection.execute(f"CREATE TABLE {MARK} (facts VARCHAR)")
+    connection.execute(f"INSERT INTO {MARK} VALUES (?)", [json.dumps(facts)])  # noqa: S608
+
+
+def _table_facts(table: KeptTable) -> dict[str, Any]:
+    return {
+        "schema": table.schema.to_dict(),
+        "ids": table.layout.ids,
+        "counts": list(table.layout.counts),
+        "stamps": [stamp.to_dict() for stamp in table.stamps],
+        "report": table_to_dict(table.report),
+    }
+
+
+def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Mark | None:
+    """Read the mark of a store, None if a DuckDB file has none.
+
+    Refuses a mark of a later format.
+    """
+    try:
+        rows = connection.execute(select_sql(["facts"], MARK)).fetchall()
+    except duckdb.CatalogException:
+        return None
+    facts = json.loads(rows[0][0]) if rows else {}
+    if facts.get("format") != FORMAT:
+        raise InvalidArgument(f"{name} was prepared by another version, which this one cannot read; prepare it again")
+    return Mark({name: _table(each) for name, each in facts["tables"].items()})
+
+
+def _table(facts: Mapping[str, Any]) -> KeptTable:
+    layout = Layout(str(facts["ids"]), tuple(facts["counts"]))
+    stamps = tuple(map(Stamp.from_dict, facts["stamps"]))
+    return KeptTable(Schema.from_dict(facts["schema"]), layout, stamps, table_from_dict(facts["report"]))

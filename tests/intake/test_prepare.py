@@ -1,0 +1,325 @@
+"""Prepared stores: read once, opened at once, by the same schema or a narrower one; whole or not there at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import stat
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.engines.duckdb import prepare as preparing
+from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tree import JoinPeople, Scan, Where
+
+ONE = Term(Constant(True), 1, 0, 1)
+FINE = Term(Constant(True), 2**20, 0, 2**20)
+COLUMNS = {"age": dp.Integer(0, 120), "paid": dp.Real(0, 500, step=0.01), "region": dp.Category(["N", "S", "E"])}
+PEOPLE = dp.Schema("people", dp.People("id", max_rows=3, max_groups=2), COLUMNS)
+ROWS = [
+    {"id": f"u{i * i % 11}" if i % 9 else None, "age": i * 7 % 140, "paid": i / 3 if i % 4 else None, "region": "NSEX"[i * i % 4]}
+    for i in range(80)
+]  # fmt: skip
+
+
+@pytest.fixture
+def csv_file(tmp_path):
+    path = tmp_path / "people.csv"
+    lines = [",".join("" if cell is None else str(cell) for cell in row.values()) for row in ROWS]
+    path.write_text("id,age,paid,region\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def store(csv_file, tmp_path):
+    with dp.prepare({"people": csv_file}, [PEOPLE], tmp_path / "people.store") as made:
+        yield made
+
+
+def with_columns(**columns):
+    return dp.Schema("people", PEOPLE.unit, COLUMNS | columns)
+
+
+class TestStores:
+    def test_answers_as_the_source_does(self, store):
+        """Shares that are stored, those that are not, and joins of numbered people."""
+        memory, scan = dp.Memory({"people": ROWS}), Scan(PEOPLE)
+        old = Call(Function.LESS, (Constant(40), Field("age")))
+        regions = tuple((region,) for region in "NSE")
+        tallies = [
+            Tally(scan, (Field("region"),), (FINE, Term(Field("paid"), 1, 0, 50_000)), share, only=only)
+            for share in (Free(), RowShare(3), RowShare(2), GroupShare(2, 1))
+            for only in (None, regions, (*regions, (None,)))
+        ]
+        tallies.append(Tally(Where(scan, old), (Field("region"),), (FINE,), RowShare(3)))
+        tallies.append(Tally(scan, (), (FINE,), RowShare(3)))
+        for tally in tallies:
+            assert store.tally(tally) == memory.tally(tally), tally
+        assert "\\share region" in store.explain(tallies[4])
+        assert "\\rows region" in store.explain(tallies[7])
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            with_columns(age=dp.Integer(18, 64)),
+            with_columns(paid=dp.Real(10, 20, step=0.01)),
+            with_columns(region=dp.Category(["S"])),
+            dp.Schema("people", dp.People("id", max_rows=2), {"AGE": dp.Integer(0, 120, null_key=True)}, version="2"),
+        ],
+    )
+    def test_open_by_a_narrower_schema(self, store, asked):
+        keys = tuple(map(Field, asked.columns))
+        rows = [row | {"AGE": row["age"]} for row in ROWS] if "AGE" in asked.columns else ROWS
+        for share in (Free(), RowShare(2)):
+            tally = Tally(Scan(asked), keys, (FINE,), share)
+            assert store.tally(tally) == dp.Memory({"people": rows}).tally(tally)
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            with_columns(age=dp.Integer(0, 121)),
+            with_columns(age=dp.Integer(0, 120, default=0)),
+            with_columns(age=dp.Integer(0, 120, thousands=",")),
+            with_columns(paid=dp.Real(0, 500, step=0.1)),
+            with_columns(region=dp.Category(["N", "W"])),
+            with_columns(region=dp.Category(["N"], other=True)),
+            with_columns(region=dp.Text(5)),
+            with_columns(more=dp.Boolean()),
+            dp.Schema("people", dp.Rows(), COLUMNS),
+            dp.Schema("people", dp.People("id", max_rows=4), COLUMNS),
+        ],
+    )
+    def test_refuse_any_other(self, store, asked):
+        with pytest.raises(SchemaMismatch, match="discreet prepare SOURCE --schema SCHEMA.toml --out people.store"):
+            store.check(asked)
+
+    def test_are_private_files_and_say_nothing_of_ids(self, store, tmp_path):
+        path = tmp_path / "people.store"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert [place.name for place in tmp_path.iterdir() if place.name.startswith(".")] == []
+        assert b"u4" not in path.read_bytes()
+
+    def test_open_many_times_in_one_process(self, store, tmp_path):
+        with (
+            dp.DuckDB(tmp_path / "people.store") as again,
+            dp.DuckDB(str(tmp_path / "people.store"), progress=True) as third,
+        ):
+            again.check(PEOPLE)
+            third.check(PEOPLE)
+            assert again.columns("people") == {"age": "integer", "paid": "real", "region": "category"}
+            with pytest.raises(SchemaMismatch, match="there are people"):
+                again.check(dp.Schema("visits", dp.Rows(), COLUMNS))
+
+    def test_tables_share_their_people(self, tmp_path):
+        visits = dp.Schema("visits", dp.People("id", max_rows=2), {"n": dp.Integer(0, 9)})
+        people = dp.Schema("people", dp.People("id", max_rows=3), {"age": dp.Integer(0, 99)})
+        rows = {"people": [{"id": 2**60 + i, "age": i} for i in range(9)], "visits": [{"id": 2**60 + 2 * i, "n": i} for i in range(9)]}  # fmt: skip
+        sources = {name: pa.Table.from_pylist(table) for name, table in rows.items()}
+        joined = Tally(JoinPeople(Scan(people), Scan(visits), ()), (Field("age"), Field("n")), (FINE,), RowShare(2))
+        with dp.prepare(sources, [people, visits], tmp_path / "s") as store:
+            assert store.tally(joined) == dp.Memory(rows).tally(joined)
+
+    def test_a_mark_of_another_version_is_refused(self, store, tmp_path):
+        store.close()
+        with duckdb.connect(str(tmp_path / "people.store")) as connection:
+            connection.execute('UPDATE "\\discreet" SET facts = ?', [json.dumps({"format": 99})])
+        with pytest.raises(InvalidArgument, match="another version"):
+            dp.DuckDB(tmp_path / "people.store")
+
+
+class TestReport:
+    def test_counts_and_forms(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text('x,d,w\n"1,688.80",31/12/2024,abc\n7,2024-01-01,N\n900,,\n,01/02/2024,N\n')
+        columns = {"x": dp.Real(0, 500), "d": dp.Date("2000-01-01", "2024-06-01"), "w": dp.Category(["N"])}
+        with dp.prepare({"t": path}, [dp.Schema("t", dp.Rows(), columns)], tmp_path / "s") as store:
+            (table,) = store.report.tables
+        x, d, w = table.columns
+        assert (x.null, x.unreadable, x.clipped, x.forms, x.advice) == (
+            1,
+            1,
+            1,
+            (("9,999.99", 1),),
+            "declare thousands=','",
+        )
+        assert (d.null, d.unreadable, d.forms) == (1, 2, (("99/99/9999", 2),))
+        assert (w.null, w.unlisted) == (1, 1)
+        declared = {"x": dp.Real(0, 5000, thousands=","), "d": dp.Date("2000-01-01", "2025-01-01", format="%d/%m/%Y")}
+        with dp.DuckDB({"t": path}) as store:
+            store.check(dp.Schema("t", dp.Rows(), declared))
+            assert [c.unreadable for c in store.report.tables[0].columns] == [0, 1]
+        assert "1688" not in str(table) and "abc" not in str(table)
+
+    def test_a_stale_store_says_so(self, store, csv_file):
+        assert store.report.tables[0].stale == ()
+        os.utime(csv_file, (1, 1))
+        assert store.report.tables[0].stale == ()  # the same bytes
+        csv_file.write_text(csv_file.read_text() + "u1,1,1,N\n")
+        assert store.report.tables[0].stale == (str(csv_file),)
+        assert "stale" in str(store.report)
+        csv_file.unlink()
+        assert store.report.tables[0].stale
+
+
+class TestSources:
+    SCHEMA = dp.Schema("t", dp.Rows(), {"a": dp.Text(9), "b": dp.Integer(0, 9)})
+    TALLY = Tally(Scan(SCHEMA), (Field("a"), Field("b")), (ONE,), Free())
+    WANTED = {("é", 1): (1,), ("x;y", 2): (1,)}
+
+    def totals(self, source, out, **words):
+        with dp.prepare({"t": source}, [self.SCHEMA], out, **words) as store:
+            return store.tally(self.TALLY)
+
+    def test_declared_forms_of_text(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes("a;b\né;1\n'x;y';2\n".encode("latin-1"))
+        found = self.totals(path, tmp_path / "1", delimiter=";", quote="'", encoding="latin-1")
+        assert found == self.WANTED
+        path.write_bytes("é\t1\nx;y\t2\n".encode("utf-16"))
+        form = dp.Csv(path, delimiter="\t", header=False, names=["a", "b"], encoding="utf-16")
+        assert self.totals(form, tmp_path / "2") == self.WANTED
+        (tmp_path / "part1.csv.gz").write_bytes(gzip.compress("b,a\n1,é\n".encode()))
+        (tmp_path / "part2.csv").write_text('a,b\n"x;y",2\n')
+        assert self.totals(f"{tmp_path}/part*", tmp_path / "3") == self.WANTED
+
+    def test_tables_of_a_duckdb_file_in_any_schema(self, tmp_path):
+        path = tmp_path / "company.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("CREATE SCHEMA sales")
+            connection.execute("CREATE TABLE sales.t AS SELECT * FROM (VALUES ('é', 1), ('x;y', 2)) AS v(a, b)")
+        assert self.totals(f"{path}#sales.t", tmp_path / "1") == self.WANTED
+        assert self.totals(path, tmp_path / "2") == self.WANTED
+        with dp.DuckDB(path) as store:
+            assert store.tally(self.TALLY) == self.WANTED
+
+    def test_bad_records_by_the_stewards_word(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes(b'a,b\n\xc3\xa9,1\nx,y,z\n\xff,3\n"x;y",2\nopen,"5\nbare\rcr,1\n')
+        with pytest.raises(InvalidArgument, match="record 2 has 3 fields"):
+            self.totals(path, tmp_path / "1")
+        with dp.prepare({"t": path}, [self.SCHEMA], tmp_path / "2", on_bad_record="drop") as store:
+            assert store.tally(self.TALLY) == self.WANTED
+            assert store.report.tables[0].bad_records == 4
+            assert store.dropped == {"t"}
+        with dp.prepare({"t": path}, [self.SCHEMA], tmp_path / "3", on_bad_record="null") as store:
+            assert store.tally(self.TALLY) == {**self.WANTED, (None, None): (4,)}
+            assert store.dropped == frozenset()
+        assert dp.DuckDB({"t": dp.Csv(path, on_bad_record="drop")}).dropped == {"t"}
+
+    @pytest.mark.parametrize(
+        "words",
+        [{"delimiter": ",,"}, {"quote": "é"}, {"delimiter": '"'}, {"encoding": "klingon"}, {"header": False},
+         {"names": ["a"]}, {"on_bad_record": "guess"}],
+    )  # fmt: skip
+    def test_refused_forms(self, words):
+        with pytest.raises(InvalidArgument):
+            dp.Csv("t.csv", **words)
+
+
+class TestNothingHalfWritten:
+    def refused(self, sources, schemas, out, match, kind=InvalidArgument):
+        with pytest.raises(kind, match=match):
+            dp.prepare(sources, schemas, out)
+
+    def test_refusals(self, csv_file, tmp_path):
+        out = tmp_path / "s"
+        self.refused({"people": tmp_path / "no.csv"}, [PEOPLE], out, "cannot be read")
+        self.refused({"people": tmp_path / "no*.csv"}, [PEOPLE], out, "no file matches")
+        self.refused({"people": csv_file}, [PEOPLE, PEOPLE], out, "same name")
+        self.refused({"people": csv_file}, [], out, "only one of them", SchemaMismatch)
+        self.refused({}, [], out, "no table")
+        self.refused({"people": csv_file}, [with_columns(more=dp.Boolean())], out, "no column more", SchemaMismatch)
+        self.refused({"people": csv_file}, [PEOPLE], tmp_path / "no" / "s", "cannot be written")
+        self.refused({"people": csv_file}, [PEOPLE], tmp_path, "is a folder")
+        assert sorted(place.name for place in tmp_path.iterdir()) == ["people.csv"]
+
+    @pytest.mark.parametrize(
+        "stopped", [KeyboardInterrupt(), OSError(28, "full"), duckdb.OutOfMemoryException("secret")]
+    )
+    def test_what_stops_midway_leaves_the_old_store(self, store, csv_file, tmp_path, monkeypatch, stopped):
+        store.close()
+        before = (tmp_path / "people.store").read_bytes()
+
+        def stop(*_):
+            raise stopped
+
+        monkeypatch.setattr(preparing, "write_mark", stop)
+        kind = KeyboardInterrupt if isinstance(stopped, KeyboardInterrupt) else InvalidArgument
+        with pytest.raises(kind) as caught:
+            dp.prepare({"people": csv_file}, [PEOPLE], tmp_path / "people.store")
+        assert "secret" not in str(caught.value)
+        assert (tmp_path / "people.store").read_bytes() == before
+        assert sorted(place.name for place in tmp_path.iterdir()) == ["people.csv", "people.store"]
+
+
+class TestDoors:
+    """At question time a store opens no file, loads nothing and changes no setting."""
+
+    @pytest.mark.parametrize("kind", ["csv", "store", "arrow"])
+    def test_are_closed(self, csv_file, store, tmp_path, kind):
+        source = {
+            "csv": {"people": csv_file},
+            "store": tmp_path / "people.store",
+            "arrow": {"people": pa.table({"x": [1]})},
+        }
+        with dp.DuckDB(source[kind], **({} if kind == "store" else {"memory": "1GB", "threads": 1})) as opened:
+            run = opened._connection.execute
+            for sql in (
+                f"SELECT * FROM read_text('{tmp_path}/other')",
+                "SET threads = 2",
+                "INSTALL httpfs",
+                "LOAD httpfs",
+            ):
+                with pytest.raises(duckdb.Error):
+                    run(sql)
+            scratch = run("SELECT current_setting('temp_directory')").fetchall()[0][0]
+            assert stat.S_IMODE(os.stat(scratch).st_mode) == 0o700
+
+    def test_limits_are_checked(self):
+        with pytest.raises(InvalidArgument, match="2GB"):
+            dp.DuckDB({}, memory="much")
+
+
+def own_tables(sources):
+    connection = duckdb.connect()
+    for name, table in sources.items():
+        connection.register("given", table)
+        connection.execute(f'CREATE TABLE "{name}" AS FROM given')
+    return dp.DuckDB(connection)
+
+
+class TestClock:
+    """How much is read does not hang on one row: neighbours whose condition holds for nobody or for one person."""
+
+    def scanned(self, engine, tally):
+        sql = engine._over([PEOPLE, VISITS])._write(tally)[1]
+        told = engine._connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()[0][1]
+        return json.loads(told)["query"]["total_rows_scanned"]
+
+    @pytest.mark.parametrize("kept", [False, True])
+    def test_reads_the_same_rows(self, tmp_path, kept):
+        counts = set()
+        for place, age in enumerate((30, 119)):
+            people = pa.table(
+                {"id": range(5000), "age": [age] + [20] * 4999, "paid": [1.0] * 5000, "region": ["N"] * 5000}
+            )
+            sources = {"people": people, "visits": pa.table({"id": range(5000), "n": [1] * 5000})}
+            store = dp.prepare(sources, [PEOPLE, VISITS], tmp_path / f"{place}") if kept else own_tables(sources)
+            old = Where(Scan(PEOPLE), Call(Function.LESS, (Constant(100), Field("age"))))
+            tallies = [
+                Tally(old, (Field("region"),), (FINE,), RowShare(3)),
+                Tally(JoinPeople(old, Scan(VISITS), ()), (Field("n"),), (FINE,), RowShare(2)),
+                Tally(JoinPeople(Scan(VISITS), old, ()), (Field("n"),), (FINE,), RowShare(2)),
+            ]
+            counts.add(tuple(self.scanned(store, tally) for tally in tallies))
+        assert len(counts) == 1
+        assert min(*counts) >= 5000
+
+
+VISITS = dp.Schema("visits", dp.People("id", max_rows=2), {"n": dp.Integer(0, 9)})
