@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..arithmetic.rational import Number
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
 from ..query.domains.type_of import ValueType, type_of
@@ -19,6 +20,7 @@ from . import export
 from .expression_box import box_of
 from .level import read_level
 from .made import Made
+from .one_set import Between, between, one_set, quantile_of
 from .text.answer import answer_html, answer_text
 from .text.plot import plot
 
@@ -85,14 +87,40 @@ class Answer:
         place = self.columns.index(name)
         return [row[place] for row in self.rows]
 
-    def interval(self, level: float = 0.95) -> tuple[dict[str, Interval], ...]:
+    def table(self, *names: str) -> Answer:
+        """Return one of the sets that were asked at once, by the names of its keys; none for the total.
+
+        >>> import discreet as dp
+        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})
+        >>> store = dp.Memory({"people": [{"sex": "f"}] * 900})
+        >>> curator = dp.Curator(store, [people], dp.open_ledger(":memory:", dp.PureDP(3)))
+        >>> cube = curator.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)", spend=dp.PureDP(1))
+        >>> cube.table("sex").columns, sum(cube.table("sex").column("n")) == cube.table().column("n")[0]
+        (('sex', 'n'), True)
+
+        Refuses a set that was not asked.
+        """
+        return one_set(self, names)
+
+    def between(self, low: object, high: object, level: float = 0.95) -> Between:
+        """Return the count from `low` up to and with `high`, of running totals, with its interval; it is free."""
+        return between(self, low, high, level)
+
+    def quantile(self, at: Number) -> Value:
+        """Return the least value up to which a share `at` of the running total lies; it is free."""
+        return quantile_of(self, at)
+
+    def interval(self, level: float = 0.95, *, joint: bool = False) -> tuple[dict[str, Interval], ...]:
         """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.
+
+        With `joint` all of them hold at once with that probability (Bonferroni).
 
         Columns computed from k statistics take each of them at 1 − (1 − level)/k. None where no bound is known: a mode,
         a quotient whose divisor may be 0.
         """
         beta = 1 - read_level(level)
         made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
+        beta /= max(1, len(made) * len(self.rows)) if joint else 1
         return tuple(
             {name: self._interval(expression, key, row, beta) for name, expression in made}
             for key, row in zip(self.keys, self.estimates, strict=True)

@@ -15,11 +15,13 @@ from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
 from ..statistics.recipe import Draws, NoisyValue
 from ..statistics.releases.choice import ChosenCell
+from ..statistics.releases.sets import SetsRelease
 from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
 from .fresh_noise import draw
 from .gather import Tallier, gather
 from .level import read_level
+from .sets import run_sets
 
 __all__ = ["answer_question", "run_plan"]
 
@@ -68,6 +70,8 @@ def run_plan(
     Every public key appears, also those that do not occur; of unknown keys just the selected ones.
     """
     confidence = read_level(level)
+    if any(isinstance(release, SetsRelease) for release in plan.releases):
+        return run_sets(plan, engine, nonnegative=nonnegative, bits=bits)
     keys = _keys(plan, engine, bits)
     drawn = _drawn(plan, keys, engine, confidence, bits)
     rows: list[dict[str, NoisyValue]] = []

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ..query.algebra.tally import Tally, Term, Totals
 from ..statistics.recipe import Need
+from ..statistics.releases.sets import CellsNeed
 from ..statistics.releases.total import ExactTotals, KeyValues, TotalNeed
 
 __all__ = ["Tallier", "frame_of", "gather"]
@@ -22,7 +23,7 @@ class Tallier(Protocol):
         ...
 
 
-def frame_of(need: Need, keys: Sequence[KeyValues]) -> Tally:
+def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
     """Return the tally of something needed for some keys, and for all its cells, without its term."""
     if not need.tally.keys:
         return replace(need.tally, terms=())
@@ -30,7 +31,7 @@ def frame_of(need: Need, keys: Sequence[KeyValues]) -> Tally:
     return replace(need.tally, terms=(), only=tuple(only))
 
 
-def gather(needs: Sequence[Need], keys: Sequence[KeyValues], store: Tallier) -> list[ExactTotals]:
+def gather(needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: Tallier) -> list[ExactTotals]:
     """Ask the store for everything that is needed, in as few questions as possible."""
     frames = [frame_of(need, keys) for need in needs]
     asked: dict[Tally, dict[Term, int]] = {}

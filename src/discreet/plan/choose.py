@@ -21,6 +21,8 @@ What is tried, all of it from public facts:
     statistic                               mechanism
     counts, sums, means, (co)variances …    integer noise on each total, shared totals once
     quantiles, modes                        the exponential mechanism, once for all keys
+    several sets of keys, running totals    the strategy of least error for all (`sets`, and the room `workloads`)
+    four counts or more without keys        likewise, if that is better (`counts`)
 
 Of all shares and ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
 the one with the least price. Under a filter only what it can price is considered, and what the filter as it is given
@@ -44,11 +46,13 @@ from ..query.algebra.tree import Question
 from ..query.bounds.shares import possible_shares
 from ..statistics.recipe import PlannedRelease
 from .asked import Asked
+from .counts import better, plan_counts
 from .division import divide
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
 from .selection import KEY_PART, Selection, selection_of
+from .sets import plan_sets
 from .split import Divisible, routes, split
 from .target import meet
 
@@ -64,6 +68,8 @@ def choose(question: Question, asked: Asked) -> Plan:
     Refuses, with what stands in the way of geometric noise, if none is possible.
     """
     keys = public_tuples(question)
+    if (question.sets is not None or question.running) and keys is not None:
+        return plan_sets(question, asked, keys, amount_of)
     ways = _ways(question, asked, keys)
     plans: list[Plan] = []
     refused: Exception | None = None
@@ -76,10 +82,12 @@ def choose(question: Question, asked: Asked) -> Plan:
                 refused = refused if refused and asked.spend else error
     if refused is not None and not plans:
         raise refused
+    together = plan_counts(question, asked, amount_of)
     if asked.spend is None:
-        return min(plans, key=lambda plan: amount_of(plan.spend))
+        return better(min(plans, key=lambda plan: amount_of(plan.spend)), together, asked, amount_of)
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-    return next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+    one = next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+    return better(one, together, asked, amount_of)
 
 
 def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Way]:

@@ -19,7 +19,9 @@ from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import noise_of
 from ..statistics.recipe import PlannedRelease, Recipe
+from ..statistics.releases.sets import SetsRelease
 from ..statistics.releases.total import NoisyRelease
+from ..workloads import Bound
 from .selection import Selection
 from .text.plan import plan_dict, plan_html, plan_text
 
@@ -60,6 +62,26 @@ class Plan:
     def event(self) -> Event:
         """All of it as one event: a batch, asked before any answer is seen."""
         return Batch(self.events)
+
+    @property
+    def bound(self) -> Bound | None:
+        """The least RMSE that any strategy with this noise could have, of several sets at once; None for other plans.
+
+        Of several statistics that whose strategy is farthest above its bound.
+        """
+        found = self._strategies()
+        if not found:
+            return None
+        worst = max(found, key=lambda release: release.plan.gap)
+        return Bound(worst.plan.bound.rmse * float(worst.unit), worst.plan.bound.why)
+
+    @property
+    def gap(self) -> float | None:
+        """How far the RMSE lies above the bound, as a part of it; None for plans without a strategy."""
+        return max((release.plan.gap for release in self._strategies()), default=None)
+
+    def _strategies(self) -> list[SetsRelease]:
+        return [release for release in self.releases if isinstance(release, SetsRelease)]
 
     def price(self, under: Filter) -> Measure:
         """Return what a filter would take for it now, in the filter's own measure; nothing is spent."""

@@ -42,6 +42,7 @@ from .recipe import NoisyValue, Recipe
 from .releases.addend import present
 from .releases.basis import Basis
 from .releases.choice import public_cells
+from .releases.sets import SetEstimate
 from .releases.total import TotalEstimate
 from .sum import SumRecipe
 from .variance import VarianceEstimate, VarianceRecipe
@@ -56,6 +57,7 @@ ESTIMATES: tuple[type[NoisyValue], ...] = (
     CorrelationEstimate,
     QuantileEstimate,
     ModeEstimate,
+    SetEstimate,
 )
 """What answers are made of; ledgers keep them, so this list only ever grows."""
 

@@ -18,13 +18,14 @@ from ..query.meaning.finish import Value
 from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
+from .releases.sets import SetsRelease
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
 __all__ = ["Draws", "Need", "NoiseModel", "NoisyValue", "PlannedRelease", "Recipe"]
 
 Need: TypeAlias = TotalNeed | DistinctNeed | ChoiceNeed
-PlannedRelease: TypeAlias = NoisyRelease | ChosenRelease
+PlannedRelease: TypeAlias = NoisyRelease | ChosenRelease | SetsRelease
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ..errors import InvalidArgument
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
 
-__all__ = ["Block", "Change", "Integers", "block_of"]
+__all__ = ["Block", "Change", "Integers", "block_of", "largest"]
 
 Integers = NDArray[np.int64]
 
@@ -80,6 +80,17 @@ class Block:
         linf = min(2 * self.linf, math.isqrt(square)) if change.signed or self.mixed else self.linf
         norms = (2 * self.l1 * size, square * size**2, linf * size)
         return Sensitivity(*norms, near, max(min(2 * reach, self.rows), 4 * self.touched))
+
+
+def largest(values: Integers | NDArray[np.object_]) -> int:
+    """Return the largest size among whole numbers, as Python's own; 0 if there are none.
+
+    >>> import numpy as np
+    >>> from discreet.workloads.change import largest
+    >>> largest(np.array([3, -(2**63)]))
+    9223372036854775808
+    """
+    return max(abs(int(values.min(initial=0))), abs(int(values.max(initial=0))))
 
 
 def block_of(name: str, matrix: Integers) -> Block:

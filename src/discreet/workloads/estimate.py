@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .change import Integers
+from .change import Integers, largest
 from .components import Floats, one_cell
 from .workload import KeySet
 
@@ -57,7 +57,8 @@ class ExactTable:
 
 def to_steps(values: Floats) -> Integers:
     """Round an estimate to whole multiples of 1/STEP: after the noise, so nothing private hangs on it."""
-    return np.asarray(np.rint(values * STEP), dtype=np.int64)
+    most = 2.0**62  # beyond, digits of floats are gone anyway
+    return np.asarray(np.rint(np.clip(np.asarray(values, dtype=np.float64) * STEP, -most, most)), dtype=np.int64)
 
 
 def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_]:
@@ -68,8 +69,7 @@ def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_
     >>> contrast(np.array([[5, 1], [0, 0]])).tolist()
     [[4, -4], [-4, 4]]
     """
-    most = max(abs(int(table.min(initial=0))), abs(int(table.max(initial=0))))
-    found = table.astype(object) if most * math.prod(2 * n for n in table.shape) >= _ROOM else table
+    found = table.astype(object) if largest(table) * math.prod(2 * n for n in table.shape) >= _ROOM else table
     for axis, size in enumerate(table.shape):
         found = found * size - found.sum(axis=axis, keepdims=True)
     return np.asarray(found)
@@ -110,8 +110,6 @@ class ComponentEstimate:
 def _add(
     total: NDArray[np.int64] | NDArray[np.object_], more: NDArray[np.int64] | NDArray[np.object_]
 ) -> NDArray[np.int64] | NDArray[np.object_]:
-    if object not in (total.dtype, more.dtype):
-        largest = [max(abs(int(one.min(initial=0))), abs(int(one.max(initial=0)))) for one in (total, more)]
-        if sum(largest) < _ROOM:
-            return np.asarray(total + more)
+    if object not in (total.dtype, more.dtype) and largest(total) + largest(more) < _ROOM:
+        return np.asarray(total + more)
     return np.asarray(total.astype(object) + more.astype(object))

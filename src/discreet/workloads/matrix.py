@@ -12,8 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import UnsupportedQuery
-from .change import Block, Integers, block_of
+from .change import Block, Integers, block_of, largest
 from .components import Floats
 from .estimate import to_steps
 from .fixed_point import dense_optimum, line_optimum
@@ -81,10 +80,9 @@ class MatrixStrategy:
 
     def measure(self, cells: Integers) -> tuple[Integers, ...]:
         """Return the exact whole numbers A·x."""
-        most = int(np.abs(cells).max(initial=0)) * int(np.abs(self.matrix).sum(axis=1).max())
-        if most >= 2**61:
-            raise UnsupportedQuery("the strategy times the totals leaves 64 bits; declare a coarser step")
-        return (np.asarray(self.matrix @ cells.astype(np.int64)),)
+        if cells.dtype != object and largest(cells) * int(np.abs(self.matrix).sum(axis=1).max()) < 2**61:
+            return (np.asarray(self.matrix @ cells),)
+        return (np.asarray(self.matrix.astype(object) @ cells.astype(object)),)
 
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the mean variance of all that is asked."""
@@ -102,7 +100,7 @@ class MatrixStrategy:
     def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> CellEstimate:
         """Return the least-squares estimate from what was released."""
         [released], [one] = noisy, measured
-        cells = to_steps(self.solver @ (released / one.grid))
+        cells = to_steps(self.solver @ np.asarray(released / one.grid, dtype=np.float64))
         return CellEstimate(cells, self.solver, one.variance, one.laplace)
 
 

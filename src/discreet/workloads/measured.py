@@ -28,7 +28,7 @@ from ..noise.geometric import MOST_SCALE
 from ..privacy.events import Event
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from ..privacy.pricing.gdp import price_gdp
-from .change import Block, Change, Integers
+from .change import Block, Change, Integers, largest
 
 __all__ = ["Measurement", "Purse", "calibrate", "shares_of", "square_of"]
 
@@ -38,6 +38,7 @@ Purse: TypeAlias = PureDP | ZCDP | GaussianDP
 FINE = 2**13
 LAPLACE_GRID = 2**8
 _PARTS = 2**40
+_LEAST = 1e-100
 _DEAR = 1 + Fraction(1, 2**27)  # the discrete Gaussian of σ ≥ 2^13 costs no more than this above the continuous
 
 
@@ -61,8 +62,8 @@ class Measurement:
 
     @property
     def variance(self) -> float:
-        """The variance of the noise on one row, in the unit of the totals."""
-        return self.mechanism.variance / self.grid**2
+        """The variance of the noise on one row, in the unit of the totals; above 0, so that precisions are numbers."""
+        return max(self.mechanism.variance, _LEAST) / self.grid**2
 
     @property
     def scale(self) -> float:
@@ -70,11 +71,14 @@ class Measurement:
         return float(self.mechanism.scale) / self.grid
 
     def release(self, exact: Integers, *, bits: Bits | None = None) -> Integers:
-        """Return grid·(exact rows) + noise, whole numbers."""
-        most = max(abs(int(exact.min(initial=0))), abs(int(exact.max(initial=0))))
-        if most * self.grid >= 2**61:
-            raise UnsupportedQuery("the totals leave 64 bits on the grid of the noise; declare a coarser step")
-        return np.asarray(self.mechanism.release(exact.astype(np.int64) * self.grid, bits=bits))
+        """Return grid·(exact rows) + noise, whole numbers; of any size, as Python's, where 64 bits may not hold them.
+
+        Nothing is refused here: it runs after the charge, and a refusal would tell how large totals are.
+        """
+        noise = np.asarray(self.mechanism.release(np.zeros(exact.size, dtype=np.int64), bits=bits))
+        if exact.dtype != object and largest(exact) * self.grid < 2**61:
+            return np.asarray(exact * self.grid + noise)
+        return np.asarray(exact.astype(object) * self.grid + noise.astype(object))
 
 
 def shares_of(weights: Sequence[float]) -> tuple[Fraction, ...]:

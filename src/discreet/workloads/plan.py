@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -65,17 +65,20 @@ def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
     return (1.0,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class StrategyPlan:
-    """A strategy with its noise; `tried` are all that were compared, by name, noise and RMSE."""
+    """A strategy with its noise; `tried` are all that were compared, by name, noise and RMSE.
+
+    Equal workloads at equal budgets have equal strategies, so plans are compared by what is asked and the noise on it.
+    """
 
     workload: AnyWorkload
-    strategy: AnyStrategy
+    strategy: AnyStrategy = field(compare=False)
     budget: Purse
     change: Change
     measured: tuple[Measurement, ...]
-    bound: Bound
-    tried: tuple[tuple[str, str, float], ...] = ()
+    bound: Bound = field(compare=False)
+    tried: tuple[tuple[str, str, float], ...] = field(default=(), compare=False)
 
     @property
     def event(self) -> Event:
@@ -102,7 +105,7 @@ class StrategyPlan:
     @property
     def gap(self) -> float:
         """How far the RMSE lies above the bound, as a part of it."""
-        return self.rmse / self.bound.rmse - 1
+        return self.rmse / self.bound.rmse - 1 if self.bound.rmse else math.inf
 
     def reach(self, beta: float) -> tuple[float, ...]:
         """Bound the error of one cell of each set with probability at least 1 − β, for the worst cell of the set."""

@@ -1,6 +1,7 @@
 """Tables without negative numbers, of whole numbers, that still add up: free, for they read only what was released.
 
     simplex     the nearest x ≥ 0 of a given sum (Euclid; Duchi et al. 2008), in many groups at once
+    isotonic    the nearest running totals that never fall
     whole       whole numbers of a given sum, by largest remainders, in many groups at once
     fit_pair    a table of whole numbers ≥ 0 with given whole margins, near a given table: always possible
 
@@ -15,7 +16,7 @@ import numpy as np
 from .change import Integers
 from .components import Floats
 
-__all__ = ["fit_pair", "simplex", "whole_parts"]
+__all__ = ["fit_pair", "isotonic", "simplex", "whole_parts"]
 
 _ROUNDS = 30
 _MIX = 1e-3
@@ -44,6 +45,26 @@ def simplex(values: Floats, groups: Integers, sums: Floats) -> Floats:
     level = cut[starts + last - 1]
     found = np.maximum(values - np.repeat(level, sizes), 0.0)
     return np.asarray(np.where(np.repeat(sums, sizes) > 0, found, 0.0))
+
+
+def isotonic(values: Floats) -> Floats:
+    """Return the nearest numbers ≥ 0 that never fall: running totals of cells that are not negative (pooling).
+
+    >>> import numpy as np
+    >>> from discreet.workloads.project import isotonic
+    >>> isotonic(np.array([-1.0, 3.0, 1.0, 4.0])).tolist()
+    [0.0, 2.0, 2.0, 4.0]
+    """
+    means: list[float] = []
+    sizes: list[int] = []
+    for value in values.tolist():
+        means.append(value)
+        sizes.append(1)
+        while len(means) > 1 and means[-2] >= means[-1]:
+            mean, size = means.pop(), sizes.pop()
+            means[-1] = (means[-1] * sizes[-1] + mean * size) / (sizes[-1] + size)
+            sizes[-1] += size
+    return np.asarray(np.maximum(np.repeat(means, sizes), 0.0))
 
 
 def whole_parts(values: Floats, groups: Integers, sums: Integers) -> Integers:

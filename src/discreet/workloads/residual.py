@@ -19,7 +19,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import UnsupportedQuery
 from .change import Block, Integers
 from .components import energies, one_cell
 from .estimate import ComponentEstimate, contrast, sum_to, to_steps
@@ -87,10 +86,7 @@ class ResidualStrategy:
 
     def measure(self, totals: Mapping[KeySet, Integers]) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block."""
-        found = [contrast(sum_to(totals, part)).ravel() for part in self.parts]
-        if any(one.dtype == object for one in found):
-            raise UnsupportedQuery("the contrasts of these tables leave 64 bits; ask for sets of fewer keys")
-        return tuple(one.astype(np.int64) for one in found)
+        return tuple(np.asarray(contrast(sum_to(totals, part)).ravel()) for part in self.parts)
 
     def component_variances(self, variances: Sequence[float]) -> dict[KeySet, float]:
         """Return σ_A² of every component from the variances of the noise on the blocks."""
@@ -110,7 +106,7 @@ class ResidualStrategy:
         parts: dict[KeySet, Integers] = {}
         for part, released, one in zip(self.parts, noisy, measured, strict=True):
             shape = tuple(self.workload.sizes[i] for i in part)
-            parts[part] = to_steps(released.reshape(shape) / (one.grid * math.prod(shape)))
+            parts[part] = to_steps(released.reshape(shape) / (one.grid * math.prod(shape)))  # floats from here on
         return ComponentEstimate(
             self.workload.sizes, parts, self.component_variances([one.variance for one in measured])
         )

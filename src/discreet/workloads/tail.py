@@ -10,19 +10,56 @@ circle; beyond what that resolves, and where only a variance and a largest scale
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..mechanisms.laws.normal import quantile
 from .components import Floats
 
-__all__ = ["laplace_reach", "loose_reach", "normal_reach"]
+__all__ = ["SumLaw", "laplace_reach", "loose_reach", "normal_reach"]
 
 _WRAP = 60.0
 _TERMS = np.arange(1.0, 385.0)
 _LUCK = 4e-8
 _CLOSE = 1e-9
 _HALVINGS = 40
+_RATIO = 1.06
+_BINS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SumLaw:
+    """How far off one sum is: normal, of deviation `scale`; or of terms (weight, how many) of geometric noise.
+
+    Weights are put into bins, each as large as the largest in it: what is further from 0 bounds what is nearer.
+
+    >>> from discreet.workloads.tail import SumLaw
+    >>> round(SumLaw(10.0).reach(0.05), 1), round(SumLaw(1e6, ((1e-6, 1.0),)).reach(0.05), 2)
+    (19.6, 3.0)
+    """
+
+    scale: float
+    terms: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def of(cls, weights: Floats, counts: Floats, scale: float) -> SumLaw:
+        """Return the law of Σ weight·X for geometric noise X of one scale, its terms in few bins."""
+        felt = np.abs(weights) > 0
+        sizes, counts = np.abs(weights[felt]), counts[felt]
+        place = np.floor((math.log(sizes.max()) - np.log(sizes)) / math.log(_RATIO))
+        place = np.clip(place, 0, _BINS - 1).astype(np.int64)
+        total = np.bincount(place, weights=counts)
+        most = np.zeros(len(total))
+        np.maximum.at(most, place, sizes)
+        return cls(scale, tuple((float(w), float(n)) for w, n in zip(most, total, strict=True) if n))
+
+    def reach(self, beta: float) -> float:
+        """Bound the error with probability at least 1 − β."""
+        if not self.terms:
+            return float(normal_reach(self.scale, beta))
+        weights, counts = np.array(self.terms).T
+        return float(laplace_reach(weights[None, :], counts, self.scale, beta)[0])
 
 
 def _slack(weights: Floats, counts: Floats) -> Floats:

@@ -120,7 +120,7 @@ class LevelStrategy:
         variances = [one.variance for one in measured]
         pairs = zip(self.depths, noisy, measured, strict=True)
         shape = (-1, self.groups)
-        own = {depth: released.reshape(shape) / one.grid for depth, released, one in pairs}
+        own = {depth: np.asarray(rows.reshape(shape) / one.grid, dtype=np.float64) for depth, rows, one in pairs}
         up = self._upwards(variances)
         noise = dict(zip(self.depths, variances, strict=True))
         leaves = _gls(self.workload, own, noise, up)

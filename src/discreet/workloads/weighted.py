@@ -73,7 +73,7 @@ class TableStrategy:
         sizes, parts = self.workload.sizes, self.workload.closure
         own = self._precisions([one.variance for one in measured])
         tables = {
-            part: released.reshape(tuple(sizes[i] for i in part)) / one.grid
+            part: np.asarray(released.reshape(tuple(sizes[i] for i in part)) / one.grid, dtype=np.float64)
             for part, released, one in zip(self.parts, noisy, measured, strict=True)
         }
         found: dict[KeySet, Integers] = {}

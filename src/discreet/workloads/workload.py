@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -168,14 +168,15 @@ class Tree:
         return (1, *(level.size for level in self.parents))
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
+@dataclass(frozen=True, slots=True, init=False)
 class Counts:
-    """Rows of 0 and 1 over public cells: which cells each count adds up.
+    """Rows of 0 and 1 over public cells: which cells each count adds up; `mark` tells equal ones.
 
     Refuses other entries, counts of nothing, and more than 1,024 cells.
     """
 
-    matrix: Integers
+    matrix: Integers = field(compare=False)
+    mark: tuple[int, bytes]
 
     def __init__(self, matrix: Sequence[Sequence[int]] | Integers) -> None:
         rows = np.asarray(matrix, dtype=np.int64)
@@ -183,7 +184,7 @@ class Counts:
             raise InvalidArgument("counts are rows of 0 and 1, at least one cell in each")
         if rows.shape[1] > MOST_COUNTED:
             raise InvalidArgument(f"counts tell {rows.shape[1]:,} cells apart; at most {MOST_COUNTED:,} are planned")
-        fill(self, matrix=rows)
+        fill(self, matrix=rows, mark=(len(rows), rows.astype(np.int8).tobytes()))
 
 
 Workload1D: TypeAlias = Line | Counts

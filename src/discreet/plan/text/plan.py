@@ -15,6 +15,7 @@ from ...show.markup import Html, element, join
 from ...show.table import html_table, text_table
 from ...statistics.releases.choice import ChosenRelease
 from ..selection import KEY_PART, Selection
+from .sets import strategy_lines
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -139,12 +140,13 @@ def _foot(plan: Plan) -> str:
 def plan_text(plan: Plan) -> str:
     """Lay out the plan as a table; each error holds by itself, in one key."""
     table = text_table([_heads(plan), *(row.words for row in _rows(plan))])
-    return f"{table}\n{_foot(plan)}"
+    return "\n".join([table, *strategy_lines(plan), _foot(plan)])
 
 
 def plan_html(plan: Plan) -> Html:
     """Write the plan as a table for a notebook."""
-    return join([html_table(_heads(plan), (row.words for row in _rows(plan))), element("p", _foot(plan))])
+    lines = [element("p", line) for line in (*strategy_lines(plan), _foot(plan))]
+    return join([html_table(_heads(plan), (row.words for row in _rows(plan))), *lines])
 
 
 def plan_dict(plan: Plan) -> dict[str, object]:
