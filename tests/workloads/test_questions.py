@@ -202,6 +202,27 @@ class TestAnswers:
                 assert values == sorted(values)
             assert all(low >= 0 for row in found.interval() for low, _ in row.values())
 
+    @pytest.mark.parametrize("sql", [CUBE, RUNNING, MANY])
+    def test_whole_numbers_that_add_up(self, sql):
+        unit = dp.People("id", max_rows=4)
+        people = dp.Schema("people", unit, dict(PEOPLE.columns))
+        data = [row | {"id": at // 2} for at, row in enumerate(rows(60))]
+        plan = dp.plan_question(dp.parse_sql(sql, {"people": people}), dp.PureDP(1))
+        found = run_plan(plan, dp.Memory({"people": data}), whole=True)
+        values = [value for row in found.rows for value in row if isinstance(value, float)]
+        assert values == [max(0, round(value)) for value in values]
+        if sql == CUBE:
+            assert sum(found.table("sex", "region").column("n")) == found.table().column("n")[0]
+            assert sum(found.table("sex").column("n")) == found.table().column("n")[0]
+
+    def test_whole_is_for_workloads(self):
+        with pytest.raises(dp.InvalidArgument, match="whole already"):
+            curator().sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(1), whole=True)
+
+    def test_a_hierarchy_with_a_key_beside(self):
+        tree = curator().ask(dp.Table(PEOPLE).hierarchy("region", by=["sex"]), spend=dp.PureDP(1), whole=True)
+        assert [len(tree.table(*names)) for names in (("region", "sex"), ("region",), ("sex",), ())] == [8, 4, 2, 1]
+
     def test_joint_intervals_are_wider(self):
         cube = curator().sql(CUBE, spend=dp.PureDP(1))
         for one, all_ in zip(cube.interval(), cube.interval(joint=True), strict=True):

@@ -21,7 +21,7 @@ from .answer import Answer
 from .fresh_noise import draw
 from .gather import Tallier, gather
 from .level import read_level
-from .sets import run_sets
+from .sets import Moves, run_sets
 
 __all__ = ["answer_question", "run_plan"]
 
@@ -63,7 +63,13 @@ def answer_question(
 
 
 def run_plan(
-    plan: Plan, engine: Tallier, *, level: float = 0.95, nonnegative: bool = False, bits: Bits | None = None
+    plan: Plan,
+    engine: Tallier,
+    *,
+    level: float = 0.95,
+    nonnegative: bool = False,
+    whole: bool = False,
+    bits: Bits | None = None,
 ) -> Answer:
     """Run a plan that has been paid for: exact totals from the engine, fresh noise, estimates.
 
@@ -71,7 +77,7 @@ def run_plan(
     """
     confidence = read_level(level)
     if any(isinstance(release, SetsRelease) for release in plan.releases):
-        return run_sets(plan, engine, nonnegative=nonnegative, bits=bits)
+        return run_sets(plan, engine, Moves(nonnegative or whole, whole), bits=bits)
     keys = _keys(plan, engine, bits)
     drawn = _drawn(plan, keys, engine, confidence, bits)
     rows: list[dict[str, NoisyValue]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
@@ -18,14 +19,14 @@ from ..workloads.change import Integers
 from ..workloads.components import Floats
 from ..workloads.estimate import STEP, ComponentEstimate
 from ..workloads.matrix import CellEstimate
-from ..workloads.project import isotonic, simplex
+from ..workloads.project import isotonic, simplex, whole_parts
 from ..workloads.tail import SumLaw
 from ..workloads.weighted import TableStrategy
 from ..workloads.workload import Counts, Tables
 from .answer import Answer
 from .gather import Tallier, gather
 
-__all__ = ["run_sets", "set_keys"]
+__all__ = ["Moves", "run_sets", "set_keys"]
 
 _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
 
@@ -39,18 +40,24 @@ def set_keys(question: Question) -> list[KeyValues]:
     return found
 
 
-def run_sets(plan: Plan, engine: Tallier, *, nonnegative: bool, bits: Bits | None = None) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Whether counts are moved to 0 or above, and to whole numbers; all sums are kept."""
+
+    floor: bool = False
+    whole: bool = False
+
+
+def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = None) -> Answer:
     """Run a plan of sets that has been paid for."""
     question, keys = plan.question, plan.keys or ()
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
     counts = gather([release.need for release in releases], keys, engine)
     columns = []
-    for (name, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
-        del name
-        floor = nonnegative and isinstance(statistic, Count | CountOf)
-        columns.append((places[0], floor))
+    for (_, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
+        columns.append((places[0], moves if isinstance(statistic, Count | CountOf) else Moves()))
     drawn = {place: _drawn(releases[place], counts[place], keys, bits) for place, _ in columns}
-    made = [list(_estimates(releases[place], drawn[place], floor)) for place, floor in columns]
+    made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
     names = [name for name, _ in plan.uses]
     if isinstance(releases[0].need, CellsNeed):
         return Answer.of(plan, [()], [dict(zip(names, (each[at] for at, each in enumerate(made)), strict=True))])
@@ -71,22 +78,23 @@ def _drawn(
     return found
 
 
-def _estimates(release: SetsRelease, estimate: ComponentEstimate | CellEstimate, floor: bool) -> Iterator[SetEstimate]:
+def _estimates(release: SetsRelease, estimate: ComponentEstimate | CellEstimate, moves: Moves) -> Iterator[SetEstimate]:
     if isinstance(estimate, ComponentEstimate):
-        cells = _table_cells(release, estimate, floor)
+        cells = _table_cells(release, estimate, moves)
     else:
-        cells = _running_cells(release, estimate, floor)
-    unit, low = release.unit, Fraction(0) if floor else None
+        cells = _running_cells(release, estimate, moves)
+    unit, low = release.unit, Fraction(0) if moves.floor else None
     for exact, shown, law in cells:
         yield SetEstimate(exact * unit, shown * unit, law, unit, low)
 
 
-def _table_cells(release: SetsRelease, estimate: ComponentEstimate, floor: bool) -> _Cells:
+def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves) -> _Cells:
     plan = release.plan
     if not isinstance(plan.workload, Tables):
         raise TypeError("components belong to tables")
     whole = tuple(range(len(plan.workload.sizes)))
-    moved = _moved(estimate, whole) if floor else None
+    finest = estimate.table(whole).values if moves.floor else None
+    moved = None if finest is None else _moved(finest, release.unit, moves)
     for asked in plan.workload.sets:
         table, law = estimate.table(asked), _set_law(release, estimate, asked)
         gone = tuple(axis for axis in whole if axis not in asked)
@@ -96,11 +104,18 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, floor: bool)
             yield exact, exact if shown is None else Fraction(int(shown[place]), STEP), law
 
 
-def _moved(estimate: ComponentEstimate, whole: tuple[int, ...]) -> Integers:
-    """Return the finest cells without negative numbers, in multiples of 1/STEP: the nearest of the same total."""
-    finest = estimate.table(whole).values
+def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
+    """Return the finest cells without negative numbers, in multiples of 1/STEP: the nearest of the same total.
+
+    Whole ones are whole in people, of which one is 1/unit steps.
+    """
+    groups = np.zeros(finest.size, dtype=np.int64)
+    scale = float(unit)
     total = max(0.0, float(finest.sum()))
-    near = simplex(finest.ravel(), np.zeros(finest.size, dtype=np.int64), np.array([total]))
+    if moves.whole:
+        parts = whole_parts(finest.ravel() * scale, groups, np.array([round(total * scale)]))
+        return np.asarray(parts * (STEP * unit.denominator), dtype=np.int64).reshape(finest.shape)
+    near = simplex(finest.ravel(), groups, np.array([total]))
     return np.asarray(np.rint(near * STEP), dtype=np.int64).reshape(finest.shape)
 
 
@@ -117,18 +132,19 @@ def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int
     return SumLaw.of(np.concatenate(same), np.concatenate(counts), least)
 
 
-def _running_cells(release: SetsRelease, estimate: CellEstimate, floor: bool) -> _Cells:
+def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -> _Cells:
+    """Return sums of estimated cells: running totals, which never fall when moved, or counts."""
     shape = release.plan.workload
-    if isinstance(shape, Counts):
-        sums, rows = estimate.sums(shape.matrix), estimate.weights(shape.matrix.astype(np.float64))
-        for exact, row in zip(sums.tolist(), rows, strict=True):
-            yield Fraction(exact, STEP), Fraction(max(exact, 0) if floor else exact, STEP), _row_law(release, row)
-        return
-    totals = np.cumsum(estimate.cells)
-    shown = np.rint(isotonic(totals / STEP) * STEP).astype(np.int64) if floor else totals
-    weights = estimate.weights(np.tri(len(totals)))
-    for exact, near, row in zip(totals.tolist(), shown.tolist(), weights, strict=True):
-        yield Fraction(exact, STEP), Fraction(near, STEP), _row_law(release, row)
+    rows = shape.matrix if isinstance(shape, Counts) else np.tri(len(estimate.cells), dtype=np.int64)
+    exact = estimate.sums(rows)
+    shown = exact
+    if moves.floor and isinstance(shape, Counts):
+        shown = rows @ _moved(estimate.cells / STEP, release.unit, moves)
+    elif moves.floor:
+        step = STEP * release.unit.denominator if moves.whole else 1
+        shown = np.rint(isotonic(exact / step)).astype(np.int64) * step
+    for total, near, row in zip(exact.tolist(), shown.tolist(), estimate.weights(rows.astype(np.float64)), strict=True):
+        yield Fraction(total, STEP), Fraction(near, STEP), _row_law(release, row)
 
 
 def _row_law(release: SetsRelease, row: Floats) -> SumLaw:

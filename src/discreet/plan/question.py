@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from ..errors import InvalidArgument
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
@@ -50,4 +51,9 @@ def plan_question(
 
 def plan_checked(checked: Checked, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
-    return choose(checked.question, read_asked(checked, terms, under=under))
+    plan = choose(checked.question, read_asked(checked, terms, under=under))
+    if terms.whole and plan.gap is None:
+        raise InvalidArgument(
+            "whole= is for several sets of keys, running totals or many counts at once; one count is whole already"
+        )
+    return plan

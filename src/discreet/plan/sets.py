@@ -82,8 +82,13 @@ def plan_one(
         found = plan_strategy(shape, [way], change=change, error=error, beta=1 - asked.level)
         facts = (uses, recipes, (Fraction(1),), asked.size, asked.size_from, asked.level)
         release = SetsRelease(need, found)
-        spend = asked.spend or gate.price(release.event)
-        plans.append(Plan(question, spend, need.tally.share, ((),), None, (release,), *facts))
+        try:
+            price = gate.price(release.event) if asked.under or not asked.spend else asked.spend
+        except InvalidArgument:  # the filter knows no such noise; another way may do
+            continue
+        plans.append(Plan(question, asked.spend or price, need.tally.share, ((),), None, (release,), *facts))
+    if not plans:
+        raise InvalidArgument("the filter can price none of the ways to count these together")
     if asked.spend is None:
         return min(plans, key=lambda plan: amount_of(plan.spend))
     able = [plan for plan in plans if asked.under is None or asked.under.admits(plan.event)]

@@ -79,7 +79,8 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
         said["weights"] = _number_words(terms.weights)
     if terms.size is not None:
         said["size"] = terms.size
-    return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative}
+    whole_too = {"whole": True} if terms.whole else {}  # older services know no such word
+    return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative} | whole_too
 
 
 NUMBERS = mapping(refer("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
@@ -131,11 +132,12 @@ WEIGHTS = Slot("weights", NUMBERS, required=False, null=True)
 SIZE = Slot("size", whole(10**12), required=False, null=True)
 LEVEL = Slot("level", level(), required=False, default=0.95)
 NONNEGATIVE = Slot("nonnegative", FLAG, required=False, default=False)
+WHOLE = Slot("whole", FLAG, required=False, default=False)
 WHY = Slot("why", text(LONGEST_WHY), required=False, default="")
 ROWS = Slot("rows", whole(MOST_ROWS), required=False, default=1000)
 QUERIES = Slot("queries", whole(MOST_QUERIES), required=False, null=True)
 
-_TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE)
+_TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, WHOLE)
 _ONE = HowMany(("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other")
 _SAID: dict[str, object] = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
 
@@ -190,9 +192,8 @@ def read_plan(body: object) -> PlanRequest:
 
 
 def _terms(found: Mapping[str, object]) -> Terms:
-    return Terms(
-        SPEND.of(found), ERROR.of(found), WEIGHTS.of(found), SIZE.of(found), LEVEL.of(found), NONNEGATIVE.of(found)
-    )
+    asked = (SPEND.of(found), ERROR.of(found), WEIGHTS.of(found), SIZE.of(found), LEVEL.of(found))
+    return Terms(*asked, NONNEGATIVE.of(found), WHOLE.of(found))
 
 
 def _number_words(value: ExactErrors) -> object:

@@ -35,6 +35,7 @@ class TermWords(TypedDict, total=False):
     `size`         the number of rows per key for which errors of means and the like are predicted
     `level`        the probability with which errors and intervals hold, 0.95 by default
     `nonnegative`  whether noisy counts are moved to 0 or above; no plan depends on it
+    `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above, that add up
     """
 
     error: ErrorWords | None
@@ -42,6 +43,7 @@ class TermWords(TypedDict, total=False):
     size: int | None
     level: Number
     nonnegative: bool
+    whole: bool
 
 
 class SpendWords(TermWords, total=False):
@@ -64,6 +66,7 @@ class Terms:
     size: int | None = None
     level: float = 0.95
     nonnegative: bool = False
+    whole: bool = False
 
     def __post_init__(self) -> None:
         size = None if self.size is None else whole(self.size, "size", least=1, most=MOST_SIZE)
@@ -74,6 +77,7 @@ class Terms:
             ("size", size),
             ("level", _read_level(self.level)),
             ("nonnegative", flag(self.nonnegative, "nonnegative")),
+            ("whole", flag(self.whole, "whole")),
         ):
             object.__setattr__(self, name, value)
 
@@ -86,6 +90,7 @@ class Terms:
             size=self.size,
             level=self.level,
             nonnegative=self.nonnegative,
+            whole=self.whole,
         )
 
 
@@ -94,7 +99,7 @@ def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Term
 
     >>> from discreet.plan.asked.terms import read_terms
     >>> read_terms(error={"n": 0.5}, level="0.9")
-    Terms(spend=None, error={'n': Fraction(1, 2)}, weights=None, size=None, level=0.9, nonnegative=False)
+    Terms(spend=None, error={'n': Fraction(1, 2)}, weights=None, size=None, level=0.9, nonnegative=False, whole=False)
 
     Refuses what `Terms` refuses.
     """

@@ -203,6 +203,22 @@ class Table:
         sets = sets_up_to(by, len(by) if up_to is None else up_to)
         return self._together(self.count(list(by), keys), sets=sets)
 
+    def hierarchy(self, *levels: str, by: Sequence[str] = (), keys: Keys = None) -> Question:
+        """Count rows on every level of nested keys, the widest first, and of each level by further keys.
+
+        >>> import discreet as dp
+        >>> land = dp.Schema("land", dp.Rows(), {"state": dp.Category(["A", "B"]), "sex": dp.Category(["f", "m"])})
+        >>> dp.Table(land).hierarchy("state", by=["sex"]).sets
+        ((0, 1), (0,), (1,), ())
+
+        Refuses what `marginals` refuses; for very many leaves `discreet.workloads.Tree` is the strategy.
+        """
+        names, depth = [*levels, *by], len(levels)
+        sets_up_to(names, 1)
+        beside = tuple(range(depth, len(names)))
+        found = [(*range(k), *more) for k in range(depth, -1, -1) for more in ((beside, ()) if beside else ((),))]
+        return self._together(self.count(names, keys), sets=tuple(found))
+
     def cumulative(self, of: Of, *, width: Number | None = None, start: Number = 0) -> Question:
         """Count the rows up to and with every value of a number, or up to every bin: `answer.between`, `.quantile`.
 
