@@ -236,6 +236,52 @@ class TestAnswers:
         assert made.high - made.low < (ends[12][1] - ends[12][0]) + (ends[9][1] - ends[9][0])
 
 
+class TestMeasurements:
+    """What is published before anything is moved: unbiased, with the covariance of the linear map that made it."""
+
+    @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/2")])
+    def test_components_give_the_covariance(self, spend):
+        plan = dp.plan_question(dp.parse_sql(CUBE, NAMED), spend)
+        told = run_plan(plan, dp.Memory({"people": rows()}), whole=True).measurements()["n"]
+        made, parts = plan.releases[0].plan, {tuple(c["keys"]): c["variance"] for c in told["components"]}
+        keys = [tuple(row[:2]) for row in told["rows"]]
+        assert told["sizes"] == {"sex": 2, "region": 4}
+        found = np.zeros((len(keys), len(keys)))
+        for at, one in enumerate(made.measured):  # push each unit of noise through the estimate
+            for row in range(one.block.rows):
+                noisy = [np.zeros(other.block.rows, dtype=np.int64) for other in made.measured]
+                noisy[at][row] = one.grid * 10**6
+                estimate = made.estimate(noisy)
+                felt = np.concatenate([estimate.table(s).values.ravel() for s in made.workload.sets]) / 10**6
+                found += np.outer(felt, felt) * one.variance
+        for a, b in product(range(0, len(keys), 3), repeat=2):
+            assert _covariance(keys[a], keys[b], parts) == pytest.approx(found[a, b], rel=1e-4, abs=1e-6)
+
+    def test_running_totals_and_counts_write_it_out(self):
+        for sql, size in ((RUNNING, 40), (MANY, 19)):
+            told = curator().sql(sql, spend=dp.PureDP(1)).measurements()
+            matrix = np.array(next(one for one in told.values() if isinstance(one, dict))["covariance"])
+            assert matrix.shape == (size, size)
+            assert np.linalg.eigvalsh(matrix).min() > -1e-6
+
+    def test_of_other_answers_there_are_none(self):
+        with pytest.raises(dp.InvalidArgument, match="measurements to publish"):
+            curator().sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(1)).measurements()
+
+
+def _covariance(a, b, parts):
+    names, sizes, total = ("sex", "region"), {"sex": 2, "region": 4}, 0.0
+    for part, variance in parts.items():
+        one, two = dict(zip(names, a, strict=True)), dict(zip(names, b, strict=True))
+        if any(one[key] is None or two[key] is None for key in part):
+            continue
+        weight = math.prod((one[key] == two[key]) - 1 / sizes[key] for key in part)
+        for cell in (one, two):
+            weight /= math.prod(sizes[key] for key in names if cell[key] is not None and key not in part)
+        total += variance * weight
+    return total
+
+
 class TestPlans:
     def test_say_strategy_bound_and_gap(self):
         plan = dp.plan_question(dp.parse_sql(CUBE, NAMED), dp.ZCDP("1/2"))

@@ -20,6 +20,7 @@ from . import export
 from .expression_box import box_of
 from .level import read_level
 from .made import Made
+from .measurements import measurements
 from .one_set import Between, between, one_set, quantile_of
 from .text.answer import answer_html, answer_text
 from .text.plot import plot
@@ -109,6 +110,10 @@ class Answer:
     def quantile(self, at: Number) -> Value:
         """Return the least value up to which a share `at` of the running total lies; it is free."""
         return quantile_of(self, at)
+
+    def measurements(self) -> dict[str, object]:
+        """Return what a workload released before anything was moved, with its covariance, as plain values for JSON."""
+        return measurements(self)
 
     def interval(self, level: float = 0.95, *, joint: bool = False) -> tuple[dict[str, Interval], ...]:
         """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.

@@ -58,6 +58,11 @@ class TableStrategy:
         gains = table_gains(self.workload.sizes, self.parts, self.workload.closure)
         return np.asarray(gains / np.asarray(variances)[:, None])
 
+    def component_variances(self, variances: Sequence[float]) -> dict[KeySet, float]:
+        """Return the variance of every component from the variances of the noise on the blocks."""
+        totals = self._precisions(variances).sum(axis=0)
+        return {part: 1 / float(t) for part, t in zip(self.workload.closure, totals, strict=True)}
+
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the variance of one cell of every set that is asked."""
         totals = self._precisions(variances).sum(axis=0)
