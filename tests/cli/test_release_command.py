@@ -52,6 +52,24 @@ def test_the_same_release_again_is_free_and_the_same(run, home, file):
         assert ledger.spent() == dp.PureDP(1)
 
 
+def test_a_cube_is_published_whole_and_with_its_measurements(run, home, file):
+    """Like a census: tidy tables that add up, and the unbiased estimates with their covariance for models."""
+    cube = 'sql = "SELECT region, COUNT(*) AS n FROM people GROUP BY CUBE (region)"'
+    ages = 'sql = "SELECT age, SUM(COUNT(*)) OVER (ORDER BY age) AS n FROM people GROUP BY age"'
+    head = FILE[: FILE.index("[questions")].replace("spend", "whole = true\nspend")
+    file.write_text(f"{head}[questions.cube]\n{cube}\n[questions.ages]\n{ages}\n")
+    done = run("release", "release.toml", "--out", "out")
+    assert done.exit_code == 0, done.stderr
+    names = {path.name for path in (home / "out").iterdir()}
+    assert names > {"cube.csv", "cube.measurements.json", "ages.measurements.json", "README.md", "receipt.json"}
+    lines = [line.split(",") for line in (home / "out" / "cube.csv").read_text().splitlines()[1:]]
+    counts = {line[0]: float(line[1]) for line in lines}
+    assert counts.pop("") == sum(counts.values())
+    raw = json.loads((home / "out" / "cube.measurements.json").read_text())["n"]
+    assert [one["keys"] for one in raw["components"]] == [[], ["region"]]
+    assert "with their covariance" in (home / "out" / "README.md").read_text()
+
+
 def test_a_release_by_error_and_its_plan(run, home, file):
     text = FILE.replace('spend = { epsilon = "1" }\n', "").replace("weight = 2", "error = { n = 20, income = 60 }")
     file.write_text(text.replace('sql = "SELECT AVG(age)', 'error = 5\nsql = "SELECT AVG(age)'))

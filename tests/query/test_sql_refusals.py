@@ -234,9 +234,9 @@ REFUSALS = [
     ("SELECT AVG(age ORDER BY ward) FROM people", "ORDER"),
     # grouping and finishing
     (f"{N} GROUP BY ALL", "GROUP BY ALL"),
-    (f"{N} GROUP BY ROLLUP (region)", "ROLLUP"),
-    (f"{N} GROUP BY CUBE (region)", "CUBE"),
-    (f"{N} GROUP BY GROUPING SETS ((region), (ward))", "GROUPING"),
+    (f"{N} GROUP BY ROLLUP (region, region)", "GROUP BY"),
+    (f"{N} GROUP BY CUBE (region, region)", "GROUP BY"),
+    (f"{N} GROUP BY GROUPING SETS ((region), (region))", "GROUP BY"),
     (f"{N} GROUP BY 2", "GROUP BY 2"),
     (f"{N} GROUP BY 1", "GROUP BY"),
     (f"{N} GROUP BY n", "GROUP BY"),

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..arithmetic.rational import Number
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
 from ..query.algebra.tree import Finish, Question
@@ -17,6 +18,7 @@ from ..query.meaning.finish import NoisyRow, Types, Value, kept, shown, types_of
 from ..statistics.joint_estimate import JointTotal
 from ..statistics.laws.box import outward
 from ..statistics.recipe import NoisyValue
+from ..statistics.releases.sets import SetEstimate
 from ..statistics.releases.total import KeyValues
 from . import export
 from .export import plain
@@ -24,6 +26,8 @@ from .expression_box import box_of
 from .expression_line import bound_quotient
 from .level import read_level
 from .made import Made
+from .measurements import measurements
+from .one_set import Between, between, one_set, quantile_of
 from .text.answer import answer_html, answer_text
 from .text.plot import plot
 
@@ -103,13 +107,41 @@ class Answer:
         place = self.columns.index(name)
         return [plain(row[place], self.sorts[place]) for row in self.rows]
 
+    def table(self, *names: str) -> Answer:
+        """Return one of the sets that were asked at once, by the names of its keys; none for the total.
+
+        >>> import discreet as dp
+        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})
+        >>> store = dp.Memory({"people": [{"sex": "f"}] * 900})
+        >>> curator = dp.Curator(store, [people], dp.open_ledger(":memory:", dp.PureDP(3)))
+        >>> cube = curator.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)", spend=dp.PureDP(1))
+        >>> cube.table("sex").columns, sum(cube.table("sex").column("n")) == cube.table().column("n")[0]
+        (('sex', 'n'), True)
+
+        Refuses a set that was not asked.
+        """
+        return one_set(self, names)
+
+    def between(self, low: object, high: object, level: float = 0.95) -> Between:
+        """Return the count from `low` up to and with `high`, of running totals, with its interval; it is free."""
+        return between(self, low, high, level)
+
+    def quantile(self, at: Number) -> Value:
+        """Return the least value up to which a share `at` of the running total lies; it is free."""
+        return quantile_of(self, at)
+
+    def measurements(self) -> dict[str, object]:
+        """Return what a workload released before anything was moved, with its covariance, as plain values for JSON."""
+        return measurements(self)
+
     def interval(self, level: float = 0.95, *, joint: bool = False) -> tuple[dict[str, Interval], ...]:
         """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.
 
         `joint`: all intervals of the answer hold at once with that probability. Where rows were picked by noisy values
         (HAVING, ORDER BY … LIMIT), a column's intervals hold at once for all keys among which they were picked, since
         the largest of many noisy values is one that noise made large. Noise in different keys is independent, so of m
-        keys each is taken at level^(1/m); of k columns each at 1 − (1 − level)/k.
+        keys each is taken at level^(1/m); of the cells of a workload, whose noise is shared, and of k columns, each at
+        1 − (1 − level)/k.
 
         Columns that are quotients of sums are bounded by the noise of both (Fieller 1954); those computed otherwise
         from k statistics take each at 1 − (1 − level)/k. None where no bound is known: a mode, a quotient whose divisor
@@ -118,7 +150,9 @@ class Answer:
         made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
         among = max(self.candidates, len(self) if joint else 1, 1)
         beta = (1 - read_level(level)) / (max(1, len(made)) if joint else 1)
-        if among > 1:
+        if any(isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values()):
+            beta /= among
+        elif among > 1:
             beta = -math.expm1(math.log1p(-beta) / among)
         return tuple(
             {name: self._interval(expression, key, row, beta) for name, expression in made}

@@ -18,11 +18,13 @@ from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
 from ..statistics.recipe import Drawn, Draws, NoisyValue
+from ..statistics.releases.sets import SetsRelease
 from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
 from .fresh_noise import draw
 from .gather import Tallier, gather
 from .level import read_level
+from .sets import Moves, run_sets
 
 __all__ = ["answer_question", "run_plan", "salted"]
 
@@ -64,7 +66,13 @@ def answer_question(
 
 
 def run_plan(
-    plan: Plan, engine: Tallier, *, level: float = 0.95, nonnegative: bool = False, bits: Bits | None = None
+    plan: Plan,
+    engine: Tallier,
+    *,
+    level: float = 0.95,
+    nonnegative: bool = False,
+    whole: bool = False,
+    bits: Bits | None = None,
 ) -> Answer:
     """Run a plan that has been paid for: exact totals from the engine, fresh noise, estimates.
 
@@ -72,6 +80,9 @@ def run_plan(
     one state of the data, if the engine can hold it still.
     """
     confidence = read_level(level)
+    if any(isinstance(release, SetsRelease) for release in plan.releases):
+        with one_snapshot(engine):
+            return run_sets(plan, engine, Moves(nonnegative or whole, whole), bits=bits)
     with one_snapshot(engine):
         keys, counted = _keys(plan, engine, bits)
         drawn = _drawn(plan, keys, engine, confidence, bits)

@@ -11,6 +11,7 @@ from ..query.algebra.tally import Tally, Term, Totals
 from ..statistics.recipe import Need
 from ..statistics.releases.partition import PartitionNeed
 from ..statistics.releases.place import PlaceNeed
+from ..statistics.releases.sets import CellsNeed
 from ..statistics.releases.total import KeyValues, TotalNeed
 
 __all__ = ["GatheredTotals", "Tallier", "frame_of", "gather"]
@@ -27,7 +28,7 @@ class Tallier(Protocol):
         ...
 
 
-def frame_of(need: Need, keys: Sequence[KeyValues]) -> Tally:
+def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
     """Return the tally of something needed for some keys, and for all its cells, without its term."""
     if not need.tally.keys:
         return replace(need.tally, terms=())
@@ -41,7 +42,7 @@ def frame_of(need: Need, keys: Sequence[KeyValues]) -> Tally:
     return replace(need.tally, terms=(), only=tuple(only))
 
 
-def gather(needs: Sequence[Need], keys: Sequence[KeyValues], store: Tallier) -> list[GatheredTotals]:
+def gather(needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: Tallier) -> list[GatheredTotals]:
     """Ask the store for everything that is needed, in as few questions as possible."""
     frames = [frame_of(need, keys) for need in needs]
     asked: dict[Tally, dict[Term, int]] = {}

@@ -29,6 +29,7 @@ from ..statistics.laws.noise_sum import Additive
 from ..statistics.of import ESTIMATES
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
+from ..workloads.tail import SumLaw
 from .answer import Answer
 from .made import Made
 from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
@@ -203,6 +204,8 @@ def _write(kind: str, value: Any, mechanisms: _Mechanisms) -> object:  # noqa: A
             return repr(value)
         case "texts":
             return list(value)
+        case "law":
+            return [repr(value.scale), *([repr(weight), repr(count)] for weight, count in value.terms)]
     return bool(value)
 
 
@@ -244,6 +247,14 @@ def _float(value: object) -> float:
     return found
 
 
+def _law(value: object) -> SumLaw:
+    scale, *terms = read_list(value, "a law") or [None]
+    pairs = [read_list(term, "a term of a law") for term in terms]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InvalidArgument("a law is written as a scale, then a weight and a number for each term")
+    return SumLaw(_float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs))
+
+
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
         raise InvalidArgument("a truth is written as true or false")
@@ -274,6 +285,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "scalars": _pair(scalar_from_json),
     "scalar": scalar_from_json,
     "float": _float,
+    "law": _law,
     "truth": _truth,
     "texts": _texts,
 }

@@ -203,7 +203,7 @@ class Curator:
         read = read_terms(spend, **terms)
         plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
         store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
-        answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative)
+        answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
 
     def suggest_bounds(
@@ -244,7 +244,7 @@ class Curator:
         return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer)
 
     def _run(self, plan: Plan, terms: Terms) -> Answer:
-        return run_plan(plan, self.stand.engine, level=terms.level, nonnegative=terms.nonnegative)
+        return run_plan(plan, self.stand.engine, level=terms.level, nonnegative=terms.nonnegative, whole=terms.whole)
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

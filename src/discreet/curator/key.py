@@ -10,6 +10,7 @@ is in the key; what only changes how it is shown is not:
     level                           with an error, and where an interval is fixed when it is drawn (quantiles)
     nonnegative                     where there is a count that it moves
     intervals                       where there is a quantile that is to have none
+    whole                           where it is asked for
     size                            where errors of several totals are balanced for it (means and the like)
 
 Keys of the first format, of release 0.1.0, hash the planned events instead of the terms: see `old`.
@@ -112,6 +113,8 @@ def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:
         said["intervals"] = False
     if terms.nonnegative and _any(statistics, COUNTS):
         said["nonnegative"] = True
+    if terms.whole:
+        said["whole"] = True
     return said
 
 

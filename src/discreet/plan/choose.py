@@ -23,6 +23,8 @@ What is tried, all of it from public facts:
     counts, sums, means, (co)variances …    integer noise on each total, shared totals once
     quantiles                               exponential choices, once for all keys and all quantiles of a column
     modes                                   permute-and-flip for one key where pure ε is counted, else exponential
+    several sets of keys, running totals    the strategy of least error for all (`sets`, and the room `workloads`)
+    four counts or more without keys        likewise, if that is better (`counts`)
 
 Of all shares and ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
 the one with the least price. Under a filter only what it can price is considered, and what the filter as it is given
@@ -51,11 +53,13 @@ from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from .asked import Asked
 from .counted import CountSelection, count_selection, counted_layout
+from .counts import better, plan_counts
 from .division import divide
 from .layout import Layout, layouts_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
 from .selection import Selection, key_part, selection_of
+from .sets import plan_sets
 from .split import Divisible, routes_under, split
 from .target import meet
 from .text.plan import join_errors
@@ -75,6 +79,8 @@ def choose(question: Question, asked: Asked) -> Plan:
     Refuses, with what stands in the way of geometric noise, if none is possible.
     """
     keys = public_tuples(question)
+    if (question.sets is not None or question.running) and keys is not None:
+        return plan_sets(question, asked, keys, amount_of)
     ways = _ways(question, asked, keys)
     plans: list[Plan] = []
     refused: Exception | None = None
@@ -88,12 +94,13 @@ def choose(question: Question, asked: Asked) -> Plan:
                 refused = refused if refused and asked.spend else error
     if refused is not None and not plans:
         raise refused
+    together = plan_counts(question, asked, amount_of)
     if asked.spend is None:
         ranked = sorted(plans, key=lambda plan: amount_of(plan.spend))
-        return _explained(ranked[0], ranked)
+        return better(_explained(ranked[0], ranked), together, asked, amount_of)
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
     best = next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
-    return _explained(best, ranked)
+    return better(_explained(best, ranked), together, asked, amount_of)
 
 
 def _layouts(question: Question, asked: Asked, share: Share, keys: Keys | None) -> Iterator[Layout]:

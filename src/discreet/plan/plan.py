@@ -21,7 +21,9 @@ from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import ANY_DATA, PlannedRelease, Recipe
 from ..statistics.releases.partition import JointRelease
+from ..statistics.releases.sets import SetsRelease
 from ..statistics.releases.total import NoisyRelease
+from ..workloads import Bound
 from .counted import CountSelection, show_from
 from .selection import Selection, people_from
 from .text.plan import plan_dict, plan_html, plan_text, rows_words
@@ -71,6 +73,26 @@ class Plan:
     def event(self) -> Event:
         """All of it as one event: a batch, asked before any answer is seen."""
         return Batch(self.events)
+
+    @property
+    def bound(self) -> Bound | None:
+        """The least RMSE that any strategy with this noise could have, of several sets at once; None for other plans.
+
+        Of several statistics that whose strategy is farthest above its bound.
+        """
+        found = self._strategies()
+        if not found:
+            return None
+        worst = max(found, key=lambda release: release.plan.gap)
+        return Bound(worst.plan.bound.rmse * float(worst.unit), worst.plan.bound.why)
+
+    @property
+    def gap(self) -> float | None:
+        """How far the RMSE lies above the bound, as a part of it; None for plans without a strategy."""
+        return max((release.plan.gap for release in self._strategies()), default=None)
+
+    def _strategies(self) -> list[SetsRelease]:
+        return [release for release in self.releases if isinstance(release, SetsRelease)]
 
     def price(self, under: Filter) -> Measure:
         """Return what a filter would take for it now, in the filter's own measure; nothing is spent."""

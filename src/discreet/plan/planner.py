@@ -21,7 +21,7 @@ from ..query.text.question import fingerprint
 from .asked.checked import Checked, check_question
 from .asked.terms import Terms
 from .plan import Plan
-from .question import plan_checked
+from .question import check_whole, plan_checked
 from .several.third import Third, third_of
 from .several.workload import Workload, workload_of
 
@@ -73,7 +73,7 @@ class Planner:
 
     def plan(self, asked: object, terms: Terms) -> Plan:
         """Plan one question."""
-        return plan_checked(self.question(asked), terms, under=self.filter)
+        return check_whole(plan_checked(self.question(asked), terms, under=self.filter), terms)
 
     def workload(self, questions: object, terms: Terms) -> Workload:
         """Plan several questions by name as one charge."""

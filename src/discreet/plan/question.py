@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from ..errors import InvalidArgument
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
@@ -14,7 +15,7 @@ from .asked.terms import Terms, TermWords, read_terms
 from .choose import choose
 from .plan import Plan
 
-__all__ = ["plan_checked", "plan_question"]
+__all__ = ["check_whole", "plan_checked", "plan_question"]
 
 
 def plan_question(
@@ -45,9 +46,21 @@ def plan_question(
     need no answer, and both or neither of spend and error.
     """
     read = read_terms(spend, **terms)
-    return plan_checked(check_question(question, public_values), read, under=under)
+    return check_whole(plan_checked(check_question(question, public_values), read, under=under), read)
 
 
 def plan_checked(checked: Checked, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
     return choose(checked.question, read_asked(checked, terms, under=under))
+
+
+def check_whole(plan: Plan, terms: Terms) -> Plan:
+    """Return the plan if whole numbers were not asked for in vain: of one question that has a strategy.
+
+    Refuses `whole` for other questions.
+    """
+    if terms.whole and plan.gap is None:
+        raise InvalidArgument(
+            "whole= is for several sets of keys, running totals or many counts at once; one count is whole already"
+        )
+    return plan

@@ -43,6 +43,7 @@ from .recipe import NoisyValue, Recipe
 from .releases.addend import present
 from .releases.basis import Basis
 from .releases.choice import public_cells
+from .releases.sets import SetEstimate
 from .releases.total import TotalEstimate
 from .sum import SumRecipe
 from .variance import VarianceEstimate, VarianceRecipe
@@ -63,6 +64,7 @@ ESTIMATES: tuple[type[NoisyValue], ...] = (
     JointCovariance,
     JointCorrelation,
     QuantilePoint,
+    SetEstimate,
 )
 """What answers are made of; ledgers keep them, so this list only ever grows."""
 

@@ -20,6 +20,7 @@ from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
 from .releases.partition import JointRelease, PartitionNeed
 from .releases.place import ChosenPlaces, PlaceNeed, PlaceRelease
+from .releases.sets import SetsRelease
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 Need: TypeAlias = TotalNeed | DistinctNeed | PartitionNeed | ChoiceNeed | PlaceNeed
-PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease | PlaceRelease
+PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease | PlaceRelease | SetsRelease
 Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell | ChosenPlaces
 """What was released for one key."""
 ANY_DATA = "any data"

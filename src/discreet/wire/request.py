@@ -81,6 +81,8 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
         said["size"] = terms.size
     if not terms.intervals:
         said["intervals"] = False
+    if terms.whole:  # older services know no such word
+        said["whole"] = True
     return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative}
 
 
@@ -134,11 +136,12 @@ SIZE = Slot("size", whole(10**12), required=False, null=True)
 LEVEL = Slot("level", level(), required=False, default=0.95)
 NONNEGATIVE = Slot("nonnegative", FLAG, required=False, default=False)
 INTERVALS = Slot("intervals", FLAG, required=False, default=True)
+WHOLE = Slot("whole", FLAG, required=False, default=False)
 WHY = Slot("why", text(LONGEST_WHY), required=False, default="")
 ROWS = Slot("rows", whole(MOST_ROWS), required=False, default=1000)
 QUERIES = Slot("queries", whole(MOST_QUERIES), required=False, null=True)
 
-_TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS)
+_TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE)
 _ONE = HowMany(("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other")
 _SAID: dict[str, object] = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
 
@@ -193,15 +196,8 @@ def read_plan(body: object) -> PlanRequest:
 
 
 def _terms(found: Mapping[str, object]) -> Terms:
-    return Terms(
-        SPEND.of(found),
-        ERROR.of(found),
-        WEIGHTS.of(found),
-        SIZE.of(found),
-        LEVEL.of(found),
-        NONNEGATIVE.of(found),
-        INTERVALS.of(found),
-    )
+    asked = (SPEND.of(found), ERROR.of(found), WEIGHTS.of(found), SIZE.of(found), LEVEL.of(found))
+    return Terms(*asked, NONNEGATIVE.of(found), INTERVALS.of(found), WHOLE.of(found))
 
 
 def _number_words(value: ExactErrors) -> object:

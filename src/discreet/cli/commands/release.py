@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from ...curator import Curator
 from ...data.files.file import read_schemas
 from ...errors import InvalidArgument
 from ...ledger import open_ledger
+from ...plan.plan import Plan
 from ...wire.reply import plan_reply
 from ..flags import JsonFlag
 from ..publish.file import ReleaseFile, read_release
@@ -54,7 +56,8 @@ def release(
                     found = curator.plan(_questions(asked), **_price(asked), level=asked.level)
                     echo(found, plan_reply(found), as_json=as_json)
                     return
-                answers = curator.release(_questions(asked), **_price(asked), level=asked.level, why=asked.why)
+                words = {**_price(asked), "level": asked.level, "whole": asked.whole}
+                answers = curator.release(_questions(asked), **words, why=asked.why)
                 _write(out, asked, answers, page(asked, answers, schemas, ledger.promise(), can_draw()))
         finally:
             engine.close()
@@ -83,6 +86,8 @@ def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme:
         ) from None
     for name, answer in answers.items():
         write_text(half / f"{name}.csv", answer.to_csv(level=asked.level))
+        if isinstance(answer.plan, Plan) and answer.plan.gap is not None:
+            write_text(half / f"{name}.measurements.json", json.dumps(answer.measurements(), indent=1))
         if can_draw():
             write_picture(answer, half / f"{name}.svg", level=asked.level, title=asked.questions[name].title)
     receipt: Any = next(iter(answers.values())).receipt

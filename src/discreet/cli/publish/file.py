@@ -5,6 +5,7 @@ source = "people.csv"
 schema = "people.toml"
 ledger = "people.ledger"
 spend = { epsilon = "1" }
+whole = false                     # true: counts of cubes, rollups and running totals are whole numbers that add up
 
 [questions.income]
 title = "Mean income by region"
@@ -28,7 +29,20 @@ from ...privacy.measures import Measure
 
 __all__ = ["PublishedTable", "ReleaseFile", "read_release"]
 
-_FIELDS = {"title", "source", "schema", "ledger", "tables", "budget", "spend", "who", "why", "level", "questions"}
+_FIELDS = {
+    "title",
+    "source",
+    "schema",
+    "ledger",
+    "tables",
+    "budget",
+    "spend",
+    "who",
+    "why",
+    "level",
+    "whole",
+    "questions",
+}
 _QUESTION = {"title", "sql", "weight", "error"}
 
 
@@ -57,6 +71,7 @@ class ReleaseFile:
     who: str = "steward"
     why: str = ""
     level: float = 0.95
+    whole: bool = False
 
 
 def read_release(path: str | Path) -> ReleaseFile:
@@ -88,6 +103,7 @@ def read_release(path: str | Path) -> ReleaseFile:
         who=_text(data.get("who", "steward"), "who", path),
         why=_text(data.get("why", title), "why", path),
         level=level,
+        whole=read_terms(whole=data.get("whole", False)).whole,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ...plan.plan import Plan
 from ...privacy.measures import Measure
 from ...query.text.question import describe
 
@@ -48,12 +49,15 @@ def _guarantee(answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promi
 def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list[str]:
     asked = file.questions[name]
     picture = [f"![{asked.title}]({name}.svg)"] if drawn else []
+    raw = f"`{name}.measurements.json` has the estimates before anything was moved, with their covariance: for models."
+    made = [raw] if isinstance(answer.plan, Plan) and answer.plan.gap is not None else []
     return [
         f"## {asked.title}",
         f"`{name}.csv`, {len(answer)} rows",
         f"```sql\n{describe(answer.plan.question)}\n```",
         f"How each column was made, and how far off it was expected to be before anything was spent:\n\n"
         f"```text\n{answer.plan}\n```",
+        *made,
         *picture,
     ]
 

@@ -36,6 +36,7 @@ class TermWords(TypedDict, total=False):
     `level`        the probability with which errors and intervals hold, 0.95 by default
     `nonnegative`  whether noisy counts are moved to 0 or above; no plan depends on it
     `intervals`    whether quantiles get intervals, by default; without, their whole budget goes to the values
+    `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above, that add up
     """
 
     error: ErrorWords | None
@@ -44,6 +45,7 @@ class TermWords(TypedDict, total=False):
     level: Number
     nonnegative: bool
     intervals: bool
+    whole: bool
 
 
 class SpendWords(TermWords, total=False):
@@ -67,6 +69,7 @@ class Terms:
     level: float = 0.95
     nonnegative: bool = False
     intervals: bool = True
+    whole: bool = False
 
     def __post_init__(self) -> None:
         size = None if self.size is None else whole(self.size, "size", least=1, most=MOST_SIZE)
@@ -78,6 +81,7 @@ class Terms:
             ("level", _read_level(self.level)),
             ("nonnegative", flag(self.nonnegative, "nonnegative")),
             ("intervals", flag(self.intervals, "intervals")),
+            ("whole", flag(self.whole, "whole")),
         ):
             object.__setattr__(self, name, value)
 
@@ -91,6 +95,7 @@ class Terms:
             level=self.level,
             nonnegative=self.nonnegative,
             intervals=self.intervals,
+            whole=self.whole,
         )
 
 
@@ -99,8 +104,8 @@ def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Term
 
     >>> from discreet.plan.asked.terms import read_terms
     >>> terms = read_terms(error={"n": 0.5}, level="0.9")
-    >>> terms.spend, terms.error, terms.level, terms.nonnegative, terms.intervals
-    (None, {'n': Fraction(1, 2)}, 0.9, False, True)
+    >>> terms.spend, terms.error, terms.level, terms.nonnegative, terms.intervals, terms.whole
+    (None, {'n': Fraction(1, 2)}, 0.9, False, True, False)
 
     Refuses what `Terms` refuses.
     """

@@ -19,6 +19,7 @@ from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.place import PlaceRelease
 from ..counted import CountSelection
 from ..selection import Selection, people_from
+from .sets import strategy_lines
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -202,12 +203,13 @@ def rows_words(plan: Plan) -> str:
 def plan_text(plan: Plan) -> str:
     """Lay out the plan as a table; each error holds by itself, in one key."""
     table = text_table([_heads(plan), *(row.words for row in _rows(plan))])
-    return f"{table}\n{_foot(plan)}"
+    return "\n".join([table, *strategy_lines(plan), _foot(plan)])
 
 
 def plan_html(plan: Plan) -> Html:
     """Write the plan as a table for a notebook."""
-    return join([html_table(_heads(plan), (row.words for row in _rows(plan))), element("p", _foot(plan))])
+    lines = [element("p", line) for line in (*strategy_lines(plan), _foot(plan))]
+    return join([html_table(_heads(plan), (row.words for row in _rows(plan))), *lines])
 
 
 def plan_dict(plan: Plan) -> dict[str, object]:

@@ -238,9 +238,15 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Statistics of the rows, for each key."""
+    """Statistics of the rows, for each key.
+
+    `sets`: for each combination of some of the keys, by their places, summed over the others (GROUPING SETS); a key
+    that is summed over is NULL. `running`: totals up to and with each value of the one key.
+    """
 
     rows: Relation
     keys: tuple[Key, ...]
     statistics: tuple[tuple[str, Statistic], ...]
     finish: Finish
+    sets: tuple[tuple[int, ...], ...] | None = None
+    running: bool = False

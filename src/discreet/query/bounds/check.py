@@ -43,6 +43,7 @@ from ..meaning.finish import types_of
 from .fanout import check_joins
 from .keys import PublicValues, public_keys
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
+from .sets import check_sets
 
 __all__ = ["check_rows", "checked"]
 
@@ -79,6 +80,7 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
         _statistic(statistic, question.rows, columns, public_values)
     own_names([key.name for key in question.keys] + [name for name, _ in question.statistics])
     _finish(question.finish, types_of(question))
+    check_sets(question)
     return question
 
 

@@ -25,6 +25,7 @@ from .aggregate import Of, named_column
 from .bins import edge_below, lower_edge
 from .column import Col
 from .keys import By, Keys, grouped, named_keys
+from .sets import running_key, sets_up_to
 
 __all__ = ["Table"]
 
@@ -186,6 +187,52 @@ class Table:
         else:
             place = edge_below(x, _edges(edges or ()))
         return self.count(by={x.name if isinstance(x, Field) else "bin": Col(place)})
+
+    def marginals(self, by: Sequence[str], up_to: int | None = None, keys: Keys = None) -> Question:
+        """Count rows in all tables of at most `up_to` of these keys at once, the total among them; all add up.
+
+        One charge pays for all of them, and the planner finds the strategy of least error for all.
+
+        >>> import discreet as dp
+        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"]), "old": dp.Boolean()})
+        >>> dp.Table(people).marginals(["sex", "old"], up_to=1).sets
+        ((0,), (1,), ())
+
+        Refuses keys that are not public, and more than 64 tables or 100,000 combinations of keys.
+        """
+        sets = sets_up_to(by, len(by) if up_to is None else up_to)
+        return self._together(self.count(list(by), keys), sets=sets)
+
+    def hierarchy(self, *levels: str, by: Sequence[str] = (), keys: Keys = None) -> Question:
+        """Count rows on every level of nested keys, the widest first, and of each level by further keys.
+
+        >>> import discreet as dp
+        >>> land = dp.Schema("land", dp.Rows(), {"state": dp.Category(["A", "B"]), "sex": dp.Category(["f", "m"])})
+        >>> dp.Table(land).hierarchy("state", by=["sex"]).sets
+        ((0, 1), (0,), (1,), ())
+
+        Refuses what `marginals` refuses; for very many leaves `discreet.workloads.Tree` is the strategy.
+        """
+        names, depth = [*levels, *by], len(levels)
+        sets_up_to(names, 1)
+        beside = tuple(range(depth, len(names)))
+        found = [(*range(k), *more) for k in range(depth, -1, -1) for more in ((beside, ()) if beside else ((),))]
+        return self._together(self.count(names, keys), sets=tuple(found))
+
+    def cumulative(self, of: Of, *, width: Number | None = None, start: Number = 0) -> Question:
+        """Count the rows up to and with every value of a number, or up to every bin: `answer.between`, `.quantile`.
+
+        >>> import discreet as dp
+        >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120)})
+        >>> dp.Table(people).cumulative("age").running
+        True
+
+        Refuses more than 4,096 values: use wider bins.
+        """
+        return self._together(self.count(by=running_key(of, width, start)), running=True)
+
+    def _together(self, question: Question, **asked: object) -> Question:
+        return checked(replace(question, **asked), self.public_values)  # type: ignore[arg-type]
 
 
 def _edges(edges: Iterable[Number]) -> list[Fraction]:

@@ -14,6 +14,7 @@ from ..algebra.tree import Named
 from ..domains.type_of import ValueType
 from .expression import Names, read
 from .scope import PersonId, Scope, find, lookup, row_names
+from .sets import grouping_flag, spread_sets
 from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
 
 __all__ = ["Grouping", "group_of", "grouped_names"]
@@ -21,10 +22,11 @@ __all__ = ["Grouping", "group_of", "grouped_names"]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The keys of GROUP BY with their names, and whether the person is among them."""
+    """The keys of GROUP BY with their names, whether the person is among them, and the sets of them that are asked."""
 
     keys: Named
     person: bool
+    sets: tuple[tuple[int, ...], ...] | None = None
 
 
 def group_of(node: exp.Select, scope: Scope) -> Grouping:
@@ -38,7 +40,8 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
     named = _named(node, scope)
     keys: dict[Expression, str] = {}
     person = False
-    for item in clause.expressions:
+    items, sets = spread_sets(clause.expressions)
+    for item in items:
         meant = _meant(item, node, scope)
         if isinstance(meant, exp.Column) and isinstance(find(scope, meant), PersonId):
             person = True
@@ -47,8 +50,10 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
         if isinstance(key, Constant):
             raise refusal("GROUP BY", "a constant is no key", "name a column")
         name = named.get(key) or (identifier(meant.this) if isinstance(meant, exp.Column) else f"key_{len(keys) + 1}")
+        if key in keys and sets is not None:
+            raise refusal("GROUP BY", f"{name} stands there in two ways", "write it the same way each time")
         keys.setdefault(key, fresh(name, "key", keys.values()))
-    return Grouping(tuple((name, key) for key, name in keys.items()), person)
+    return Grouping(tuple((name, key) for key, name in keys.items()), person, None if sets is None else tuple(sets))
 
 
 def _meant(item: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
@@ -113,6 +118,8 @@ def grouped_names(
     keys = {key: Field(name) for name, key in grouping.keys}
 
     def first(node: exp.Expr) -> Expression | None:
+        if isinstance(node, exp.Grouping):
+            return grouping_flag(_summed(node, rows, keys))
         if is_aggregate(node):
             return aggregate(node)
         if isinstance(node, exp.Literal | exp.Paren) or with_aggregate(node):
@@ -123,6 +130,17 @@ def grouped_names(
         return keys.get(read(node, rows)) if _all_known(node, scope) else None
 
     return Names(rows.column, types, None, first)
+
+
+def _summed(node: exp.Grouping, rows: Names, keys: Mapping[Expression, Field]) -> str:
+    """Read which key GROUPING asks about."""
+    only(node, "expressions")
+    key = read(node.expressions[0], rows) if len(node.expressions) == 1 else None
+    if key not in keys:
+        raise refusal(
+            "GROUPING", "it takes one key of GROUP BY", "write GROUPING(region) beside GROUP BY CUBE (region)"
+        )
+    return keys[key].name  # type: ignore[index]
 
 
 def _all_known(node: exp.Expr, scope: Scope) -> bool:

@@ -21,6 +21,8 @@ __all__ = ["read_people"]
 def read_people(node: exp.Select, scope: Scope) -> RowView:
     """Read a sub-query that groups by the person."""
     grouping = group_of(node, scope)
+    if grouping.sets is not None:
+        raise refusal("GROUPING SETS in a sub-query", "each person has one row there", "use it in the outer SELECT")
     if not grouping.person:
         raise refusal("GROUP BY in a sub-query", "it sums up many people", "group by the person's id, or ask it alone")
     no_window(scope.rows, "GROUP BY the person")

@@ -24,7 +24,8 @@ from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
 from .item import item_names
 from .relation import Catalogue, read_from, read_where, with_views
-from .scope import Scope
+from .scope import Scope, row_names
+from .sets import running_total
 from .statement import read_statement, too_deep
 from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
 
@@ -40,15 +41,24 @@ class _Statistics:
     taken: list[str]
     found: dict[Statistic, str] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
+    running: set[bool] = field(default_factory=set)
 
     def name(self, node: exp.Expr, wanted: str | None) -> Expression:
-        statistic = statistic_of(node, self.scope)
+        self.running.add(isinstance(node, exp.Window))
+        statistic = statistic_of(self._along(node) if isinstance(node, exp.Window) else node, self.scope)
         if statistic not in self.found:
             name = wanted or fresh(statistic_name(statistic), "statistic", (*self.taken, *self.found.values()))
             self.found[statistic] = name
             one = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
             self.types[name] = types_of(one)[name]
         return Field(self.found[statistic])
+
+    def _along(self, node: exp.Window) -> exp.Expr:
+        """Return what a running total adds up; it goes along the one key."""
+        inner, along = running_total(node)
+        if [key.expression for key in self.keys] != [read(along, row_names(self.scope))]:
+            raise refusal("OVER", "running totals go along the one key of GROUP BY", "ORDER BY it inside OVER")
+        return inner
 
 
 def read_sql(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None) -> Question:
@@ -123,7 +133,10 @@ def _question(node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Ke
     for name, expression in columns:
         aliases.setdefault(name.casefold(), expression)
     finish = _finish(node, names, columns, aliases)
-    return Question(scope.rows, keys, tuple((name, s) for s, name in statistics.found.items()), finish)
+    if len(statistics.running) > 1:
+        raise refusal("OVER", "running totals stand beside no other aggregate", "ask for both, one question each")
+    found = tuple((name, s) for s, name in statistics.found.items())
+    return Question(scope.rows, keys, found, finish, grouping.sets, True in statistics.running)
 
 
 def _finish(

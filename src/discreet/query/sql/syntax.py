@@ -113,7 +113,7 @@ _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.Window)
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Return whether a node sums up many rows."""
-    return isinstance(node, _AGGREGATES)
+    return isinstance(node, _AGGREGATES) and not isinstance(node, exp.Grouping)  # GROUPING(x) tells of the row itself
 
 
 def with_aggregate(node: exp.Expr) -> bool:

@@ -18,6 +18,8 @@ __all__ = ["describe", "fingerprint", "statistic_text"]
 
 FORMAT = 1
 """Of the canonical text behind a fingerprint; ledgers keep fingerprints, so it changes only with a new number."""
+_LATER = {"sets", "running"}
+"""Fields that came later: where they say nothing they are not written, so that old fingerprints stay."""
 
 
 def describe(question: Question) -> str:
@@ -37,11 +39,20 @@ def describe(question: Question) -> str:
     shown, finish = from_text(question.rows), question.finish
     keys = {key.name: expression_text(key.expression, shown.names) for key in question.keys}
     names = {**keys, **{name: statistic_text(s, shown) for name, s in question.statistics}}
+    if question.running:
+        over = ", ".join(keys.values())
+        names |= {name: f"SUM({names[name]}) OVER (ORDER BY {over})" for name, _ in question.statistics}
     listed = [_item(name, e, names) for name, e in finish.columns]
     lines = [f"SELECT {', '.join(listed)}", shown.text]
     if keys:
-        lines.append(f"GROUP BY {', '.join(keys.values())}")
+        lines.append(f"GROUP BY {_grouped(question, list(keys.values()))}")
     return "\n".join([*lines, *_finish(finish, names)])
+
+
+def _grouped(question: Question, keys: list[str]) -> str:
+    if question.sets is None:
+        return ", ".join(keys)
+    return f"GROUPING SETS ({', '.join('(' + ', '.join(keys[i] for i in one) + ')' for one in question.sets)})"
 
 
 def _item(name: str, expression: Expression, names: Mapping[str, str]) -> str:
@@ -102,5 +113,7 @@ def _plain(value: object) -> object:
         case Schema():
             return {"Schema": value.to_dict()}
         case _ if is_dataclass(value) and not isinstance(value, type):
-            return {type(value).__name__: {f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+            parts = {f.name: getattr(value, f.name) for f in fields(value)}
+            known = {name: part for name, part in parts.items() if name not in _LATER or part}
+            return {type(value).__name__: {name: _plain(part) for name, part in known.items()}}
     raise TypeError(f"a {type(value).__name__} is no part of a question")

@@ -1,0 +1,154 @@
+"""Running a plan of several sets: the finest cells once, whole noise, one estimate, and every set as sums of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from ..noise import Bits
+from ..plan.plan import Plan
+from ..query.algebra.tree import Count, CountOf, Question
+from ..statistics.recipe import NoisyValue
+from ..statistics.releases.sets import CellsNeed, SetEstimate, SetsRelease
+from ..statistics.releases.total import ExactTotals, KeyValues
+from ..workloads.change import Integers
+from ..workloads.components import Floats
+from ..workloads.estimate import STEP, ComponentEstimate
+from ..workloads.matrix import CellEstimate
+from ..workloads.project import isotonic, simplex, whole_parts
+from ..workloads.tail import SumLaw
+from ..workloads.weighted import TableStrategy
+from ..workloads.workload import Counts, Tables
+from .answer import Answer
+from .gather import Tallier, gather
+
+__all__ = ["Moves", "run_sets", "set_keys"]
+
+_Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
+
+
+def set_keys(question: Question) -> list[KeyValues]:
+    """List the keys of every row: of every set all combinations, NULL for the keys that are summed over."""
+    lists = [key.values or () for key in question.keys]
+    found: list[KeyValues] = []
+    for one in question.sets or (tuple(range(len(lists))),):
+        found += product(*(values if place in one else (None,) for place, values in enumerate(lists)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Whether counts are moved to 0 or above, and to whole numbers; all sums are kept."""
+
+    floor: bool = False
+    whole: bool = False
+
+
+def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = None) -> Answer:
+    """Run a plan of sets that has been paid for."""
+    question, keys = plan.question, plan.keys or ()
+    releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
+    counts = gather([release.need for release in releases], keys, engine)
+    columns = []
+    for (_, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
+        columns.append((places[0], moves if isinstance(statistic, Count | CountOf) else Moves()))
+    drawn = {place: _drawn(releases[place], counts[place], keys, bits) for place, _ in columns}
+    made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
+    names = [name for name, _ in plan.uses]
+    if isinstance(releases[0].need, CellsNeed):
+        return Answer.of(plan, [()], [dict(zip(names, (each[at] for at, each in enumerate(made)), strict=True))])
+    rows: list[dict[str, NoisyValue]] = [dict(zip(names, each, strict=True)) for each in zip(*made, strict=True)]
+    return Answer.of(plan, set_keys(question), rows)
+
+
+def _drawn(
+    release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues], bits: Bits | None
+) -> ComponentEstimate | CellEstimate:
+    need = release.need
+    exact = [need.exact(counts, key) for key in (need.cells.places if isinstance(need, CellsNeed) else keys)]
+    wide = any(abs(total) >= 2**61 for total in exact)
+    cells: Integers = np.array(exact, dtype=object if wide else np.int64)
+    shape = release.plan.workload
+    totals = {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)} if isinstance(shape, Tables) else cells
+    found: ComponentEstimate | CellEstimate = release.plan.estimate(release.plan.release(totals, bits=bits))
+    return found
+
+
+def _estimates(release: SetsRelease, estimate: ComponentEstimate | CellEstimate, moves: Moves) -> Iterator[SetEstimate]:
+    if isinstance(estimate, ComponentEstimate):
+        cells = _table_cells(release, estimate, moves)
+    else:
+        cells = _running_cells(release, estimate, moves)
+    unit, low = release.unit, Fraction(0) if moves.floor else None
+    for exact, shown, law in cells:
+        yield SetEstimate(exact * unit, shown * unit, law, unit, low)
+
+
+def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves) -> _Cells:
+    plan = release.plan
+    if not isinstance(plan.workload, Tables):
+        raise TypeError("components belong to tables")
+    whole = tuple(range(len(plan.workload.sizes)))
+    finest = estimate.table(whole).values if moves.floor else None
+    moved = None if finest is None else _moved(finest, release.unit, moves)
+    for asked in plan.workload.sets:
+        table, law = estimate.table(asked), _set_law(release, estimate, asked)
+        gone = tuple(axis for axis in whole if axis not in asked)
+        shown = None if moved is None else np.asarray(moved.sum(axis=gone)).ravel()
+        for place, top in enumerate(table.numerators.ravel().tolist()):
+            exact = Fraction(int(top), table.denominator)
+            yield exact, exact if shown is None else Fraction(int(shown[place]), STEP), law
+
+
+def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
+    """Return the finest cells without negative numbers, in multiples of 1/STEP: the nearest of the same total.
+
+    Whole ones are whole in people, of which one is 1/unit steps.
+    """
+    groups = np.zeros(finest.size, dtype=np.int64)
+    scale = float(unit)
+    total = max(0.0, float(finest.sum()))
+    if moves.whole:
+        parts = whole_parts(finest.ravel() * scale, groups, np.array([round(total * scale)]))
+        return np.asarray(parts * (STEP * unit.denominator), dtype=np.int64).reshape(finest.shape)
+    near = simplex(finest.ravel(), groups, np.array([total]))
+    return np.asarray(np.rint(near * STEP), dtype=np.int64).reshape(finest.shape)
+
+
+def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int, ...]) -> SumLaw:
+    """Return how far off one cell of a set is; all cells of a set have the same law."""
+    plan = release.plan
+    strategy, first = plan.strategy, plan.measured[0]
+    if not first.laplace or not isinstance(strategy, TableStrategy):
+        return SumLaw(float(np.sqrt(estimate.variance(asked))))
+    weights, counts, scales = strategy.cell_weights(asked, plan.measured)
+    # one scale for all: a weight times its scale is what counts, and noise of a finer grid is nearer to continuous
+    least = min(float(one.mechanism.scale) for one in plan.measured)
+    same = [w * (s / least) / one.grid for w, s, one in zip(weights, scales, plan.measured, strict=True)]
+    return SumLaw.of(np.concatenate(same), np.concatenate(counts), least)
+
+
+def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -> _Cells:
+    """Return sums of estimated cells: running totals, which never fall when moved, or counts."""
+    shape = release.plan.workload
+    rows = shape.matrix if isinstance(shape, Counts) else np.tri(len(estimate.cells), dtype=np.int64)
+    exact = estimate.sums(rows)
+    shown = exact
+    if moves.floor and isinstance(shape, Counts):
+        shown = rows @ _moved(estimate.cells / STEP, release.unit, moves)
+    elif moves.floor:
+        step = STEP * release.unit.denominator if moves.whole else 1
+        shown = np.rint(isotonic(exact / step)).astype(np.int64) * step
+    for total, near, row in zip(exact.tolist(), shown.tolist(), estimate.weights(rows.astype(np.float64)), strict=True):
+        yield Fraction(total, STEP), Fraction(near, STEP), _row_law(release, row)
+
+
+def _row_law(release: SetsRelease, row: Floats) -> SumLaw:
+    [one] = release.plan.measured
+    if one.laplace:
+        return SumLaw.of(row / one.grid, np.ones(len(row)), float(one.mechanism.scale))
+    return SumLaw(float(np.sqrt((row**2).sum() * one.variance)))

@@ -1,0 +1,72 @@
+"""Several sets of keys at once, and running totals: what can be put together from the exact totals of finest cells."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from ..algebra.refusal import refusal
+from ..algebra.tree import Count, CountOf, CountPeople, Question, Sum
+
+__all__ = ["MOST_FINEST", "check_sets"]
+
+MOST_SETS = 64
+MOST_FINEST = 100_000
+MOST_RUNNING = 4096
+
+
+def check_sets(question: Question) -> None:
+    """Refuse sets of keys and running totals that are no sums of public cells; a question without them passes.
+
+    >>> import discreet as dp
+    >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
+    >>> dp.parse_sql("SELECT sex, AVG(1) AS x FROM people GROUP BY CUBE (sex)", people)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.UnsupportedQuery: GROUPING SETS: only COUNT(*), COUNT(x) and SUM(x) are sums of their parts; \
+divide two of them for a mean
+    """
+    if question.sets is None and not question.running:
+        return
+    clause = "SUM(…) OVER" if question.running else "GROUPING SETS"
+    for _, statistic in question.statistics:
+        if isinstance(statistic, CountPeople):
+            raise refusal(clause, "people in several cells are not the sum of the cells", "count rows, or ask apart")
+        if not isinstance(statistic, Count | CountOf | Sum):
+            what = "only COUNT(*), COUNT(x) and SUM(x) are sums of their parts"
+            raise refusal(clause, what, "divide two of them for a mean")
+    for key in question.keys:
+        if key.values is None:
+            raise refusal(clause, f"the keys of {key.name} are not public", "declare a Category, or use bins")
+        if None in key.values:
+            here = f"{key.name} may be NULL, and NULL stands for all of its values here"
+            raise refusal(clause, here, f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out")
+    cells = math.prod(len(key.values or ()) for key in question.keys)
+    if cells > MOST_FINEST:
+        what = f"its keys have {cells:,} combinations, and at most {MOST_FINEST:,} are kept"
+        raise refusal(clause, what, "use fewer keys, or wider bins")
+    _running(question) if question.running else _sets(question)
+
+
+def _sets(question: Question) -> None:
+    sets, count = question.sets or (), len(question.keys)
+    if not 1 <= len(sets) <= MOST_SETS or len(set(sets)) < len(sets):
+        raise refusal("GROUPING SETS", f"there are 1 to {MOST_SETS} sets, each once", "ask for fewer at a time")
+    for one in sets:
+        if list(one) != sorted(set(one)) or any(type(i) is not int or not 0 <= i < count for i in one):
+            raise refusal("GROUPING SETS", "a set names keys by their places, in order", "build it from SQL or a Table")
+    if {i for one in sets for i in one} != set(range(count)):
+        raise refusal("GROUPING SETS", "some key is in no set", "leave it out of GROUP BY")
+
+
+def _running(question: Question) -> None:
+    if len(question.keys) != 1 or question.sets is not None:
+        raise refusal("SUM(…) OVER", "running totals go along one key", "GROUP BY that key alone")
+    values = question.keys[0].values or ()
+    if not all(isinstance(v, int | Fraction) and not isinstance(v, bool) for v in values) or list(values) != sorted(
+        values  # type: ignore[type-var]
+    ):
+        raise refusal("SUM(…) OVER", "running totals go along a number", "GROUP BY a number, or FLOOR(x / 10)")
+    if not 1 <= len(values) <= MOST_RUNNING:
+        what = f"its key has {len(values):,} values, and at most {MOST_RUNNING:,} are planned"
+        raise refusal("SUM(…) OVER", what, "use wider bins")

@@ -1,0 +1,25 @@
+"""Many counts of one table at once: which whole numbers to measure, so that all are least wrong, and consistent.
+
+Start at `workload` (what is asked), then `choose` (which strategy is taken), then one strategy, such as `residual`.
+"""
+
+from __future__ import annotations
+
+from .change import Block, Change
+from .choose import bound_of, plan_strategy
+from .plan import Bound, StrategyPlan
+from .workload import Counts, Line, Tables, Tree, marginals
+
+__all__ = [
+    "Block",
+    "Bound",
+    "Change",
+    "Counts",
+    "Line",
+    "StrategyPlan",
+    "Tables",
+    "Tree",
+    "bound_of",
+    "marginals",
+    "plan_strategy",
+]

@@ -1,0 +1,204 @@
+"""Which strategy is taken: that of least RMSE, computed for each from public facts alone.
+
+    workload   pure ε                                          ρ, μ
+    Tables     histogram, direct answers, weighted tables      the same, and residuals: the optimum
+    Line       histogram, p-identity                           histogram, the optimum; above 2,048 cells p-identity
+    Tree       weighted levels                                 weighted levels
+    Counts     histogram, direct answers, p-identity           histogram, direct answers, the optimum
+
+An (ε, δ) may be spent either way, and both are compared. The first of equals is taken.
+
+Bounds. For Gaussian noise of price Σ Δ2²/σ² = c the least mean squared error is the optimum of `fixed_point` or
+`residual` over c. For Laplace noise Δ1 ≥ Δ2 in every column, so √2/ε times that optimum is a bound. Whole noise on
+whole strategies has a little less variance than the continuous law of its parameter, most at one step: both are taken
+down by that factor at the least scale there is, so no plan lies below its bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from ..arithmetic.rational import Number, positive
+from ..errors import InvalidArgument
+from ..mechanisms.laws import discrete_gaussian as theta
+from ..mechanisms.laws import discrete_laplace as two_sided
+from ..mechanisms.laws.quantile import read_beta
+from ..privacy.measures import ZCDP, GaussianDP, PureDP
+from .change import Change
+from .components import nested
+from .fixed_point import dense_optimum, line_optimum
+from .line import roots_of_gram
+from .matrix import RAISED, gram_of, matrix_strategies
+from .measured import Purse, square_of
+from .plan import AnyStrategy, AnyWorkload, Bound, StrategyPlan, planned
+from .residual import ResidualStrategy, residual_error
+from .tree import best_levels
+from .weighted import best_tables, direct_tables, finest_table
+from .workload import Counts, Line, Tables, Tree
+
+__all__ = ["bound_of", "plan_strategy", "strategies"]
+
+_MOST_BOUND = 1024
+_MOST_FREE = 10_000_000
+
+
+def strategies(workload: AnyWorkload, *, laplace: bool, groups: int = 1) -> list[AnyStrategy]:
+    """Return the strategies that are compared, by the table above; they depend on nothing else, and are kept."""
+    if isinstance(workload, Tree):
+        return [best_levels(workload, laplace=laplace, groups=groups)]
+    return list(_kept(workload, laplace))
+
+
+@lru_cache(maxsize=64)
+def _kept(workload: Tables | Line | Counts, laplace: bool) -> tuple[AnyStrategy, ...]:
+    if not isinstance(workload, Tables):
+        return tuple(matrix_strategies(workload, laplace=laplace))
+    found: list[AnyStrategy] = []
+    if math.prod(workload.sizes) <= _MOST_FREE:
+        found.append(finest_table(workload))
+    if not laplace:
+        return (ResidualStrategy(workload), *found)
+    found.append(direct_tables(workload, laplace=True))
+    return (*found, best_tables(workload, laplace=True))
+
+
+def bound_of(workload: AnyWorkload, budget: Purse, change: Change) -> Bound:
+    """Return the least RMSE of any unbiased linear mechanism with the noise of this budget.
+
+    >>> import discreet as dp
+    >>> from discreet.workloads import Change, Line
+    >>> from discreet.workloads.choose import bound_of
+    >>> bound_of(Line(64), dp.GaussianDP(1), Change()).rmse < bound_of(Line(64), dp.PureDP(1), Change()).rmse
+    True
+    """
+    least = _least(workload) * change.size**2
+    where = "any unbiased linear mechanism"
+    if change.neighbours == "replace":
+        where += " (for units that may also leave the table)"
+    if isinstance(budget, PureDP):
+        epsilon = float(budget.epsilon)
+        law = two_sided.squared(epsilon)
+        why = f"{where} with Laplace noise at ε = {epsilon:.6g}, since Δ1 ≥ Δ2"
+        return Bound(math.sqrt(least * law) * (1 - 1e-9), why)
+    square = float(square_of(budget))
+    why = f"{where} with Gaussian noise of Σ Δ2²/σ² = {square:.6g}"
+    return Bound(math.sqrt(least * theta.squared(1 / square)) * (1 - 1e-9), why)
+
+
+def _least(workload: AnyWorkload) -> float:
+    """Return a lower bound on the mean squared error of any strategy with Δ2 = 1 at noise of variance 1."""
+    match workload:
+        case Tables():
+            return residual_error(workload)
+        case Tree():
+            return _tree_bound(workload)
+        case Line() if workload.size > _MOST_BOUND:
+            return float(roots_of_gram(workload).sum()) ** 2 / workload.size / workload.queries
+        case Line():
+            return line_optimum(workload.size, ranges=workload.ranges).bound / workload.queries
+        case Counts():
+            return _counts_bound(workload)
+
+
+def _tree_bound(tree: Tree) -> float:
+    """Return the optimum of the regular tree inside: units that lie elsewhere only add to what is asked.
+
+    Of a node's children as many are kept as every node of its level has; contrasts between the children of one node
+    are then the components, and (Σ √(p·energy))² is the optimum, as for residuals.
+    """
+    kept = [int(np.bincount(parents).min()) for parents in tree.parents]
+    sizes = np.cumprod([1, *kept]).astype(float)
+    _, energy = nested(sizes.tolist(), (sizes / np.array(tree.sizes) / len(sizes)).tolist())
+    return float(np.sqrt(np.diff(sizes, prepend=0.0) / sizes * energy).sum()) ** 2
+
+
+@lru_cache(maxsize=64)
+def _counts_bound(workload: Counts) -> float:
+    rows, size = workload.matrix, workload.matrix.shape[1]
+    # G was raised by η: ‖[W; √η·I]U^½‖_* ≤ ‖W·U^½‖_* + √η·Σ√u, and Σ√u ≤ √n
+    raised = math.sqrt(RAISED * float((rows**2).sum()))
+    best = math.sqrt(dense_optimum(gram_of(workload)).bound) - raised
+    even = float(np.linalg.svd(rows.astype(float), compute_uv=False).sum()) / math.sqrt(size)
+    return max(even, best) ** 2 / len(rows)
+
+
+def plan_strategy(
+    workload: AnyWorkload,
+    budgets: Sequence[Purse],
+    *,
+    change: Change | None = None,
+    groups: int = 1,
+    error: Number | None = None,
+    beta: Number = "1/20",
+) -> StrategyPlan:
+    """Return the plan of least RMSE, of all strategies and all ways to spend that are given.
+
+    With `error` the budgets say only which noise may be used; each is scaled down or up until the worst cell is within
+    `error` with probability at least 1 − β, and the plan of the least part of its budget is taken.
+
+    >>> import discreet as dp
+    >>> from discreet.workloads import Line
+    >>> from discreet.workloads.choose import plan_strategy
+    >>> plan = plan_strategy(Line(64), [dp.PureDP(1)])
+    >>> plan.strategy.name, round(plan.rmse, 1), plan.gap > 0
+    ('p-identity', 5.4, True)
+
+    Refuses no budget, and an error that no noise meets.
+    """
+    moved = change or Change()
+    if not budgets:
+        raise InvalidArgument("a workload is planned for a PureDP, ZCDP or GaussianDP budget; give one")
+    found: list[StrategyPlan] = []
+    for budget in budgets:
+        bound = bound_of(workload, budget, moved)
+        every = strategies(workload, laplace=isinstance(budget, PureDP), groups=groups)
+        found += [planned(workload, strategy, budget, moved, bound) for strategy in every]
+    if error is not None:
+        found = [_meeting(plan, positive(error, "error"), read_beta(beta)) for plan in found]
+        return min(found, key=lambda plan: _amount(plan.budget))
+    tried = tuple((plan.strategy.name, plan.noise, plan.rmse) for plan in found)
+    return replace(min(found, key=lambda plan: plan.rmse), tried=tried)
+
+
+def _amount(budget: Purse) -> Fraction:
+    match budget:
+        case PureDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
+            return amount
+
+
+def _times(budget: Purse, factor: Fraction) -> Purse:
+    match budget:
+        case PureDP(epsilon=amount):
+            return PureDP(amount * factor)
+        case ZCDP(rho=amount):
+            return ZCDP(amount * factor)
+        case GaussianDP(squared=amount):
+            return GaussianDP.of_square(amount * factor)
+
+
+def _meeting(plan: StrategyPlan, error: Fraction, beta: float) -> StrategyPlan:
+    """Return the same strategy at the least budget whose worst cell is within the error; errors fall as it grows."""
+
+    def at(factor: float) -> StrategyPlan:
+        budget = _times(plan.budget, Fraction(factor).limit_denominator(10**9))
+        return planned(plan.workload, plan.strategy, budget, plan.change, bound_of(plan.workload, budget, plan.change))
+
+    power = 1 if isinstance(plan.budget, PureDP) else 2
+    high = (max(plan.reach(beta)) / float(error)) ** power
+    for _ in range(60):
+        if max(at(high).reach(beta)) <= error:
+            break
+        high *= 1.02
+    else:
+        raise InvalidArgument(f"no noise brings every cell within {error}; ask for a larger error")
+    low = high / 1.05
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if max(at(middle).reach(beta)) <= error else (middle, high)
+    return at(high)

@@ -1,0 +1,172 @@
+"""A planned workload: one strategy with its noise, what it costs, how far off each set will be. No data is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from ..noise.bits import Bits
+from ..privacy.events import Batch, Event
+from .change import Block, Change, Integers
+from .components import Floats
+from .matrix import MatrixStrategy
+from .measured import Measurement, Purse, calibrate
+from .residual import ResidualStrategy
+from .tail import laplace_reach, loose_reach, normal_reach
+from .tree import LevelStrategy
+from .weighted import TableStrategy
+from .workload import Counts, Line, Tables, Tree
+
+__all__ = ["AnyStrategy", "AnyWorkload", "Bound", "Strategy", "StrategyPlan", "planned", "weights_of"]
+
+AnyWorkload: TypeAlias = Tables | Line | Tree | Counts
+AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | MatrixStrategy | LevelStrategy
+
+
+class Strategy(Protocol):
+    """What all strategies do: say what is measured, measure it exactly, put the estimate together, state its error."""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What noise is added to."""
+
+    def measure(self, totals: Any, /) -> tuple[Integers, ...]:  # noqa: ANN401 - by kind of workload
+        """Return the exact whole numbers of every block."""
+
+    def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
+        """Return the mean variance of each set that is asked, from those of the blocks' noise."""
+
+    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> Any:  # noqa: ANN401
+        """Return the least-squares estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The least RMSE of any unbiased linear mechanism with this kind of noise and this price; `why` says so."""
+
+    rmse: float
+    why: str
+
+    def __str__(self) -> str:
+        return f"RMSE ≥ {self.rmse:.4g}: {self.why}"
+
+
+def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
+    """Return what part of the mean squared error each set has."""
+    match workload:
+        case Tables():
+            return workload.shares
+        case Tree():
+            return (1 / len(workload.sizes),) * len(workload.sizes)
+    return (1.0,)
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyPlan:
+    """A strategy with its noise; `tried` are all that were compared, by name, noise and RMSE.
+
+    Equal workloads at equal budgets have equal strategies, so plans are compared by what is asked and the noise on it.
+    """
+
+    workload: AnyWorkload
+    strategy: AnyStrategy = field(compare=False)
+    budget: Purse
+    change: Change
+    measured: tuple[Measurement, ...]
+    bound: Bound = field(compare=False)
+    tried: tuple[tuple[str, str, float], ...] = field(default=(), compare=False)
+
+    @property
+    def event(self) -> Event:
+        """All that is done, as one batch of known events."""
+        return Batch([one.event for one in self.measured])
+
+    @property
+    def noise(self) -> str:
+        """The kind of noise."""
+        return "geometric" if self.measured[0].laplace else "discrete Gaussian"
+
+    @property
+    def set_rmse(self) -> tuple[float, ...]:
+        """The root of the mean squared error of each set that is asked."""
+        variances = self.strategy.set_variances([one.variance for one in self.measured])
+        return tuple(math.sqrt(v) for v in variances)
+
+    @property
+    def rmse(self) -> float:
+        """The root of the mean squared error of all that is asked."""
+        pairs = zip(weights_of(self.workload), self.set_rmse, strict=True)
+        return math.sqrt(math.fsum(weight * rmse**2 for weight, rmse in pairs))
+
+    @property
+    def gap(self) -> float:
+        """How far the RMSE lies above the bound, as a part of it."""
+        return self.rmse / self.bound.rmse - 1 if self.bound.rmse else math.inf
+
+    def reach(self, beta: float) -> tuple[float, ...]:
+        """Bound the error of one cell of each set with probability at least 1 − β, for the worst cell of the set."""
+        return tuple(float(one.max()) for one in self.reaches(beta))
+
+    def reaches(self, beta: float) -> tuple[Floats, ...]:
+        """Return half the width of the interval of every cell of each set; one number where all cells have the same."""
+        strategy = self.strategy
+        variances = [one.variance for one in self.measured]
+        match strategy:
+            case MatrixStrategy():
+                return (self.reach_of(_asked(strategy), beta),)
+            case LevelStrategy():
+                nodes = strategy.node_variances(variances)
+                widest = max(one.scale for one in self.measured)
+                if self.measured[0].laplace:
+                    return tuple(loose_reach(level, widest, beta) for level in nodes)
+                return tuple(normal_reach(np.sqrt(level), beta) for level in nodes)
+            case TableStrategy() if self.measured[0].laplace:
+                return tuple(self._table_reach(strategy, one, beta) for one in strategy.workload.sets)
+        return tuple(normal_reach(np.array([math.sqrt(v)]), beta) for v in strategy.set_variances(variances))
+
+    def reach_of(self, rows: Floats, beta: float) -> Floats:
+        """Return half the width of the interval of any sums of cells, a row of coefficients each; for matrices only."""
+        [one] = self.measured
+        if not isinstance(self.strategy, MatrixStrategy):
+            raise TypeError("sums of cells have intervals where cells are estimated by a matrix")
+        weights = rows @ self.strategy.solver / one.grid
+        counts = np.ones(weights.shape[1])
+        if one.laplace:
+            return laplace_reach(weights, counts, float(one.mechanism.scale), beta)
+        return normal_reach(np.sqrt((weights**2).sum(axis=1) * one.mechanism.variance), beta)
+
+    def _table_reach(self, strategy: TableStrategy, asked: tuple[int, ...], beta: float) -> Floats:
+        if strategy.alone:
+            one = self.measured[0]
+            return np.array([one.mechanism.error(beta) / one.grid])
+        weights, counts, scales = strategy.cell_weights(asked, self.measured)
+        grids = np.concatenate([np.full(len(part), one.grid) for part, one in zip(weights, self.measured, strict=True)])
+        rows = (np.concatenate(weights) / grids)[None, :]
+        return laplace_reach(rows, np.concatenate(counts), np.concatenate(scales), beta)
+
+    def release(self, totals: Any, *, bits: Bits | None = None) -> tuple[Integers, ...]:  # noqa: ANN401
+        """Return the noisy whole numbers of every block: the one step that reads data and draws noise."""
+        exact = self.strategy.measure(totals)
+        return tuple(one.release(rows, bits=bits) for one, rows in zip(self.measured, exact, strict=True))
+
+    def estimate(self, noisy: Sequence[Integers]) -> Any:  # noqa: ANN401 - by kind of workload
+        """Return the least-squares estimate of what was released; reads no data."""
+        return self.strategy.estimate(noisy, self.measured)
+
+
+def _asked(strategy: MatrixStrategy) -> Floats:
+    """Return the rows that are asked: the counts, or the running totals; for ranges the whole and the halves."""
+    workload = strategy.workload
+    if isinstance(workload, Counts):
+        return workload.matrix.astype(np.float64)
+    return np.tri(workload.size)
+
+
+def planned(workload: AnyWorkload, strategy: AnyStrategy, budget: Purse, change: Change, bound: Bound) -> StrategyPlan:
+    """Return a strategy with the noise that a budget buys."""
+    measured = calibrate(strategy.blocks, strategy.shares, change, budget, alone=strategy.alone)
+    return StrategyPlan(workload, strategy, budget, change, measured, bound)

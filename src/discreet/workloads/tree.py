@@ -1,0 +1,178 @@
+"""Nested levels, each measured with its share of the budget: two passes of generalised least squares.
+
+    up      z = (V·y + v·s)/(v + V)      s the sum of the children's z and V that of their variances
+    down    child += v_child/Σv·(parent − Σz)
+
+That is the least-squares estimate of all nodes (Hay, Rastogi, Miklau, Suciu 2010; here for any numbers of children).
+A node's variance follows the same way: Var(child | parent) = v_c − v_c²/Σv, plus (v_c/Σv)²·Var(parent).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from .change import Block, Integers
+from .components import Floats, best_shares, nested
+from .estimate import STEP, to_steps
+from .measured import Measurement, shares_of
+from .project import simplex, whole_parts
+from .workload import Tree
+
+__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "top_down"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelEstimate:
+    """Estimated leaves, in multiples of 1/STEP, with the variance of every node; levels are sums of leaves, exactly."""
+
+    workload: Tree
+    leaves: Integers
+    variances: tuple[Floats, ...]
+
+    def level(self, depth: int) -> Integers:
+        """Return all nodes of a level, the root being 0, in multiples of 1/STEP."""
+        return _levels(self.workload, self.leaves)[depth]
+
+
+def _starts(parents: Integers) -> Integers:
+    return np.flatnonzero(np.diff(parents, prepend=-1))
+
+
+def _levels(tree: Tree, leaves: Integers) -> list[Integers]:
+    """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
+    found = [leaves]
+    for parents in reversed(tree.parents):
+        found.append(np.add.reduceat(found[-1], _starts(parents), axis=0))
+    return found[::-1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelStrategy:
+    """Measure every level that has a share; `groups` tables stand side by side, such as one for each sex."""
+
+    workload: Tree
+    weights: tuple[float, ...]
+    groups: int = 1
+
+    @property
+    def name(self) -> str:
+        """What a plan calls it."""
+        return "weighted levels"
+
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """The levels that are measured."""
+        return tuple(depth for depth, weight in enumerate(self.weights) if weight)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What noise is added to: a unit lies in one node of each level."""
+        counts = [self.workload.sizes[depth] * self.groups for depth in self.depths]
+        return tuple(Block("level", rows, 1, 1, 1, 1, 2 if rows > 1 else 1) for rows in counts)
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """The part of the budget of each block."""
+        return shares_of([self.weights[depth] for depth in self.depths])
+
+    @property
+    def alone(self) -> bool:
+        """Whether every released number is an answer by itself: never, for levels are put together."""
+        return False
+
+    def measure(self, leaves: Integers) -> tuple[Integers, ...]:
+        """Return the exact whole numbers of every block."""
+        levels = _levels(self.workload, leaves)
+        return tuple(np.asarray(levels[depth]).ravel() for depth in self.depths)
+
+    def _upwards(self, variances: Sequence[float]) -> list[Floats]:
+        """Return the variance of each node's estimate from its own subtree, the root first."""
+        own = dict(zip(self.depths, variances, strict=True))
+        sizes = self.workload.sizes
+        found = [np.full(sizes[-1], own[len(sizes) - 1])]
+        for depth in range(len(sizes) - 2, -1, -1):
+            below = np.add.reduceat(found[-1], _starts(self.workload.parents[depth]))
+            noise = own.get(depth, math.inf)
+            found.append(below if math.isinf(noise) else noise * below / (noise + below))
+        return found[::-1]
+
+    def node_variances(self, variances: Sequence[float]) -> tuple[Floats, ...]:
+        """Return the variance of every node's final estimate, the root first."""
+        up = self._upwards(variances)
+        found = [up[0]]
+        for depth, parents in enumerate(self.workload.parents):
+            children = up[depth + 1]
+            part = children / np.add.reduceat(children, _starts(parents))[parents]
+            found.append(children * (1 - part) + part**2 * found[-1][parents])
+        return tuple(found)
+
+    def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
+        """Return the mean variance of the nodes of every level."""
+        return tuple(float(level.mean()) for level in self.node_variances(variances))
+
+    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> LevelEstimate:
+        """Return the least-squares estimate from what was released."""
+        variances = [one.variance for one in measured]
+        pairs = zip(self.depths, noisy, measured, strict=True)
+        shape = (-1, self.groups)
+        own = {depth: np.asarray(rows.reshape(shape) / one.grid, dtype=np.float64) for depth, rows, one in pairs}
+        up = self._upwards(variances)
+        noise = dict(zip(self.depths, variances, strict=True))
+        leaves = _gls(self.workload, own, noise, up)
+        return LevelEstimate(self.workload, to_steps(leaves), self.node_variances(variances))
+
+
+def _gls(tree: Tree, own: dict[int, Floats], noise: dict[int, float], up: list[Floats]) -> Floats:
+    last = len(tree.parents)
+    pooled, sums = {last: own[last]}, {}
+    for depth in range(last - 1, -1, -1):
+        sums[depth] = np.add.reduceat(pooled[depth + 1], _starts(tree.parents[depth]), axis=0)
+        share = (up[depth] / noise[depth])[:, None] if depth in noise else 0.0
+        pooled[depth] = sums[depth] if depth not in noise else share * own[depth] + (1 - share) * sums[depth]
+    final = pooled[0]
+    for depth, parents in enumerate(tree.parents):
+        part = up[depth + 1] / np.add.reduceat(up[depth + 1], _starts(parents))[parents]
+        final = pooled[depth + 1] + part[:, None] * (final - sums[depth])[parents]
+    return np.asarray(final)
+
+
+def best_levels(tree: Tree, *, laplace: bool, groups: int = 1) -> LevelStrategy:
+    """Return the shares of levels that make the mean over levels of the squared errors least.
+
+    Found for a tree whose nodes have equally many children on each level; errors are those of the tree itself.
+
+    >>> from discreet.workloads import Tree
+    >>> from discreet.workloads.tree import best_levels
+    >>> len(best_levels(Tree([[0, 0], [0, 0, 1, 1]]), laplace=False).weights)
+    3
+    """
+    gains, energy = nested(tree.sizes, [1 / len(tree.sizes)] * len(tree.sizes))
+    shares = list(best_shares(gains, energy, laplace=laplace).shares)
+    shares[-1] = max(shares[-1], 1e-6)  # leaves are always measured: they are asked
+    return LevelStrategy(tree, tuple(shares), groups)
+
+
+def top_down(estimate: LevelEstimate, *, whole: bool) -> list[Integers]:
+    """Return every level without negative numbers, from the root down, in multiples of 1/STEP; all sums are kept.
+
+    With `whole` all numbers are whole, by largest remainders inside each parent.
+    """
+    tree, unit = estimate.workload, STEP if whole else 1
+    levels = _levels(tree, estimate.leaves)
+    final = np.maximum(np.rint(levels[0] / unit), 0).astype(np.int64)
+    found = [final * unit]
+    for depth, parents in enumerate(tree.parents):
+        wanted = levels[depth + 1] / unit
+        columns = [_children(wanted[:, at], parents, final[:, at]) for at in range(wanted.shape[1])]
+        final = np.stack(columns, axis=1)
+        found.append(final * unit)
+    return found
+
+
+def _children(wanted: Floats, parents: Integers, sums: Integers) -> Integers:
+    return whole_parts(simplex(wanted, parents, sums.astype(np.float64)), parents, sums)
