@@ -1,0 +1,86 @@
+"""Linear regression from one noisy matrix of moments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from ...data.schema import Schema
+from ...privacy.measures import Measure
+from ...query.domains.domain import Domain
+from ..coding.design import design_of
+from ..coding.label import Amount, amount_of
+from ..estimator import Estimator
+from ..recipes.moments import LeastSquares
+from ..task import Floats, Recipe, Task
+
+__all__ = ["LinearRegression"]
+
+
+class LinearRegression(Estimator):
+    """Predict a number as a linear function of the others.
+
+    One release: Σ (x, y)(x, y)ᵀ with Gaussian noise, exact integers before it; a curator takes the sums from the store,
+    and no row leaves it. Numbers are scaled by their declared bounds, listed values get a coefficient each.
+
+    >>> import numpy as np
+    >>> import discreet as dp
+    >>> from discreet.learn import LinearRegression
+    >>> homes = dp.Schema("homes", dp.Rows(), {"rooms": dp.Integer(1, 9), "price": dp.Real(0, 1000)})
+    >>> rooms = np.tile(np.arange(1, 10), 2000)
+    >>> model = LinearRegression(homes, "price", dp.ApproxDP(1, 1e-6))
+    >>> model = model.fit(rooms[:, None], 100 * rooms, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
+    >>> bool(np.abs(model.predict([[2], [8]]) - [200, 800]).max() < 40)
+    True
+    """
+
+    _estimator_type = "regressor"
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        target: str | None = None,
+        spend: Measure | None = None,
+        *,
+        features: Sequence[str] | None = None,
+        lift: float = 1.0,
+    ) -> None:
+        self.schema, self.target, self.spend, self.features, self.lift = schema, target, spend, features, lift
+
+    def recipe(self) -> Recipe:
+        """Return how the model is trained."""
+        return LeastSquares(self.lift)
+
+    def task(self, domains: Mapping[str, Domain]) -> Task:
+        """Return what the model learns."""
+        return Task(design_of(self.columns(domains)), amount_of(*self.goal(domains)))
+
+    def predict(self, X: Any) -> Floats:  # noqa: ANN401, N803
+        """Return the predicted number of each row, within the declared bounds."""
+        label: Amount = self._fitted("task_").label
+        return label.values(self.scores(X)[:, 0])
+
+    def score(self, X: Any, y: Any) -> float:  # noqa: ANN401, N803
+        """Return R² on rows that are yours to look at: 1 is perfect, 0 is no better than their mean."""
+        given = np.asarray(y, dtype=np.float64).ravel()
+        left = ((given - self.predict(X)) ** 2).sum()
+        return float(1 - left / ((given - given.mean()) ** 2).sum())
+
+    @property
+    def coef_(self) -> dict[str, float]:
+        """The coefficients, in the target's units: of a number, from its middle to its upper bound."""
+        label: Amount = self._fitted("task_").label
+        found = self.fitted_["coefficients"][:, 0] * label.half
+        return dict(zip(self.task_.design.labels, found.tolist(), strict=True))
+
+    def coef_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
+        """Return an interval for each coefficient: the noise and the sampling of rows, to first order."""
+        label: Amount = self._fitted("task_").label
+        wide = NormalDist().inv_cdf((1 + level) / 2) * self.fitted_["deviations"][:, 0] * label.half
+        return {
+            name: (value - float(reach), value + float(reach))
+            for (name, value), reach in zip(self.coef_.items(), wide, strict=True)
+        }

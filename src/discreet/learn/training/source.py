@@ -1,0 +1,68 @@
+"""Where the sums come from: arrays in memory here, a store in `store`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..coding.cells import Cells
+from ..coding.design import Design
+from ..coding.feature import UNIT
+from ..coding.label import Amount, Classes, Label
+from ..coding.rows import CodedRows, Whole64
+from .gram import ExactMoments
+
+__all__ = ["Arrays", "Source", "label_matrix"]
+
+
+class Source(Protocol):
+    """A table whose exact sums may be asked for."""
+
+    def rows(self, design: Design, label: Label | None) -> tuple[CodedRows, Whole64]:
+        """Return the rows as a model sees them, and what the label codes each as; rows without a label are left out."""
+        ...
+
+    def moments(self, design: Design, label: Label | None, unit: int) -> ExactMoments:
+        """Return Σ x xᵀ, Σ x yᵀ and Σ y², where a label of 1 is `unit`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrays:
+    """Columns in memory."""
+
+    columns: Mapping[str, Cells]
+    weights: Whole64 | None = None
+
+    def rows(self, design: Design, label: Label | None) -> tuple[CodedRows, Whole64]:
+        """Return the rows as a model sees them."""
+        coded = design.code(self.columns, self.weights)
+        if label is None:
+            return coded, np.zeros(len(coded), dtype=np.int64)
+        found = label.code(self.columns[label.name])
+        there = found >= (0 if isinstance(label, Classes) else -UNIT)
+        if there.all():
+            return coded, found
+        kept = CodedRows(coded.numbers[there], coded.codes[there], coded.weights[there], coded.width)
+        return kept, found[there]
+
+    def moments(self, design: Design, label: Label | None, unit: int) -> ExactMoments:
+        """Return the exact second moments."""
+        rows, found = self.rows(design, label)
+        return rows.gram(label_matrix(label, found, unit))
+
+
+def label_matrix(label: Label | None, found: Whole64, unit: int) -> Whole64:
+    """Return labels as whole numbers, a column each: ±unit for two classes, unit in one place of several, an amount."""
+    match label:
+        case None:
+            return np.empty((len(found), 0), dtype=np.int64)
+        case Amount():
+            return (found * unit // UNIT)[:, None]
+        case Classes(values=values) if len(values) == 2:  # noqa: PLR2004
+            return ((2 * found - 1) * unit)[:, None]
+        case _:
+            return unit * np.eye(len(label.values), dtype=np.int64)[found]
