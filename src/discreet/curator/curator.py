@@ -30,6 +30,7 @@ from .body import Body, facts_of, write_body
 from .bounds import bounds_of
 from .explain import check_store, explain_plan
 from .explanation import Explanation
+from .learn import Model, learn
 from .order import order_of
 from .pay import Locks, pay
 from .rehearse import make_up
@@ -198,6 +199,14 @@ class Curator:
         store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
+
+    def learn(self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "") -> Model:
+        """Return a fitted copy of a model of `discreet.learn`, learned from the rows of a SELECT.
+
+        Charged first, stored, with a receipt in `.receipt_`: the same model of the same rows costs nothing again.
+        `spend` is said here or by the model, not by both.
+        """
+        return learn(self, sql, model, spend, why)
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number = "1/100", why: str = "suggest bounds"

@@ -134,8 +134,13 @@ class Estimator:
         self, task: Task, domains: Mapping[str, Domain], training: Training, found: Fitted, receipt: object
     ) -> Self:
         """Take what was learned, and what it cost."""
-        self.task_, self.fitted_, self.event_, self.receipt_ = task, found, training.event, receipt
-        names = [feature.name for feature in task.design.features]
+        self.event_, self.receipt_ = training.event, receipt
+        return self.restore(domains, found, task)
+
+    def restore(self, domains: Mapping[str, Domain], found: Fitted, task: Task | None = None) -> Self:
+        """Take what was learned, from a file or a ledger."""
+        self.task_, self.fitted_, self.known_ = task or self.task(domains), found, dict(domains)
+        names = [feature.name for feature in self.task_.design.features]
         self.domains_ = {name: domain for name, domain in domains.items() if name in names}
         self.feature_names_in_ = np.array(list(self.domains_), dtype=object)
         self.n_features_in_ = len(names)

@@ -22,8 +22,8 @@ __all__ = ["LeastSquares", "label_unit", "moments_of", "moments_slice"]
 
 
 def label_unit(task: Task) -> int:
-    """Return what a label of 1 is in whole numbers: half the norm of a row, so that both blocks are told alike well."""
-    return max(1, math.isqrt(task.design.squared_norm) // 2)
+    """Return what a label of 1 is in whole numbers: about half the norm of a row, so that both are told alike well."""
+    return UNIT * max(1, round(math.sqrt(task.design.squared_norm) / UNIT / 2))
 
 
 def _labels(label: Label | None) -> int:

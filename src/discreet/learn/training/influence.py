@@ -32,6 +32,7 @@ class Influence:
         """Bound the squared Frobenius change of Σ w·zzᵀ over rows with ‖z‖² at most `trace`.
 
         Add/remove: ‖Σ w zzᵀ‖ ≤ w·‖z‖². Replace: for two such matrices A, B ≥ 0 the inner product tr(AB) is not
-        negative, so ‖A − B‖² ≤ ‖A‖² + ‖B‖²: a factor √2, not 2.
+        negative, so ‖A − B‖² ≤ ‖A‖² + ‖B‖²: a factor √2, not 2. (Shares of a person's rows are rounded entry by entry,
+        after which A need not be ≥ 0: there it is 2.)
         """
-        return (self.weight * trace) ** 2 * (1 if self.neighbours == ADD_REMOVE else 2)
+        return (self.weight * trace) ** 2 * (1 if self.neighbours == ADD_REMOVE else 2 if self.unit == 1 else 4)

@@ -56,12 +56,15 @@ class Arrays:
 
 
 def label_matrix(label: Label | None, found: Whole64, unit: int) -> Whole64:
-    """Return labels as whole numbers, a column each: ±unit for two classes, unit in one place of several, an amount."""
+    """Return labels as whole numbers, a column each: ±unit for two classes, unit in one place of several, an amount.
+
+    `unit` is a multiple of UNIT.
+    """
     match label:
         case None:
             return np.empty((len(found), 0), dtype=np.int64)
         case Amount():
-            return (found * unit // UNIT)[:, None]
+            return (found * (unit // UNIT))[:, None]
         case Classes(values=values) if len(values) == 2:  # noqa: PLR2004
             return ((2 * found - 1) * unit)[:, None]
         case _:
