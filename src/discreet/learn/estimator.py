@@ -39,8 +39,8 @@ class Estimator:
 
     schema: Schema | None
     spend: Measure | None
-    target: str | None
     features: Sequence[str] | None
+    target: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 scikit-learn's manner
         """Return what the model was made with, by name."""
@@ -74,7 +74,7 @@ class Estimator:
             non_deterministic=True,
         )
 
-    _estimator_type = "regressor"
+    _estimator_type = "clusterer"
 
     def recipe(self) -> Recipe:
         """Return how the model is trained."""
@@ -174,13 +174,14 @@ class Estimator:
 
     def scores(self, X: Any) -> Any:  # noqa: ANN401, N803
         """Return x·w for rows of an array or a data frame, a column for each class."""
-        task: Task = self._fitted("task_")
-        rows = task.design.code(read_columns(Task(task.design, None), self.domains_, X, None))
-        exact = np.column_stack([rows.numbers, np.zeros((len(rows), rows.width - rows.numbers.shape[1]))])
-        np.put_along_axis(exact, rows.codes, 1024.0, axis=1)
-        return exact @ self.fitted_["coefficients"] / 1024.0
+        return self.image(X) @ self.fitted_["coefficients"]
 
-    def _fitted(self, name: str) -> Any:  # noqa: ANN401
+    def image(self, X: Any) -> Any:  # noqa: ANN401, N803
+        """Return rows of an array or a data frame as the model sees them, in units of 1."""
+        task: Task = self.fitted("task_")
+        return task.design.code(read_columns(Task(task.design, None), self.domains_, X, None)).dense()
+
+    def fitted(self, name: str) -> Any:  # noqa: ANN401
         if not hasattr(self, name):
             raise InvalidArgument(f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn")
         return getattr(self, name)

@@ -68,12 +68,21 @@ class CodedRows:
             found[part] = (whole * whole).sum(axis=1)
         return found
 
+    def dense(self) -> NDArray[np.float64]:
+        """Return the rows with all columns written out, in units of 1."""
+        rows = np.zeros((len(self), self.width))
+        rows[:, : self.numbers.shape[1]] = self.numbers / UNIT
+        np.put_along_axis(rows, self.codes, 1.0, axis=1)
+        return rows
+
     def gram(self, labels: Whole64) -> tuple[Whole64, Whole64, Whole64]:
         """Return Σ x xᵀ, Σ x yᵀ and Σ y² over the rows, exactly; `labels` has one row for each row, below 2^18."""
         square = np.zeros((self.width, self.width), dtype=np.int64)
         for part in self.parts():
             square += self._square(part)
-        cross = np.stack([self.push(label * self.weights) for label in labels.T], axis=1)
+        cross = np.zeros((self.width, labels.shape[1]), dtype=np.int64)
+        for place, label in enumerate(labels.T):
+            cross[:, place] = self.push(label * self.weights)
         return square, cross, self.weights @ labels**2
 
     def _square(self, part: slice) -> Whole64:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
-from typing import Any
-
-import numpy as np
 
 from ...data.schema import Schema
 from ...privacy.measures import Measure
@@ -15,12 +12,13 @@ from ..coding.design import design_of
 from ..coding.label import Amount, amount_of
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
-from ..task import Floats, Recipe, Task
+from ..task import Recipe, Task
+from .regressor import Regressor
 
 __all__ = ["LinearRegression"]
 
 
-class LinearRegression(Estimator):
+class LinearRegression(Regressor, Estimator):
     """Predict a number as a linear function of the others.
 
     One release: Σ (x, y)(x, y)ᵀ with Gaussian noise, exact integers before it; a curator takes the sums from the store,
@@ -36,8 +34,6 @@ class LinearRegression(Estimator):
     >>> bool(np.abs(model.predict([[2], [8]]) - [200, 800]).max() < 40)
     True
     """
-
-    _estimator_type = "regressor"
 
     def __init__(
         self,
@@ -58,27 +54,16 @@ class LinearRegression(Estimator):
         """Return what the model learns."""
         return Task(design_of(self.columns(domains)), amount_of(*self.goal(domains)))
 
-    def predict(self, X: Any) -> Floats:  # noqa: ANN401, N803
-        """Return the predicted number of each row, within the declared bounds."""
-        label: Amount = self._fitted("task_").label
-        return label.values(self.scores(X)[:, 0])
-
-    def score(self, X: Any, y: Any) -> float:  # noqa: ANN401, N803
-        """Return R² on rows that are yours to look at: 1 is perfect, 0 is no better than their mean."""
-        given = np.asarray(y, dtype=np.float64).ravel()
-        left = ((given - self.predict(X)) ** 2).sum()
-        return float(1 - left / ((given - given.mean()) ** 2).sum())
-
     @property
     def coef_(self) -> dict[str, float]:
         """The coefficients, in the target's units: of a number, from its middle to its upper bound."""
-        label: Amount = self._fitted("task_").label
+        label: Amount = self.fitted("task_").label
         found = self.fitted_["coefficients"][:, 0] * label.half
         return dict(zip(self.task_.design.labels, found.tolist(), strict=True))
 
     def coef_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
         """Return an interval for each coefficient: the noise and the sampling of rows, to first order."""
-        label: Amount = self._fitted("task_").label
+        label: Amount = self.fitted("task_").label
         wide = NormalDist().inv_cdf((1 + level) / 2) * self.fitted_["deviations"][:, 0] * label.half
         return {
             name: (value - float(reach), value + float(reach))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from numpy.typing import NDArray
 
 from ...data.schema import Schema
 from ...privacy.measures import Measure
@@ -14,13 +11,13 @@ from ..coding.design import design_of
 from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.steps import Descent
-from ..task import Floats, Recipe, Task
-from .classifier import accuracy, chances_of, class_array, class_of
+from ..task import Recipe, Task
+from .classifier import Classifier
 
 __all__ = ["LogisticRegression"]
 
 
-class LogisticRegression(Estimator):
+class LogisticRegression(Classifier, Estimator):
     """Predict one of several public classes from scaled numbers and listed values.
 
     A fifth of the budget buys second moments: a start, and the space in which `steps` noisy gradient steps do the rest.
@@ -35,8 +32,6 @@ class LogisticRegression(Estimator):
     >>> model.predict([[20], [95]]).tolist()
     [False, True]
     """
-
-    _estimator_type = "classifier"
 
     def __init__(
         self,
@@ -59,25 +54,3 @@ class LogisticRegression(Estimator):
     def task(self, domains: Mapping[str, Domain]) -> Task:
         """Return what the model learns."""
         return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, as declared."""
-        return class_array(self)
-
-    def decision_function(self, X: Any) -> Floats:  # noqa: ANN401, N803
-        """Return the log-odds of the second class, or a score for each of several."""
-        found = self.scores(X)
-        return found[:, 0] if found.shape[1] == 1 else found
-
-    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401, N803
-        """Return the chance of each class."""
-        return chances_of(self.scores(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
-        """Return the likeliest class of each row."""
-        return class_of(self, self.scores(X))
-
-    def score(self, X: Any, y: Any) -> float:  # noqa: ANN401, N803
-        """Return the share of rows, yours to look at, whose class is found."""
-        return accuracy(self.predict(X), y)

@@ -12,7 +12,7 @@ from ..coding.design import Design
 from ..coding.feature import UNIT, Numeric, OneHot
 from ..coding.label import Amount, Classes, Label
 
-__all__ = ["Amounts", "Column", "Where", "column_expressions", "label_expressions", "product", "there"]
+__all__ = ["Amounts", "Column", "Where", "column_expressions", "square_of", "label_expressions", "product", "there"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,12 @@ def product(one: Column, other: Column) -> tuple[Expression, int] | None:
         case Amounts(expression=expression), Where(condition=condition):
             return _chosen(condition, expression), UNIT
     raise AssertionError
+
+
+def square_of(column: Amounts) -> Expression:
+    """Return ⌊u²/UNIT⌋ of a column u."""
+    square = Call(Function.MULTIPLY, (column.expression, column.expression))
+    return Call(Function.FLOOR, (Call(Function.MULTIPLY, (square, Constant(Fraction(1, UNIT)))),))
 
 
 def _chosen(condition: Expression, expression: Expression) -> Expression:

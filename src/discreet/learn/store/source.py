@@ -21,12 +21,12 @@ from ...query.domains.domain_of import domain_of
 from ..coding.cells import Cells, Listed, steps_of
 from ..coding.design import Design, domain_is_ordered
 from ..coding.feature import UNIT
-from ..coding.label import Label
+from ..coding.label import Classes, Label
 from ..coding.rows import CodedRows, Whole64
 from ..training.gram import ExactMoments
 from ..training.influence import Influence
-from ..training.source import Arrays, label_matrix
-from .columns import Column, column_expressions, label_expressions, product, there
+from ..training.source import Arrays, label_matrix, sums_by_class
+from .columns import Amounts, Column, column_expressions, label_expressions, product, square_of, there
 
 __all__ = ["FULL_WEIGHT", "Stored", "influence_of"]
 
@@ -78,6 +78,21 @@ class Stored:
             rows, found = self.rows(design, label)
             return rows.gram(label_matrix(label, found, unit))
         return self._totals(columns, labels, label, unit // UNIT)
+
+    def sums(self, design: Design, label: Classes, *, squares: bool) -> Whole64:
+        """Return the exact sums of each class, as totals by class if the store can work them out."""
+        columns = column_expressions(design, columns_of(self.relation))
+        if columns is None or len(columns) > MOST_TOTALS:
+            rows, found = self.rows(design, label)
+            return sums_by_class(rows, found, len(label.values), squares=squares)
+        wanted = [(column.expression, 1) if isinstance(column, Amounts) else (column.condition, UNIT) for column in columns]
+        if squares:
+            wanted += [(square_of(column), 1) for column in columns if isinstance(column, Amounts)]
+        terms = tuple(self._term(expression, None) for expression, _ in wanted)
+        only = tuple((value,) for value in label.values)
+        totals = self.engine.tally(Tally(self._labelled(label), (Field(label.name),), terms, self.share, only))
+        none, factors = (0,) * len(terms), np.array([factor for _, factor in wanted])
+        return np.array([totals.get((value,), none) for value in label.values], dtype=np.int64) * factors
 
     def _totals(self, columns: list[Column], labels: list[Column], label: Label | None, scale: int) -> ExactMoments:
         width = len(columns)

@@ -15,7 +15,7 @@ from ..coding.label import Amount, Classes, Label
 from ..coding.rows import CodedRows, Whole64
 from .gram import ExactMoments
 
-__all__ = ["Arrays", "Source", "label_matrix"]
+__all__ = ["Arrays", "Source", "label_matrix", "sums_by_class"]
 
 
 class Source(Protocol):
@@ -28,6 +28,21 @@ class Source(Protocol):
     def moments(self, design: Design, label: Label | None, unit: int) -> ExactMoments:
         """Return Σ x xᵀ, Σ x yᵀ and Σ y², where a label of 1 is `unit`."""
         ...
+
+
+    def sums(self, design: Design, label: Classes, *, squares: bool) -> Whole64:
+        """Return Σ x for each class, and beside it Σ ⌊u²/UNIT⌋ of each number u if wanted."""
+        ...
+
+
+def sums_by_class(rows: CodedRows, found: Whole64, classes: int, *, squares: bool) -> Whole64:
+    """Return Σ x over the rows of each class, and Σ ⌊u²/UNIT⌋ of its numbers."""
+    each = [np.where(found == place, rows.weights, 0) for place in range(classes)]
+    sums = np.stack([rows.push(weights) for weights in each])
+    if not squares:
+        return sums
+    second = (rows.numbers**2 // UNIT).astype(np.int64)
+    return np.column_stack([sums, np.stack([weights @ second for weights in each])])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +68,12 @@ class Arrays:
         """Return the exact second moments."""
         rows, found = self.rows(design, label)
         return rows.gram(label_matrix(label, found, unit))
+
+
+    def sums(self, design: Design, label: Classes, *, squares: bool) -> Whole64:
+        """Return the exact sums of each class."""
+        rows, found = self.rows(design, label)
+        return sums_by_class(rows, found, len(label.values), squares=squares)
 
 
 def label_matrix(label: Label | None, found: Whole64, unit: int) -> Whole64:
