@@ -30,12 +30,12 @@ from .body import Body, facts_of, write_body
 from .bounds import bounds_of
 from .explain import check_store, explain_plan
 from .explanation import Explanation
-from .learn import Model, learn
 from .order import order_of
 from .pay import Locks, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
+from .verbs.learn import Model, learn
 
 __all__ = ["Curator"]
 

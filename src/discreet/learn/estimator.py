@@ -22,11 +22,11 @@ from ..query.bounds.rows import columns_of, neighbours_of
 from ..query.domains.domain import Domain
 from .explanation import TrainingExplanation
 from .frame import read_columns
-from .task import Fitted, Recipe, Task, Training
+from .task import Fitted, Task, Training, TrainingRecipe
 from .training.influence import Influence
 from .training.source import Arrays
 
-__all__ = ["Estimator", "REQUIRED"]
+__all__ = ["REQUIRED", "Estimator"]
 
 REQUIRED: Any = type("REQUIRED", (), {"__repr__": lambda _: "REQUIRED"})()
 
@@ -42,7 +42,7 @@ class Estimator:
     features: Sequence[str] | None
     target: Any
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 scikit-learn's manner
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 scikit-learn's manner
         """Return what the model was made with, by name."""
         names = list(inspect.signature(type(self).__init__).parameters)[1:]
         return {name: getattr(self, name) for name in names}
@@ -76,7 +76,7 @@ class Estimator:
 
     _estimator_type = "clusterer"
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         raise NotImplementedError
 
@@ -97,7 +97,7 @@ class Estimator:
 
     def fit(
         self,
-        X: Any,  # noqa: ANN401, N803 scikit-learn's manner
+        X: Any,  # noqa: ANN401 scikit-learn's manner
         y: Any = None,  # noqa: ANN401
         *,
         ledger: Ledger | None = REQUIRED,
@@ -172,16 +172,17 @@ class Estimator:
             raise InvalidArgument(f"target={self.target!r} is none of the columns: {', '.join(domains)}")
         return self.target, domains[self.target]
 
-    def scores(self, X: Any) -> Any:  # noqa: ANN401, N803
+    def scores(self, X: Any) -> Any:  # noqa: ANN401
         """Return x·w for rows of an array or a data frame, a column for each class."""
         return self.image(X) @ self.fitted_["coefficients"]
 
-    def image(self, X: Any) -> Any:  # noqa: ANN401, N803
+    def image(self, X: Any) -> Any:  # noqa: ANN401
         """Return rows of an array or a data frame as the model sees them, in units of 1."""
         task: Task = self.fitted("task_")
         return task.design.code(read_columns(Task(task.design, None), self.domains_, X, None)).dense()
 
     def fitted(self, name: str) -> Any:  # noqa: ANN401
+        """Return something that was learned; refuses a model that was not fitted."""
         if not hasattr(self, name):
             raise InvalidArgument(f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn")
         return getattr(self, name)

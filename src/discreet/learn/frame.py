@@ -40,7 +40,7 @@ def _columns(table: Any, names: list[str]) -> dict[str, Any]:  # noqa: ANN401
             raise InvalidArgument(f"the table has no column {', '.join(missing)}; it has {', '.join(map(str, have))}")
         return {name: np.asarray(table[name]) for name in names}
     array = np.asarray(table)
-    if array.ndim != 2 or array.shape[1] != len(names):  # noqa: PLR2004 rows and columns
+    if array.ndim != 2 or array.shape[1] != len(names):
         raise InvalidArgument(
             f"X has shape {array.shape}; expected 2 dimensions with {len(names)} columns: {', '.join(names)}"
         )

@@ -39,7 +39,7 @@ def noisy_sum(
 ) -> NoisySum:
     """Return Σ clip(v, norm) + noise of `multiplier`·norm over the rows v of a matrix: one step of DP-SGD.
 
-    Rows are scaled down to the norm, rounded towards zero onto a grid of norm/2^20, and their *whole* norms are checked;
+    Rows are scaled down to the norm, rounded towards zero onto a grid of norm/2^20, and their whole norms are checked;
     the sum is exact, and the noise discrete Gaussian. Nothing is charged here: charge `event` (with `Sampled` and
     `Repeated` for mini-batches, see `dp.dp_sgd`) before you call it.
 
@@ -52,7 +52,7 @@ def noisy_sum(
     Refuses what is no matrix; entries that are not finite count as 0.
     """
     given = np.asarray(vectors, dtype=np.float64)
-    if given.ndim != 2:  # noqa: PLR2004 rows and columns
+    if given.ndim != 2:
         raise InvalidArgument(f"noisy_sum takes a matrix with a vector in each row, got {given.ndim} dimensions")
     whole = _clipped(np.nan_to_num(given, nan=0.0, posinf=0.0, neginf=0.0), float(norm))
     factor = 1 if neighbours == ADD_REMOVE else 2

@@ -59,9 +59,7 @@ def model_from_json(text: str, kinds: Mapping[str, type[Estimator]]) -> Estimato
     """
     try:
         data = json.loads(text)
-        if data["model"] != 1:
-            raise KeyError
-        model = kinds[data["kind"]](**data["params"])
+        model = {1: kinds}[data["model"]][data["kind"]](**data["params"])
         domains = {name: _domain_from_json(given) for name, given in data["columns"].items()}
         return model.restore(domains, arrays_from_json(data["fitted"]))
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -71,7 +69,10 @@ def model_from_json(text: str, kinds: Mapping[str, type[Estimator]]) -> Estimato
 def _domain_to_json(domain: Domain) -> dict[str, Any]:
     kind = next(name for name, known in _DOMAINS.items() if isinstance(domain, known))
     fields = {name: getattr(domain, name) for name in type(domain).__dataclass_fields__}
-    return {"kind": kind, **{name: str(value) if isinstance(value, Fraction) else value for name, value in fields.items()}}
+    return {
+        "kind": kind,
+        **{name: str(value) if isinstance(value, Fraction) else value for name, value in fields.items()},
+    }
 
 
 def _domain_from_json(given: dict[str, Any]) -> Domain:
@@ -81,4 +82,3 @@ def _domain_from_json(given: dict[str, Any]) -> Domain:
     if "step" in fields:
         fields["step"] = Fraction(fields["step"])
     return _DOMAINS[given["kind"]](**fields)  # type: ignore[no-any-return]
-

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ..noise import Bits
 from ..privacy.events import Event
 from ..privacy.measures import Measure
-from .coding.design import Design
+from .coding.design import ModelDesign
 from .coding.label import Label
 from .training.budget import Release, events_of
 from .training.influence import Influence
 from .training.source import Source
 
-__all__ = ["Fitted", "Floats", "Recipe", "Task", "Training"]
+__all__ = ["Fitted", "Floats", "Task", "Training", "TrainingRecipe"]
 
 Floats = NDArray[float64]
 Fitted = Mapping[str, Floats]
@@ -29,7 +29,7 @@ Fitted = Mapping[str, Floats]
 class Task:
     """Predict a label from a design; or, with no label, describe the rows."""
 
-    design: Design
+    design: ModelDesign
     label: Label | None
 
 
@@ -46,7 +46,7 @@ class Training:
         return events_of(self.releases)
 
 
-class Recipe(Protocol):
+class TrainingRecipe(Protocol):
     """How one kind of model is trained."""
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:

@@ -14,13 +14,13 @@ from ...query.domains.domain import Day, Domain, Second, Texts, Whole
 from .bins import BINS, public_edges
 from .cells import Cells
 from .feature import UNIT, Bins, Feature, Numeric, OneHot
-from .rows import CodedRows
+from .rows import CodedRows, Whole64
 
-__all__ = ["Design", "design_of"]
+__all__ = ["ModelDesign", "design_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class ModelDesign:
     """Features in the order of a model's columns: numbers first, then one block each; the constant comes last."""
 
     features: tuple[Feature, ...]
@@ -45,7 +45,7 @@ class Design:
         """Where each feature's columns begin."""
         return tuple(accumulate((feature.width for feature in self.features), initial=0))[:-1]
 
-    def code(self, columns: Mapping[str, Cells], weights: Sequence[int] | None = None) -> CodedRows:
+    def code(self, columns: Mapping[str, Cells], weights: Sequence[int] | Whole64 | None = None) -> CodedRows:
         """Return the rows of a table as a model sees them; `weights` says how often each counts."""
         coded = [feature.code(columns[feature.name]) for feature in self.features]  # type: ignore[arg-type]
         count = len(coded[0])
@@ -67,7 +67,7 @@ def design_of(
     binned: bool = False,
     bins: int = BINS,
     edges: Mapping[str, Sequence[float]] | None = None,
-) -> Design:
+) -> ModelDesign:
     """Choose the features of a table's columns from what is public about them.
 
         a listed value, yes or no       one column each
@@ -87,12 +87,10 @@ def design_of(
         raise InvalidArgument("a model needs at least one column besides its target")
     given = edges or {}
     features = [_feature(name, domain, binned, bins, given.get(name)) for name, domain in domains.items()]
-    return Design(tuple(sorted(features, key=lambda feature: not isinstance(feature, Numeric))))
+    return ModelDesign(tuple(sorted(features, key=lambda feature: not isinstance(feature, Numeric))))
 
 
-def _feature(
-    name: str, domain: Domain, binned: bool, bins: int, edges: Sequence[float] | None
-) -> Feature:
+def _feature(name: str, domain: Domain, binned: bool, bins: int, edges: Sequence[float] | None) -> Feature:
     if domain_is_ordered(domain):
         low, high = domain.low, domain.high  # type: ignore[union-attr]
         if edges is not None:
@@ -104,7 +102,7 @@ def _feature(
         raise InvalidArgument(
             f"{name} is free text, whose values are not public; declare Category([...]), or leave the column out"
         )
-    values: tuple[KeyValue | None, ...] = domain.keys  # type: ignore[union-attr, assignment]
+    values: tuple[KeyValue | None, ...] = domain.keys  # type: ignore[assignment]
     return OneHot(name, tuple(value for value in values if value is not None))
 
 

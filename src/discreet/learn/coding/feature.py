@@ -11,6 +11,7 @@ UNIT·√features whatever it holds, so no row is ever clipped and no float deci
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -110,7 +111,7 @@ class Bins:
     def labels(self) -> tuple[str, ...]:
         """The names of its columns."""
         ends = (self.low, *self.edges, self.high)
-        return (*(f"{self.name}[{a},{b})" for a, b in zip(ends, ends[1:], strict=False)), f"{self.name}=NULL")
+        return (*(f"{self.name}[{a},{b})" for a, b in pairwise(ends)), f"{self.name}=NULL")
 
     def code(self, cells: Steps) -> Codes:
         """Return which of the columns holds UNIT, for each cell."""

@@ -76,10 +76,10 @@ def classes_of(name: str, domain: Domain) -> Classes:
     if keys is None:
         why = "free text" if isinstance(domain, Texts) else "a number"
         raise InvalidArgument(
-            f"{name} is {why}, whose classes are not public; declare it as Category([...]) or Boolean(), never from data"
+            f"{name} is {why}, whose classes are not public; declare Category([...]) or Boolean(), never from data"
         )
     values = tuple(value for value in keys if value is not None)
-    if len(values) < 2:  # noqa: PLR2004 a class and another
+    if len(values) < 2:
         raise InvalidArgument(f"{name} has one class only; a classifier needs at least two")
     return Classes(name, values)
 

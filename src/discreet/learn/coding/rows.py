@@ -43,7 +43,7 @@ class CodedRows:
         """Return x·v for every row, exactly; entries of v are below 2^31."""
         narrow = self.numbers.shape[1]
         found = UNIT * vector[self.codes].sum(axis=1)
-        return found + (self.numbers @ vector[:narrow].astype(np.float64)).astype(np.int64)
+        return np.asarray(found + (self.numbers @ vector[:narrow].astype(np.float64)).astype(np.int64))
 
     def push(self, factors: Whole64) -> Whole64:
         """Return Σ factor·x over the rows, exactly; factors, weights included, are below 2^24."""

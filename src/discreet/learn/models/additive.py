@@ -14,7 +14,7 @@ from ..effects import Effects
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
 from ..recipes.steps import Descent
-from ..task import Recipe, Task
+from ..task import Task, TrainingRecipe
 from .classifier import Classifier
 from .regressor import Regressor
 
@@ -33,7 +33,8 @@ class AdditiveClassifier(Classifier, Estimator):
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 99), "works": dp.Boolean()})
     >>> age = np.tile(np.arange(100), 100)
     >>> model = AdditiveClassifier(people, "works", dp.ApproxDP(1, 1e-6), bins=10)
-    >>> model = model.fit(age[:, None], (age >= 20) & (age < 70), ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
+    >>> ledger, works = dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)), (age >= 20) & (age < 70)
+    >>> model = model.fit(age[:, None], works, ledger=ledger)
     >>> model.predict([[10], [45], [85]]).tolist()
     [False, True, False]
     """
@@ -54,7 +55,7 @@ class AdditiveClassifier(Classifier, Estimator):
         self.schema, self.target, self.spend, self.features = schema, target, spend, features
         self.bins, self.edges, self.steps, self.clip, self.rate = bins, edges, steps, clip, rate
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return Descent(self.steps, self.clip, self.rate)
 
@@ -65,7 +66,7 @@ class AdditiveClassifier(Classifier, Estimator):
 
     @property
     def effects_(self) -> Effects:
-        """What each bin of each column adds to the score of the second class (or of each of several), with its error."""
+        """What each bin of each column adds to the score of the second class (or the first of several), with error."""
         return Effects.of(self.fitted("task_"), self.fitted_)
 
 
@@ -98,7 +99,7 @@ class AdditiveRegressor(Regressor, Estimator):
         self.schema, self.target, self.spend, self.features = schema, target, spend, features
         self.bins, self.edges, self.lift = bins, edges, lift
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return LeastSquares(self.lift)
 

@@ -14,7 +14,7 @@ from ..coding.design import design_of
 from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.sums import ClassSums
-from ..task import Floats, Recipe, Task
+from ..task import Floats, Task, TrainingRecipe
 from .classifier import Classifier
 
 __all__ = ["NearestCentroid"]
@@ -44,7 +44,7 @@ class NearestCentroid(Classifier, Estimator):
     ) -> None:
         self.schema, self.target, self.spend, self.features = schema, target, spend, features
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return ClassSums()
 
@@ -59,7 +59,7 @@ class NearestCentroid(Classifier, Estimator):
         counts = np.maximum(self.fitted_["sums"][:, -1:], float(self.fitted_["deviations"][0]))
         return np.asarray(np.clip(self.fitted_["sums"] / counts, -1.0, 1.0))
 
-    def scores(self, X: Any) -> Floats:  # noqa: ANN401, N803
+    def scores(self, X: Any) -> Floats:  # noqa: ANN401
         """Return minus the squared distance to each centroid."""
         image, centroids = self.image(X), self.centroids_
         return np.asarray(2 * image @ centroids.T - (centroids**2).sum(axis=1))

@@ -19,25 +19,25 @@ class Classifier:
     _estimator_type = "classifier"
 
     @property
-    def classes_(self: Any) -> NDArray[Any]:  # noqa: ANN401, D401
+    def classes_(self: Any) -> NDArray[Any]:
         """The classes, as declared."""
         label: Classes = self.fitted("task_").label
         return np.array(label.values)
 
-    def decision_function(self: Any, X: Any) -> Floats:  # noqa: ANN401, N803
+    def decision_function(self: Any, X: Any) -> Floats:  # noqa: ANN401
         """Return the log-odds of the second class, or a score for each of several."""
         found: Floats = self.scores(X)
         return found[:, 0] if found.shape[1] == 1 else found
 
-    def predict_proba(self: Any, X: Any) -> Floats:  # noqa: ANN401, N803
+    def predict_proba(self: Any, X: Any) -> Floats:  # noqa: ANN401
         """Return the chance of each class."""
         return chances_of(self.scores(X))
 
-    def predict(self: Any, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
+    def predict(self: Any, X: Any) -> NDArray[Any]:  # noqa: ANN401
         """Return the likeliest class of each row."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
-    def score(self: Any, X: Any, y: Any) -> float:  # noqa: ANN401, N803
+    def score(self: Any, X: Any, y: Any) -> float:  # noqa: ANN401
         """Return the share of rows, yours to look at, whose class is found."""
         return float(np.mean(self.predict(X) == np.asarray(y).ravel()))
 

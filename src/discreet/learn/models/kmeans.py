@@ -15,7 +15,7 @@ from ...query.domains.domain import Domain
 from ..coding.design import design_of
 from ..estimator import Estimator
 from ..recipes.clusters import Clusters
-from ..task import Floats, Recipe, Task
+from ..task import Floats, Task, TrainingRecipe
 
 __all__ = ["KMeans"]
 
@@ -53,7 +53,7 @@ class KMeans(Estimator):
         """No column is predicted."""
         return
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         clusters = whole(self.clusters, "clusters", least=1, most=1_000)
         return Clusters(clusters, whole(self.rounds, "rounds", least=1, most=100))
@@ -68,7 +68,7 @@ class KMeans(Estimator):
         self.fitted("task_")
         return self.fitted_["centres"]
 
-    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: ANN401, N803
+    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: ANN401
         """Return which centre is nearest to each row."""
         image, centres = self.image(X)[:, :-1], self.cluster_centers_
         return np.asarray((2 * image @ centres.T - (centres**2).sum(axis=1)).argmax(axis=1))

@@ -12,7 +12,7 @@ from ..coding.design import design_of
 from ..coding.label import Amount, amount_of
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
-from ..task import Recipe, Task
+from ..task import Task, TrainingRecipe
 from .regressor import Regressor
 
 __all__ = ["LinearRegression"]
@@ -46,7 +46,7 @@ class LinearRegression(Regressor, Estimator):
     ) -> None:
         self.schema, self.target, self.spend, self.features, self.lift = schema, target, spend, features, lift
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return LeastSquares(self.lift)
 
@@ -62,9 +62,10 @@ class LinearRegression(Regressor, Estimator):
         return dict(zip(self.task_.design.labels, found.tolist(), strict=True))
 
     def coef_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Return an interval for each coefficient: the noise and the sampling of rows, to first order."""
+        """Return an interval for each coefficient: the noise, the sampling of rows and the lifting, to first order."""
         label: Amount = self.fitted("task_").label
-        wide = NormalDist().inv_cdf((1 + level) / 2) * self.fitted_["deviations"][:, 0] * label.half
+        found = {name: array[:, 0] * label.half for name, array in self.fitted_.items() if name != "count"}
+        wide = NormalDist().inv_cdf((1 + level) / 2) * found["deviations"] + found["biases"]
         return {
             name: (value - float(reach), value + float(reach))
             for (name, value), reach in zip(self.coef_.items(), wide, strict=True)

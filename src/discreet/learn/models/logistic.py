@@ -11,7 +11,7 @@ from ..coding.design import design_of
 from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.steps import Descent
-from ..task import Recipe, Task
+from ..task import Task, TrainingRecipe
 from .classifier import Classifier
 
 __all__ = ["LogisticRegression"]
@@ -47,7 +47,7 @@ class LogisticRegression(Classifier, Estimator):
         self.schema, self.target, self.spend, self.features = schema, target, spend, features
         self.steps, self.clip, self.rate = steps, clip, rate
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return Descent(self.steps, self.clip, self.rate)
 

@@ -16,7 +16,7 @@ from ..coding.feature import Numeric
 from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.sums import ClassSums
-from ..task import Fitted, Floats, Recipe, Task
+from ..task import Fitted, Floats, Task, TrainingRecipe
 from .classifier import Classifier
 
 __all__ = ["CategoricalNB", "GaussianNB"]
@@ -34,7 +34,8 @@ class CategoricalNB(Classifier, Estimator):
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 99), "works": dp.Boolean()})
     >>> age = np.tile(np.arange(100), 100)
     >>> model = CategoricalNB(people, "works", dp.ApproxDP(1, 1e-6), bins=10)
-    >>> model = model.fit(age[:, None], (age >= 20) & (age < 70), ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
+    >>> ledger, works = dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)), (age >= 20) & (age < 70)
+    >>> model = model.fit(age[:, None], works, ledger=ledger)
     >>> model.predict([[10], [45], [85]]).tolist()
     [False, True, False]
     """
@@ -52,7 +53,7 @@ class CategoricalNB(Classifier, Estimator):
         self.schema, self.target, self.spend, self.features = schema, target, spend, features
         self.bins, self.edges = bins, edges
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return ClassSums()
 
@@ -61,7 +62,7 @@ class CategoricalNB(Classifier, Estimator):
         design = design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
         return Task(design, classes_of(*self.goal(domains)))
 
-    def scores(self, X: Any) -> Floats:  # noqa: ANN401, N803
+    def scores(self, X: Any) -> Floats:  # noqa: ANN401
         """Return log P(class) + Σ log P(column | class)."""
         image = self.image(X)
         return np.asarray(image @ _log_table(self.task_, self.fitted_).T)
@@ -104,7 +105,7 @@ class GaussianNB(Classifier, Estimator):
     ) -> None:
         self.schema, self.target, self.spend, self.features = schema, target, spend, features
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return ClassSums(squares=True)
 
@@ -112,7 +113,7 @@ class GaussianNB(Classifier, Estimator):
         """Return what the model learns."""
         return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
 
-    def scores(self, X: Any) -> Floats:  # noqa: ANN401, N803
+    def scores(self, X: Any) -> Floats:  # noqa: ANN401
         """Return log P(class) + Σ log density of each number + Σ log P(value | class)."""
         image = self.image(X)
         numbers = sum(isinstance(feature, Numeric) for feature in self.task_.design.features)

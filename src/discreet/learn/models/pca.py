@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...query.domains.domain import Domain
 from ..coding.design import design_of
 from ..estimator import Estimator
 from ..recipes.components import Components
-from ..task import Floats, Recipe, Task
+from ..task import Floats, Task, TrainingRecipe
 
 __all__ = ["PCA"]
 
@@ -50,7 +50,7 @@ class PCA(Estimator):
         """No column is predicted."""
         return
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return Components()
 
@@ -73,11 +73,10 @@ class PCA(Estimator):
         self.fitted("task_")
         return self.fitted_["variances"][: self.components]
 
-    def transform(self, X: Any) -> Floats:  # noqa: ANN401, N803
+    def transform(self, X: Any) -> Floats:  # noqa: ANN401
         """Return each row's place along the directions."""
         return np.asarray((self.image(X)[:, :-1] - self.fitted_["mean"]) @ self.components_.T)
 
-    def fit_transform(self, X: Any, y: Any = None, **words: Any) -> Floats:  # noqa: ANN401, N803
+    def fit_transform(self, X: Any, y: Any = None, **words: Any) -> Floats:  # noqa: ANN401
         """Fit, and return each row's place."""
-        fitted: Self = self.fit(X, y, **words)
-        return fitted.transform(X)
+        return self.fit(X, y, **words).transform(X)

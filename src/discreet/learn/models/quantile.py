@@ -12,7 +12,7 @@ from ..coding.design import design_of
 from ..coding.label import amount_of
 from ..estimator import Estimator
 from ..recipes.steps import Descent
-from ..task import Recipe, Task
+from ..task import Task, TrainingRecipe
 from .regressor import Regressor
 
 __all__ = ["QuantileRegression"]
@@ -47,7 +47,7 @@ class QuantileRegression(Regressor, Estimator):
         self.schema, self.target, self.spend, self.features = schema, target, spend, features
         self.at, self.steps, self.clip, self.rate = at, steps, clip, rate
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         if not 0 < self.at < 1:
             raise InvalidArgument(f"at is a share between 0 and 1, got {self.at}")

@@ -17,12 +17,12 @@ class Regressor:
 
     _estimator_type = "regressor"
 
-    def predict(self: Any, X: Any) -> Floats:  # noqa: ANN401, N803
+    def predict(self: Any, X: Any) -> Floats:  # noqa: ANN401
         """Return the predicted number of each row, within the declared bounds."""
         label: Amount = self.fitted("task_").label
         return label.values(self.scores(X)[:, 0])
 
-    def score(self: Any, X: Any, y: Any) -> float:  # noqa: ANN401, N803
+    def score(self: Any, X: Any, y: Any) -> float:  # noqa: ANN401
         """Return R² on rows that are yours to look at: 1 is perfect, 0 is no better than their mean."""
         return r_squared(self.predict(X), y)
 

@@ -66,7 +66,7 @@ class Clusters:
             axis, sign = (place // 2) % len(directions), 1 - 2 * (place % 2)
             reach = 1.0 + place // (2 * len(directions))
             places.append(found["mean"] + sign * reach * spreads[axis] * directions[axis])
-        return np.clip(np.array(places), -1.0, 1.0)
+        return np.asarray(np.clip(np.array(places), -1.0, 1.0))
 
 
 def nearest(rows: CodedRows, centres: Floats) -> Whole64:
@@ -77,4 +77,4 @@ def nearest(rows: CodedRows, centres: Floats) -> Whole64:
     distances = np.stack(
         [2 * rows.margins(np.ascontiguousarray(c)) - o for c, o in zip(wide, own, strict=True)], axis=1
     )
-    return distances.argmax(axis=1)
+    return np.asarray(distances.argmax(axis=1))

@@ -11,11 +11,11 @@ from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Label
-from ..task import Fitted, Task, Training
+from ..task import Fitted, Floats, Task, Training
 from ..training.budget import Slice, divide
 from ..training.gram import Moments, gram_slice, release_moments
 from ..training.influence import Influence
-from ..training.ridge import spectrum_of
+from ..training.ridge import lift_of, spectrum_of
 from ..training.source import Source
 
 __all__ = ["LeastSquares", "label_unit", "moments_of", "moments_slice"]
@@ -29,7 +29,7 @@ def label_unit(task: Task) -> int:
 def _labels(label: Label | None) -> int:
     if label is None:
         return 0
-    return 1 if isinstance(label, Amount) or len(label.values) == 2 else len(label.values)  # noqa: PLR2004
+    return 1 if isinstance(label, Amount) or len(label.values) == 2 else len(label.values)
 
 
 def moments_slice(task: Task, influence: Influence) -> Slice:
@@ -39,9 +39,7 @@ def moments_slice(task: Task, influence: Influence) -> Slice:
     return gram_slice(task.design.squared_norm, own, task.design.width, labels, influence)
 
 
-def moments_of(
-    task: Task, training: Training, source: Source, *, place: int = 0, bits: Bits | None = None
-) -> Moments:
+def moments_of(task: Task, training: Training, source: Source, *, place: int = 0, bits: Bits | None = None) -> Moments:
     """Release the moments of a task; a label of 1 is 1 in them."""
     unit = label_unit(task)
     exact = source.moments(task.design, task.label, unit)
@@ -72,11 +70,12 @@ class LeastSquares:
         return {
             "coefficients": coefficients,
             "deviations": _deviations(moments, inverse, coefficients, across),
+            "biases": np.abs(lift_of(moments, self.lift) * inverse @ coefficients),  # what lifting pulls towards 0
             "count": np.array([moments.count]),
         }
 
 
-def _deviations(moments: Moments, inverse: np.ndarray, coefficients: np.ndarray, across: float) -> np.ndarray:  # type: ignore[type-arg]
+def _deviations(moments: Moments, inverse: Floats, coefficients: Floats, across: float) -> Floats:
     """Estimate how far each coefficient is off: by the noise that was added, and by which rows happened to be there.
 
     To first order ŵ − w = A⁻¹(N_b − N_A w) + sampling. The first has variance (A⁻¹A⁻ᵀ)·(σ_b²/2 + σ²(‖w‖² + w_i²)/2),

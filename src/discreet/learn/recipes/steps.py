@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -14,10 +13,11 @@ from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes
+from ..coding.rows import Whole64
 from ..task import Fitted, Floats, Task, Training
 from ..training.budget import Slice, divide
 from ..training.influence import Influence
-from ..training.residual import ONE, logistic, pinball, softmax
+from ..training.residual import FULL, ONE, logistic, pinball, softmax
 from ..training.ridge import solve
 from ..training.source import Source, label_matrix
 from ..training.steps import Residual, descend, whiten, whole_clip
@@ -62,34 +62,34 @@ class Descent:
         )
         return {
             "coefficients": coefficients,
-            "deviations": self._deviations(training, whitened.floats, whitened.clip, whitened.unit * moments.count),
+            "deviations": self._deviations(training, whitened.floats, whitened.unit * moments.count),
             "count": np.array([moments.count]),
         }
 
-    def _loss(self, task: Task, found: np.ndarray) -> tuple[np.ndarray, Residual, float]:  # type: ignore[type-arg]
+    def _loss(self, task: Task, found: Whole64) -> tuple[Whole64, Residual, float]:
         match task.label:
             case Amount():
                 at = 0.5 if self.at is None else self.at
                 return (found * (ONE // UNIT))[:, None], partial(pinball, at=at, width=1 / 32), 1.0
-            case Classes(values=values) if len(values) == 2:  # noqa: PLR2004
+            case Classes(values=values) if len(values) == 2:
                 return found[:, None], logistic, 2.0
             case Classes():
                 return label_matrix(task.label, found, 1), softmax, 4.0
             case _:
                 raise InvalidArgument("a model that is trained in steps predicts something; give its target")
 
-    def _deviations(self, training: Training, matrix: Floats, clip: int, scale: float) -> Floats:
+    def _deviations(self, training: Training, matrix: Floats, scale: float) -> Floats:
         """Return the deviation that the noise of the steps leaves in each coefficient.
 
         Around the minimum a step is w ← (1 − rate·h)w + rate·noise/n with a curvature h of at most ¼ in this space:
         the mean of m steps then has the noise's deviation/(h·√m).
         """
         noise = training.releases[1].noise
-        each = float(noise.scale) / (scale * UNIT * (1 << 14) * training.influence.unit)
+        each = float(noise.scale) / (scale * UNIT * FULL * training.influence.unit)
         spread = each / (0.25 * np.sqrt(max(1, self.steps // 2)))
         return np.asarray(np.sqrt((matrix**2).sum(axis=1)) * spread)[:, None]
 
 
 def _columns(task: Task) -> int:
     label = task.label
-    return len(label.values) if isinstance(label, Classes) and len(label.values) > 2 else 1  # noqa: PLR2004
+    return len(label.values) if isinstance(label, Classes) and len(label.values) > 2 else 1

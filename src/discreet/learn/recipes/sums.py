@@ -1,4 +1,4 @@
-"""Models of sums by class: one Gaussian vector of Σ x, Σ 1 and, if wanted, Σ x² for each class. A row is in one class."""
+"""Models of sums by class: one Gaussian vector of Σ x, Σ 1 and perhaps Σ x² for each class. A row is in one class."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Exact sums from a store: moments as totals of expressions, so that no row leaves it; rows, where a model needs them."""
+"""Exact sums from a store: moments as totals of expressions, so that no row leaves it; else its rows."""

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.domains.domain import Domain, Whole
-from ..coding.design import Design
+from ..coding.design import ModelDesign
 from ..coding.feature import UNIT, Numeric, OneHot
 from ..coding.label import Amount, Classes, Label
 
-__all__ = ["Amounts", "Column", "Where", "column_expressions", "square_of", "label_expressions", "product", "there"]
+__all__ = ["Amounts", "Column", "Flags", "column_expressions", "label_expressions", "product", "square_of", "there"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,17 @@ class Amounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Flags:
     """A column that holds UNIT where a condition is true, else 0; `feature` names whose value it is."""
 
     condition: Expression
     feature: str
 
 
-Column: TypeAlias = Amounts | Where
+Column: TypeAlias = Amounts | Flags
 
 
-def column_expressions(design: Design, domains: dict[str, Domain]) -> list[Column] | None:
+def column_expressions(design: ModelDesign, domains: dict[str, Domain]) -> list[Column] | None:
     """Return every column of a design; None if a store cannot work one out (days and bins)."""
     found: list[Column] = []
     for feature in design.features:
@@ -42,11 +42,11 @@ def column_expressions(design: Design, domains: dict[str, Domain]) -> list[Colum
             case Numeric() if isinstance(domain, Whole):
                 found.append(Amounts(_scaled(feature, domain)))
             case OneHot(name=name, values=values):
-                found += [Where(_is(name, value), name) for value in values]
-                found.append(Where(_other(name, values), name))
+                found += [Flags(_is(name, value), name) for value in values]
+                found.append(Flags(_other(name, values), name))
             case _:
                 return None
-    return [*found, Where(Constant(True), "1")]
+    return [*found, Flags(Constant(True), "1")]
 
 
 def label_expressions(label: Label, domain: Domain) -> list[Column]:
@@ -58,7 +58,7 @@ def label_expressions(label: Label, domain: Domain) -> list[Column]:
             sign = Call(Function.CASE, (_is(name, second), Constant(UNIT), Constant(-UNIT)))
             return [Amounts(sign)]
         case Classes(name=name, values=values):
-            return [Where(_is(name, value), name) for value in values]
+            return [Flags(_is(name, value), name) for value in values]
 
 
 def there(label: Label) -> Expression:
@@ -71,7 +71,7 @@ def there(label: Label) -> Expression:
 def product(one: Column, other: Column) -> tuple[Expression, int] | None:
     """Return an expression and a factor whose product is that of two columns; None if it is always 0."""
     match one, other:
-        case Where(), Where():
+        case Flags(), Flags():
             if one == other:
                 return one.condition, UNIT**2
             if one.feature == other.feature:
@@ -79,9 +79,9 @@ def product(one: Column, other: Column) -> tuple[Expression, int] | None:
             return Call(Function.AND, (one.condition, other.condition)), UNIT**2
         case Amounts(), Amounts():
             return Call(Function.MULTIPLY, (one.expression, other.expression)), 1
-        case Where(condition=condition), Amounts(expression=expression):
+        case Flags(condition=condition), Amounts(expression=expression):
             return _chosen(condition, expression), UNIT
-        case Amounts(expression=expression), Where(condition=condition):
+        case Amounts(expression=expression), Flags(condition=condition):
             return _chosen(condition, expression), UNIT
     raise AssertionError
 

@@ -16,10 +16,10 @@ from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
 from ...query.algebra.tree import Relation, Where
 from ...query.bounds.rows import columns_of, multiplicity, neighbours_of
 from ...query.bounds.shares import possible_shares
-from ...query.domains.domain import Domain, Scalar, Truth, Whole
+from ...query.domains.domain import Domain, Scalar, Whole
 from ...query.domains.domain_of import domain_of
 from ..coding.cells import Cells, Listed, steps_of
-from ..coding.design import Design, domain_is_ordered
+from ..coding.design import ModelDesign, domain_is_ordered
 from ..coding.feature import UNIT
 from ..coding.label import Classes, Label
 from ..coding.rows import CodedRows, Whole64
@@ -57,18 +57,18 @@ class Stored:
         """How a person's rows are kept in bounds."""
         return possible_shares(self.relation, keyed=False)[0]
 
-    def rows(self, design: Design, label: Label | None) -> tuple[CodedRows, Whole64]:
+    def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the distinct rows with their weights, coded."""
         domains = columns_of(self.relation)
         names = [feature.name for feature in design.features] + ([] if label is None else [label.name])
         keys = tuple(_key(name, domains[name]) for name in names)
-        totals = self.engine.tally(Tally(self._labelled(label), keys, (self._term(Constant(True), 1),), self.share))
+        totals = self.engine.tally(Tally(self._labelled(label), keys, (self._term(Constant(True)),), self.share))
         weights = np.fromiter((found[0] for found in totals.values()), dtype=np.int64, count=len(totals))
         columns = list(zip(*totals, strict=True)) or [()] * len(names)
         cells = {name: _cells(domains[name], column) for name, column in zip(names, columns, strict=True)}
         return Arrays(cells, weights).rows(design, label)
 
-    def moments(self, design: Design, label: Label | None, unit: int) -> ExactMoments:
+    def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
         """Return the exact second moments, as totals if the store can work them out."""
         domains = columns_of(self.relation)
         columns = column_expressions(design, domains)
@@ -79,20 +79,22 @@ class Stored:
             return rows.gram(label_matrix(label, found, unit))
         return self._totals(columns, labels, label, unit // UNIT)
 
-    def sums(self, design: Design, label: Classes, *, squares: bool) -> Whole64:
+    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
         """Return the exact sums of each class, as totals by class if the store can work them out."""
         columns = column_expressions(design, columns_of(self.relation))
         if columns is None or len(columns) > MOST_TOTALS:
             rows, found = self.rows(design, label)
             return sums_by_class(rows, found, len(label.values), squares=squares)
-        wanted = [(column.expression, 1) if isinstance(column, Amounts) else (column.condition, UNIT) for column in columns]
+        wanted = [
+            (column.expression, 1) if isinstance(column, Amounts) else (column.condition, UNIT) for column in columns
+        ]
         if squares:
             wanted += [(square_of(column), 1) for column in columns if isinstance(column, Amounts)]
-        terms = tuple(self._term(expression, None) for expression, _ in wanted)
+        terms = tuple(self._term(expression) for expression, _ in wanted)
         only = tuple((value,) for value in label.values)
         totals = self.engine.tally(Tally(self._labelled(label), (Field(label.name),), terms, self.share, only))
         none, factors = (0,) * len(terms), np.array([factor for _, factor in wanted])
-        return np.array([totals.get((value,), none) for value in label.values], dtype=np.int64) * factors
+        return np.asarray(np.array([totals.get((value,), none) for value in label.values], dtype=np.int64) * factors)
 
     def _totals(self, columns: list[Column], labels: list[Column], label: Label | None, scale: int) -> ExactMoments:
         width = len(columns)
@@ -111,15 +113,15 @@ class Stored:
     def _sums(self, wanted: list[tuple[Expression, int] | None], label: Label | None) -> list[int]:
         """Return the total of each product, those that are always 0 left out of the question."""
         asked = list(dict.fromkeys(pair[0] for pair in wanted if pair is not None))
-        terms = tuple(self._term(expression, None) for expression in asked)
+        terms = tuple(self._term(expression) for expression in asked)
         totals = self.engine.tally(Tally(self._labelled(label), (), terms, self.share)).get((), (0,) * len(terms))
         known = dict(zip(asked, totals, strict=True))
         return [0 if pair is None else known[pair[0]] * pair[1] for pair in wanted]
 
-    def _term(self, expression: Expression, reach: int | None) -> Term:
+    def _term(self, expression: Expression) -> Term:
         weight = 1 if isinstance(self.share, Free) else FULL_WEIGHT
         domain = domain_of(expression, columns_of(self.relation))
-        low, high = (0, 1) if reach is not None or isinstance(domain, Truth) else _ends(domain)
+        low, high = _ends(domain)
         return Term(expression, weight, low * weight, high * weight)
 
     def _labelled(self, label: Label | None) -> Relation:
@@ -127,8 +129,8 @@ class Stored:
 
 
 def _ends(domain: Domain) -> tuple[int, int]:
-    assert isinstance(domain, Whole)
-    return domain.low, domain.high
+    """Return the bounds of a number; yes or no counts 0 or 1."""
+    return (domain.low, domain.high) if isinstance(domain, Whole) else (0, 1)
 
 
 def _key(name: str, domain: Domain) -> Expression:

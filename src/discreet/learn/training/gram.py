@@ -49,9 +49,7 @@ def gram_slice(squared_row: int, squared_label: int, width: int, labels: int, in
     return Slice(squared, width * (width + 1) // 2 + (width + 1) * labels)
 
 
-def release_moments(
-    exact: ExactMoments, release: Release, unit: float, *, bits: Bits | None = None
-) -> Moments:
+def release_moments(exact: ExactMoments, release: Release, unit: float, *, bits: Bits | None = None) -> Moments:
     """Return the moments with noise; `unit` is what a squared 1 is in whole numbers, a row's weight included."""
     square, cross, own = exact
     width = len(square)

@@ -35,4 +35,5 @@ class Influence:
         negative, so ‖A − B‖² ≤ ‖A‖² + ‖B‖²: a factor √2, not 2. (Shares of a person's rows are rounded entry by entry,
         after which A need not be ≥ 0: there it is 2.)
         """
-        return (self.weight * trace) ** 2 * (1 if self.neighbours == ADD_REMOVE else 2 if self.unit == 1 else 4)
+        exchanged = 2 if self.unit == 1 else 4
+        return (self.weight * trace) ** 2 * (1 if self.neighbours == ADD_REMOVE else exchanged)

@@ -40,7 +40,7 @@ def _decay() -> Whole64:
 
 def sigmoid(margins: Whole64) -> Whole64:
     """Return FULL·σ(m), rounded."""
-    return _sigmoid()[np.clip(margins // _FINE, -_FAR, _FAR) + _FAR]
+    return np.asarray(_sigmoid()[np.clip(margins // _FINE, -_FAR, _FAR) + _FAR])
 
 
 def logistic(margins: Whole64, labels: Whole64) -> Whole64:
@@ -58,7 +58,7 @@ def softmax(margins: Whole64, labels: Whole64) -> Whole64:
     """Return p(m) − y for one-hot labels; each row of margins is one row's classes."""
     below = np.minimum((margins.max(axis=1, keepdims=True) - margins) // _FINE, _FAR)
     powers = _decay()[below]
-    return powers * FULL // powers.sum(axis=1, keepdims=True) - FULL * labels
+    return np.asarray(powers * FULL // powers.sum(axis=1, keepdims=True) - FULL * labels)
 
 
 def pinball(margins: Whole64, labels: Whole64, at: float, width: float) -> Whole64:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .gram import Moments
 
-__all__ = ["Spectrum", "solve", "spectrum_of"]
+__all__ = ["Floats", "Spectrum", "lift_of", "solve", "spectrum_of"]
 
 Floats = NDArray[np.float64]
 
@@ -31,11 +31,15 @@ class Spectrum:
         return np.asarray((self.vectors * self.values**exponent) @ self.vectors.T)
 
 
+def lift_of(moments: Moments, lift: float) -> float:
+    """Return what every eigenvalue is lifted by: `lift` times the operator norm of the noise, and never nothing."""
+    return max(lift * moments.deviation * math.sqrt(2 * len(moments.square)), 1e-9)
+
+
 def spectrum_of(moments: Moments, lift: float) -> Spectrum:
     """Return the spectrum of Σ x xᵀ, lifted by `lift` times the operator norm that its noise has."""
     values, vectors = np.linalg.eigh(moments.square)
-    floor = lift * moments.deviation * math.sqrt(2 * len(values))
-    return Spectrum(vectors, np.maximum(values, 0.0) + max(floor, 1e-9))
+    return Spectrum(vectors, np.maximum(values, 0.0) + lift_of(moments, lift))
 
 
 def solve(moments: Moments, lift: float = 1.0) -> Floats:

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ..coding.cells import Cells
-from ..coding.design import Design
+from ..coding.design import ModelDesign
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes, Label
 from ..coding.rows import CodedRows, Whole64
@@ -21,16 +21,15 @@ __all__ = ["Arrays", "Source", "label_matrix", "sums_by_class"]
 class Source(Protocol):
     """A table whose exact sums may be asked for."""
 
-    def rows(self, design: Design, label: Label | None) -> tuple[CodedRows, Whole64]:
+    def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the rows as a model sees them, and what the label codes each as; rows without a label are left out."""
         ...
 
-    def moments(self, design: Design, label: Label | None, unit: int) -> ExactMoments:
+    def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
         """Return Σ x xᵀ, Σ x yᵀ and Σ y², where a label of 1 is `unit`."""
         ...
 
-
-    def sums(self, design: Design, label: Classes, *, squares: bool) -> Whole64:
+    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
         """Return Σ x for each class, and beside it Σ ⌊u²/UNIT⌋ of each number u if wanted."""
         ...
 
@@ -52,7 +51,7 @@ class Arrays:
     columns: Mapping[str, Cells]
     weights: Whole64 | None = None
 
-    def rows(self, design: Design, label: Label | None) -> tuple[CodedRows, Whole64]:
+    def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the rows as a model sees them."""
         coded = design.code(self.columns, self.weights)
         if label is None:
@@ -64,13 +63,12 @@ class Arrays:
         kept = CodedRows(coded.numbers[there], coded.codes[there], coded.weights[there], coded.width)
         return kept, found[there]
 
-    def moments(self, design: Design, label: Label | None, unit: int) -> ExactMoments:
+    def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
         """Return the exact second moments."""
         rows, found = self.rows(design, label)
         return rows.gram(label_matrix(label, found, unit))
 
-
-    def sums(self, design: Design, label: Classes, *, squares: bool) -> Whole64:
+    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
         """Return the exact sums of each class."""
         rows, found = self.rows(design, label)
         return sums_by_class(rows, found, len(label.values), squares=squares)
@@ -86,7 +84,7 @@ def label_matrix(label: Label | None, found: Whole64, unit: int) -> Whole64:
             return np.empty((len(found), 0), dtype=np.int64)
         case Amount():
             return (found * (unit // UNIT))[:, None]
-        case Classes(values=values) if len(values) == 2:  # noqa: PLR2004
+        case Classes(values=values) if len(values) == 2:
             return ((2 * found - 1) * unit)[:, None]
         case _:
             return unit * np.eye(len(label.values), dtype=np.int64)[found]

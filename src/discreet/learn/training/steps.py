@@ -1,7 +1,7 @@
 """Noisy gradient steps in a whitened space, for models whose loss depends on a row through its margin x·w.
 
 The moments that were released first give a public matrix P ≈ (Σ x xᵀ/n)^(−1/2). A row's gradient is r·Px, with one
-residual r for each class, so clipping its norm to C is clipping r: |r|·‖Px‖ ≤ C, as whole numbers, checked exactly. Then
+residual r for each class, so clipping its norm to C is clipping r: |r|·‖Px‖ ≤ C in whole numbers, exactly. Then
 
     g = P·Σ r x + noise of Δ2 = C
 
@@ -72,7 +72,7 @@ def whiten(moments: Moments, squared_norm: int, clip: float, whole: int, lift: f
     return Whitened(np.rint(root * unit).astype(np.int64), unit, whole, moments.count)
 
 
-def descend(
+def descend(  # noqa: PLR0917 what a descent is: rows, labels, where from, in which space, by which loss and noise
     rows: CodedRows,
     labels: Whole64,
     start: Floats,
@@ -110,7 +110,7 @@ def _clip(wanted: Whole64, caps: Whole64) -> Whole64:
         return np.clip(wanted, -caps[:, None], caps[:, None])
     norms = np.sqrt((wanted * wanted).sum(axis=1).astype(np.float64)).astype(np.int64) + 1
     factors = np.minimum(FULL, caps * FULL // norms)[:, None]
-    return np.sign(wanted) * (np.abs(wanted) * factors // FULL)
+    return np.asarray(np.sign(wanted) * (np.abs(wanted) * factors // FULL))
 
 
 def _image(whitened: Whitened, sums: Whole64, count: int) -> Whole64:
@@ -121,7 +121,7 @@ def _image(whitened: Whitened, sums: Whole64, count: int) -> Whole64:
     if count * whitened.clip < _MOST:
         return np.asarray(whitened.matrix @ sums)
     wide = whitened.matrix.astype(object) @ sums.astype(object)
-    return np.clip(wide, -_MOST, _MOST).astype(np.int64)
+    return np.asarray(np.clip(wide, -_MOST, _MOST), dtype=np.int64)
 
 
 def _push(rows: CodedRows, factors: Whole64) -> Whole64:

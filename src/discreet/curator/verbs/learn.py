@@ -5,26 +5,26 @@ from __future__ import annotations
 from copy import copy
 from typing import Protocol, TypeVar
 
-from ..arithmetic.canonical import hash_json
-from ..errors import InvalidArgument
-from ..learn.estimator import Estimator
-from ..learn.store.source import Stored, influence_of
-from ..learn.stored import arrays_from_json, arrays_to_json, params_to_json
-from ..learn.task import Training
-from ..ledger.order import Order
-from ..ledger.stores.store import SECOND
-from ..privacy.events.json import measure_to_json
-from ..privacy.measures import Measure
-from ..query.algebra.expression import Field
-from ..query.algebra.tree import Count, Finish, Question, Relation
-from ..query.bounds.rows import columns_of, tables_of
-from ..query.sql.parse import parse_rows
-from ..query.text.question import describe, fingerprint
-from .answers import receipt_of
-from .body import Body, BodyFacts, Said, read_body, write_body
-from .pay import Locks, pay
-from .sign import Signer
-from .stand import Stand
+from ...arithmetic.canonical import hash_json
+from ...errors import InvalidArgument
+from ...learn.estimator import Estimator
+from ...learn.store.source import Stored, influence_of
+from ...learn.stored import arrays_from_json, arrays_to_json, params_to_json
+from ...learn.task import Training
+from ...ledger.order import Order
+from ...privacy.events.json import Json, measure_to_json
+from ...privacy.measures import Measure
+from ...query.algebra.expression import Field
+from ...query.algebra.tree import Count, Finish, Question, Relation
+from ...query.bounds.rows import columns_of, tables_of
+from ...query.sql.parse import parse_rows
+from ...query.text.question import describe, fingerprint
+from ..answers import receipt_of
+from ..body import Body, BodyFacts, Said, read_body, write_body
+from ..key import key_name
+from ..pay import Locks, pay
+from ..sign import Signer
+from ..stand import Stand
 
 __all__ = ["Model", "learn"]
 
@@ -77,12 +77,14 @@ def _counted(rows: Relation) -> Question:
 
 
 def _facts(said: Question, rows: Relation, model: Estimator, training: Training, price: Measure) -> BodyFacts:
-    terms = {"learn": type(model).__name__, "params": params_to_json(model), "spend": measure_to_json(price)}
+    made = {"learn": type(model).__name__, "params": params_to_json(model)}
+    terms: Json = {**made, "spend": measure_to_json(price)}
     versions = {schema.name: schema.version for schema in tables_of(rows)}
-    words = Said(f"{model!r} learned from: {describe(said)}", fingerprint(said), str(training.event), ())
+    asked = hash_json({**made, "rows": fingerprint(said)})
+    words = Said(f"{model!r} learned from: {describe(said)}", asked, str(training.event), ())
     return BodyFacts(terms, training.influence.neighbours, versions, {"": words})
 
 
 def _order(asker: Learner, facts: BodyFacts, training: Training, why: str) -> Order:
-    asked = hash_json({"learn": facts.asked[""].fingerprint, "terms": facts.terms})
-    return Order(asker.who, why, asked, SECOND + hash_json({"key": 2, "learn": asked}), training.event)
+    asked = facts.asked[""].fingerprint
+    return Order(asker.who, why, asked, key_name({"": asked}, facts.terms), training.event)
