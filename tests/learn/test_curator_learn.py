@@ -22,6 +22,8 @@ COLUMNS = {
     "income": dp.Real(0, 1000, step="0.01"),
     "sex": dp.Category(["f", "m"]),
     "works": dp.Boolean(),
+    "weight": dp.Real(0, 200),
+    "height": dp.Real(0, 3, step="1/7"),
 }
 SPEND = dp.ApproxDP(1, "1e-6")
 
@@ -34,6 +36,8 @@ def rows(n=400, seed=3):
             "income": None if rng.random() < 0.1 else round(float(rng.uniform(-10, 1100)), 2),
             "sex": str(rng.choice(["f", "m", "?"])),
             "works": [True, False, None][rng.integers(3)],
+            "weight": [float("nan"), 0.0, 200.0, 71.3][rng.integers(4)],
+            "height": [0.0, 3.0, 1.76, None][rng.integers(4)],
             "id": int(rng.integers(0, 60)),
         }
         for _ in range(n)

@@ -67,7 +67,7 @@ def _clipped(rows: NDArray[np.float64], norm: float) -> NDArray[np.int64]:
     longest = np.abs(rows).max(axis=1, initial=0.0)
     safe = np.where(longest > 0, longest, 1.0)[:, None]
     lengths = np.sqrt(((rows / safe) ** 2).sum(axis=1)) * safe[:, 0]  # scaled first: no overflow
-    shrunk = rows * np.minimum(1.0, norm / np.where(lengths > 0, lengths, 1.0))[:, None]
+    shrunk = rows * (norm / np.maximum(lengths, norm))[:, None]
     whole = np.trunc(np.clip(shrunk / norm, -1.0, 1.0) * FINE).astype(np.int64)
     over = (whole**2).sum(axis=1) > FINE**2
     while over.any():  # a float rounded the wrong way: one part in a thousand less is enough

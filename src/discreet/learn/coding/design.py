@@ -15,6 +15,7 @@ from .bins import BINS, public_edges
 from .cells import Cells
 from .feature import UNIT, Bins, Feature, Numeric, OneHot
 from .rows import CodedRows, Whole64
+from .shrink import Shrink, shrink_of
 
 __all__ = ["ModelDesign", "design_of"]
 
@@ -32,8 +33,18 @@ class ModelDesign:
 
     @property
     def squared_norm(self) -> int:
-        """A bound on every row's squared norm, whatever it holds: UNIT² for each feature and for the constant."""
-        return (len(self.features) + 1) * UNIT**2
+        """A bound on every row's squared norm, whatever it holds: that of its numbers, and UNIT² for all else."""
+        return self.shrink.limit + (len(self.features) - self.numbers + 1) * UNIT**2
+
+    @property
+    def numbers(self) -> int:
+        """How many features are numbers; they come first."""
+        return sum(isinstance(feature, Numeric) for feature in self.features)
+
+    @property
+    def shrink(self) -> Shrink:
+        """How rows of many numbers are shortened."""
+        return shrink_of(self.numbers)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -58,7 +69,8 @@ class ModelDesign:
         constant = np.full(count, self.width - 1, dtype=np.int64)
         each = np.ones(count, dtype=np.int64) if weights is None else np.asarray(weights, dtype=np.int64)
         dense = np.array(numbers, dtype=np.float64).T if numbers else np.empty((count, 0))
-        return CodedRows(np.ascontiguousarray(dense), np.stack([*places, constant], axis=1), each, self.width)
+        short = self.shrink.apply(np.ascontiguousarray(dense))
+        return CodedRows(short, np.stack([*places, constant], axis=1), each, self.width)
 
 
 def design_of(

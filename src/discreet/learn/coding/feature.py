@@ -5,7 +5,7 @@
     Bins      one column for each bin between public edges and one for NULL; one of them holds UNIT
 
 How a cell is coded depends on that cell and on public facts alone. All of it is whole numbers: a row's norm is at most
-UNIT·√features whatever it holds, so no row is ever clipped and no float decides how much one row may move a sum.
+UNIT·√features whatever it holds, and no float decides how much one row may move a sum.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class LinearRegression(Regressor, Estimator):
         spend: Measure | None = None,
         *,
         features: Sequence[str] | None = None,
-        lift: float = 1.0,
+        lift: float = 0.8,
     ) -> None:
         self.schema, self.target, self.spend, self.features, self.lift = schema, target, spend, features, lift
 

@@ -7,12 +7,15 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
+from ...query.algebra.tree import Named, Relation, Select
+from ...query.bounds.rows import columns_of
 from ...query.domains.domain import Domain, Whole
 from ..coding.design import ModelDesign
-from ..coding.feature import UNIT, Numeric, OneHot
+from ..coding.feature import UNIT, Feature, Numeric, OneHot
 from ..coding.label import Amount, Classes, Label
+from ..coding.shrink import FINE_FACTOR, Shrink
 
-__all__ = ["Amounts", "Column", "Flags", "column_expressions", "label_expressions", "product", "square_of", "there"]
+__all__ = ["Amounts", "Column", "Flags", "coded", "label_expressions", "product", "square_of", "there"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +36,59 @@ class Flags:
 Column: TypeAlias = Amounts | Flags
 
 
-def column_expressions(design: ModelDesign, domains: dict[str, Domain]) -> list[Column] | None:
-    """Return every column of a design; None if a store cannot work one out (days and bins)."""
-    found: list[Column] = []
-    for feature in design.features:
-        domain = domains[feature.name]
-        match feature:
-            case Numeric() if isinstance(domain, Whole):
-                found.append(Amounts(_scaled(feature, domain)))
-            case OneHot(name=name, values=values):
-                found += [Flags(_is(name, value), name) for value in values]
-                found.append(Flags(_other(name, values), name))
-            case _:
-                return None
-    return [*found, Flags(Constant(True), "1")]
+def coded(rows: Relation, design: ModelDesign, label: Label | None) -> tuple[Relation, list[Column]] | None:
+    """Return rows with the design's numbers worked out, and every column of the design as an expression of them.
+
+    None if a store cannot work one out (days and bins).
+    """
+    domains = columns_of(rows)
+    if not all(_possible(feature, domains[feature.name]) for feature in design.features):
+        return None
+    numbers = [feature for feature in design.features if isinstance(feature, Numeric)]
+    others = [feature for feature in design.features if isinstance(feature, OneHot)]
+    kept = [(feature.name, Field(feature.name)) for feature in others] + (
+        [] if label is None else [(label.name, Field(label.name))]
+    )
+    places = [f"number {place}" for place in range(len(numbers))]
+    scaled = [(place, _scaled(f, domains[f.name])) for place, f in zip(places, numbers, strict=True)]  # type: ignore[arg-type]
+    wide: Relation = Select(rows, (*scaled, *kept)) if numbers else rows
+    if design.shrink.steps:
+        wide = _shortened(wide, places, tuple(kept), design.shrink)
+    found: list[Column] = [Amounts(Field(place)) for place in places]
+    for feature in others:
+        found += [Flags(_is(feature.name, value), feature.name) for value in feature.values]
+        found.append(Flags(_other(feature.name, feature.values), feature.name))
+    return wide, [*found, Flags(Constant(True), "1")]
+
+
+def _possible(feature: Feature, domain: Domain) -> bool:
+    return isinstance(feature, OneHot) or (isinstance(feature, Numeric) and isinstance(domain, Whole))
+
+
+def _shortened(rows: Relation, places: list[str], kept: Named, shrink: Shrink) -> Relation:
+    """Return rows whose numbers are shortened as `Shrink.apply` does: their squared norm first, then a factor."""
+    fields = [Field(place) for place in places]
+    squares: Expression = Call(Function.MULTIPLY, (fields[0], fields[0]))
+    for field in fields[1:]:
+        squares = Call(Function.ADD, (squares, Call(Function.MULTIPLY, (field, field))))
+    same = tuple((place, Field(place)) for place in places)
+    measured = Select(rows, (*same, *kept, ("square", squares)))
+    bounds = [(shrink.limit, FINE_FACTOR), *shrink.steps]
+    branches = [part for end, factor in bounds[:-1] for part in (_at_most(end), Constant(factor))]
+    factor = Call(Function.CASE, (*branches, Constant(bounds[-1][1])))
+    factored = Select(measured, (*same, *kept, ("factor", factor)))
+    short = [(place, _part(Field(place))) for place in places]
+    return Select(factored, (*short, *kept))
+
+
+def _at_most(end: int) -> Expression:
+    return Call(Function.AT_MOST, (Field("square"), Constant(end)))
+
+
+def _part(field: Field) -> Expression:
+    """Return ⌊u·factor/4096⌋."""
+    product = Call(Function.MULTIPLY, (field, Field("factor")))
+    return Call(Function.FLOOR, (Call(Function.MULTIPLY, (product, Constant(Fraction(1, FINE_FACTOR)))),))
 
 
 def label_expressions(label: Label, domain: Domain) -> list[Column]:

@@ -26,7 +26,7 @@ from ..coding.rows import CodedRows, Whole64
 from ..training.gram import ExactMoments
 from ..training.influence import Influence
 from ..training.source import Arrays, label_matrix, sums_by_class
-from .columns import Amounts, Column, column_expressions, label_expressions, product, square_of, there
+from .columns import Amounts, Column, coded, label_expressions, product, square_of, there
 
 __all__ = ["FULL_WEIGHT", "Stored", "influence_of"]
 
@@ -62,7 +62,9 @@ class Stored:
         domains = columns_of(self.relation)
         names = [feature.name for feature in design.features] + ([] if label is None else [label.name])
         keys = tuple(_key(name, domains[name]) for name in names)
-        totals = self.engine.tally(Tally(self._labelled(label), keys, (self._term(Constant(True)),), self.share))
+        totals = self.engine.tally(
+            Tally(self._labelled(label), keys, self._terms([Constant(True)], self.relation), self.share)
+        )
         weights = np.fromiter((found[0] for found in totals.values()), dtype=np.int64, count=len(totals))
         columns = list(zip(*totals, strict=True)) or [()] * len(names)
         cells = {name: _cells(domains[name], column) for name, column in zip(names, columns, strict=True)}
@@ -70,39 +72,39 @@ class Stored:
 
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
         """Return the exact second moments, as totals if the store can work them out."""
-        domains = columns_of(self.relation)
-        columns = column_expressions(design, domains)
-        labels = [] if label is None else label_expressions(label, domains[label.name])
+        made = coded(self._labelled(label), design, label)
+        labels = [] if label is None else label_expressions(label, columns_of(self.relation)[label.name])
         count = design.width * (design.width + 1) // 2 + (design.width + 1) * len(labels)
-        if columns is None or count > MOST_TOTALS:
+        if made is None or count > MOST_TOTALS:
             rows, found = self.rows(design, label)
             return rows.gram(label_matrix(label, found, unit))
-        return self._totals(columns, labels, label, unit // UNIT)
+        return self._totals(*made, labels, unit // UNIT)
 
     def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
         """Return the exact sums of each class, as totals by class if the store can work them out."""
-        columns = column_expressions(design, columns_of(self.relation))
-        if columns is None or len(columns) > MOST_TOTALS:
-            rows, found = self.rows(design, label)
-            return sums_by_class(rows, found, len(label.values), squares=squares)
+        made = coded(self._labelled(label), design, label)
+        if made is None or len(made[1]) > MOST_TOTALS:
+            coded_rows, found = self.rows(design, label)
+            return sums_by_class(coded_rows, found, len(label.values), squares=squares)
+        rows, columns = made
         wanted = [
             (column.expression, 1) if isinstance(column, Amounts) else (column.condition, UNIT) for column in columns
         ]
         if squares:
             wanted += [(square_of(column), 1) for column in columns if isinstance(column, Amounts)]
-        terms = tuple(self._term(expression) for expression, _ in wanted)
+        terms = self._terms([expression for expression, _ in wanted], rows)
         only = tuple((value,) for value in label.values)
-        totals = self.engine.tally(Tally(self._labelled(label), (Field(label.name),), terms, self.share, only))
+        totals = self.engine.tally(Tally(rows, (Field(label.name),), terms, self.share, only))
         none, factors = (0,) * len(terms), np.array([factor for _, factor in wanted])
         return np.asarray(np.array([totals.get((value,), none) for value in label.values], dtype=np.int64) * factors)
 
-    def _totals(self, columns: list[Column], labels: list[Column], label: Label | None, scale: int) -> ExactMoments:
+    def _totals(self, rows: Relation, columns: list[Column], labels: list[Column], scale: int) -> ExactMoments:
         width = len(columns)
         pairs = [(i, j) for i in range(width) for j in range(i, width)]
         wanted = [product(columns[i], columns[j]) for i, j in pairs]
         wanted += [product(column, other) for column in columns for other in labels]
         wanted += [product(other, other) for other in labels]
-        found = self._sums(wanted, label)
+        found = self._sums(wanted, rows)
         square = np.zeros((width, width), dtype=np.int64)
         for (i, j), value in zip(pairs, found, strict=False):
             square[i, j] = square[j, i] = value
@@ -110,19 +112,20 @@ class Stored:
         cross = np.array(found[len(pairs) : beside], dtype=np.int64).reshape(width, len(labels)) * scale
         return square, cross, np.array(found[beside:], dtype=np.int64) * scale**2
 
-    def _sums(self, wanted: list[tuple[Expression, int] | None], label: Label | None) -> list[int]:
+    def _sums(self, wanted: list[tuple[Expression, int] | None], rows: Relation) -> list[int]:
         """Return the total of each product, those that are always 0 left out of the question."""
         asked = list(dict.fromkeys(pair[0] for pair in wanted if pair is not None))
-        terms = tuple(self._term(expression) for expression in asked)
-        totals = self.engine.tally(Tally(self._labelled(label), (), terms, self.share)).get((), (0,) * len(terms))
+        terms = self._terms(asked, rows)
+        totals = self.engine.tally(Tally(rows, (), terms, self.share)).get((), (0,) * len(terms))
         known = dict(zip(asked, totals, strict=True))
         return [0 if pair is None else known[pair[0]] * pair[1] for pair in wanted]
 
-    def _term(self, expression: Expression) -> Term:
-        weight = 1 if isinstance(self.share, Free) else FULL_WEIGHT
-        domain = domain_of(expression, columns_of(self.relation))
-        low, high = _ends(domain)
-        return Term(expression, weight, low * weight, high * weight)
+    def _terms(self, expressions: list[Expression], rows: Relation) -> tuple[Term, ...]:
+        weight, domains = 1 if isinstance(self.share, Free) else FULL_WEIGHT, columns_of(rows)
+        ends = [_ends(domain_of(expression, domains)) for expression in expressions]
+        return tuple(
+            Term(e, weight, low * weight, high * weight) for e, (low, high) in zip(expressions, ends, strict=True)
+        )
 
     def _labelled(self, label: Label | None) -> Relation:
         return self.relation if label is None else Where(self.relation, there(label))
