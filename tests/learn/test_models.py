@@ -24,7 +24,11 @@ SCHEMA = dp.Schema(
         "works": dp.Boolean(),
     },
 )
-KINDS = {name: getattr(learn, name) for name in learn.__all__ if name[0].isupper() and name != "NoisySum"}
+KINDS = {
+    name: getattr(learn, name)
+    for name in learn.__all__
+    if name[0].isupper() and name not in ("NoisySum", "Recommendation")
+}
 
 
 def people(n: int = 6000, seed: int = 1) -> dict[str, np.ndarray]:
@@ -145,6 +149,36 @@ class TestTheLedgerComesFirst:
         assert "little loss" in str(model.explain(n=10**6))
         with pytest.raises(InvalidArgument, match="said twice"):
             model.explain(n=10, spend=SPEND)
+
+
+class TestTune:
+    def test_the_better_of_two_for_the_price_of_one(self):
+        rows, book = people(), ledger()
+        model = learn.AdditiveClassifier(SCHEMA, "works", SPEND, features=["age"], bins=10, steps=20)
+        found = learn.tune(model, {"edges": [{"age": [50]}, {"age": [20, 70]}]}, rows, ledger=book)
+        assert found.edges == {"age": [20, 70]}
+        assert found.score(rows, rows["works"]) > 0.95
+        with pytest.raises(BudgetExceeded):
+            learn.tune(model, {"bins": [4, 8]}, rows, ledger=ledger(dp.ApproxDP("1/2", "1e-6")))
+
+    def test_refusals(self):
+        linear = learn.LinearRegression(SCHEMA, "income", SPEND)
+        with pytest.raises(InvalidArgument, match="does not classify"):
+            learn.tune(linear, {"lift": [0.5, 1.0]}, people(20), ledger=None)
+        with pytest.raises(InvalidArgument, match="2 to 64 models"):
+            learn.tune(linear, {"lift": [0.5]}, people(20), ledger=None)
+        with pytest.raises(InvalidArgument, match="needs a ledger"):
+            learn.tune(learn.GaussianNB(SCHEMA, "kind", SPEND), {"features": [["age"], ["sex"]]}, people(20))
+
+
+class TestRecommend:
+    def test_the_rule_is_public_and_monotone(self):
+        names = [learn.recommend(n, 13, 2, SPEND).kind.__name__ for n in (10, 400, 10**5)]
+        assert names == ["CategoricalNB", "LogisticRegression", "AdditiveClassifier"]
+        assert learn.recommend(1400, 64, 10, dp.ApproxDP(1, "1e-6")).kind is learn.NearestCentroid
+        assert learn.recommend(100, 5, None, SPEND).kind is learn.LinearRegression
+        assert learn.recommend(10**6, 5, None, SPEND).make(SCHEMA, "income").bins == 16
+        assert "rows" in str(learn.recommend(100, 5, 3, SPEND))
 
 
 class TestManners:

@@ -18,6 +18,8 @@ from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument
+from ..learn.estimator import Estimator
+from ..learn.explanation import TrainingExplanation
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
@@ -35,7 +37,7 @@ from .pay import Locks, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
-from .verbs.learn import Model, learn
+from .verbs.learn import Model, explain_model, learn
 
 __all__ = ["Curator"]
 
@@ -207,6 +209,10 @@ class Curator:
         `spend` is said here or by the model, not by both.
         """
         return learn(self, sql, model, spend, why)
+
+    def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
+        """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
+        return explain_model(self, sql, model, spend, n)
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number = "1/100", why: str = "suggest bounds"

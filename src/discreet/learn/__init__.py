@@ -10,6 +10,7 @@
     KMeans, PCA                            groups of rows; the directions in which they differ
     noisy_sum                              for training with another library
     recommend                              which of them, for so many rows and so large a spend
+    tune                                   the best of several, for the price of one
 
 Bounds, classes and bins come from a schema, never from data. `fit` needs a ledger; `curator.learn` has one.
 """
@@ -24,7 +25,9 @@ from .models.logistic import LogisticRegression
 from .models.naive_bayes import CategoricalNB, GaussianNB
 from .models.pca import PCA
 from .models.quantile import QuantileRegression
-from .noisy_sum import NoisySum, noisy_sum
+from .noisy import NoisySum, noisy_sum
+from .recommendation import Recommendation, recommend
+from .tuning import tune
 
 __all__ = [
     "PCA",
@@ -38,5 +41,8 @@ __all__ = [
     "NearestCentroid",
     "NoisySum",
     "QuantileRegression",
+    "Recommendation",
     "noisy_sum",
+    "recommend",
+    "tune",
 ]

@@ -20,9 +20,10 @@ from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
 from ..query.bounds.rows import columns_of, neighbours_of
 from ..query.domains.domain import Domain
+from ..show.table import text_table
 from .explanation import TrainingExplanation
 from .frame import read_columns
-from .task import Fitted, Task, Training, TrainingRecipe
+from .task import Fitted, Floats, Task, Training, TrainingRecipe
 from .training.influence import Influence
 from .training.source import Arrays
 
@@ -86,13 +87,13 @@ class Estimator:
 
     def plan(self, spend: Measure | None = None, *, influence: Influence | None = None) -> Training:
         """Return all the noise of a fit, and so its price; no row is read."""
-        schema = self._declared()
+        schema = self.declared()
         known = influence or Influence(neighbours=neighbours_of(Scan(schema)))
         return self.recipe().plan(self.task(columns_of(Scan(schema))), self.price(spend), known)
 
     def explain(self, n: int, spend: Measure | None = None) -> TrainingExplanation:
         """Say what a fit on about `n` rows would release, cost and lose, and whether it is worth it."""
-        task = self.task(columns_of(Scan(self._declared())))
+        task = self.task(columns_of(Scan(self.declared())))
         return TrainingExplanation.of(type(self).__name__, task, self.plan(spend), whole(n, "n", least=1))
 
     def fit(
@@ -114,7 +115,7 @@ class Estimator:
                 "fit needs a ledger, which is charged before a row is read: fit(X, y, ledger=ledger), or "
                 "curator.learn(…); ledger=None trains without one, and nothing is recorded"
             )
-        schema = self._declared()
+        schema = self.declared()
         if isinstance(schema.unit, People):
             raise InvalidArgument(
                 f"{schema.name} has several rows of one person; train through a curator: curator.learn(sql, model)"
@@ -146,6 +147,16 @@ class Estimator:
         self.n_features_in_ = len(names)
         return self
 
+    def summary(self) -> str:
+        """Return what was learned in a few lines: columns, coefficients or sums, and the price."""
+        task: Task = self.fitted("task_")
+        shown = self.fitted_.get("coefficients")
+        lines = [("columns", str(task.design.width)), ("cost", str(self.event_))]
+        if shown is not None and shown.shape[1] == 1:
+            order = np.argsort(-np.abs(shown[:, 0]))[:20]
+            lines += [(task.design.labels[place], f"{shown[place, 0]:+.4f}") for place in order]
+        return text_table([(type(self).__name__, ""), *lines])
+
     def price(self, spend: Measure | None) -> Measure:
         """Return what a fit may spend: the model's own word or the caller's, never both."""
         if spend is not None and self.spend is not None:
@@ -172,11 +183,15 @@ class Estimator:
             raise InvalidArgument(f"target={self.target!r} is none of the columns: {', '.join(domains)}")
         return self.target, domains[self.target]
 
-    def scores(self, X: Any) -> Any:  # noqa: ANN401
+    def scores(self, X: Any) -> Floats:  # noqa: ANN401
         """Return x·w for rows of an array or a data frame, a column for each class."""
-        return self.image(X) @ self.fitted_["coefficients"]
+        return self.scores_of(self.image(X))
 
-    def image(self, X: Any) -> Any:  # noqa: ANN401
+    def scores_of(self, image: Floats) -> Floats:
+        """Return x·w for rows as the model sees them."""
+        return np.asarray(image @ self.fitted_["coefficients"])
+
+    def image(self, X: Any) -> Floats:  # noqa: ANN401
         """Return rows of an array or a data frame as the model sees them, in units of 1."""
         task: Task = self.fitted("task_")
         return task.design.code(read_columns(Task(task.design, None), self.domains_, X, None)).dense()
@@ -187,7 +202,8 @@ class Estimator:
             raise InvalidArgument(f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn")
         return getattr(self, name)
 
-    def _declared(self) -> Schema:
+    def declared(self) -> Schema:
+        """Return the schema; refuses a model without one."""
         if not isinstance(self.schema, Schema):
             raise InvalidArgument(
                 "a model needs a schema: its bounds, classes and bins are declared, never read from the data"

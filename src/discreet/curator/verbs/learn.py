@@ -6,8 +6,10 @@ from copy import copy
 from typing import Protocol, TypeVar
 
 from ...arithmetic.canonical import hash_json
+from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...learn.estimator import Estimator
+from ...learn.explanation import TrainingExplanation
 from ...learn.store.source import Stored, influence_of
 from ...learn.stored import arrays_from_json, arrays_to_json, params_to_json
 from ...learn.task import Training
@@ -26,7 +28,7 @@ from ..pay import Locks, pay
 from ..sign import Signer
 from ..stand import Stand
 
-__all__ = ["Model", "learn"]
+__all__ = ["Model", "explain_model", "learn"]
 
 Model = TypeVar("Model", bound=Estimator)
 
@@ -69,6 +71,15 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
     return copy(model).keep(task, domains, training, arrays_from_json(body.answers[""]), receipt)
+
+
+def explain_model(asker: Learner, sql: str, model: Estimator, spend: Measure | None, n: int) -> TrainingExplanation:
+    """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is touched or spent."""
+    rows = parse_rows(sql, asker.stand.schemas)
+    asker.stand.planner.question(_counted(rows))
+    task = model.task(columns_of(rows))
+    training = model.recipe().plan(task, model.price(spend), influence_of(rows))
+    return TrainingExplanation.of(type(model).__name__, task, training, whole(n, "n", least=1))
 
 
 def _counted(rows: Relation) -> Question:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class NearestCentroid(Classifier, Estimator):
         counts = np.maximum(self.fitted_["sums"][:, -1:], float(self.fitted_["deviations"][0]))
         return np.asarray(np.clip(self.fitted_["sums"] / counts, -1.0, 1.0))
 
-    def scores(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return minus the squared distance to each centroid."""
-        image, centroids = self.image(X), self.centroids_
+    def scores_of(self, image: Floats) -> Floats:
+        """Return minus the squared distance to each centroid, but for the row's own length."""
+        centroids = self.centroids_
         return np.asarray(2 * image @ centroids.T - (centroids**2).sum(axis=1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -62,9 +61,8 @@ class CategoricalNB(Classifier, Estimator):
         design = design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
         return Task(design, classes_of(*self.goal(domains)))
 
-    def scores(self, X: Any) -> Floats:  # noqa: ANN401
+    def scores_of(self, image: Floats) -> Floats:
         """Return log P(class) + Σ log P(column | class)."""
-        image = self.image(X)
         return np.asarray(image @ _log_table(self.task_, self.fitted_).T)
 
 
@@ -113,9 +111,8 @@ class GaussianNB(Classifier, Estimator):
         """Return what the model learns."""
         return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
 
-    def scores(self, X: Any) -> Floats:  # noqa: ANN401
+    def scores_of(self, image: Floats) -> Floats:
         """Return log P(class) + Σ log density of each number + Σ log P(value | class)."""
-        image = self.image(X)
         numbers = sum(isinstance(feature, Numeric) for feature in self.task_.design.features)
         means, spreads = _normals(self.fitted_, numbers)
         parts = (image[:, None, :numbers] - means) ** 2 / spreads + np.log(spreads)

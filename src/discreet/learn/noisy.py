@@ -54,7 +54,7 @@ def noisy_sum(
     given = np.asarray(vectors, dtype=np.float64)
     if given.ndim != 2:
         raise InvalidArgument(f"noisy_sum takes a matrix with a vector in each row, got {given.ndim} dimensions")
-    whole = _clipped(np.nan_to_num(given, nan=0.0, posinf=0.0, neginf=0.0), float(norm))
+    whole = _clipped(np.nan_to_num(given, nan=0.0, posinf=0.0, neginf=0.0), float(positive(norm, "norm")))
     factor = 1 if neighbours == ADD_REMOVE else 2
     scale = positive(multiplier, "multiplier") * FINE
     noise = DiscreteGaussian(scale, factor * FINE, neighbours=neighbours, dimension=given.shape[1])
@@ -64,11 +64,12 @@ def noisy_sum(
 
 def _clipped(rows: NDArray[np.float64], norm: float) -> NDArray[np.int64]:
     """Return rows as whole steps with norms of at most FINE, checked in whole numbers."""
-    longest = np.abs(rows).max(axis=1, initial=0.0)
-    safe = np.where(longest > 0, longest, 1.0)[:, None]
-    lengths = np.sqrt(((rows / safe) ** 2).sum(axis=1)) * safe[:, 0]  # scaled first: no overflow
-    shrunk = rows * (norm / np.maximum(lengths, norm))[:, None]
-    whole = np.trunc(np.clip(shrunk / norm, -1.0, 1.0) * FINE).astype(np.int64)
+    with np.errstate(over="ignore"):
+        scaled = rows / norm
+    near = np.clip(scaled, -(2.0**60), 2.0**60)  # so that no square overflows
+    lengths = np.sqrt((near**2).sum(axis=1))
+    shrunk = near / np.maximum(lengths, 1.0)[:, None]
+    whole = np.trunc(np.clip(shrunk, -1.0, 1.0) * FINE).astype(np.int64)
     over = (whole**2).sum(axis=1) > FINE**2
     while over.any():  # a float rounded the wrong way: one part in a thousand less is enough
         whole[over] = (whole[over] * 1023) // 1024 + (whole[over] < 0)
