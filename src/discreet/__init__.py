@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import data as data
     from . import engines as engines
     from .privacy import events as events
+    from . import learn as learn
     from . import local as local
     from . import noise as noise
     from . import privacy as privacy
@@ -96,8 +97,8 @@ if TYPE_CHECKING:
     Tradeoff, parse_sql, solve_tradeoff = _Third, _parse, _find_third
 
 _ROOMS = {
-    "audit": "audit", "data": "data", "engines": "engines", "events":
-    "privacy.events", "local": "local", "noise": "noise", "privacy": "privacy", "query": "query", "testing": "testing",
+    "audit": "audit", "data": "data", "engines": "engines", "events": "privacy.events",
+    "learn": "learn", "local": "local", "noise": "noise", "privacy": "privacy", "query": "query", "testing": "testing",
 }
 _HOMES = {
     "errors": """

@@ -9,10 +9,14 @@ one_run(…)                           many canaries, one run (Steinke, Nasr, Ja
 dkw(first, second, …)                all thresholds at once, without splitting the runs
 sql_run(make_curator, sql, spend=…)  a curator's whole answer as something to audit; command_run(…) a program
 runs_needed(claim, truth)            plan before running
+reconstruct(answers, queries)        secret bits from answers that are too accurate
+membership(members, others)          who was among the rows that a model has learned from?
 """
 
 from __future__ import annotations
 
+from .attacks.membership import Membership, membership
+from .attacks.reconstruction import reconstruct
 from .evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 from .evidence.dkw import dkw
 from .evidence.runs_needed import runs_needed
@@ -28,6 +32,7 @@ from .verify import Refuted, audit, audit_all, verify
 __all__ = [
     "Exact",
     "Finding",
+    "Membership",
     "OneRun",
     "Pair",
     "Recorder",
@@ -42,8 +47,10 @@ __all__ = [
     "dkw",
     "exact",
     "guesses_doubt",
+    "membership",
     "neighbours",
     "one_run",
+    "reconstruct",
     "remembered",
     "replay",
     "runs_needed",

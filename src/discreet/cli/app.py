@@ -27,6 +27,7 @@ COMMANDS = {
     "plan": "question",
     "rehearse": "question",
     "release": "release",
+    "learn": "learn",
     "ledger": "ledger",
     "local": "local",
     "verify-receipt": "receipt",

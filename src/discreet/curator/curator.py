@@ -18,6 +18,8 @@ from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument
+from ..learn.estimator import Estimator
+from ..learn.explanation import TrainingExplanation
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
@@ -37,6 +39,7 @@ from .pay import Locks, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
+from .verbs.learn import Model, explain_model, learn
 
 __all__ = ["Curator"]
 
@@ -205,6 +208,18 @@ class Curator:
         store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
+
+    def learn(self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "") -> Model:
+        """Return a fitted copy of a model of `discreet.learn`, learned from the rows of a SELECT.
+
+        Charged first, stored, with a receipt in `.receipt_`: the same model of the same rows costs nothing again.
+        `spend` is said here or by the model, not by both.
+        """
+        return learn(self, sql, model, spend, why)
+
+    def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
+        """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
+        return explain_model(self, sql, model, spend, n)
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number | None = None, why: str = "suggest bounds"

@@ -21,7 +21,7 @@ from ..workloads.plan import AnyWorkload
 from .asked import Asked
 from .layout import Layout, layout_of
 from .plan import Keys, Plan
-from .split import Divisible, routes, split
+from .split import Divisible, routes_under, split
 
 __all__ = ["change_of", "plan_one", "plan_sets", "workload_shape"]
 
@@ -97,7 +97,7 @@ def plan_one(
 
 def _ways(asked: Asked) -> Sequence[Divisible]:
     if asked.spend is not None:
-        return routes(asked.spend)
+        return routes_under(asked.spend, asked.under)
     return (PureDP(1),) if asked.under is None else (ZCDP(1), PureDP(1))
 
 

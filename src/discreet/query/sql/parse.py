@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...data.schema import Schema
-from ..algebra.tree import Question
+from ..algebra.tree import Question, Relation
 from ..bounds.keys import PublicValues
 
-__all__ = ["parse"]
+__all__ = ["parse", "parse_rows"]
 
 
 def parse(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None = None) -> Question:
@@ -32,3 +32,19 @@ def parse(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues |
     from .question import read_sql  # the one place that waits for sqlglot: it takes longer than all the rest
 
     return read_sql(sql, schemas, public_values)
+
+
+def parse_rows(sql: str, schemas: Mapping[str, Schema]) -> Relation:
+    """Read one SELECT as rows of declared tables, for what is learned from rows and shows none.
+
+    >>> from discreet.data import Integer, Rows, Schema
+    >>> from discreet.query.sql.parse import parse_rows
+    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "income": Integer(0, 250_000)})
+    >>> parse_rows("SELECT age FROM people WHERE income > 0", {"people": people}).columns
+    (('age', Field(name='age')),)
+
+    Refuses aggregates, and all that `parse` refuses in a sub-query.
+    """
+    from .question import read_row_sql
+
+    return read_row_sql(sql, schemas)

@@ -12,7 +12,7 @@ from ..algebra.expression import Expression, Field
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
-from ..algebra.tree import Finish, Key, Question, Statistic
+from ..algebra.tree import Finish, Key, Question, Relation, Statistic
 from ..bounds.check import checked
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.rows import columns_of
@@ -23,8 +23,8 @@ from .aggregate import statistic_of
 from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
 from .item import item_names
-from .relation import Catalogue, read_from, read_where, with_views
-from .scope import Scope, row_names
+from .relation import Catalogue, read_from, read_view, read_where, with_views
+from .scope import Scope, exact_rows, row_names
 from .sets import running_total
 from .statement import read_statement, too_deep
 from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
@@ -65,6 +65,14 @@ def read_sql(sql: str, schemas: Mapping[str, Schema], public_values: PublicValue
     """Read the text of one SELECT as a question."""
     try:
         return read_question(read_statement(sql), Catalogue(dict(schemas), {}), public_values)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def read_row_sql(sql: str, schemas: Mapping[str, Schema]) -> Relation:
+    """Read the text of one SELECT as rows, with just the columns it names."""
+    try:
+        return exact_rows(read_view(read_statement(sql), Catalogue(dict(schemas), {})))
     except RecursionError:
         raise too_deep() from None
 

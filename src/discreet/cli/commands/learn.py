@@ -1,0 +1,79 @@
+"""`discreet learn`: a model of a store's rows, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ... import learn as models
+from ...errors import InvalidArgument
+from ...learn.estimator import Estimator
+from ...learn.stored import model_to_json
+from ..asking import PlaceFlags, TermFlags, open_curator
+from ..budget import pairs
+from ..bundle import spread_flags
+from ..flags import JsonFlag, SourceArgument, SqlArgument, WhyFlag
+from ..refusal import refusals
+from ..write import echo, write_text
+
+__all__ = ["learn"]
+
+KINDS = {name: kind for name, kind in vars(models).items() if isinstance(kind, type) and issubclass(kind, Estimator)}
+
+
+@spread_flags
+def learn(
+    source: SourceArgument,
+    sql: SqlArgument,
+    *,
+    place: PlaceFlags,
+    price: TermFlags,
+    model: Annotated[str, typer.Option(help=f"Which model: {', '.join(sorted(KINDS))}.")],
+    target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="A parameter of the model: bins=16. May be repeated.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="Only say what a fit on about so many rows would be.")] = None,
+    why: WhyFlag = "",
+    out: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Learn a model privately from the rows of a SELECT: charge the ledger, add up, add noise, solve.
+
+    Example: discreet learn people.csv "SELECT age, region, income FROM people" --schema people.toml \
+    --ledger people.ledger --epsilon 1 --delta 1e-6 --model LinearRegression --target income
+    """
+    with refusals(as_json=as_json):
+        made = _model(model, target, pairs(option, "--option"))
+        with open_curator(source, place, price, spends=rows is None, quiet=as_json) as curator:
+            if rows is not None:
+                shown = curator.explain_model(sql, made, price.spend, n=rows)
+                echo(shown, {"explanation": str(shown)}, as_json=as_json)
+                return
+            fitted = curator.learn(sql, made, price.spend, why=why)
+        text = model_to_json(fitted)
+        echo(fitted.summary(), {"model": text}, as_json=as_json)
+        if out is not None:
+            write_text(out, text)
+
+
+def _model(name: str, target: str | None, options: dict[str, str]) -> Estimator:
+    if name not in KINDS:
+        raise InvalidArgument(f"there is no model {name!r}; there are {', '.join(sorted(KINDS))}")
+    made = KINDS[name]()
+    words: dict[str, object] = {key: _value(value) for key, value in options.items()}
+    if target is not None:
+        words["target"] = target
+    return made.set_params(**words)
+
+
+def _value(text: str) -> object:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text

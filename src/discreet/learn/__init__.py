@@ -1,0 +1,48 @@
+"""Models as answers: trained on exact sums with Gaussian noise, charged before a row is read, in scikit-learn's manner.
+
+    LinearRegression                       a number, linear in the others
+    AdditiveRegressor                      a number, as a sum of effects that can be drawn
+    QuantileRegression                     the median, or any quantile, of a number
+    LogisticRegression                     one of several classes, linear in the others
+    AdditiveClassifier                     one of several classes, as a sum of effects that can be drawn
+    CategoricalNB, GaussianNB              one of several classes, columns taken as independent
+    NearestCentroid                        one of several classes, for few rows and many columns
+    KMeans, PCA                            groups of rows; the directions in which they differ
+    noisy_sum                              for training with another library
+    recommend                              which of them, for so many rows and so large a spend
+    tune                                   the best of several, for the price of one
+
+Bounds, classes and bins come from a schema, never from data. `fit` needs a ledger; `curator.learn` has one.
+"""
+
+from __future__ import annotations
+
+from .models.additive import AdditiveClassifier, AdditiveRegressor
+from .models.centroid import NearestCentroid
+from .models.kmeans import KMeans
+from .models.linear import LinearRegression
+from .models.logistic import LogisticRegression
+from .models.naive_bayes import CategoricalNB, GaussianNB
+from .models.pca import PCA
+from .models.quantile import QuantileRegression
+from .noisy import NoisySum, noisy_sum
+from .recommendation import Recommendation, recommend
+from .tuning import tune
+
+__all__ = [
+    "PCA",
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "CategoricalNB",
+    "GaussianNB",
+    "KMeans",
+    "LinearRegression",
+    "LogisticRegression",
+    "NearestCentroid",
+    "NoisySum",
+    "QuantileRegression",
+    "Recommendation",
+    "noisy_sum",
+    "recommend",
+    "tune",
+]

@@ -1,0 +1,96 @@
+"""What a model predicts: one of several classes, or an amount between public bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InvalidArgument
+from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Whole
+from .cells import Cells, Listed, Steps
+from .feature import UNIT, Numeric, OneHot
+from .rows import Whole64
+
+__all__ = ["Amount", "Classes", "Label", "amount_of", "classes_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """One of a public list of values; a row with another one, or NULL, is left out of the training."""
+
+    name: str
+    values: tuple[Scalar, ...]
+
+    def code(self, cells: Cells) -> Whole64:
+        """Return the place of each row's class, −1 where it has none."""
+        if isinstance(cells, Steps):
+            cells = Listed([None if gone else int(step) for step, gone in zip(cells.steps, cells.missing, strict=True)])
+        found = OneHot(self.name, self.values).code(cells)
+        return np.where(found == len(self.values), -1, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number between public bounds, in whole steps; a row with NULL is left out of the training."""
+
+    name: str
+    low: int
+    high: int
+    step: Fraction
+
+    def code(self, cells: Cells) -> Whole64:
+        """Return each row's amount in −UNIT..UNIT, and less than that where it has none."""
+        if not isinstance(cells, Steps):
+            raise InvalidArgument(f"{self.name} is not a number; a regression predicts a number between public bounds")
+        coded = Numeric(self.name, self.low, self.high).code(cells)
+        return np.where(cells.missing, -UNIT - 1, coded)
+
+    @property
+    def middle(self) -> float:
+        """The middle of the bounds."""
+        return float(self.step * (self.low + self.high) / 2)
+
+    @property
+    def half(self) -> float:
+        """Half the width of the bounds: what 1 is to a model."""
+        return float(self.step * (self.high - self.low) / 2)
+
+    def values(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return amounts from what a model says, kept within the bounds."""
+        return self.middle + self.half * np.clip(scores, -1.0, 1.0)
+
+
+Label: TypeAlias = Classes | Amount
+
+
+def classes_of(name: str, domain: Domain) -> Classes:
+    """Return the classes of a target from what is public about it.
+
+    Refuses a target whose values are not listed.
+    """
+    keys = getattr(domain, "keys", None)
+    if keys is None:
+        why = "free text" if isinstance(domain, Texts) else "a number"
+        raise InvalidArgument(
+            f"{name} is {why}, whose classes are not public; declare Category([...]) or Boolean(), never from data"
+        )
+    values = tuple(value for value in keys if value is not None)
+    if len(values) < 2:
+        raise InvalidArgument(f"{name} has one class only; a classifier needs at least two")
+    return Classes(name, values)
+
+
+def amount_of(name: str, domain: Domain) -> Amount:
+    """Return the amount that a target declares.
+
+    Refuses a target that is not a number between public bounds.
+    """
+    if isinstance(domain, Day | Second):
+        return Amount(name, domain.low, domain.high, Fraction(1))
+    if not isinstance(domain, Whole) or domain.high <= domain.low:
+        raise InvalidArgument(f"{name} is no number between bounds; declare Integer(low, high) or Real(low, high)")
+    return Amount(name, domain.low, domain.high, domain.step)

@@ -1,0 +1,64 @@
+"""Nearest centroid: the mean of each class, and the class whose mean is nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...data.schema import Schema
+from ...privacy.measures import Measure
+from ...query.domains.domain import Domain
+from ..coding.design import design_of
+from ..coding.label import classes_of
+from ..estimator import Estimator
+from ..recipes.sums import ClassSums
+from ..task import Floats, Task, TrainingRecipe
+from .classifier import Classifier
+
+__all__ = ["NearestCentroid"]
+
+
+class NearestCentroid(Classifier, Estimator):
+    """Predict the class whose mean is nearest: the model for few rows and many columns.
+
+    >>> import numpy as np
+    >>> import discreet as dp
+    >>> from discreet.learn import NearestCentroid
+    >>> people = dp.Schema("people", dp.Rows(), {"height": dp.Integer(100, 220), "adult": dp.Boolean()})
+    >>> height = np.tile(np.arange(100, 200), 20)
+    >>> model = NearestCentroid(people, "adult", dp.ApproxDP(1, 1e-6))
+    >>> model = model.fit(height[:, None], height >= 150, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
+    >>> model.predict([[110], [190]]).tolist()
+    [False, True]
+    """
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        target: str | None = None,
+        spend: Measure | None = None,
+        *,
+        features: Sequence[str] | None = None,
+    ) -> None:
+        self.schema, self.target, self.spend, self.features = schema, target, spend, features
+
+    def recipe(self) -> TrainingRecipe:
+        """Return how the model is trained."""
+        return ClassSums()
+
+    def task(self, domains: Mapping[str, Domain]) -> Task:
+        """Return what the model learns."""
+        return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
+
+    @property
+    def centroids_(self) -> Floats:
+        """The mean of each class, a row each, in the model's units: −1 and 1 are the declared bounds of a number."""
+        self.fitted("task_")
+        counts = np.maximum(self.fitted_["sums"][:, -1:], float(self.fitted_["deviations"][0]))
+        return np.asarray(np.clip(self.fitted_["sums"] / counts, -1.0, 1.0))
+
+    def scores_of(self, image: Floats) -> Floats:
+        """Return minus the squared distance to each centroid, but for the row's own length."""
+        centroids = self.centroids_
+        return np.asarray(2 * image @ centroids.T - (centroids**2).sum(axis=1))

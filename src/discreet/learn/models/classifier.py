@@ -1,0 +1,55 @@
+"""What every classifier says of a row: scores, chances, a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..coding.label import Classes
+from ..task import Floats
+
+__all__ = ["Classifier", "chances_of"]
+
+
+class Classifier:
+    """Turns a model's scores into classes; one column of scores is the log-odds of the second of two."""
+
+    _estimator_type = "classifier"
+
+    @property
+    def classes_(self: Any) -> NDArray[Any]:
+        """The classes, as declared."""
+        label: Classes = self.fitted("task_").label
+        return np.array(label.values)
+
+    def decision_function(self: Any, X: Any) -> Floats:  # noqa: ANN401
+        """Return the log-odds of the second class, or a score for each of several."""
+        found: Floats = self.scores(X)
+        return found[:, 0] if found.shape[1] == 1 else found
+
+    def predict_proba(self: Any, X: Any) -> Floats:  # noqa: ANN401
+        """Return the chance of each class."""
+        return chances_of(self.scores(X))
+
+    def predict(self: Any, X: Any) -> NDArray[Any]:  # noqa: ANN401
+        """Return the likeliest class of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def score(self: Any, X: Any, y: Any) -> float:  # noqa: ANN401
+        """Return the share of rows, yours to look at, whose class is found."""
+        return float(np.mean(self.predict(X) == np.asarray(y).ravel()))
+
+
+def chances_of(scores: Floats) -> Floats:
+    """Return the chance of each class from scores.
+
+    >>> import numpy as np
+    >>> from discreet.learn.models.classifier import chances_of
+    >>> chances_of(np.array([[0.0]])).tolist()
+    [[0.5, 0.5]]
+    """
+    wide = np.column_stack([np.zeros(len(scores)), scores[:, 0]]) if scores.shape[1] == 1 else scores
+    powers = np.exp(wide - wide.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -1,0 +1,58 @@
+"""Quantile regression: the value below which a share of such rows lies, as a linear function of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...data.schema import Schema
+from ...errors import InvalidArgument
+from ...privacy.measures import Measure
+from ...query.domains.domain import Domain
+from ..coding.design import design_of
+from ..coding.label import amount_of
+from ..estimator import Estimator
+from ..recipes.steps import Descent
+from ..task import Task, TrainingRecipe
+from .regressor import Regressor
+
+__all__ = ["QuantileRegression"]
+
+
+class QuantileRegression(Regressor, Estimator):
+    """Predict the quantile `at` of a number from the others, by noisy steps on the pinball loss.
+
+    >>> import numpy as np
+    >>> import discreet as dp
+    >>> from discreet.learn import QuantileRegression
+    >>> homes = dp.Schema("homes", dp.Rows(), {"rooms": dp.Integer(1, 9), "price": dp.Real(0, 1000)})
+    >>> rooms = np.tile(np.arange(1, 10), 2000)
+    >>> model = QuantileRegression(homes, "price", dp.ApproxDP(1, 1e-6), at=0.5)
+    >>> model = model.fit(rooms[:, None], 100 * rooms, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
+    >>> bool(np.abs(model.predict([[2], [8]]) - [200, 800]).max() < 60)
+    True
+    """
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        target: str | None = None,
+        spend: Measure | None = None,
+        *,
+        at: float = 0.5,
+        features: Sequence[str] | None = None,
+        steps: int = 60,
+        clip: float = 0.3,
+        rate: float = 1.0,
+    ) -> None:
+        self.schema, self.target, self.spend, self.features = schema, target, spend, features
+        self.at, self.steps, self.clip, self.rate = at, steps, clip, rate
+
+    def recipe(self) -> TrainingRecipe:
+        """Return how the model is trained."""
+        if not 0 < self.at < 1:
+            raise InvalidArgument(f"at is a share between 0 and 1, got {self.at}")
+        return Descent(self.steps, self.clip, self.rate, at=self.at)
+
+    def task(self, domains: Mapping[str, Domain]) -> Task:
+        """Return what the model learns."""
+        return Task(design_of(self.columns(domains)), amount_of(*self.goal(domains)))

@@ -1,0 +1,40 @@
+"""What every regression says of a row: a number within the declared bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..coding.label import Amount
+from ..task import Floats
+
+__all__ = ["Regressor", "r_squared"]
+
+
+class Regressor:
+    """Turns a model's scores into numbers of the target."""
+
+    _estimator_type = "regressor"
+
+    def predict(self: Any, X: Any) -> Floats:  # noqa: ANN401
+        """Return the predicted number of each row, within the declared bounds."""
+        label: Amount = self.fitted("task_").label
+        return label.values(self.scores(X)[:, 0])
+
+    def score(self: Any, X: Any, y: Any) -> float:  # noqa: ANN401
+        """Return R² on rows that are yours to look at: 1 is perfect, 0 is no better than their mean."""
+        return r_squared(self.predict(X), y)
+
+
+def r_squared(predicted: Floats, given: Any) -> float:  # noqa: ANN401 an array or a list
+    """Return 1 − the squared errors over those of the mean.
+
+    >>> import numpy as np
+    >>> from discreet.learn.models.regressor import r_squared
+    >>> r_squared(np.array([1.0, 2.0, 3.0]), [1, 2, 3]), r_squared(np.array([2.0, 2.0, 2.0]), [1, 2, 3])
+    (1.0, 0.0)
+    """
+    wanted = np.asarray(given, dtype=np.float64).ravel()
+    left = ((wanted - predicted) ** 2).sum()
+    return float(1 - left / ((wanted - wanted.mean()) ** 2).sum())

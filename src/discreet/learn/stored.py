@@ -1,0 +1,84 @@
+"""Models as JSON: what was said, what is public, what was learned. Floats are written so that they read back alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidArgument
+from ..query.domains.domain import Day, Domain, Second, Texts, Truth, Whole
+from .estimator import Estimator
+from .task import Fitted
+
+__all__ = ["arrays_from_json", "arrays_to_json", "model_from_json", "model_to_json", "params_to_json"]
+
+_DOMAINS = {"whole": Whole, "truth": Truth, "texts": Texts, "day": Day, "second": Second}
+_SAID_APART = ("schema", "spend")
+
+
+def arrays_to_json(found: Fitted) -> dict[str, object]:
+    """Return what was learned as nested lists of numbers."""
+    return {name: array.tolist() for name, array in found.items()}
+
+
+def arrays_from_json(data: object) -> Fitted:
+    """Read what `arrays_to_json` wrote."""
+    if not isinstance(data, Mapping):
+        raise InvalidArgument("a stored model holds arrays by name")
+    return {str(name): np.array(values, dtype=np.float64) for name, values in data.items()}
+
+
+def params_to_json(model: Estimator) -> dict[str, object]:
+    """Return what a model was made with, but for its schema and spend, as plain values."""
+    said = {name: value for name, value in model.get_params().items() if name not in _SAID_APART}
+    return {name: json.loads(json.dumps(value, default=str)) for name, value in said.items()}
+
+
+def model_to_json(model: Estimator) -> str:
+    """Return a fitted model as one line of JSON; nothing in it is private."""
+    domains = {name: _domain_to_json(domain) for name, domain in model.known_.items()}
+    return json.dumps(
+        {
+            "model": 1,
+            "kind": type(model).__name__,
+            "params": params_to_json(model),
+            "columns": domains,
+            "fitted": arrays_to_json(model.fitted_),
+        }
+    )
+
+
+def model_from_json(text: str, kinds: Mapping[str, type[Estimator]]) -> Estimator:
+    """Read a model that `model_to_json` wrote.
+
+    Refuses other text.
+    """
+    try:
+        data = json.loads(text)
+        model = {1: kinds}[data["model"]][data["kind"]](**data["params"])
+        domains = {name: _domain_from_json(given) for name, given in data["columns"].items()}
+        return model.restore(domains, arrays_from_json(data["fitted"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InvalidArgument("this is no model of discreet, or one of a newer release") from None
+
+
+def _domain_to_json(domain: Domain) -> dict[str, Any]:
+    kind = next(name for name, known in _DOMAINS.items() if isinstance(domain, known))
+    fields = {name: getattr(domain, name) for name in type(domain).__dataclass_fields__}
+    return {
+        "kind": kind,
+        **{name: str(value) if isinstance(value, Fraction) else value for name, value in fields.items()},
+    }
+
+
+def _domain_from_json(given: dict[str, Any]) -> Domain:
+    fields = {name: value for name, value in given.items() if name != "kind"}
+    if fields.get("keys") is not None:
+        fields["keys"] = tuple(fields["keys"])
+    if "step" in fields:
+        fields["step"] = Fraction(fields["step"])
+    return _DOMAINS[given["kind"]](**fields)  # type: ignore[no-any-return]
