@@ -7,12 +7,18 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from support.counts import pytest_terminal_summary
-from support.order import pytest_collection_modifyitems, pytest_runtest_protocol, pytest_xdist_make_scheduler
+from support.order import (
+    pytest_collection,
+    pytest_collection_modifyitems,
+    pytest_runtest_protocol,
+    pytest_xdist_make_scheduler,
+)
 from support.profile import load_profile
 from support.stores import postgres_dsn, spark_session
 
 __all__ = [
     "postgres_dsn",
+    "pytest_collection",
     "pytest_collection_modifyitems",
     "pytest_runtest_protocol",
     "pytest_terminal_summary",

@@ -43,7 +43,7 @@ ASKED = [
 
 def questions(kind):
     """List the questions with their prices; fewer for a store that is slower to ask."""
-    chance, many = random.Random(12), {"memory": 200 if DEEP else 80, "duckdb": 100 if DEEP else 50}[kind]
+    chance, many = random.Random(12), {"memory": 200 if DEEP else 40, "duckdb": 100 if DEEP else 20}[kind]
     return [(ASKED[k % len(ASKED)].format(n=k // len(ASKED)), chance.choice(["1/10", "1/7", "9"])) for k in range(many)]
 
 
@@ -84,7 +84,9 @@ def observed(kind, more):
     logging.getLogger().addHandler(logging.StreamHandler(logged))
     logging.getLogger().setLevel(logging.DEBUG)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        asked = dp.Curator(store_of(kind, more), [PEOPLE, VISITS, WARDS], dp.open_ledger(":memory:", dp.PureDP(80)))
+        asked = dp.Curator(
+            store_of(kind, more), [PEOPLE, VISITS, WARDS], dp.open_ledger(":memory:", dp.PureDP(80 if DEEP else 30))
+        )
         seen = [told(asked, *question) for question in questions(kind)]
         free = [str(asked.explain(sql, spend=dp.PureDP(1))) for sql, _ in questions(kind)[:7]]
         entries = [

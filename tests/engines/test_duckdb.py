@@ -10,6 +10,7 @@ import threading
 import time
 from datetime import date
 from decimal import Decimal
+from functools import cache
 
 import duckdb
 import pandas as pd
@@ -43,6 +44,14 @@ TALLY = Tally(
     Scan(PEOPLE), (Field("region"),), (COUNT, Term(Field("age"), 1, 0, 120), Term(Field("income"), 1, 0, 2000)), Free()
 )
 WANTED = Memory({"people": ROWS}).tally(TALLY)
+DEEP_ROWS = (*[("37", "12.25", "N")] * 30_000, ("thirty", "", "S"), ("2e1", "inf", 'N"'), ("200", "9999", "S"))
+
+
+@cache
+def in_python(rows):
+    """Tally the cells of a file in Python, once for all files of the same cells; an empty one is NULL."""
+    cells = [dict(zip(PEOPLE.columns, (cell or None for cell in row), strict=True)) for row in rows]
+    return Memory({"people": cells}).tally(TALLY)
 
 
 class TestSources:
@@ -73,16 +82,14 @@ class TestSources:
         """A value deep in the file that is no number neither raises nor changes how the others are read."""
         path = tmp_path / f"people{suffix}"
         opener = gzip.open if suffix.endswith(".gz") else open
-        rows = [["37", "12.25", "N"]] * 30_000 + [["thirty", "", "S"], ["2e1", "inf", 'N"'], ["200", "9999", "S"]]
+        rows = list(map(list, DEEP_ROWS))
         with opener(path, "wt", newline="", encoding="utf-8-sig") as file:
             csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",").writerows(
                 [["age", "income", "region"], *rows]
             )
-        labels = ["age", "income", "region"]
-        cells = [dict(zip(labels, (cell or None for cell in row), strict=True)) for row in rows]
         with DuckDB({"people": path}) as engine:
             assert set(engine.columns("people").values()) == {"VARCHAR"}
-            assert engine.tally(TALLY) == Memory({"people": cells}).tally(TALLY)
+            assert engine.tally(TALLY) == in_python(DEEP_ROWS)
 
     @pytest.mark.parametrize("record", [b"1", b"1,2,N,4,5", b'1,2,"N', b'1,2,N"', b"1,2,\xff\xfe", b"1,2,a\rb"])
     def test_a_record_that_does_not_fit_is_refused_when_the_file_is_opened(self, tmp_path, record):
@@ -101,10 +108,10 @@ class TestSources:
             for number in range(20_000):
                 file.write(f'{number % 121},{number % 7},"{note if number % 3 else "N"}"{ends[number % len(ends)]}')
         with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file, strict=True))
+            rows = tuple(map(tuple, list(csv.reader(file, strict=True))[1:]))
         assert path.stat().st_size > 8_000_000
         with DuckDB({"people": path}) as engine:
-            assert engine.tally(TALLY) == Memory({"people": rows}).tally(TALLY)
+            assert engine.tally(TALLY) == in_python(rows)
 
     def test_the_name_of_a_file_is_no_pattern_and_that_of_its_folder_no_column(self, tmp_path):
         (tmp_path / "region=S").mkdir()

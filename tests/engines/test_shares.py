@@ -15,6 +15,7 @@ from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.ladder import ladder_of
 from discreet.query.bounds.rows import columns_of
 from engines.tables import Table, arrow, in_memory, same_totals
+from support.profile import DEEP
 
 VISITS = Schema(
     "visits",
@@ -232,7 +233,7 @@ class TestOnePersonsInfluence:
     """RowShare(k): L1 ≤ k·c. GroupShare(g, r): L∞ ≤ r·c, L1 ≤ g·r·c, L2² ≤ g·(r·c)²: whatever the person's rows."""
 
     def test_on_thousands_of_neighbours_in_memory(self):
-        for seed in range(2500):
+        for seed in range(2500 if DEEP else 800):
             random = Random(seed)
             rows = random_rows(random, 3, 40 if seed % 5 == 0 else 6)
             keys, only = random.choice([((), None), (CITY, None), (CITY, ONLY)])
@@ -245,7 +246,7 @@ class TestOnePersonsInfluence:
             cells = [(r["who"], r["paid"], r["city"], None) for r in rows]
             return DuckDB({"visits": arrow(Table(TYPES, cells))})
 
-        for seed in range(40):
+        for seed in range(40 if DEEP else 16):
             random = Random(seed)
             rows = random_rows(random, 3, 40)
             tally = Tally(Scan(VISITS), CITY, LAW_TERMS, LAW_SHARES[seed % 4], people=seed % 3 == 0)

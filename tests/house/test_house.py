@@ -29,8 +29,17 @@ def trees() -> dict[str, ast.Module]:
     return {str(path.relative_to(HOUSE)): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 
 
+@cache
+def by_kind() -> dict[type[ast.AST], list[tuple[str, ast.AST]]]:
+    found = defaultdict(list)
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            found[type(node)].append((path, node))
+    return found
+
+
 def nodes(*kinds: type[ast.AST]):
-    return ((path, node) for path, tree in trees().items() for node in ast.walk(tree) if isinstance(node, kinds))
+    return (one for kind in kinds for one in by_kind()[kind])
 
 
 def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -104,6 +104,7 @@ class TestSequentialComposition:
 class TestTheOrderDoesNotMatter:
     """Composition is commutative, and does not see how events are wrapped."""
 
+    @pytest.mark.untraced
     @LAWS
     @given(st.lists(concentrated, min_size=2, max_size=3), deltas, st.randoms(use_true_random=False))
     def test_commutative(self, events, delta, random):
@@ -121,6 +122,7 @@ class TestTheOrderDoesNotMatter:
 class TestNeverLooserThanItsBestIngredient:
     """The price is the least of all methods, and the lower bound is below it."""
 
+    @pytest.mark.untraced
     @LAWS
     @given(st.lists(concentrated, min_size=1, max_size=3), deltas)
     def test_least(self, events, delta):
@@ -130,6 +132,7 @@ class TestNeverLooserThanItsBestIngredient:
             assert price <= row.epsilon * (1 + 2e-3) + 1e-12
         assert curve.lower.epsilon(delta) <= price
 
+    @pytest.mark.untraced
     @LAWS
     @given(concentrated, concentrated, deltas)
     def test_more_events_never_cost_less(self, one, more, delta):

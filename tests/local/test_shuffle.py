@@ -166,6 +166,7 @@ class TestEvent:
     def test_a_report_that_hides_nothing(self):
         assert compose(Shuffled(50, 1000)).epsilon(1e-6) == pytest.approx(50, rel=1e-3)
 
+    @pytest.mark.untraced
     def test_unknown_mechanisms_go_by_clones(self):
         price = Number(0, 1, PureDP(1)).shuffled(1000)
         assert price.event == Shuffled(1, 1000)

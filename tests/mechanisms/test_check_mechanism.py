@@ -19,8 +19,9 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import counting_queries, histogram
 from discreet.privacy.events import BinomialNoise, DiscreteLaplaceNoise, Event, LaplaceNoise
 from discreet.testing.mechanism import check_mechanism
+from support.profile import draws
 
-pytestmark = pytest.mark.statistical  # false alarm below 1e-9 in each check, as its docstring says
+pytestmark = [pytest.mark.untraced, pytest.mark.statistical]  # false alarm below 1e-9 in each check, as it says
 
 SOUND = [
     Laplace(2, 1),
@@ -44,7 +45,7 @@ SOUND = [
 @pytest.mark.parametrize("mechanism", SOUND, ids=repr)
 def test_the_mechanisms_of_this_room_pass(mechanism):
     assert isinstance(mechanism, Mechanism)
-    check_mechanism(mechanism, draws=500)
+    check_mechanism(mechanism, draws=draws(500))
 
 
 def test_inputs_are_chosen_by_the_caller():

@@ -128,6 +128,8 @@ class TestLaw:
         assert theta.mean_size(v) == pytest.approx(float(size), rel=1e-12, abs=0)
         assert theta.squared(v) == pytest.approx(float(square), rel=1e-12, abs=0)
 
+    @pytest.mark.grid
+    @pytest.mark.untraced
     @pytest.mark.parametrize("variance", ["0.01", "0.3", "1", "7.5", "400", "90000"])
     @pytest.mark.parametrize("deviations", [0, 1, 3, 8, 15])
     def test_tails(self, variance, deviations):
@@ -151,6 +153,8 @@ class TestLaw:
 
 
 class TestError:
+    @pytest.mark.grid
+    @pytest.mark.untraced
     @pytest.mark.parametrize("scale", ["0.1", "1", "3", "20", "300"])
     @pytest.mark.parametrize("beta", [0.9, 0.05, 1e-12])
     def test_it_is_the_exact_quantile(self, scale, beta):

@@ -70,6 +70,7 @@ class TestPieces:
 class TestPrice:
     """On all data of up to four values the loss is at most ε, and the log-odds move by at most ε."""
 
+    @pytest.mark.untraced
     @pytest.mark.usefixtures("small")
     @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 4), Fraction(1)])
     def test_add_remove(self, q):
@@ -115,6 +116,7 @@ class TestChoice:
                 assert end <= high + mp.mpf(10) ** -30
                 assert high - low <= 2
 
+    @pytest.mark.untraced
     @pytest.mark.statistical
     @pytest.mark.usefixtures("small")
     def test_frequencies(self):
@@ -129,6 +131,7 @@ class TestChoice:
 class TestError:
     """The answer is at most `error` ranks off, but for a chance β, for any data."""
 
+    @pytest.mark.untraced
     @pytest.mark.usefixtures("small")
     def test_holds_on_all_small_data(self):
         made = InverseQuantile(2, 0, 1)

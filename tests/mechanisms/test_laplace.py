@@ -88,6 +88,7 @@ class TestCalibration:
 class TestLattice:
     """The lattice holds whole numbers and dyadic sensitivities; else the event's sensitivity is rounded up."""
 
+    @pytest.mark.untraced
     @settings(deadline=None)
     @given(st.fractions(Fraction(1, 10**9), 10**12), st.fractions(Fraction(1, 10**9), 10**12))
     def test_the_event_says_what_is_done(self, scale, sensitivity):
@@ -130,6 +131,8 @@ class TestLattice:
         steps = np.abs(to_grid(x, exponent) - to_grid(y, exponent)).sum()
         assert steps <= steps_apart(apart, exponent, len(moves))
 
+    @pytest.mark.grid
+    @pytest.mark.untraced
     @pytest.mark.parametrize("steps", [1, 2, 3, 7, 16])
     @pytest.mark.parametrize("changed", [2, 3, 17])
     @pytest.mark.parametrize("ratio", [0.1, 1.0, 4.0])

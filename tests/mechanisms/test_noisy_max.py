@@ -68,6 +68,7 @@ class TestLaplaceNoise:
         assert nm.probabilities([0.0] + [-error] * (options - 1))[1:].sum() <= beta
         assert nm.error(1, beta) == 0
 
+    @pytest.mark.untraced
     @pytest.mark.statistical
     def test_frequencies(self):
         """4 000 draws against the continuous law, from which the lattice differs by 1e-12; false alarm ≤ 1e-9."""

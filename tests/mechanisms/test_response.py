@@ -185,6 +185,7 @@ class TestIntervals:
         assert at_most(c, n, t, 0.7, 0.2) == pytest.approx(min(1, law[: c + 1].sum()), rel=1e-6, abs=1e-14)
         assert at_least(c, n, t, 0.7, 0.2) == pytest.approx(min(1, law[c:].sum()), rel=1e-6, abs=1e-14)
 
+    @pytest.mark.untraced
     def test_coverage_is_close_to_nominal(self):
         """1 000 people, t of whom hold the answer: the 90 % interval covers t with probability from 90 to 92 %."""
         rr, n = RandomizedResponse(2, epsilon=1), 1000

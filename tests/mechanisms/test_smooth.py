@@ -71,6 +71,7 @@ class TestSmoothBound:
 class TestPrice:
     """P[loss > ε] ≤ δ for every pair of neighbouring scales and centres that the theorem allows."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-6), (0.1, 1e-3), (4, 1e-9), (8, 0.4)])
     def test_exact_law(self, epsilon, delta):
         epsilon, delta = Fraction(epsilon), Fraction(str(delta))

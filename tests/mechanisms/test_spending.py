@@ -49,6 +49,7 @@ APPROXIMATE = {
 }
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("budget", BUDGETS, ids=repr)
 @pytest.mark.parametrize("name", ANY)
 def test_any_measure(name, budget):

@@ -46,6 +46,7 @@ def exact_tail(mechanism, z):
 class TestThreshold:
     """None of a person's own l0 keys appears, with probability at least 1 − δ; and the threshold is the least such."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("keys", BOTH, ids=repr)
     def test_exact(self, keys):
         appears = exact_tail(keys, keys.threshold - 1)
@@ -53,6 +54,7 @@ class TestThreshold:
         lower = exact_tail(keys, keys.threshold - 2)
         assert 1 - (1 - lower) ** keys.max_groups > keys.delta
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("keys", BOTH, ids=repr)
     def test_shown(self, keys):
         for count in (1, 5, 20):
@@ -73,6 +75,7 @@ class TestThreshold:
 class TestTails:
     """Tails are bounds from above, tight to the margin; the wide Gaussian's to its peak."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(100), Fraction(2500)])
     def test_gaussian_sum(self, variance):
         with mp.workdps(40):

@@ -33,6 +33,7 @@ class TestLaw:
         for i in range(3):
             assert TopK(1, 1, 1).probability([3, 2, 0], [i]) == pytest.approx(law[i], rel=1e-14)
 
+    @pytest.mark.untraced
     def test_one_shot_gumbel(self):
         """P[G₁ + w₁ > G₂ + w₂ > rest], by integrating over the second greatest: the same as peeling."""
         import mpmath as mp
@@ -44,6 +45,7 @@ class TestLaw:
         )
         assert TopK(2, 1, 1).probability(scores, [0, 1]) == pytest.approx(float(chance), rel=1e-9)
 
+    @pytest.mark.untraced
     @pytest.mark.statistical
     def test_frequencies(self):
         """5 000 draws of ordered pairs against the exact law; false alarm ≤ 1e-9."""

@@ -54,6 +54,7 @@ class TestRun:
     HISTOGRAM = np.array([400, 300, 200, 100])
     QUERIES = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]])
 
+    @pytest.mark.untraced
     def test_a_generous_run_learns_the_histogram(self):
         mw = MultiplicativeWeights(4, 1000, 2000, 100, 10)
         run = mw.start(self.HISTOGRAM)

@@ -137,6 +137,7 @@ class TestBlocks:
         for _ in range(6):
             assert noise.laplace(44, FEW).size == FEW
 
+    @pytest.mark.untraced
     def test_only_so_many_laws_are_kept(self):
         for scale in range(1, 60):
             noise.laplace(scale)

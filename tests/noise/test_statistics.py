@@ -81,6 +81,7 @@ def test_binomial(trials):
     assert found < limit
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_wide_laws_agree_with_the_continuous_ones(law):
     """At scale 2^45 the discrete and the continuous distribution functions differ by less than 2^-40."""
@@ -110,6 +111,7 @@ def test_truncated_geometric():
     assert ((counts - expected) ** 2 / expected).sum() < chdtri(3, QUANTILE)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("draw", ["coin", "exponential", "uniform", "choice", "exponential_choice", "permute"])
 def test_small_laws(draw):
     sample, chances = {
@@ -146,6 +148,7 @@ class TestOracle:
         found, limit = chi_square(sample, lambda x: np.exp(-x * x * 7 / 44), -40, 40)
         assert found < limit
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("law", ["laplace", "gaussian"])
     def test_two_samples(self, law):
         """Ours and the oracle's, side by side: Σ (a − b)²/(a + b) is chi-square."""

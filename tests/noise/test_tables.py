@@ -85,6 +85,7 @@ class TestThresholds:
 class TestAcceptance:
     """A word below `quick` accepts rightly wherever the look-up leads; the estimate is within its margin."""
 
+    @pytest.mark.untraced
     def test_quick_bound(self, case):
         law, made, weight = case
         if not law.shift:
@@ -97,6 +98,7 @@ class TestAcceptance:
             assert made.quick <= mpmath.ldexp(chance, 16)
         assert made.quick > 0.9 * 2**16
 
+    @pytest.mark.untraced
     def test_estimates_and_bounds(self, case):
         law, made, weight = case
         if not law.shift:
@@ -140,6 +142,8 @@ class TestFarOut:
 class TestLawsAtHighPrecision:
     """The bounds stay bounds at every precision the exact path may ask for."""
 
+    @pytest.mark.grid
+    @pytest.mark.untraced
     @pytest.mark.parametrize("precision", [41, 64, 300])
     @pytest.mark.parametrize("simple", SIMPLE, ids=name)
     def test_thresholds(self, simple, precision):

@@ -16,6 +16,7 @@ from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiD
 from discreet.privacy.pricing.boxes import optimal_delta
 from oracles.adversary import Attack, NaiveLedger, composed, lattice_laplace, ranged, realised, response
 
+pytestmark = pytest.mark.untraced
 KINDS = ["advanced", "zcdp", "renyi", "gdp"]
 GAMES = [  # unit, sizes of randomized response, ε, δ
     (Fraction(1, 40), (1, 2, 8), 1, 1e-6),

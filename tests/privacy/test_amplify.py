@@ -24,6 +24,8 @@ def hockey_stick(mu, rate, epsilon, direction):
     return mp.fsum(gap(i * step) for i in range(-12 * 64, 14 * 64)) * step
 
 
+@pytest.mark.grid
+@pytest.mark.untraced
 @pytest.mark.parametrize("direction", ["remove", "add"])
 @pytest.mark.parametrize("rate", ["0.05", "0.6", "1"])
 @pytest.mark.parametrize("e", [0.0, 0.2, 1.0])

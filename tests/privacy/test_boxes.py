@@ -23,6 +23,8 @@ TENTH = Fraction(1, 10)
 class TestOptimalComposition:
     """k randomized responses: Σ C(k,j)(p^j q^(k−j) − e^ε q^j p^(k−j))₊, exactly."""
 
+    @pytest.mark.grid
+    @pytest.mark.untraced
     @pytest.mark.parametrize("times", [1, 2, 7, 40, 300])
     @pytest.mark.parametrize("e0", [1e-3, 0.1, 1.0, 5.0])
     @pytest.mark.parametrize("part", [0.0, 0.03, 0.3, 0.9, 0.999])

@@ -53,6 +53,7 @@ def within(price, budget):
 class TestLeastScale:
     """The least scale that fits: it fits, and hardly less does not."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("family", FAMILIES)
     @pytest.mark.parametrize("budget", BUDGETS, ids=repr)
     def test_both_sides(self, family, budget):

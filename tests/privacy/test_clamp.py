@@ -44,6 +44,7 @@ class TestTwoClampedPartsMoveTwice:
         right = 1 / (1 + math.exp(-1))
         return [(2.0, right * right), (0.0, 2 * right * (1 - right)), (-2.0, (1 - right) ** 2)]
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 1.5, 1.99])
     @pytest.mark.parametrize("nest", [lambda e: e, lambda e: Repeated(e, 1), lambda e: Sequence([e])])
     def test_delta(self, epsilon, nest):

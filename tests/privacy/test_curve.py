@@ -62,6 +62,7 @@ MANY = {
 class TestEveryKind:
     """Lower ≤ upper, δ falls with ε, ε falls with δ, and both say the same."""
 
+    @pytest.mark.untraced
     def test_bracket(self, name):
         curve = compose(MANY[name])
         for d in (1e-2, 1e-6, 1e-7):
@@ -70,6 +71,7 @@ class TestEveryKind:
         for e in (0, 0.1, 1):
             assert curve.lower.delta(e) <= curve.delta(e)
 
+    @pytest.mark.untraced
     def test_monotone(self, name):
         curve = compose(MANY[name])
         deltas = [curve.delta(e) for e in (0, "0.05", "0.2", 1, 3)]
@@ -82,6 +84,7 @@ class TestEveryKind:
         e = curve.epsilon("1e-5")
         assert curve.delta(Fraction(e) * Fraction("1.002")) <= 1e-5 * (1 + 1e-9)
 
+    @pytest.mark.untraced
     def test_why_contains_the_price(self, name):
         curve = compose(MANY[name])
         why = curve.why(1e-6)
@@ -252,6 +255,7 @@ class TestOracle:
             assert gaussian_delta(mu, upper) <= mpf(10) ** -power
             assert lower == 0 or gaussian_delta(mu, lower) >= mpf(10) ** -power
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("power", [2, 6, 12, 30, 100])
     def test_responses(self, power):
         random = Random(power)

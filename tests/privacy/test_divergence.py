@@ -35,6 +35,7 @@ def test_laplace(ratio):
     close(laplace_renyi(ratio, 0, ORDERS), [exact_laplace(ratio, a) for a in ORDERS], 2e-12)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("ratio", [1e-6, 0.1, 1.0, 8.0])
 @pytest.mark.parametrize("steps", [1, 2, 3, 17, 400])
 def test_laplace_on_a_lattice_is_exact(ratio, steps):
@@ -58,6 +59,7 @@ def test_response(e, options):
 class TestBoundedRange:
     """The worst loss of range ε takes two values ε apart; over all such pairs the formula is the largest divergence."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("e", [1e-3, 0.1, 1.0, 4.0, 20.0])
     @pytest.mark.parametrize("alpha", [1.01, 2.0, 9.0])
     def test_is_the_largest_over_two_point_losses(self, e, alpha):
@@ -86,6 +88,7 @@ class TestBoundedRange:
             assert (range_renyi(e, ORDERS) <= ORDERS * e * e / 8).all()
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("variance", ["0.05", "0.3", "1", "3.9", "4.1"])
 @pytest.mark.parametrize("shift", [1, 3])
 def test_discrete_gaussian(variance, shift):
@@ -100,6 +103,8 @@ def test_discrete_gaussian(variance, shift):
 class TestSampledGaussian:
     """Removing a unit: E[(1 − q + qe^L)^α]; adding one is never dearer."""
 
+    @pytest.mark.grid
+    @pytest.mark.untraced
     @pytest.mark.parametrize("mu", [0.05, 1.0, 2.5, 9.0])
     @pytest.mark.parametrize("rate", [1e-6, 0.01, 0.5, 0.99])
     @pytest.mark.parametrize("alpha", [1.0001, 1.05, 2.0, 2.5, 31.7])

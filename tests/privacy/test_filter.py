@@ -45,6 +45,7 @@ def count(gate, event):
 class TestHowOften:
     """The table of the first page: ε0 = .01 under (1, 1e-6)."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize(
         ("kind", "responses", "laplace", "selections", "gaussian"),
         [

@@ -115,6 +115,7 @@ class TestMonotone:
                 higher = higher.after(event)
             assert lower.left() <= higher.left()
 
+    @pytest.mark.untraced
     @given(filters, st.lists(events, max_size=5), small, st.integers(1, 50))
     @settings(max_examples=examples(60), deadline=None)
     def test_in_the_noise(self, gate, asked, epsilon, times):
@@ -137,6 +138,7 @@ class TestMonotone:
 class TestRefusal:
     """A refused request changes nothing, and does not keep a smaller one from being admitted."""
 
+    @pytest.mark.untraced
     @given(filters, st.lists(events, max_size=6), atoms)
     @settings(max_examples=examples(60), deadline=None)
     def test_the_state_is_as_it_was(self, gate, asked, event):
@@ -154,6 +156,7 @@ class TestRefusal:
 class TestState:
     """The state goes to JSON and back at any moment, and decides the same; it follows from public events alone."""
 
+    @pytest.mark.untraced
     @given(filters, st.lists(events, max_size=6), st.lists(events, max_size=4))
     @settings(max_examples=examples(60), deadline=None)
     def test_round_trip_then_the_same_decisions(self, gate, before, then):
@@ -183,6 +186,7 @@ class TestStronger:
             if open_filter(ApproxDP(2, 1e-4), weak).admits(event):
                 assert open_filter(ApproxDP(2, 1e-4), strong).admits(event)
 
+    @pytest.mark.untraced
     @given(small, st.integers(1, 2000))
     @settings(max_examples=examples(50), deadline=None)
     def test_keys_cost_their_noise_and_their_delta(self, epsilon, times):

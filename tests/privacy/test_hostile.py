@@ -115,6 +115,7 @@ BUDGETS = (PureDP(1), ApproxDP(1, "1e-6"), ApproxDP(900, "1e-6"), ZCDP(1), Gauss
 class TestHostileEvents:
     """Whatever a line of JSON says, it is priced or refused by an error of ours, and a price is a number."""
 
+    @pytest.mark.untraced
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(hostile, st.sampled_from(ASKED))
     def test_prices(self, data, ask):

@@ -113,6 +113,7 @@ class TestGauss:
     def test_nothing_is_left_far_out(self):
         assert Gauss(1.0).delta(1000.0) < 1e-300
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize(("variance", "squared"), [(4, 4), (6, 8), (2.5, 5)])
     def test_lattice_bound_dominates_two_coordinates(self, variance, squared):
         """Discrete Gaussian in two coordinates, every move of that length: enumeration lies below the bound."""
@@ -276,6 +277,7 @@ class TestMixture:
         assert pair.lattice is None
         assert pair.slack == 0
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("removes", [True, False])
     def test_gauss(self, removes):
         pair = Mixture(Gauss(2.0), 0.1, removes=removes)
@@ -344,12 +346,14 @@ class TestCurves:
             assert Gauss(1.0).delta(epsilon) <= pair.delta(epsilon)
         assert pair.delta(float(VECTORS["ZC-1b"]["value"])) == pytest.approx(1e-6, rel=2e-3)
 
+    @pytest.mark.untraced
     def test_renyi(self):
         orders = {a: Fraction(a, 2) for a in (2, 3, 4, 6, 8, 16, 32)}
         pair = pairs_of(Promise(RenyiDP(orders))).add
         assert pair.delta(5.5) >= from_zcdp(0.5).lower_delta(5.5) * (1 - 1e-3)
         assert pair.delta(5.5) <= from_zcdp(0.5).delta(5.5) * 1.2
 
+    @pytest.mark.untraced
     def test_envelope(self):
         pairs = [Gauss(1.0), laplace(Fraction(1)), box(Fraction(1, 2), Fraction(1, 100))]
         most = envelope(pairs)
@@ -362,6 +366,7 @@ class TestCurves:
 class TestSymmetry:
     """H(−ε) = 1 − e^−ε (1 − H(ε)) for every pair that treats both directions alike."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize(
         "event",
         [

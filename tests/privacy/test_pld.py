@@ -123,6 +123,7 @@ class TestVectors:
 class TestOracle:
     """Sixty digits: lower ≤ exact ≤ upper, with δ from 1e-2 to 1e-100."""
 
+    @pytest.mark.untraced
     @few
     @given(st.sampled_from([0.01, 0.1, 0.5, 3.0]), st.sampled_from([2, 7, 60, 3000]), st.sampled_from(DELTAS))
     def test_gaussians(self, mu, times, delta):
@@ -172,6 +173,7 @@ class TestOracle:
         encloses(price.lower_delta(at), price.delta(at), curve(mpf(at)))
         assert price.delta(at) <= price.lower_delta(at) * (1 + 4e-2) + 1e-280
 
+    @pytest.mark.untraced
     @few
     @given(st.sampled_from([(1, 20), (1, 2), (3, 1)]), st.integers(2, 3), st.sampled_from(DELTAS), st.booleans())
     def test_hyperbolas(self, ratio, times, delta, bounded):
@@ -316,6 +318,7 @@ class TestEnds:
         assert steep.lower_delta(20 - 1e-6) == 0.0
         assert 0 < steep.delta(20 - 1e-6) < 1e-70
 
+    @pytest.mark.untraced
     def test_a_gap_finer_than_any_grid(self):
         low, high = bracket([LaplaceNoise(3, 1)] * 3, 1e-3, gap=1e-30)
         assert 0 < low <= high < low * (1 + 1e-5)
@@ -384,6 +387,7 @@ class TestNested:
         assert numerical([event]).epsilon("5e-5") == math.inf
         assert pairs_of(event).remove.delta(1.0) == pytest.approx(1e-4, rel=1e-6)
 
+    @pytest.mark.untraced
     def test_both_directions_survive(self):
         pairs = pairs_of(Repeated(Sampled(GaussianNoise(1, 1), "0.1"), 3))
         assert pairs.remove is not pairs.add
@@ -452,6 +456,7 @@ class TestParts:
     def test_log_share(self):
         assert log_share(0.0) == 0.0
 
+    @pytest.mark.untraced
     def test_grids_that_do_not_fit_grow_coarser(self):
         """Very many composed events at a very narrow gap: a wider bracket, but a sound one."""
         side = Side(((Gauss(0.001), 10**7), (pairs_of(Response(3)).remove, 1)))

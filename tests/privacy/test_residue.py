@@ -88,9 +88,11 @@ LEFT = [Fraction(1, 10), Fraction(1), Fraction(6)]  # multiples of 64ths in thei
 RATIOS = [Fraction(1, 200), Fraction(1, 10), Fraction(1, 2)]
 
 
+@pytest.mark.untraced
 class TestEnoughAtEveryEpsilon:
     """δ of M⊗G(√(s−c)) is at most δ of G(√s), for all e."""
 
+    @pytest.mark.grid
     @pytest.mark.parametrize("s", [Fraction(1, 2000), *LEFT])
     @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(3)])
     @pytest.mark.parametrize("options", [2, 3, 6, 40])
@@ -99,6 +101,7 @@ class TestEnoughAtEveryEpsilon:
         if c < s:
             check(response_law, (epsilon, options), s, c)
 
+    @pytest.mark.grid
     @pytest.mark.parametrize("s", LEFT)
     @pytest.mark.parametrize("ratio", RATIOS)
     @pytest.mark.parametrize("steps", [2, 3, 8])
@@ -126,6 +129,7 @@ class TestEnoughAtEveryEpsilon:
             ends = gauss(t, e - x) / 2 + mp.exp(-x) / 2 * gauss(t, e + x)
             assert between + ends <= gauss(left, e) * (1 + mp.mpf(10) ** -35)
 
+    @pytest.mark.grid
     @pytest.mark.parametrize("s", LEFT)
     @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 5), Fraction(1)])
     @pytest.mark.parametrize("share", ["0.02", "0.3", "0.49", "0.5", "0.61", "0.97"])

@@ -83,6 +83,8 @@ class TestLeastRho:
 class TestToApproximate:
     """ε = inf over α of ρα + ln(1/αδ)/(α−1) + ln(1−1/α) (Canonne, Kamath, Steinke 2020)."""
 
+    @pytest.mark.grid
+    @pytest.mark.untraced
     @pytest.mark.parametrize("r", [1e-6, 0.01, 0.5, 20.0])
     @pytest.mark.parametrize("d", [1e-2, 1e-9, 1e-80])
     def test_is_the_infimum(self, r, d):

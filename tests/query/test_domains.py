@@ -38,6 +38,7 @@ def holds(value, kind):
 class TestEveryExpression:
     """Whatever the row, a value is NULL or a whole multiple of the kind's step within its bounds."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("sort", SORTS)
     def test_stays_within_its_kind(self, sort):
         @PATIENT

@@ -145,6 +145,7 @@ class TestValues:
         assert value("date_of", "s", s=86_400 * 3 + 5) == 3
         assert value("year", "d", d=None) is None
 
+    @pytest.mark.untraced
     @PATIENT
     @given(st.sampled_from(["number", "truth", "text", "day", "second"]), st.data())
     def test_never_fail(self, sort, data):

@@ -55,6 +55,7 @@ ROWS = st.fixed_dictionaries({name: possible(name) for name in SMALL.columns})
 class TestEveryList:
     """Whatever the row, a value that is not NULL is among the keys, also where WHERE narrows them."""
 
+    @pytest.mark.untraced
     @PATIENT
     @given(st.sampled_from(["number", "truth", "text", "day", "second"]), st.data())
     def test_misses_nothing(self, sort, data):

@@ -65,6 +65,7 @@ def within(found, sensitivity):
 class TestTotalsOfPeople:
     """One person's totals lie in the hull of the corners, so no norm exceeds its value there."""
 
+    @pytest.mark.untraced
     @settings(deadline=None, max_examples=examples(250))
     @given(
         person, person, st.lists(rows, max_size=5), st.sampled_from(SHARES), st.booleans(), st.sampled_from(RELATIONS)
@@ -184,6 +185,7 @@ class TestScores:
 class TestDistinct:
     """How many values occur changes by no more than one unit's pairs of key and value."""
 
+    @pytest.mark.untraced
     @settings(deadline=None, max_examples=examples(150))
     @given(person, person, st.lists(rows, max_size=8), st.integers(1, 4), st.booleans(), st.sampled_from(RELATIONS))
     def test_people(self, mine, yours, others, groups, keyed, neighbours):  # noqa: PLR0917

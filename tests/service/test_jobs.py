@@ -71,7 +71,7 @@ def ask(age):
 def slow(tmp_path_factory):
     """Two workers, so that a request and its job, its cancelling and its fetching may meet different ones."""
     running = start(
-        slow_house(tmp_path_factory.mktemp("slow"), rows=30_000_000_000, limits="query_seconds = 3"), workers=2
+        slow_house(tmp_path_factory.mktemp("slow"), rows=30_000_000_000, limits="query_seconds = 1"), workers=2
     )
     yield running
     running.stop()
@@ -186,7 +186,7 @@ class TestDeath:
 
 class TestShutdown:
     def test_a_running_query_is_finished_before_the_server_ends(self, tmp_path):
-        house = slow_house(tmp_path, rows=20_000_000)
+        house = slow_house(tmp_path, rows=8_000_000)
         running = start(house)
         with house.client("stella") as client:
             place = post(client, ask(40)).headers["Location"].removeprefix("/api/v1")
@@ -198,7 +198,7 @@ class TestShutdown:
         again.stop()
 
     def test_a_query_that_is_too_long_to_wait_for_goes_on_after_a_restart_under_the_same_charge(self, tmp_path):
-        house = slow_house(tmp_path, rows=80_000_000, service='drain_seconds = "0.2"')
+        house = slow_house(tmp_path, rows=40_000_000, service='drain_seconds = "0.2"')
         running = start(house)
         with house.client("stella") as client:
             place = post(client, ask(40)).headers["Location"].removeprefix("/api/v1")

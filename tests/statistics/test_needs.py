@@ -58,6 +58,7 @@ def totals_of(statistic, rows):
     return found
 
 
+@pytest.mark.untraced
 @settings(deadline=None)
 @given(st.lists(row, min_size=2, max_size=12))
 def test_parts_give_the_statistics(rows):

@@ -53,6 +53,7 @@ PAIRS = [
 class TestBound:
     """The bound is never below the exact tail, and near it where the noise is not coarse."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("noises", PAIRS, ids=range(len(PAIRS)))
     @pytest.mark.parametrize("deviations", [0.3, 1.0, 2.0, 3.1, 5.0])
     def test_from_above(self, noises, deviations):

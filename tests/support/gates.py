@@ -13,7 +13,14 @@ from io import StringIO
 
 import coverage
 
-FLOORS = {"arithmetic": 99.9, "noise": 100.0, "privacy": 99.9, "mechanisms": 99.9, "query": 99.5}
+FLOORS = {
+    "arithmetic": 99.9,
+    "noise": 100.0,
+    "privacy": 99.9,
+    "mechanisms": 99.9,
+    "query": 99.5,
+    "statistics": 95.0,
+}
 """Per cent of lines and branches, by room."""
 
 

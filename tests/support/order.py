@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import pytest
 
 from support.profile import DEEP
@@ -15,7 +18,7 @@ NEEDS = {
 FIRST = ("tests/service/", "tests/curator/", "tests/ledger/", "tests/end_to_end/", "tests/audit/", "tests/docs/",
          "tests/engines/", "tests/privacy/", "tests/")  # fmt: skip
 """Folders of long files before folders of short ones, so that no worker ends long before the other; doctests last."""
-PROMISING = ("arithmetic", "noise", "privacy", "mechanisms", "query")
+PROMISING = ("arithmetic", "noise", "privacy", "mechanisms", "query", "statistics")
 """The rooms whose every branch is measured."""
 MEASURED = (
     *(f"{top}/{room}/" for room in PROMISING for top in ("tests", "src/discreet")),
@@ -23,7 +26,6 @@ MEASURED = (
     "tests/vectors/",
     "tests/house/test_rational.py",
     "tests/local/test_shuffle.py",
-    "tests/statistics/",
     "tests/engines/test_fanout.py",
     "tests/curator/test_foreign.py",
 )
@@ -58,15 +60,32 @@ def mark_needs(item: pytest.Item) -> None:
         raise pytest.UsageError(f"{item.nodeid} needs Spark: say so in its name, by which it finds the one session")
 
 
+def is_deep_only(item: pytest.Item) -> bool:
+    """Return whether a test runs in deep only: what is slow, and two thirds of a grid.
+
+    Of a grid those cases stay whose number, written in base three, has digits that add up to a multiple of three: a
+    third that is spread over the values of every parameter, also where a parameter has three.
+    """
+    if item.get_closest_marker("slow"):
+        return True
+    if not item.get_closest_marker("grid"):
+        return False
+    number, digits = max(item.callspec.indices.values()), 0
+    while number:
+        number, digit = divmod(number, 3)
+        digits += digit
+    return digits % 3 != 0
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     """Mark all, leave what is slow to deep, and bring the long groups to the front of a random order."""
     for item in items:
         mark_needs(item)
-    slow = [] if DEEP else [item for item in items if item.get_closest_marker("slow")]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-    kept = [item for item in items if item not in set(slow)]
+    later = set() if DEEP else {item for item in items if is_deep_only(item)}
+    if later:
+        config.hook.pytest_deselected(items=list(later))
+    kept = [item for item in items if item not in later]
     items[:] = sorted(kept, key=lambda item: rank(item.nodeid)) if hasattr(config, "workerinput") else kept
 
 
@@ -86,16 +105,34 @@ def pytest_xdist_make_scheduler(config, log):
     return ByGroup(config, log)
 
 
+def tracer_of(config: pytest.Config):
+    """Return what starts and stops coverage in a process that runs tests outside deep, where not all is measured."""
+    controller = getattr(config.pluginmanager.getplugin("_cov"), "cov_controller", None)
+    leads = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    return None if DEEP or leads else controller
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session):
+    """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds."""
+    tracer = tracer_of(session.config)
+    if tracer is not None:
+        for room in PROMISING:
+            home = importlib.import_module(f"discreet.{room}")
+            for module in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
+                importlib.import_module(module.name)
+        tracer.pause()
+    return (yield)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
     """Trace what is measured only; in deep, everything is."""
-    plugin = item.config.pluginmanager.getplugin("_cov")
-    controller = getattr(plugin, "cov_controller", None)
     measured = item.nodeid.startswith(MEASURED) and not item.get_closest_marker("untraced")
-    paused = controller is not None and not DEEP and not measured
-    if paused:
-        controller.pause()
+    tracer = tracer_of(item.config) if measured else None
+    if tracer is not None:
+        tracer.resume()
     result = yield
-    if paused:
-        controller.resume()
+    if tracer is not None:
+        tracer.pause()
     return result
