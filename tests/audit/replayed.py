@@ -14,9 +14,9 @@ import pytest
 from discreet.answer import ask, run_plan
 from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
-from discreet.plan.counted import CountSelection
 from discreet.mechanisms.selection.quantiles import INSIDE, SplitQuantiles
 from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
+from discreet.plan.counted import CountSelection
 from discreet.plan.selection import Selection
 from discreet.query.algebra.tally import KeptKeys
 from discreet.query.bounds.rows import neighbours_of

@@ -14,7 +14,9 @@ HOW = ("--model", "LinearRegression", "--target", "income", "--epsilon", "1", "-
 
 
 def test_a_model_is_charged_and_written(run, tmp_path):
-    done = run("learn", "people.csv", SQL, *AT, "--budget", "epsilon=3,delta=1e-5", *HOW, "--out", str(tmp_path / "m.json"))
+    done = run(
+        "learn", "people.csv", SQL, *AT, "--budget", "epsilon=3,delta=1e-5", *HOW, "--out", str(tmp_path / "m.json")
+    )
     assert done.exit_code == 0, done.stderr
     assert "LinearRegression" in done.stdout
     model = model_from_json((tmp_path / "m.json").read_text(), KINDS)

@@ -54,7 +54,7 @@ def gather(needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: 
     return [_totals_of(need, found[frame], asked[frame]) for need, frame in zip(needs, frames, strict=True)]
 
 
-def _totals_of(need: Need, totals: Totals, terms: Mapping[Term, int]) -> GatheredTotals:
+def _totals_of(need: Need | CellsNeed, totals: Totals, terms: Mapping[Term, int]) -> GatheredTotals:
     """Pick the totals of one need: a number for each key, or several that are released together."""
     places = [terms[term] for term in need.tally.terms]
     if isinstance(need, PartitionNeed):

@@ -74,4 +74,4 @@ def _clipped(rows: NDArray[np.float64], norm: float) -> NDArray[np.int64]:
     while over.any():  # a float rounded the wrong way: one part in a thousand less is enough
         whole[over] = (whole[over] * 1023) // 1024 + (whole[over] < 0)
         over = (whole**2).sum(axis=1) > FINE**2
-    return whole
+    return np.asarray(whole)

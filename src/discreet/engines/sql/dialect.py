@@ -52,11 +52,11 @@ class StoredTable:
 
     sql: str
     columns: dict[str, StoredColumn]
-    steady: bool = False
     person: StoredColumn | None = None
     counts: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, str] = field(default_factory=dict)
     share_rows: int = 0
+    steady: bool = False
 
 
 @dataclass(frozen=True, slots=True)
