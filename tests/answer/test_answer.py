@@ -25,7 +25,7 @@ from discreet.query.algebra.tree import Count, CountDistinct, CountPeople, Mean,
 from discreet.show.bar import error_bar
 from discreet.statistics.correlation import CorrelationEstimate
 from discreet.statistics.covariance import CovarianceEstimate
-from discreet.statistics.laws.box import blurred, clip, mixed_blur, outward
+from discreet.statistics.laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment, unbiased
 from discreet.statistics.mean import MeanEstimate
 from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from discreet.statistics.variance import VarianceEstimate
@@ -223,6 +223,28 @@ def at(box, share):
 
 class TestBoxes:
     """Whatever the exact totals in their boxes, the statistic lies between the bounds."""
+
+    @settings(deadline=None, max_examples=examples(60))
+    @given(BOX, BOX, BOX, POSITIVE, st.lists(INSIDE, min_size=4, max_size=4))
+    def test_moments(self, q, s, t, n, shares):
+        q0, s0, t0, n0 = (at(box, share) for box, share in zip((q, s, t, n), shares, strict=True))
+        low, high = second_moment(q, s, n)
+        exact = q0 / n0 - (s0 / n0) ** 2
+        assert low <= exact <= high
+        bottom, top = unbiased((low, high), n)
+        assert bottom <= exact * n0 / (n0 - 1) <= top
+        low, high = mixed_moment(q, s, t, n)
+        assert low <= q0 / n0 - s0 * t0 / n0**2 <= high
+
+    @settings(deadline=None, max_examples=examples(25))
+    @given(BOX, BOX, POSITIVE)
+    def test_second_moments_are_tight(self, q, s, n):
+        low, high = second_moment(q, s, n)
+        grid = [Fraction(i, 60) for i in range(61)]
+        zero = [0] if s[0] <= 0 <= s[1] else []
+        found = [a / at(n, i) - (b / at(n, i)) ** 2 for a in q for b in (*s, *zero) for i in grid]
+        assert min(found) == low
+        assert max(found) <= high <= max(found) + abs(high) / 100 + Fraction(1, 100)
 
     @settings(deadline=None, max_examples=examples(100))
     @given(BOX, BOX, st.lists(INSIDE, min_size=2, max_size=2), st.sampled_from(OF_TWO))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import discreet as dp
+from discreet.statistics.cover import SumWay
 
 REGIONS = ["N", "S", "E"]
 PEOPLE = dp.Schema(
@@ -55,4 +56,5 @@ def plan_otherwise(monkeypatch):
         return tuple(part / sum(parts) for part in parts)
 
     monkeypatch.setattr(choose, "divide", other)
+    monkeypatch.setattr("discreet.plan.layout.possible_ways", lambda *_: (SumWay.APART,))
     monkeypatch.setattr(choose, "KEY_PART", Fraction(1, 3))

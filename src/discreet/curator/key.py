@@ -52,6 +52,7 @@ from .part import part_of
 
 __all__ = [
     "COUNTS",
+    "event_apart",
     "event_of",
     "key_name",
     "key_of",
@@ -77,6 +78,12 @@ def event_of(plans: Mapping[str, Plan]) -> Event:
     events = [event for plan in plans.values() for event in plan.events]
     if not events:
         raise InvalidArgument("there is nothing to release, so there is nothing to pay for; ask for an aggregate")
+    return events[0] if len(events) == 1 else Batch(events)
+
+
+def event_apart(plans: Mapping[str, Plan]) -> Event:
+    """Return what would be charged if every statistic had totals of its own, as release 0.1.0 planned them all."""
+    events = [event for plan in plans.values() for event in plan.apart or plan.events]
     return events[0] if len(events) == 1 else Batch(events)
 
 

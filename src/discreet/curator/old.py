@@ -5,8 +5,9 @@ fingerprint, and taken if nothing that the ledger knows speaks against it:
 
     quantiles    drawn with an interval at the asked level  stands in the answer
     counts       moved to 0 or above if that is asked for   stands in the answer
-    noise        the same events as planned today; or, for a spend without weights, the same price: what the old answer
-                 took is the spend itself, or what today's plan would take
+    noise        the same events as planned today, or as would be planned with totals of its own for every statistic;
+                 or, for a spend without weights, the same price: what the old answer took is the spend itself, or what
+                 today's plan would take
 
 The spend itself was not written down, nor were weights and sizes. So one who asks with an error or with weights gets
 an old answer only if the noise is the very same, and one who asks without weights may get an answer for the same spend
@@ -25,7 +26,7 @@ from ..plan.plan import Plan
 from ..privacy.events.json import measure_to_json, read_amount, to_json
 from ..privacy.measures import Measure, RenyiDP
 from .body import read_body
-from .key import COUNTS, event_of, old_key_of, terms_of
+from .key import COUNTS, event_apart, event_of, old_key_of, terms_of
 
 __all__ = ["fits_price", "fits_terms", "same_plan"]
 
@@ -36,7 +37,7 @@ _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
     """Return the rule by which an answer with a key of the first format is taken; `price` is that of today's plan."""
-    event, said = to_json(event_of(plans)), terms_of(plans, terms)
+    events, said = (to_json(event_of(plans)), to_json(event_apart(plans))), terms_of(plans, terms)
 
     def fits(charge: Entry, text: str) -> bool:
         body = read_body(text)
@@ -46,7 +47,7 @@ def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
             return False
         if not all(_same_style(body.answers[name], plan, terms) for name, plan in plans.items()):
             return False
-        return charge.event == event or ("weights" not in said and fits_price(body.price, terms.spend, price))
+        return charge.event in events or ("weights" not in said and fits_price(body.price, terms.spend, price))
 
     return fits
 

@@ -120,7 +120,8 @@ def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
         SumWay.BY_COLUMN: "the statistics of a column share its totals: with totals of their own they",
         SumWay.TOGETHER: "all statistics share their totals: with totals of their own they",
     }
-    return replace(best, why=f"{chosen[best.way]} would be {words}")
+    apart = () if best.way is SumWay.APART else other.events
+    return replace(best, why=f"{chosen[best.way]} would be {words}", apart=apart)
 
 
 def _pure(route: Route) -> bool:

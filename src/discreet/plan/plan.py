@@ -39,7 +39,7 @@ class Plan:
 
     `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each statistic is
     made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted, `way`
-    how sums are released and `why` so.
+    how sums are released and `why` so, `apart` what would be done if every statistic had totals of its own.
     Everything here is public, and equal for equal questions.
     """
 
@@ -57,6 +57,7 @@ class Plan:
     level: Fraction
     way: SumWay = SumWay.APART
     why: str = ""
+    apart: tuple[Event, ...] = ()
 
     @property
     def events(self) -> tuple[Event, ...]:

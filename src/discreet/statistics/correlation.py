@@ -13,14 +13,15 @@ from typing import ClassVar
 
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
+from .joint_estimate import JointCorrelation
+from .laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment
 from .laws.moment import MomentNoise, moment_error
 from .laws.noise_sum import IntegerNoise
-from .laws.profile import CrossLines, SpreadLines, correlation_ends
 from .recipe import EVEN_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.product import blur_of, cross_addends, reach_of, width_of
+from .releases.product import blur_of, cross_addends, cross_weights, reach_of, square_weights, unit_range
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, own_lines, total_need
+from .releases.total import NoisyTotal, total_need
 
 __all__ = ["CorrelationEstimate", "CorrelationRecipe", "correlation_error"]
 
@@ -59,11 +60,12 @@ class CorrelationRecipe:
         """List the totals of centred products, of both centred values, of rows and of both squares."""
         return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)]
 
-    def estimate(self, draws: Draws) -> CorrelationEstimate:
+    def estimate(self, draws: Draws) -> JointCorrelation:
         """Return the correlation by the noisy totals."""
-        (u, v), (products, x, y, count, xx, yy) = self.kinds, draws.totals
-        facts = ((width_of(u), width_of(v)), (blur_of(u), blur_of(v)))
-        return CorrelationEstimate(products, x, y, count, xx, yy, *facts)
+        (a, wide), (b, high) = map(unit_range, self.kinds)
+        squares = square_weights(1, a, wide), square_weights(2, b, high)
+        blurs = blur_of(self.kinds[0]) / wide, blur_of(self.kinds[1]) / high
+        return JointCorrelation(draws.totals, *cross_weights((a, b), (wide, high), 6), *squares, blurs)
 
 
 def correlation_error(
@@ -96,9 +98,9 @@ def correlation_error(
 
 @dataclass(frozen=True, slots=True)
 class CorrelationEstimate:
-    """A correlation, from −1 to 1. Interval: the profile of its line; if a variance may be 0, all of −1 … 1.
+    """A correlation, from −1 to 1, as release 0.1.0 kept it.
 
-    Moving values by e at most turns them, as vectors, by at most 2e/σ each; a correlation is a product of unit vectors.
+    Interval: joint boxes of all six totals; if a variance may be 0, all of −1 … 1.
     """
 
     products: NoisyTotal
@@ -131,15 +133,26 @@ class CorrelationEstimate:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the correlation of the exact totals."""
-        totals = (self.products, self.x, self.y, self.count, self.x_squares, self.y_squares)
-        products, x, y, rows, xx, yy = own_lines(totals)
-        a, b = ((-float(width), float(width)) for width in self.widths)
-        sides, noises = (
-            (SpreadLines(xx, x, rows, a), SpreadLines(yy, y, rows, b)),
-            tuple(total.noise for total in totals),
-        )
-        (low, high), least = correlation_ends(CrossLines(products, x, y, rows, (a, b)), *sides, noises, beta)
-        if min(least) <= 0:
+        rows = self.count.box(beta, 6)
+        if rows[0] <= 0:
             return -1.0, 1.0
-        moved = sum(2 * float(blur) / math.sqrt(u) for blur, u in zip(self.blurs, least, strict=True))
-        return max(-1.0, low - moved - 1e-12), min(1.0, high + moved + 1e-12)
+        x, y = self.x.box(beta, 6), self.y.box(beta, 6)
+        u, v = second_moment(self.x_squares.box(beta, 6), x, rows), second_moment(self.y_squares.box(beta, 6), y, rows)
+        spreads = [
+            blurred(*outward(clip(box, Fraction(0), max(box[1], Fraction(0)))), float(blur))
+            for box, blur in zip((u, v), self.blurs, strict=True)
+        ]
+        if min(spreads)[0] <= 0:
+            return -1.0, 1.0
+        slack = mixed_blur(self.widths, self.blurs)
+        least, most = mixed_moment(self.products.box(beta, 6), x, y, rows)
+        return _quotient(float(least - slack), float(most + slack), spreads)
+
+
+def _quotient(least: float, most: float, spreads: list[tuple[float, float]]) -> tuple[float, float]:
+    """Bound c/√(u·v) for c from least to most and u, v in intervals above 0."""
+    small, large = (math.sqrt(spreads[0][i] * spreads[1][i]) for i in (0, 1))
+    margin = 1e-12  # far above the rounding of a root and a quotient
+    low = least / (small if least < 0 else large) - margin
+    high = most / (small if most > 0 else large) + margin
+    return max(-1.0, min(1.0, low)), min(1.0, max(-1.0, high))

@@ -12,15 +12,15 @@ from typing import ClassVar
 
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
-from .laws.box import at_least, clip, mixed_blur, outward
+from .joint_estimate import JointCovariance
+from .laws.box import clip, mixed_blur, mixed_moment, outward, unbiased
 from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
-from .laws.profile import CrossLines, covariance_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.product import blur_of, cross_addends, moment_blur, reach_of, width_of
+from .releases.product import blur_of, cross_addends, cross_weights, moment_blur, reach_of, unit_range, width_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, own_lines, total_need
+from .releases.total import NoisyTotal, total_need
 
 __all__ = ["CovarianceEstimate", "CovarianceRecipe"]
 
@@ -54,18 +54,19 @@ class CovarianceRecipe:
         """List the totals of centred products, of both centred values and of rows."""
         return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)[:4]]
 
-    def estimate(self, draws: Draws) -> CovarianceEstimate:
+    def estimate(self, draws: Draws) -> JointCovariance:
         """Return the covariance by the noisy totals."""
-        (u, v), (products, x, y, count) = self.kinds, draws.totals
-        facts = ((width_of(u), width_of(v)), (blur_of(u), blur_of(v)))
-        return CovarianceEstimate(products, x, y, count, *facts, self.sample)
+        (a, wide), (b, high) = map(unit_range, self.kinds)
+        x, y = self.kinds
+        facts = ((wide, high), (width_of(x), width_of(y)), (blur_of(x), blur_of(y)))
+        return JointCovariance(draws.totals, *cross_weights((a, b), (wide, high), 4), *facts, sample=self.sample)
 
 
 @dataclass(frozen=True, slots=True)
 class CovarianceEstimate:
-    """A covariance of two columns in public ranges of some widths, whose values were moved by at most `blurs`.
+    """A covariance of two columns in public ranges of some widths, moved by at most `blurs`, as 0.1.0 kept it.
 
-    Interval: the profile of P − νX − μY + (μν − c)n, see `laws.profile`; |cov| ≤ width·width/4, with n − 1 twice that.
+    Interval: joint boxes of the four totals, as for a variance; |cov| ≤ width·width/4, with n − 1 twice that.
     """
 
     products: NoisyTotal
@@ -99,10 +100,10 @@ class CovarianceEstimate:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""
-        totals = (self.products, self.x, self.y, self.count)
-        products, x, y, rows = own_lines(totals)
-        a, b = map(float, self.widths)
-        of, noises = CrossLines(products, x, y, rows, ((-a, a), (-b, b))), tuple(total.noise for total in totals)
-        ends = covariance_ends(of, noises, at_least(self._limit), beta, sample=self.sample)
+        rows = self.count.box(beta, 4)
+        if rows[0] <= (1 if self.sample else 0):
+            return outward((-self._limit, self._limit))
+        box = mixed_moment(self.products.box(beta, 4), self.x.box(beta, 4), self.y.box(beta, 4), rows)
+        low, high = unbiased(box, rows) if self.sample else box
         slack = mixed_blur(self.widths, self.blurs) * (2 if self.sample else 1)
-        return outward(clip((Fraction(ends[0]) - slack, Fraction(ends[1]) + slack), -self._limit, self._limit))
+        return outward(clip((low - slack, high + slack), -self._limit, self._limit))

@@ -14,16 +14,15 @@ from typing import ClassVar
 
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
-from .laws.box import at_least, blurred
-from .laws.line import Noises
+from .joint_estimate import JointVariance
+from .laws.box import Box, blurred, clip, outward, second_moment, unbiased
 from .laws.moment import moment_error, root_error
 from .laws.noise_sum import IntegerNoise
-from .laws.profile import SpreadLines, variance_ends
 from .recipe import EVEN_DATA, SIZED_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.product import blur_of, moment_blur, reach_of, square_addends, width_of
+from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, own_lines, total_need
+from .releases.total import NoisyTotal, total_need
 
 __all__ = ["VarianceEstimate", "VarianceRecipe"]
 
@@ -62,19 +61,21 @@ class VarianceRecipe:
         """List the totals of centred squares, centred values and rows."""
         return [total_need(addend, basis) for addend in square_addends(self.expression, basis.rows, basis.columns)]
 
-    def estimate(self, draws: Draws) -> VarianceEstimate:
+    def estimate(self, draws: Draws) -> JointVariance:
         """Return the variance by the noisy totals."""
-        squares, total, count = draws.totals
-        facts = (width_of(self.kind), self.sample, self.root, blur_of(self.kind))
-        return VarianceEstimate(squares, total, count, *facts)
+        unit, width = unit_range(self.kind)
+        squares, total, rows = (1 / width**2, 2 * unit / width, unit**2), (Fraction(0), 1 / width, unit), (0, 0, 1)
+        sizes = (width, width_of(self.kind), blur_of(self.kind))
+        weights = (squares, total, tuple(map(Fraction, rows)))
+        return JointVariance(draws.totals, *weights, *sizes, sample=self.sample, root=self.root)
 
 
 @dataclass(frozen=True, slots=True)
 class VarianceEstimate:
-    """A variance, or its root, of values in a public range of some width.
+    """A variance, or its root, of values in a public range of some width, as release 0.1.0 kept it.
 
-    Interval: the profile of Q − 2μS + (μ² − v)n, see `laws.profile`. A variance is at most width²/4 (Popoviciu), with
-    n − 1 in the denominator at most width²/2.
+    Interval: with probability 1 − β the three exact totals lie in their boxes, and then the variance between its
+    extremes there. A variance is at most width²/4 (Popoviciu), with n − 1 in the denominator at most width²/2.
 
     >>> from discreet.statistics.variance import VarianceEstimate
     >>> from fractions import Fraction
@@ -118,18 +119,15 @@ class VarianceEstimate:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
-        low, high = variance_ends(self._spread, self._noises, at_least(self._most), beta, sample=self.sample)
-        low, high = blurred(low, high, float(self.blur) * (1.5 if self.sample else 1.0))  # √(n/(n−1)) is below 1.5
+        inside = outward(clip(self._box(beta), Fraction(0), self._most))
+        low, high = blurred(*inside, float(self.blur) * (1.5 if self.sample else 1.0))  # √(n/(n−1)) is below 1.5
         if not self.root:
             return low, high
         return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(math.sqrt(high), math.inf)
 
-    @property
-    def _noises(self) -> Noises:
-        return self.squares.noise, self.total.noise, self.count.noise
-
-    @property
-    def _spread(self) -> SpreadLines:
-        """What it is made from; a centred value is far less than a width away from 0."""
-        lines = own_lines((self.squares, self.total, self.count))
-        return SpreadLines(lines[0], lines[1], lines[2], (-float(self.width), float(self.width)))
+    def _box(self, beta: float) -> Box:
+        rows = self.count.box(beta, 3)
+        if rows[0] <= (1 if self.sample else 0):
+            return Fraction(0), self._most
+        box = second_moment(self.squares.box(beta, 3), self.total.box(beta, 3), rows)
+        return unbiased(box, rows) if self.sample else box

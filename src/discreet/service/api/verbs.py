@@ -44,7 +44,9 @@ def check_release(curator: Curator, release: ReleaseRequest, cells: int) -> None
 
 def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
     """Limit the cost by the plan, which is public, not by what the store finds."""
-    asked = sum(len(one.keys or ((),)) * max(1, len(one.releases)) for one in plans.values() if isinstance(one, Plan))
+    found = [one for one in plans.values() if isinstance(one, Plan)]
+    totals = [sum(len(release.need.tally.terms) for release in one.releases) for one in found]
+    asked = sum(len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True))
     if asked > cells:
         raise InvalidArgument(f"the answer would have {asked} noisy numbers; at most {cells} are given at once")
 

@@ -1,4 +1,4 @@
-"""Boxes: between which exact numbers something lies, the same in floats, never narrower, and what rounding moves."""
+"""Boxes: between which exact numbers something lies, the same in floats, never narrower, and moments of boxes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ __all__ = [
     "blurred",
     "clip",
     "mixed_blur",
+    "mixed_moment",
     "outward",
     "ratio",
+    "second_moment",
+    "unbiased",
 ]
 
 Box: TypeAlias = tuple[Fraction, Fraction]
@@ -60,6 +63,50 @@ def outward(box: Box) -> tuple[float, float]:
     """
     low = float(box[0])
     return low if low <= box[0] else math.nextafter(low, -math.inf), at_least(box[1])
+
+
+def second_moment(squares: Box, total: Box, rows: Box) -> Box:
+    """Bound q/n − (s/n)² for q, s, n in three boxes, n above 0: the exact extremes.
+
+    It grows with q and falls with |s|. In n, q/n − s²/n² rises up to n = 2s²/q and falls after, so it is least at an
+    end of the box and greatest at that point or at the end nearest to it.
+
+    >>> from discreet.statistics.laws.box import second_moment
+    >>> from fractions import Fraction
+    >>> second_moment((Fraction(5), Fraction(6)), (Fraction(1), Fraction(2)), (Fraction(1), Fraction(2)))
+    (Fraction(1, 1), Fraction(5, 1))
+    """
+    far = max(abs(total[0]), abs(total[1]))
+    near = Fraction(0) if total[0] <= 0 <= total[1] else min(abs(total[0]), abs(total[1]))
+    peak = rows[1] if squares[1] <= 0 else min(max(2 * near**2 / squares[1], rows[0]), rows[1])
+    most = squares[1] / peak - (near / peak) ** 2
+    return min(squares[0] / n - (far / n) ** 2 for n in rows), most
+
+
+def mixed_moment(products: Box, x: Box, y: Box, rows: Box) -> Box:
+    """Bound p/n − (a/n)(b/n) for p, a, b, n in four boxes, n above 0, each quotient by itself.
+
+    >>> from discreet.statistics.laws.box import mixed_moment
+    >>> from fractions import Fraction
+    >>> one = (Fraction(1), Fraction(1))
+    >>> mixed_moment((Fraction(5), Fraction(6)), (Fraction(-1), Fraction(2)), one, one)
+    (Fraction(3, 1), Fraction(7, 1))
+    """
+    least, most = ratio(products, rows)
+    means = [a * b for a in ratio(x, rows) for b in ratio(y, rows)]
+    return least - max(means), most - min(means)
+
+
+def unbiased(box: Box, rows: Box) -> Box:
+    """Bound v·n/(n − 1) for v in a box and n in a box above 1; the factor falls in n.
+
+    >>> from discreet.statistics.laws.box import unbiased
+    >>> from fractions import Fraction
+    >>> unbiased((Fraction(-1), Fraction(1)), (Fraction(2), Fraction(3)))
+    (Fraction(-2, 1), Fraction(2, 1))
+    """
+    corners = [v * n / (n - 1) for v in box for n in rows]
+    return min(corners), max(corners)
 
 
 def blurred(low: float, high: float, blur: float) -> tuple[float, float]:

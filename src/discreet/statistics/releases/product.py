@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
@@ -22,9 +23,12 @@ __all__ = [
     "blur_of",
     "coarse_of",
     "cross_addends",
+    "cross_weights",
     "moment_blur",
     "reach_of",
     "square_addends",
+    "square_weights",
+    "unit_range",
     "width_of",
 ]
 
@@ -56,6 +60,43 @@ def width_of(kind: Domain) -> Fraction:
     """Return the width of the public range of a number."""
     low, high = range_of(kind)
     return high - low
+
+
+def unit_range(kind: Domain) -> tuple[Fraction, Fraction]:
+    """Return where the middle lies in the public range, widened by the blur, as a part of it; and how wide that is.
+
+    A centred value u is t = part + u/width in it, from 0 to 1.
+
+    >>> from discreet.statistics.releases.product import unit_range
+    >>> from fractions import Fraction
+    >>> from discreet.query.domains.domain import Whole
+    >>> unit_range(Whole(Fraction(1), 0, 120))
+    (Fraction(1, 2), Fraction(120, 1))
+    """
+    (low, high), blur = range_of(kind), blur_of(kind)
+    width = max(high - low + 2 * blur, whole_of(kind).step)  # a constant has no width
+    return (middle_of(kind) - low + blur) / width, width
+
+
+Pair: TypeAlias = tuple[Fraction, Fraction]
+Shares: TypeAlias = tuple[Fraction, ...]
+
+
+def cross_weights(units: Pair, widths: Pair, count: int) -> tuple[Shares, Shares, Shares, Shares]:
+    """Return Σts, Σt, Σs and n of values in 0..1 as weights of Σuv, Σu, Σv, n and further totals."""
+    (a, b), (wide, high) = units, widths
+    rest = (Fraction(0),) * (count - 4)
+    products = (1 / (wide * high), b / wide, a / high, a * b)
+    x, y = (Fraction(0), 1 / wide, Fraction(0), a), (Fraction(0), Fraction(0), 1 / high, b)
+    rows = (Fraction(0), Fraction(0), Fraction(0), Fraction(1))
+    return products + rest, x + rest, y + rest, rows + rest
+
+
+def square_weights(place: int, unit: Fraction, width: Fraction) -> Shares:
+    """Return Σt² as weights of Σuv, Σu, Σv, n, Σu², Σv², of the column whose sum stands at `place`, 1 or 2."""
+    found = [Fraction(0)] * 6
+    found[3 + place], found[place], found[3] = 1 / width**2, 2 * unit / width, unit**2
+    return tuple(found)
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,6 @@ Each release is one event, whatever the number of keys: its sensitivity is that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
@@ -22,7 +21,6 @@ from ...query.bounds.sensitivity import influence
 from ...query.bounds.shares import people_share, weight_of
 from ...query.domains.domain import Scalar
 from ..laws.box import Box, at_least, clip, outward
-from ..laws.line import WeightedSum
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
 from .addend import Addend
 from .basis import Basis
@@ -36,7 +34,6 @@ __all__ = [
     "NoisyTotal",
     "TotalEstimate",
     "TotalNeed",
-    "own_lines",
     "total_need",
 ]
 
@@ -138,12 +135,6 @@ class NoisyTotal:
         """Bound the exact number; with probability at least 1 − β all of `of` independent ones are bounded at once."""
         reach = self.mechanism.error(beta, cells=of) * self.unit
         return self.value - reach, self.value + reach
-
-
-def own_lines(totals: Sequence[NoisyTotal]) -> list[WeightedSum]:
-    """Return each of some totals as a line of all of them: itself, once."""
-    places = range(len(totals))
-    return [WeightedSum(float(totals[i].value), tuple(float(i == j) for j in places)) for i in places]
 
 
 @dataclass(frozen=True, slots=True)
