@@ -205,6 +205,19 @@ class TestWhatCouldFail:
             engine.tally(Tally(Scan(schema), (), (Term(Field("a"), 1, 0, 9),), Free()))
         assert "hiv" not in "".join(capfd.readouterr())
 
+    def test_a_session_that_fails_on_old_days_is_refused(self, spark_session):
+        name = "spark.sql.parquet.int96RebaseModeInRead"
+        before = spark_session.conf.get(name)
+        frame = spark_session.createDataFrame([(1,)], "a int")
+        engine, schema = Spark(spark_session, {"people": frame}), Schema("people", Rows(), {"a": Integer(0, 9)})
+        engine.check(schema)
+        spark_session.conf.set(name, "EXCEPTION")
+        try:
+            with pytest.raises(SchemaMismatch, match="set it to CORRECTED"):
+                engine.check(schema)
+        finally:
+            spark_session.conf.set(name, before)
+
     def test_no_row_decides_a_type(self, spark_session, tmp_path):
         """One row in the folder zip=0A would turn all others from 0 to 500, one file of another type fails them all."""
         place = tmp_path / "people.parquet"
