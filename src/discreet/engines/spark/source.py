@@ -103,5 +103,5 @@ def is_guessed(frame: Any) -> bool:  # noqa: ANN401
 
 
 def failing_setting(session: Any) -> str | None:  # noqa: ANN401
-    """Return the setting of a session by which one stored day before 1582 would fail every question, if there is one."""
-    return next((mode for mode in _MODES if str(session.conf.get(mode, "")).upper() == "EXCEPTION"), None)
+    """Return the setting of a session by which one stored day before 1582 would fail every question, if any."""
+    return next((mode for mode in _MODES if str(session.conf.get(mode)).upper() == "EXCEPTION"), None)
