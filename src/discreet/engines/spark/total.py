@@ -17,7 +17,7 @@ __all__ = ["is_total"]
 _PLANS = frozenset({
     "Project", "Filter", "SubqueryAlias", "View", "Join", "Union", "Distinct", "LogicalRelation",
     "LogicalRelationWithTable", "LogicalRDD", "LocalRelation", "HiveTableRelation", "DataSourceV2Relation",
-    "Range", "OneRowRelation",
+    "Range", "OneRowRelation", "Repartition", "Sort",
 })  # fmt: skip
 _EXPRESSIONS = frozenset({
     "AttributeReference", "Alias", "Literal", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual",
