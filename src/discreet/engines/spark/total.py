@@ -22,7 +22,7 @@ _PLANS = frozenset({
 _EXPRESSIONS = frozenset({
     "AttributeReference", "Alias", "Literal", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual",
     "GreaterThan", "GreaterThanOrEqual", "And", "Or", "Not", "IsNull", "IsNotNull", "IsNaN", "In", "InSet",
-    "CaseWhen", "If", "Coalesce",
+    "CaseWhen", "If", "Coalesce", "SortOrder",
 })  # fmt: skip
 _WIDENED = ("tinyint", "smallint", "int", "bigint")
 _NAME = r"[^()\[\],#]+#\d+L?"
