@@ -280,6 +280,7 @@ class TestServer:
         )
         with Postgres(postgres_dsn, tables={"people": '"h.r"."a""b"'}, progress=True) as engine:
             assert engine.columns("people") == {"a": "integer"}
+            assert engine._fetch("SELECT 1") == [(1,)]
 
     def test_places(self, server, postgres_dsn):
         server.execute(

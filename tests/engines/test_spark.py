@@ -9,6 +9,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from discreet.cli.source import open_source
@@ -205,27 +207,38 @@ class TestWhatCouldFail:
             engine.tally(Tally(Scan(schema), (), (Term(Field("a"), 1, 0, 9),), Free()))
         assert "hiv" not in "".join(capfd.readouterr())
 
+    def test_a_session_that_fails_on_old_days_is_refused(self, spark_session):
+        name = "spark.sql.parquet.int96RebaseModeInRead"
+        before = spark_session.conf.get(name)
+        frame = spark_session.createDataFrame([(1,)], "a int")
+        engine, schema = Spark(spark_session, {"people": frame}), Schema("people", Rows(), {"a": Integer(0, 9)})
+        engine.check(schema)
+        spark_session.conf.set(name, "EXCEPTION")
+        try:
+            with pytest.raises(SchemaMismatch, match="set it to CORRECTED"):
+                engine.check(schema)
+        finally:
+            spark_session.conf.set(name, before)
+
     def test_no_row_decides_a_type(self, spark_session, tmp_path):
         """One row in the folder zip=0A would turn all others from 0 to 500, one file of another type fails them all."""
         place = tmp_path / "people.parquet"
-        write = spark_session.createDataFrame([(1, "010"), (2, "0200")], "a bigint, zip string").coalesce(1).write
-        write.partitionBy("zip").parquet(str(place))
+        for folder, rows in (("010", [1, 2]), ("0200", [2])):
+            (place / f"zip={folder}").mkdir(parents=True)
+            pq.write_table(pa.table({"a": rows}), place / f"zip={folder}" / "rows.parquet")
         schema = Schema("people", Rows(), {"a": Integer(0, 9), "zip": Category(["010", "0200"])})
         tally = Tally(Scan(schema), (Field("zip"),), (COUNT,), Free())
         engine = Spark(spark_session, {"people": place})
         engine.check(schema)
-        assert engine.tally(tally) == {("010",): (1,), ("0200",): (1,)}
+        assert engine.tally(tally) == {("010",): (2,), ("0200",): (1,)}
         who = Schema("people", People("a", max_rows=2), {"zip": Category(["010", "0200"])})
         shared = Tally(Scan(who), (Field("zip"),), (COUNT, Term(Constant(True), 4, 0, 4)), RowShare(1))
         rows = [{"a": a, "zip": zip_} for a, zip_ in ((1, "010"), (2, "0200"), (2, "010"))]
-        more = spark_session.createDataFrame([(2, "010")], "a bigint, zip string").coalesce(1).write.mode("append")
-        more.partitionBy("zip").parquet(str(place))
-        heavy = Spark(spark_session, {"people": place})
-        assert "LEFT JOIN" in heavy.explain(shared)
-        assert heavy.tally(shared) == Memory({"people": rows}).tally(shared)
+        assert "LEFT JOIN" in engine.explain(shared)
+        assert engine.tally(shared) == Memory({"people": rows}).tally(shared)
         with pytest.raises(SchemaMismatch, match="guessed the type"):
             Spark(spark_session, {"people": spark_session.read.parquet(str(place))}).check(schema)
-        spark_session.createDataFrame([("x",)], "a string").coalesce(1).write.parquet(str(place / "zip=3"))
+        pq.write_table(pa.table({"a": ["x"]}), place / "zip=010" / "others.parquet")
         with pytest.raises(SchemaMismatch, match="differ in their columns or types"):
             Spark(spark_session, {"people": place})
         with pytest.raises(SchemaMismatch, match="cannot be read"):

@@ -5,7 +5,7 @@ Never import this where data are private: its bits are not random.
 
 from __future__ import annotations
 
-from .engine_suite import engine_suite
+from .engine import engine_suite
 from .findings import Findings
 from .mechanism import check_mechanism
 from .typed_rows import TypedRows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle, islice
+from itertools import cycle
 
 from ..data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from ..data.columns.column import Column
@@ -19,7 +19,7 @@ __all__ = [
     "TABLES",
     "TOLD",
     "WORDS",
-    "hostile_tallies",
+    "hostile_tally",
     "people_tallies",
     "word_tallies",
 ]
@@ -47,6 +47,8 @@ _RULES = {
     "boolean": _TRUTHS,
     **dict.fromkeys(("date", "timestamp", "timestamptz"), _DAYS),
 }
+_READ = [(f"{stored}_{n}", stored, rule) for stored, rules in _RULES.items() for n, rule in enumerate(rules)]
+"""Columns by name: the stored type, whose cells are the same in each, and the rule that reads them."""
 _LONGEST = max(map(len, CELLS.values()))
 
 _SPELT = ["a", "A", "\u00e1", "a\u0301", "ß", "ss", "a ", " a", "a%b", "a_b", "a\\b", "it's", '"', "`", "--", "/*",
@@ -58,9 +60,9 @@ PEOPLE = Schema("people", People("id", max_rows=3), {"x": Integer(-9, 9), "g": C
 PLACES = Schema.public_table("places", {"word": Text(80), "code": Integer(-9, 9)}, key="word", max_rows={"code": 9})
 TABLES = {
     "hostile": TypedRows(
-        {"i": "bigint", **{f"c_{stored}": stored for stored in CELLS}},
-        [(-1, *[None] * len(CELLS)), *((i, *row) for i, row in enumerate(
-            zip(*(islice(cycle(cells), _LONGEST) for cells in CELLS.values()), strict=True)))],
+        {"i": "bigint", **{name: stored for name, stored, _ in _READ}},
+        [(-1, *[None] * len(_READ)), *((i, *(CELLS[stored][i % len(CELLS[stored])] for _, stored, _ in _READ))
+                                       for i in range(_LONGEST))],
     ),
     "words": TypedRows({"W": "text", "n": "bigint"}, [(word, n) for n, word in enumerate(_SPELT)] + [(None, 98)]),
     "people": TypedRows(
@@ -72,12 +74,10 @@ TABLES = {
 }  # fmt: skip
 
 
-def hostile_tallies() -> Iterator[tuple[Schema, Tally]]:
-    """Make the tallies that show every cell as each rule reads it, row by row."""
-    for turn in range(max(map(len, _RULES.values()))):
-        columns = {f"c_{stored}": rules[turn % len(rules)] for stored, rules in _RULES.items()}
-        schema = Schema("hostile", Rows(), {"i": Integer(-1, 99), **columns})
-        yield schema, Tally(Scan(schema), tuple(map(Field, schema.columns)), (COUNT,), Free())
+def hostile_tally() -> tuple[Schema, Tally]:
+    """Make the tally that shows every cell as each rule reads it, row by row."""
+    schema = Schema("hostile", Rows(), {"i": Integer(-1, 99), **{name: rule for name, _, rule in _READ}})
+    return schema, Tally(Scan(schema), tuple(map(Field, schema.columns)), (COUNT,), Free())
 
 
 def word_tallies() -> dict[str, Tally]:

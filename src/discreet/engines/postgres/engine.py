@@ -141,14 +141,16 @@ class Postgres:
         return found[0], table, found[1]
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
-        return self._ask(sql)
+        return self._ask(sql, watched=self._progress)
 
-    def _ask(self, sql: str, values: tuple[object, ...] | None = None) -> Sequence[Sequence[object]]:
+    def _ask(
+        self, sql: str, values: tuple[object, ...] | None = None, *, watched: bool = False
+    ) -> Sequence[Sequence[object]]:
         psycopg = load("psycopg", "postgres")
         with self._lock:
             try:
                 connection = self._open()
-                if not self._progress:
+                if not watched:
                     return _run(connection, sql, values)
                 return watch(lambda: _run(connection, sql, values), lambda: -1.0, self.interrupt)
             except psycopg.errors.QueryCanceled:

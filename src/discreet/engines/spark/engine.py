@@ -19,7 +19,7 @@ from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.store import SqlStore
 from .dialect import SPARK, stored_class
 from .quiet import quiet
-from .source import is_guessed, is_path, place_of, read_files, view_of
+from .source import failing_setting, is_guessed, is_path, place_of, read_files, view_of
 from .total import is_total
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class Spark:
         if schema.name in self._trusted:
             return
         with quiet():
+            if setting := failing_setting(self._session):
+                raise SchemaMismatch(f"by {setting} one day before 1582 fails every question; set it to CORRECTED")
             frame = self._frame(schema.name)
             if not is_total(frame):
                 raise SchemaMismatch(

@@ -17,8 +17,9 @@ from ..sql.place import read_place
 from .dialect import SPARK
 from .quiet import quiet
 
-__all__ = ["is_guessed", "is_path", "place_of", "read_files", "view_of"]
+__all__ = ["failing_setting", "is_guessed", "is_path", "place_of", "read_files", "view_of"]
 
+_MODES = tuple(f"spark.sql.{mode}RebaseModeInRead" for mode in ("parquet.datetime", "parquet.int96", "avro.datetime"))
 _GUESSES = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
@@ -82,7 +83,9 @@ def _csv(session: Any, place: str) -> Any:  # noqa: ANN401
 
 
 def _parquet(session: Any, place: str) -> Any:  # noqa: ANN401
-    return session.read.option("mergeSchema", "false").parquet(place)
+    """Days before 1582 are as they are stored: by the session's own mode one of them could fail every question."""
+    corrected = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
+    return session.read.options(mergeSchema="false", **corrected).parquet(place)
 
 
 def _is_alike(own: Any, whole: Any, file: str) -> bool:  # noqa: ANN401
@@ -97,3 +100,8 @@ def is_guessed(frame: Any) -> bool:  # noqa: ANN401
         return any(f"/{column}=" in file for file in frame.inputFiles() for column in columns)
     except Exception:  # noqa: BLE001 what cannot be looked into may have been guessed
         return True
+
+
+def failing_setting(session: Any) -> str | None:  # noqa: ANN401
+    """Return the setting of a session by which one stored day before 1582 would fail every question, if any."""
+    return next((mode for mode in _MODES if str(session.conf.get(mode)).upper() == "EXCEPTION"), None)

@@ -17,12 +17,12 @@ __all__ = ["is_total"]
 _PLANS = frozenset({
     "Project", "Filter", "SubqueryAlias", "View", "Join", "Union", "Distinct", "LogicalRelation",
     "LogicalRelationWithTable", "LogicalRDD", "LocalRelation", "HiveTableRelation", "DataSourceV2Relation",
-    "Range", "OneRowRelation",
+    "Range", "OneRowRelation", "Repartition", "Sort",
 })  # fmt: skip
 _EXPRESSIONS = frozenset({
     "AttributeReference", "Alias", "Literal", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual",
     "GreaterThan", "GreaterThanOrEqual", "And", "Or", "Not", "IsNull", "IsNotNull", "IsNaN", "In", "InSet",
-    "CaseWhen", "If", "Coalesce",
+    "CaseWhen", "If", "Coalesce", "SortOrder",
 })  # fmt: skip
 _WIDENED = ("tinyint", "smallint", "int", "bigint")
 _NAME = r"[^()\[\],#]+#\d+L?"
