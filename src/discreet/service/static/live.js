@@ -68,6 +68,13 @@ function speak(slider) {
   if (output) output.value = said;
 }
 
+/** Put what a lesson shows into the address, as its form would without a script. */
+function remember(form, lesson) {
+  const fields = new URLSearchParams(new FormData(form));
+  fields.set("lesson", lesson);
+  history.replaceState(null, "", `?${fields}#${lesson}`);
+}
+
 let waiting;
 document.addEventListener("input", (event) => {
   if (event.target.matches("input[type=range]")) speak(event.target);
@@ -75,6 +82,7 @@ document.addEventListener("input", (event) => {
   if (!form?.dataset.live) return;
   clearTimeout(waiting);
   const target = document.getElementById(form.dataset.target);
+  if (form.dataset.address) remember(form, form.dataset.address);
   waiting = setTimeout(() => send(form, form.dataset.live, target, form.method), Number(form.dataset.wait ?? 90));
 });
 

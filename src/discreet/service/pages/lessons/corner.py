@@ -12,10 +12,17 @@ from .curve import curve_lesson
 from .noise import noise_lesson
 from .response import response_lesson
 from .sum import sum_lesson
+from .trust import trust_lesson
 
 __all__ = ["MISPRINTS", "learn_routes"]
 
-LESSONS = {"noise": noise_lesson, "curve": curve_lesson, "sum": sum_lesson, "response": response_lesson}
+LESSONS = {
+    "noise": noise_lesson,
+    "curve": curve_lesson,
+    "sum": sum_lesson,
+    "response": response_lesson,
+    "trust": trust_lesson,
+}
 
 MISPRINTS = (
     ("Gaussian noise of σ = Δ√(2 ln(1.25/δ))/ε for every ε", "proved for ε < 1 only; use the exact curve"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....show.markup import Html
 from ..charts.chart import plain
@@ -13,13 +13,17 @@ __all__ = ["Fact", "Lesson", "Slide", "read_slide"]
 
 @dataclass(frozen=True, slots=True)
 class Slide:
-    """A slider over a few round numbers; what travels is the place on the list, so only listed numbers are computed."""
+    """A slider over a few round numbers; what travels is the place on the list, so only listed numbers are computed.
+
+    `names` are said instead of the numbers, if there are any.
+    """
 
     name: str
     words: str
     symbol: str
     values: tuple[float, ...]
     place: int
+    names: tuple[str, ...] = ()
 
     @property
     def value(self) -> float:
@@ -29,12 +33,15 @@ class Slide:
     @property
     def spoken(self) -> str:
         """What a screen reader says, and what stands beside the slider."""
-        return f"{self.symbol} = {plain(self.value)}"
+        return self._spoken(self.place)
 
     @property
     def all_spoken(self) -> str:
         """Every word the slider can say, for the script that moves it."""
-        return "|".join(f"{self.symbol} = {plain(value)}" for value in self.values)
+        return "|".join(map(self._spoken, range(len(self.values))))
+
+    def _spoken(self, place: int) -> str:
+        return self.names[place] if self.names else f"{self.symbol} = {plain(self.values[place])}"
 
     def at(self, asked: Mapping[str, str]) -> Slide:
         """Move the slider to the place that was asked for; anything else leaves it where it is.
@@ -45,7 +52,7 @@ class Slide:
         >>> Slide("e", "budget", "ε", (0.1, 1.0), 0).at({"e": "-1; DROP"}).value
         0.1
         """
-        return Slide(self.name, self.words, self.symbol, self.values, read_slide(asked.get(self.name), self))
+        return replace(self, place=read_slide(asked.get(self.name), self))
 
 
 @dataclass(frozen=True, slots=True)
