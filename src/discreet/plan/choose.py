@@ -48,6 +48,7 @@ from ..statistics.releases.total import NoisyRelease
 from .asked import Asked
 from .counted import CountSelection, count_selection, counted_layout
 from .division import divide
+from .free import exact_release, free_places, paid_layout
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
@@ -138,7 +139,8 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)
     spend = asked.spend or PureDP(0)
-    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts)
+    free = free_places(layout) if asked.rows_public and asked.spend else ()
+    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts, free)
     price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
     return plan if asked.spend else replace(plan, spend=price)
 
@@ -154,9 +156,15 @@ def _divided(
         layout, place = counted_layout(question, layout)
         shown = next(number for number, use in enumerate(layout.uses) if use.places == (place,))
         weights[shown] += 1
-    parts = divide(layout, weights, laplace=isinstance(budget, PureDP))
-    pieces = split(budget, parts)
-    releases = tuple(release_of(need, piece) for need, piece in zip(layout.needs, pieces, strict=True))
+    free = free_places(layout) if asked.rows_public else ()
+    paid = paid_layout(layout, weights, free)
+    found = divide(paid.layout, paid.weights, laplace=isinstance(budget, PureDP)) if paid.places else ()
+    pieces = dict(zip(paid.places, split(budget, found) if found else (), strict=True))
+    parts = tuple(dict(zip(paid.places, found, strict=True)).get(n, Fraction()) for n in range(len(layout.needs)))
+    releases = tuple(
+        exact_release(need) if number in free else release_of(need, pieces[number])
+        for number, need in enumerate(layout.needs)
+    )
     if place is None or not isinstance(keys, Fraction):
         return layout, keys if isinstance(keys, Selection) else None, releases, parts
     counted = releases[place]

@@ -11,11 +11,12 @@ from itertools import product
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.laws.quantile import read_beta
-from ..privacy.events import Batch, Event
+from ..privacy.events import Batch, Event, Promise
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure
+from ..privacy.measures import Measure, PureDP
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
+from ..query.bounds.rows import neighbours_of
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import noise_of
 from ..statistics.recipe import PlannedRelease, Recipe
@@ -50,12 +51,16 @@ class Plan:
     size: int
     size_from: str
     level: Fraction
+    free: tuple[int, ...] = ()
+    """The places of totals that are public, and so cost nothing."""
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What will be done: what a ledger is charged with before anything runs."""
         first = () if self.selection is None else (self.selection.event,)
-        return (*first, *(release.event for place, release in enumerate(self.releases) if place != self.counted))
+        paid = [one for place, one in enumerate(self.releases) if place != self.counted and place not in self.free]
+        found = (*first, *(release.event for release in paid))
+        return found or (Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)),)
 
     @property
     def counted(self) -> int | None:

@@ -38,6 +38,7 @@ class Asked:
     level: Fraction
     under: Filter | None
     public_values: PublicValues | None
+    rows_public: bool = False
 
     @property
     def beta(self) -> float:
@@ -67,6 +68,7 @@ def read_asked(checked: Checked, terms: Terms, *, under: Filter | None) -> Asked
         rational(terms.level, "level"),
         under,
         checked.public_values,
+        checked.rows_public,
     )
 
 
