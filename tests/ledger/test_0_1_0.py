@@ -173,10 +173,14 @@ class TestALedgerOf010:
         dp.verify_receipt(true.signed(signer), ledger=old, key=signer.public)
 
     def test_runs_a_pending_charge_under_that_charge(self, old, kind, told):
+        """Unknown keys are found otherwise today: what was paid for then is not what would be run, so it is charged."""
         before = old.verify()
         assert before.pending == 1
         answers = ask(_curator(old, dp.Memory(ROWS)), kind, PENDING[kind])
         after = old.verify()
+        if kind == "approximate":
+            assert (after.pending, after.charges, after.answers) == (1, before.charges + 1, before.answers + 1)
+            return
         assert (after.pending, after.charges, after.answers) == (0, before.charges, before.answers + 1)
         assert state(old, kind) == told["state"]
         assert shown(ask(_curator(old), kind, PENDING[kind])) == shown(answers)

@@ -60,7 +60,9 @@ class Plan:
         first = () if self.selection is None else (self.selection.event,)
         paid = [one for place, one in enumerate(self.releases) if place != self.counted and place not in self.free]
         found = (*first, *(release.event for release in paid))
-        return found or (Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)),)
+        if found or not self.free:
+            return found
+        return (Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)),)  # all of it is public
 
     @property
     def counted(self) -> int | None:
