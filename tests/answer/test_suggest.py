@@ -5,12 +5,14 @@ from itertools import pairwise
 
 import pytest
 
+import discreet as dp
 from answer.cases import Remembered, relation, visits
-from discreet.answer.suggest import _octaves, suggest_bounds
+from discreet.answer.suggest import _octaves, plan_bounds, plan_caps, suggest_bounds
 from discreet.data import Integer
 from discreet.errors import InvalidArgument
 from discreet.privacy.calibrate import fits
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
+from discreet.query.algebra.tree import Scan
 from discreet.query.domains.domain import Whole
 
 WIDE = {"x": Integer(-(2**40), 2**40)}
@@ -42,3 +44,25 @@ def test_refusals():
             suggest_bounds("x", relation(), STORE, spend=PureDP(1), tail=tail)
     with pytest.raises(InvalidArgument, match="numbers"):
         suggest_bounds("town", relation(), STORE, spend=PureDP(1))
+
+
+class TestTails:
+    """Without a tail the quantiles go as far out as they can tell apart, by the declared size and the spend."""
+
+    def test_by_size_and_spend(self):
+        def tail(size, spend):
+            schema = dp.Schema("people", dp.Rows(), {"x": dp.Integer(0, 10**6)}, size=size)
+            return plan_bounds("x", Scan(schema), spend=dp.PureDP(spend)).releases[0].need.at
+
+        assert tail(None, 1) == Fraction(1, 100) == tail(100, 1)
+        assert tail(10**7, 1) == Fraction(1, 1000) < tail(20_000, "1/2") < Fraction(1, 100)
+
+    def test_a_cap_is_an_upper_quantile_of_rows_per_person(self):
+        visits = dp.Schema("visits", dp.People("id", max_rows=64), {"paid": dp.Boolean()}, size=1_000)
+        rows = [{"id": n, "paid": True} for n in range(1_000) for _ in range(1 + n % 8)]
+        curator = dp.Curator(dp.Memory({"visits": rows}), [visits], dp.open_ledger(":memory:", dp.PureDP(9)))
+        assert curator.suggest_caps("visits", spend=dp.PureDP(5)).max_rows == 8
+        left = curator.left()
+        assert curator.suggest_caps("visits", spend=dp.PureDP(5)).max_rows == 8 and curator.left() == left
+        with pytest.raises(dp.InvalidArgument, match="the unit of people is a row"):
+            plan_caps(Scan(dp.Schema("people", dp.Rows(), {"x": dp.Boolean()})), spend=dp.PureDP(1))

@@ -374,7 +374,7 @@ class TestSuggestedBounds:
             who.suggest_bounds(*asked, dp.PureDP(1))
         assert isinstance(refused.value, dp.DiscreetError) and who.spent() == dp.PureDP(0)
 
-    @pytest.mark.parametrize("tail", [0, 0.5, "x", None])
+    @pytest.mark.parametrize("tail", [0, 0.5, "x"])
     def test_need_a_tail(self, tail):
         with pytest.raises(dp.InvalidArgument):
             curator().suggest_bounds("people", "age", dp.PureDP(1), tail=tail)

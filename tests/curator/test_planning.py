@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 import discreet as dp
@@ -73,3 +75,44 @@ class TestUnknownKeys:
         with pytest.raises(dp.InvalidArgument, match="open it for an ApproxDP budget.*or list the keys"):
             asked.sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", **price)
         assert len(asked.history()) == 0
+
+
+ASKED = (
+    "COUNT(*)",
+    "SUM(income)",
+    "AVG(income)",
+    "STDDEV(income)",
+    "COVAR_POP(age, income)",
+    "CORR(age, income)",
+    "MEDIAN(age)",
+    "MODE(region)",
+    "COUNT(DISTINCT region)",
+)
+
+
+class TestTheWholeBudgetIsPlannedToFit:
+    @pytest.mark.parametrize("kind", [None, "zcdp", "renyi", "gdp"])
+    def test_in_one_question_whatever_is_asked(self, kind):
+        whole = dp.ApproxDP(1, "1e-6")
+        asked = curator(opened(whole, kind=kind))
+        for what in ASKED:
+            for spend in (whole, dp.PureDP(1)):
+                told = asked.explain(f"SELECT {what} AS it FROM people", spend=spend)
+                assert told.fits and told.price.epsilon <= 1
+
+    def test_and_what_is_left_fits_next(self):
+        """Gaussian noise closes the sum of ε; the next question is planned with Gaussian noise then."""
+        asked = curator(opened(dp.ApproxDP(1, "1e-6")))
+        told = asked.explain(COUNT, spend=dp.GaussianDP("1/10"))
+        asked.sql(COUNT, spend=dp.GaussianDP("1/10"))
+        assert asked.left() == told.after and asked.room().epsilon < Fraction(1, 5) < asked.left().epsilon
+        asked.sql(MEAN, spend=dp.ApproxDP(asked.left().epsilon, "1e-6"))
+        with pytest.raises(dp.BudgetExceeded, match=r"of \(ε, δ\) = \(1, 1e-06\) there is left ε = 0 in one question"):
+            asked.sql(MEAN, spend=dp.ApproxDP(1, "1e-6"))
+        assert "which does not fit" in str(asked.explain(MEAN, spend=dp.ApproxDP(1, "1e-6")))
+        assert asked.ledger.verify().exact
+
+    def test_a_box_of_the_whole_says_why_it_does_not_fit(self):
+        ledger = opened(dp.ApproxDP(1, "1e-6"))
+        with pytest.raises(dp.BudgetExceeded, match="is kept for events with a δ of their own"):
+            ledger.charge(dp.events.Promise(dp.ApproxDP(1, "1e-6")), who="ana")

@@ -110,3 +110,11 @@ class TestPeopleInTooManyKeys:
         store = dp.Memory({"rows": self.STORE})
         backwards = dp.Memory({"rows": self.STORE[::-1]})
         assert store.tally(first) == backwards.tally(first) != store.tally(second)
+
+
+def test_several_questions_of_unknown_keys_fit_a_fresh_ledger():
+    """All of (ε, δ) is spent; what the ledger keeps for keys is divided among them."""
+    ledger = dp.open_ledger(":memory:", SPEND)
+    curator = dp.Curator(dp.Memory({"rows": [{"town": "a", "x": 1}] * 500}), [ROWS], ledger)
+    answers = curator.release({"counts": COUNT, "means": MEAN, "bare": BARE}, spend=SPEND)
+    assert [answer.column("town") for answer in answers.values()] == [["a"]] * 3 and ledger.verify().exact

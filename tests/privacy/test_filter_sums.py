@@ -20,6 +20,7 @@ from discreet.privacy.events import (
     Response,
 )
 from discreet.privacy.filters.filter import Filter, open_filter
+from discreet.privacy.filters.room import Room, largest_pure, restate
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from oracles.adversary import Attack, realised, response
 
@@ -200,6 +201,19 @@ class TestRefusals:
         assert "unknown keys" in str(room) and "μ" in str(room)
         late = book.after(DiscreteGaussianNoise(30, 1))
         assert 0 < late.room().epsilon < 1 and late.admits(Promise(PureDP(late.room().epsilon)))
+
+
+def test_words_for_amounts_of_every_kind():
+    assert restate(PureDP(2), Fraction(1, 10)) == PureDP(2)
+    assert restate(PureDP(2), Fraction(1, 10), Fraction(1, 4)) == ApproxDP(2, "1/4")
+    assert restate(ApproxDP(1, "1/8"), Fraction(1, 10)) == ApproxDP(1, "1/8")
+    assert restate(ZCDP(100), Fraction(1, 10), Fraction(99, 100)).delta < 1
+    assert largest_pure(Fraction(2), lambda _: True, Fraction(1)) == 2
+    assert float(largest_pure(Fraction(0), lambda e: e <= 3, Fraction(1))) > 0.99
+    assert str(Room(Fraction(1), None, Fraction(0), Fraction(1, 10))) == "ε = 1 in one question"
+    assert Room(Fraction(1), None, Fraction(0), Fraction(1, 10)).box == ApproxDP(1, 0)
+    with pytest.raises(BudgetExceeded, match="is left of"):
+        open_filter(PureDP(1)).after(LaplaceNoise(1, 2))
 
 
 def test_an_attack_uses_the_worst_pair():

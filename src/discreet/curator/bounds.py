@@ -30,7 +30,8 @@ def bounds_of(
     """Suggest bounds of a column; the same request about the same version costs nothing."""
     name, _ = schema.column(column)
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
-    asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(tail)})
+    said = plan.releases[0].need.at if tail is None else tail  # 1/100 without a size, as 0.1.0 wrote it
+    asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(said)})
     low, high = _found(stand, plan, asked, spend, who=who, why=why, locks=locks)
     return SuggestedBounds(low, high, plan.events)
 

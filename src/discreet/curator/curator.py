@@ -33,8 +33,7 @@ from .body import Body, facts_of, write_body
 from .bounds import bounds_of, caps_of
 from .explain import check_store, explain_plan
 from .explanation import Explanation
-from .fit import plan_to_fit
-from .order import order_of
+from .order import order_of, plan_to_fit
 from .pay import Locks, pay
 from .rehearse import make_up
 from .sign import Signer

@@ -10,6 +10,8 @@ from ..engines.base import Engine
 from ..engines.understand import understand
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
+from ..privacy.events import Event
+from ..privacy.measures import ApproxDP, Measure
 from ..query.algebra.tally import Tally, Totals
 from ..query.text.question import describe
 from .explanation import Explanation
@@ -24,16 +26,25 @@ def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanatio
     ledger, priced = stand.ledger, order_of({"": plan}, terms, stand.ledger, who=who)
     event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
     book = ledger.filter(None, part)
+    fits = ledger.admits(event, who=who, part=part)
     return Explanation(
         question=describe(plan.question),
         plan=plan,
         price=book.stated(event) if book.adds else priced.price,
         left=ledger.left(who, part),
-        fits=ledger.admits(event, who=who, part=part),
+        fits=fits,
         stored=known is not None and known.body is not None,
         part=part,
         texts=store_texts(plan, stand.engine),
+        rest=_rest(stand, event, who) if fits and part is None and book.adds else None,
     )
+
+
+def _rest(stand: Stand, event: Event, who: str) -> Measure:
+    """Return what would be left of an (ε, δ) budget after an event that fits, for everyone and for this person."""
+    found = [stand.ledger.filter(one) for one in (None, who)]
+    boxes = [one.after(event).room().box for one in found if one.admits(event)]
+    return ApproxDP(min(box.epsilon for box in boxes), min(box.delta for box in boxes))
 
 
 @dataclass(slots=True)

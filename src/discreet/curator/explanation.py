@@ -30,12 +30,16 @@ class Explanation:
     stored: bool
     part: KeyValue | None
     texts: tuple[str, ...]
+    rest: Measure | None = None
+    """What would be left of an (ε, δ) budget, where that is not a matter of taking off."""
 
     @property
     def after(self) -> Measure | None:
         """What would be left."""
         if self.stored:
             return self.left
+        if self.rest is not None:
+            return self.rest
         return after(self.left, self.price) if self.fits else None
 
     def _cost(self) -> str:
@@ -43,6 +47,8 @@ class Explanation:
         if self.stored:
             return f"free: this was answered before{of}; {self.left} left"
         if not self.fits:
+            if isinstance(self.left, ApproxDP):  # Gaussian noise may not fit where as large a pure ε does
+                return f"costs {self.price}{of}, which does not fit; {self.left} is left"
             return f"costs {self.price}{of}, which is more than {self.left} left"
         rest = self.after
         return f"costs {self.price} of {self.left} left{of}" + ("" if rest is None else f"; {rest} would be left")

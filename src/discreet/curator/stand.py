@@ -12,7 +12,7 @@ from ..ledger import Ledger
 from ..plan.planner import Planner
 from ..privacy.neighbours import Neighbours
 
-__all__ = ["Stand", "read_stand"]
+__all__ = ["Stand", "keeps_all_rows", "read_stand"]
 
 _ENGINE = ("tally", "explain", "check", "public_values")
 
@@ -35,12 +35,23 @@ class Stand:
     @property
     def planner(self) -> Planner:
         """The planner of these tables, under the ledger's filter as it was opened."""
-        return Planner(self.schemas, self.ledger.terms.filter, self.public_values)
+        return Planner(self.schemas, self.ledger.terms.filter, self.public_values, keeps_all_rows(self.engine))
 
     @property
     def neighbours(self) -> Neighbours:
         """The relation that all private tables declare."""
         return next(schema.neighbours for schema in self.schemas.values() if not schema.public)
+
+
+def keeps_all_rows(engine: object) -> bool:
+    """Return whether a store says that it holds every record it was given; one that says nothing may have dropped some.
+
+    >>> import discreet as dp
+    >>> from discreet.curator.stand import keeps_all_rows
+    >>> keeps_all_rows(dp.Memory({"votes": [{"yes": True}]})), keeps_all_rows(object())
+    (True, False)
+    """
+    return getattr(engine, "rows_public", False) is True
 
 
 def read_stand(engine: object, schemas: object, ledger: object) -> Stand:

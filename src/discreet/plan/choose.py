@@ -55,6 +55,7 @@ from .asked import Asked
 from .counted import CountSelection, count_selection, counted_layout
 from .counts import better, plan_counts
 from .division import divide
+from .free import exact_release, free_places, paid_layout
 from .layout import Layout, layouts_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
@@ -181,7 +182,9 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)
     spend = asked.spend or PureDP(0)
-    plan = Plan(question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts, layout.way)
+    free = free_places(layout) if asked.rows_public and asked.spend else ()
+    made = (question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts)
+    plan = Plan(*made, way=layout.way, free=free)
     price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
     return plan if asked.spend else replace(plan, spend=price)
 
@@ -197,11 +200,16 @@ def _divided(
         layout, place = counted_layout(question, layout)
         shown = next(number for number, use in enumerate(layout.uses) if use.places == (place,))
         weights[shown] += 1
-    parts = divide(layout, weights, laplace=isinstance(budget, PureDP))
-    pieces = split(budget, parts)
+    free = free_places(layout) if asked.rows_public else ()
+    paid = paid_layout(layout, weights, free)
+    found = divide(paid.layout, paid.weights, laplace=isinstance(budget, PureDP)) if paid.places else ()
+    pieces = dict(zip(paid.places, split(budget, found) if found else (), strict=True))
+    parts = tuple(dict(zip(paid.places, found, strict=True)).get(n, Fraction()) for n in range(len(layout.needs)))
     pure = asked.under is None or asked.under.kind in _PURE
-    pairs = zip(layout.needs, pieces, strict=True)
-    releases = tuple(release_of(need, piece, pure=pure) for need, piece in pairs)
+    releases = tuple(
+        exact_release(need) if number in free else release_of(need, pieces[number], pure=pure)
+        for number, need in enumerate(layout.needs)
+    )
     if place is None or not isinstance(keys, Fraction):
         return layout, keys if isinstance(keys, Selection) else None, releases, parts
     counted = releases[place]

@@ -11,11 +11,12 @@ from itertools import product
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.laws.quantile import read_beta
-from ..privacy.events import Batch, Event
+from ..privacy.events import Batch, Event, Promise
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure
+from ..privacy.measures import Measure, PureDP
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
+from ..query.bounds.rows import neighbours_of
 from ..query.domains.domain import Scalar
 from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
@@ -58,12 +59,18 @@ class Plan:
     way: SumWay = SumWay.APART
     why: str = ""
     apart: tuple[Event, ...] = ()
+    free: tuple[int, ...] = ()
+    """The places of totals that are public, and so cost nothing."""
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What will be done: what a ledger is charged with before anything runs."""
         first = () if self.selection is None else (self.selection.event,)
-        return (*first, *(release.event for place, release in enumerate(self.releases) if place != self.counted))
+        paid = [one for place, one in enumerate(self.releases) if place != self.counted and place not in self.free]
+        found = (*first, *(release.event for release in paid))
+        if found or not self.free:
+            return found
+        return (Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)),)  # all of it is public
 
     @property
     def counted(self) -> int | None:

@@ -7,7 +7,7 @@ changes with the day), and the values of public tables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from ..data.schema import Schema
@@ -38,6 +38,7 @@ class Planner:
     schemas: Mapping[str, Schema]
     filter: Filter
     public_values: PublicValues
+    rows_public: bool = False
 
     def question(self, asked: object) -> Checked:
         """Read SQL, or take a question that was built in Python, about these very schemas; it is checked once.
@@ -45,7 +46,8 @@ class Planner:
         Refuses a question about another schema of the same table: it could name another unit, and so protect nobody.
         """
         if isinstance(asked, str):
-            return Checked(parse(asked, self.schemas, self.public_values), self.public_values)  # parse has checked it
+            read = parse(asked, self.schemas, self.public_values)  # which has checked it
+            return Checked(read, self.public_values, self.rows_public)
         if isinstance(asked, Table):
             raise InvalidArgument("a table is no question yet; end it with count(), mean('age') or aggregate(…)")
         if not isinstance(asked, Question):
@@ -69,7 +71,7 @@ class Planner:
                     f"the question is about a schema of {schema.name} that is not the curator's; build it on "
                     f"curator.table({schema.name!r}), or ask in SQL"
                 )
-        return found
+        return replace(found, rows_public=self.rows_public)
 
     def plan(self, asked: object, terms: Terms) -> Plan:
         """Plan one question."""

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
@@ -51,6 +52,8 @@ class Memory:
     Refuses tables that are no rows of mappings.
     """
 
+    rows_public: ClassVar[bool] = True
+    """It holds every row it was given, so under "replace" neighbours its number of rows is public."""
     tables: StoredRows
 
     def __init__(self, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:

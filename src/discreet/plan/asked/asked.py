@@ -39,6 +39,7 @@ class Asked:
     under: Filter | None
     public_values: PublicValues | None
     intervals: bool = True
+    rows_public: bool = False
 
     @property
     def beta(self) -> float:
@@ -69,6 +70,7 @@ def read_asked(checked: Checked, terms: Terms, *, under: Filter | None) -> Asked
         under,
         checked.public_values,
         terms.intervals,
+        checked.rows_public,
     )
 
 

@@ -17,6 +17,8 @@ class Checked:
 
     question: Question
     public_values: PublicValues | None = None
+    rows_public: bool = False
+    """Whether the store holds every record it was given, so that under "replace" its number of rows is public."""
 
 
 def check_question(question: Question, public_values: PublicValues | None = None) -> Checked:

@@ -151,7 +151,8 @@ def _divide(spend: Measure, weights: Sequence[Fraction], under: Filter | None) -
     ways: list[list[Measure]] = [list(split(route, weights)) for route in routes_under(spend, under)]
     if isinstance(spend, ApproxDP):
         shares = [weight / sum(weights) for weight in weights]
-        ways.append([ApproxDP(spend.epsilon * share, spend.delta * share) for share in shares])
+        delta = spend.delta if under is None or not under.terms.delta else min(spend.delta, under.terms.delta)
+        ways.append([ApproxDP(spend.epsilon * share, delta * share) for share in shares])
     return ways
 
 
@@ -178,4 +179,6 @@ def _check_known(names: Sequence[str], given: Mapping[str, object], what: str) -
 
 def _loss(plans: Sequence[tuple[str, Plan]], weights: Mapping[str, Fraction]) -> float:
     """Add up the mean log errors of the questions by their weights."""
-    return sum(float(weights[name]) * plan.loss([Fraction(1, len(plan.uses))] * len(plan.uses)) for name, plan in plans)
+    return sum(
+        float(weights[name]) * plan.loss([Fraction(1, max(1, len(plan.uses)))] * len(plan.uses)) for name, plan in plans
+    )

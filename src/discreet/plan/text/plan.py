@@ -131,12 +131,12 @@ def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: 
         label,
         type(release.mechanism).__name__,
         release.scale,
-        None if shared else part,
+        None if shared or place in plan.free else part,
         share_text(release.need.tally.share),
         release.error(beta),
         " rows" if chosen else "",
         relative,
-        "as above" if shared else _price(release.event),
+        _price_words(plan, place, shared=shared),
     )
 
 
@@ -147,6 +147,12 @@ def _keys_row(selection: Selection | CountSelection) -> PlanLine:
         return PlanLine("(keys)", name, None, None, counts, None, "", None, f"δ = {shown(selection.delta)}")
     name = f"{type(selection.rule).__name__}, from about {people_from(selection):,} on"
     return PlanLine("(keys)", name, None, selection.part, counts, None, "", None, str(selection.budget))
+
+
+def _price_words(plan: Plan, place: int, *, shared: bool) -> str:
+    if place in plan.free:
+        return "public"
+    return "as above" if shared else _price(plan.releases[place].event)
 
 
 def _price(event: Event) -> str:
