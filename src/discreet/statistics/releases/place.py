@@ -135,7 +135,7 @@ class PlaceRelease:
         need = self.need
         if need.intervals and len(need.ats) == 1:
             return 2 * self.shift(need.ats[0], 1 - beta) / (Aim(need.ats[0]).scale * need.weight)
-        return self.mechanism.error(need.ladder.options, beta)
+        return self.mechanism.error(need.ladder.options, beta, doubling=need.ladder.doubling)
 
     def shift(self, at: Fraction, level: float) -> int:
         """Return how far the ends of an interval aim beside a quantile, in steps of its aim.
