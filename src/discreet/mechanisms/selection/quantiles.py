@@ -61,7 +61,7 @@ class Far:
 
     def _each(self, place: int) -> int:
         nearer = abs(self.bound) // self.size - abs(place) // self.size if self.size else 0
-        return 4 ** min(max(nearer, 0), DOUBLINGS)
+        return 1 << 2 * min(max(nearer, 0), DOUBLINGS)
 
 
 @dataclass(frozen=True, slots=True, init=False)
