@@ -23,11 +23,11 @@ from .ranks import Aim, RankedRows, Stretch
 
 __all__ = ["DOUBLINGS", "INSIDE", "Far", "SplitQuantiles"]
 
-INSIDE = 2
-"""MIN and MAX aim where the outermost place is e^2 times less likely than the aim: so many ranks inside."""
-DOUBLINGS = 11
+INSIDE = 1
+"""MIN and MAX aim where the outermost place is e times less likely than the aim: so many ranks inside."""
+DOUBLINGS = 6
 """Over how many doublings, from the bound on, a place of MIN or MAX counts four times as much as one twice as far off:
-so a bound that is far too wide does little harm, and some thirty rows at ε = 1 outweigh all of it."""
+so a bound that is far too wide does little harm, and some seventeen rows at ε = 1 outweigh all of it."""
 _PARTS = 64
 """Into how many places a cell is cut where its rows may lie on both sides of a split."""
 
@@ -211,7 +211,7 @@ class SplitQuantiles:
 
         A choice misses its aim by the exponential mechanism's bound, and its aim lies between two choices before it, so
         errors of levels add up, no more. Where values double (`doubling`, as for `release`), a place of MIN or MAX may
-        count 4^11 times as much as the best one: as if there were so many times as many. Rows of one cell beyond a 64th
+        count 4^6 times as much as the best one: as if there were so many times as many. Rows of one cell beyond a 64th
         of them are not told apart.
         """
         chance = read_beta(beta) / self.levels
