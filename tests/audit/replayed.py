@@ -128,6 +128,7 @@ def program(plan, universe=(), store=Memory):
     def run(rows, recorder):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ask, "draw", recorded_draw(recorder))
+            patch.setattr("discreet.mechanisms.selection.quantiles._PARTS", 4)  # all places are scored: few will do
             patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
             patch.setattr(PlaceRelease, "_end", recorded_end(recorder))
             patch.setattr("discreet.statistics.releases.place.uniform", lambda length, bits=None: length - 1)

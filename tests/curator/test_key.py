@@ -37,6 +37,7 @@ SAME = [
     (MEAN, ONE, {**ONE, "weights": {"n": 2, "income": 2}}, "equal weights"),
     (MEAN, {**ONE, "weights": {"n": 1, "income": 3}}, {**ONE, "weights": {"n": "1/3"}}, "weights in proportion"),
     (MEDIAN, ONE, {**ONE, "nonnegative": True}, "no count is moved"),
+    (COUNT, ONE, {**ONE, "intervals": False}, "a count has its interval for nothing"),
     (COUNT, {"error": 20}, {"error": {"n": "20"}}, "one error for all"),
     ({"a": COUNT, "b": SUM}, ONE, {**ONE, "weights": {"a": 5, "b": 5}}, "equal weights of questions"),
 ]
@@ -45,6 +46,7 @@ OTHER = [
     (COUNT, {"spend": dp.ApproxDP(1, 0)}, {"spend": dp.ApproxDP(1, "1e-9")}, "a delta"),
     (COUNT, ONE, {**ONE, "nonnegative": True}, "a count is moved to 0"),
     (MEDIAN, ONE, {**ONE, "level": 0.9}, "a quantile's interval is drawn at a level"),
+    (MEDIAN, ONE, {**ONE, "intervals": False}, "a quantile without an interval"),
     (COUNT, {"error": 20}, {"error": 20, "level": 0.9}, "an error holds at a level"),
     (COUNT, {"error": 20}, {"error": 21}, "an error"),
     (MEAN, ONE, {**ONE, "weights": {"n": 2}}, "a weight"),

@@ -27,7 +27,7 @@ from discreet.statistics.correlation import CorrelationEstimate
 from discreet.statistics.covariance import CovarianceEstimate
 from discreet.statistics.mean import MeanEstimate
 from discreet.statistics.mode import ModeEstimate
-from discreet.statistics.quantile import QuantileEstimate
+from discreet.statistics.quantile import QuantileEstimate, QuantilePoint
 from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from discreet.statistics.variance import VarianceEstimate
 from support.profile import examples
@@ -76,6 +76,7 @@ estimates = st.one_of(
     st.builds(CovarianceEstimate, noisy, noisy, noisy, noisy, pairs, pairs, st.booleans()),
     st.builds(CorrelationEstimate, noisy, noisy, noisy, noisy, noisy, noisy, pairs, pairs),
     st.builds(QuantileEstimate, *[st.tuples(scalars, scalars)] * 3, levels),
+    st.builds(QuantilePoint, scalars),
     st.builds(ModeEstimate, scalars, st.floats(0, allow_infinity=True, allow_nan=False)),
 )
 

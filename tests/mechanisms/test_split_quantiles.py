@@ -236,6 +236,12 @@ class TestTheError:
         assert SplitQuantiles(1, HALVES).error(1000) > 2 * one.error(1000)
         assert SplitQuantiles(1, [1]).error(1000) > 2 * one.error(1000)
 
+    def test_places_that_count_more_are_counted(self):
+        """A place of MAX counts up to 4^6 times as much as another: 6·ln 4 e-folds, two rows each at ε = 1."""
+        one, greatest = SplitQuantiles(1, ["1/2"]), SplitQuantiles(1, [1])
+        assert one.error(1000, doubling=8) == one.error(1000)
+        assert greatest.error(1000, doubling=8) - greatest.error(1000) == pytest.approx(12 * math.log(4))
+
     @pytest.mark.statistical
     def test_it_is_met(self):
         """Of 300 draws more than 60 beyond a bound with β = 1/20 have probability below 1e-13."""

@@ -33,6 +33,7 @@ terms = st.builds(
     size=st.none() | st.integers(1, 10**9),
     level=st.sampled_from([0.5, 0.9, 0.95, 0.999]),
     nonnegative=st.booleans(),
+    intervals=st.booleans(),
 ) | st.builds(
     Terms,
     error=numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,11 +23,11 @@ from .ranks import Aim, RankedRows, Stretch
 
 __all__ = ["DOUBLINGS", "INSIDE", "Far", "SplitQuantiles"]
 
-INSIDE = 2
-"""MIN and MAX aim where the outermost place is e^2 times less likely than the aim: so many ranks inside."""
-DOUBLINGS = 11
+INSIDE = 1
+"""MIN and MAX aim where the outermost place is e times less likely than the aim: so many ranks inside."""
+DOUBLINGS = 6
 """Over how many doublings, from the bound on, a place of MIN or MAX counts four times as much as one twice as far off:
-so a bound that is far too wide does little harm, and some thirty rows at ε = 1 outweigh all of it."""
+so a bound that is far too wide does little harm, and some seventeen rows at ε = 1 outweigh all of it."""
 _PARTS = 64
 """Into how many places a cell is cut where its rows may lie on both sides of a split."""
 
@@ -60,7 +61,7 @@ class Far:
 
     def _each(self, place: int) -> int:
         nearer = abs(self.bound) // self.size - abs(place) // self.size if self.size else 0
-        return 4 ** min(max(nearer, 0), DOUBLINGS)
+        return 1 << 2 * min(max(nearer, 0), DOUBLINGS)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -205,20 +206,23 @@ class SplitQuantiles:
         piece = choose_piece(cut, total, rate, bits=bits)
         return piece.start + uniform(piece.length, bits=bits)
 
-    def error(self, options: int, beta: Number = 0.05) -> float:
+    def error(self, options: int, beta: Number = 0.05, *, doubling: int = 0) -> float:
         """Bound how many rows a quantile is off among so many cells, with probability at least 1 − β.
 
         A choice misses its aim by the exponential mechanism's bound, and its aim lies between two choices before it, so
-        errors of levels add up, no more. Rows of one cell beyond a 64th of them are not told apart.
+        errors of levels add up, no more. Where values double (`doubling`, as for `release`), a place of MIN or MAX may
+        count 4^6 times as much as the best one: as if there were so many times as many. Rows of one cell beyond a 64th
+        of them are not told apart.
         """
         chance = read_beta(beta) / self.levels
         gap = gap_of(whole(options, "options", least=1) * self.parts, chance, 1)
-        return up(sum(self._farthest(level, gap) for level in range(self.levels)))
+        return up(sum(self._farthest(level, gap, doubling) for level in range(self.levels)))
 
-    def _farthest(self, level: int, gap: float) -> float:
+    def _farthest(self, level: int, gap: float, doubling: int) -> float:
         """Bound how many rows a choice of a level is off where it is off by so many e-folds, inside aims included."""
+        more = INSIDE + (DOUBLINGS * math.log(4) if doubling else 0.0)
         aims = [aim for depth, aim in self.aims() if depth == level]
-        return max((gap + INSIDE * (aim.at in (0, 1))) * self.rows_per_fold(aim, level) for aim in aims)
+        return max((gap + more * (aim.at in (0, 1))) * self.rows_per_fold(aim, level) for aim in aims)
 
     def rows_per_fold(self, aim: Aim, level: int) -> float:
         """Return how many rows worse a choice must be to be e times less likely."""

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...arithmetic.rounding import up
 from ...mechanisms.selection.exponential import gap_of
 from ...mechanisms.selection.pieces import choose_piece
 from ...mechanisms.selection.quantiles import SplitQuantiles
@@ -26,7 +27,6 @@ from ...query.algebra.tally import Tally
 from ...query.bounds.ladder import Ladder
 from ...query.bounds.rows import neighbours_of
 from ...query.domains.domain import Scalar
-from ..laws.box import at_least
 
 __all__ = ["ChosenPlaces", "PlaceNeed", "PlaceRelease"]
 
@@ -124,7 +124,7 @@ class PlaceRelease:
     def scale(self) -> float:
         """How many rows worse the first choice must be to be e times less likely."""
         made = self.mechanism
-        return at_least(made.rows_per_fold(made.aim(0, len(made.ats)), 0))
+        return made.rows_per_fold(made.aim(0, len(made.ats)), 0)
 
     def error(self, beta: float = 0.05) -> float:
         """Bound how many rows beside its aim the value that is shown lies, with probability at least 1 − β.
@@ -135,7 +135,7 @@ class PlaceRelease:
         need = self.need
         if need.intervals and len(need.ats) == 1:
             return 2 * self.shift(need.ats[0], 1 - beta) / (Aim(need.ats[0]).scale * need.weight)
-        return self.mechanism.error(need.ladder.options, beta)
+        return self.mechanism.error(need.ladder.options, beta, doubling=need.ladder.doubling)
 
     def shift(self, at: Fraction, level: float) -> int:
         """Return how far the ends of an interval aim beside a quantile, in steps of its aim.
@@ -145,7 +145,7 @@ class PlaceRelease:
         """
         made, aim = self.need.end_choice(self.epsilon, at), Aim(at)
         gap = gap_of(self.need.ladder.options + 2, (1 - level) / 2, 1)
-        return math.ceil(at_least(gap / float(made.rate(aim, 0)))) + 2 * aim.scale * self.need.weight
+        return math.ceil(Fraction(up(gap)) / made.rate(aim, 0)) + 2 * aim.scale * self.need.weight
 
     def draw(self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None) -> ChosenPlaces:
         """Choose all of it in one key."""
