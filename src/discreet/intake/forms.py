@@ -42,7 +42,13 @@ def form_of(cell: str) -> str:
     ('9,999.99', '99/99/9999', '99 aa')
     """
     word = cell.strip(" ")[:LONGEST]
-    return "".join("9" if c.isdigit() else "a" if c.isalpha() else c for c in word)  # noqa: RUF100
+    return "".join(map(_letter, word))
+
+
+def _letter(letter: str) -> str:
+    if letter.isdigit():
+        return "9"
+    return "a" if letter.isalpha() else letter
 
 
 def advice(declared: str, forms: Sequence[str]) -> str:

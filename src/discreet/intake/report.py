@@ -11,7 +11,7 @@ from typing import Any
 
 from .forms import advice
 
-__all__ = ["ColumnReport", "Report", "TableReport"]
+__all__ = ["ColumnReport", "StewardReport", "TableReport"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class TableReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StewardReport:
     """The steward's report on all tables of a store; private."""
 
     tables: tuple[TableReport, ...]
