@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .forms import advice
+from ..data.infer.forms import advice
 
 __all__ = ["ColumnReport", "StewardReport", "TableReport"]
 
