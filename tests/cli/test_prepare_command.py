@@ -28,8 +28,8 @@ def test_prepare_ask_and_check(tmp_path):
     done = run("prepare", people, "--schema", schema, "--out", store, "--table", f"regions={tmp_path}/regions.csv")
     assert done.exit_code == 0, done.output
     assert "age: 1 unreadable, such as aaa" in done.output and "regions: 1 rows" in done.output
-    asked = ("--schema", schema, "--ledger", tmp_path / "l.ledger")
-    assert run("explain", store, "SELECT COUNT(*) AS n FROM people", *asked, "--epsilon", "1").exit_code in (0, 2)
+    asked = run("explain", store, "SELECT COUNT(*) AS n FROM people", "--schema", schema, "--epsilon", "1")
+    assert asked.exit_code == 0, asked.output
     assert run("prepare", "--check", store).exit_code == 0
     people.write_text("id,age,cost\n")
     stale = run("prepare", "--check", store)

@@ -13,13 +13,13 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.narrower import misfit
 from ...intake.report import StewardReport, TableReport
-from ..base import require_columns
+from ..base import find_column, require_columns
 from ..sql.dialect import StoredTable
 from ..sql.select import select_sql
 from .dialect import DUCKDB
 from .findings import count_cells
 from .keep import keep_table, kept_table
-from .parts import described, names_of, parts_of, table_sql
+from .parts import described, names_of, parts_of, table_sql, wanted_columns
 from .session import StoreLimits, blindfold, open_session
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
@@ -179,7 +179,7 @@ class DatabaseShelf:
         """Find a stored table, in any schema of the file."""
         table = self._found(schema.name)
         require_columns(schema, table.columns)
-        return table
+        return self._copied(schema, table) if self._is_view(schema.name) else table
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the tables, and count."""
@@ -188,6 +188,20 @@ class DatabaseShelf:
             rows, nobody, columns = count_cells(self.connection, schema, [self._found(schema.name)])
             found.append(TableReport(schema.name, rows, nobody, 0, "refuse", columns))
         return StewardReport(tuple(found))
+
+    def _is_view(self, name: str) -> bool:
+        text = select_sql(["count(*)"], "duckdb_views()", "WHERE NOT internal AND lower(view_name) = lower(?)")
+        return bool(self.connection.execute(text, [name]).fetchall()[0][0])
+
+    def _copied(self, schema: Schema, view: StoredTable) -> StoredTable:
+        """Copy the declared columns of a view: whether its text fails on a row must not wait for a question."""
+        copy = DUCKDB.quote(f"\\view {schema.name}")
+        cells = [DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)]
+        try:
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
+        except duckdb.Error:
+            raise InvalidArgument(f"{schema.name} is a view that fails on some row; store it as a table") from None
+        return described(self.connection, copy)
 
     def _found(self, name: str) -> StoredTable:
         try:
