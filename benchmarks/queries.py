@@ -40,6 +40,7 @@ ORDERS = (
     ("tenth", "", "Parquet", 10),
     ("random", "arrow", "Arrow", 1),
     ("sorted", "arrow", "Arrow, by person", 1),
+    ("scattered", "store", "prepared, ids scattered", 1),
 )
 PARTS = {"random": 1, "tenth": 10, "hundredth": 100}
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 import json
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
 
 from discreet.data import Category, People, Real, Rows, Schema
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.algebra.tree import Scan
+from discreet.query.algebra.tree import Scan, Where
 from query_clock import cpu, least, peak, turns
 from query_data import PLAIN, STATES, plain_duckdb, plain_postgres
 
@@ -26,6 +30,7 @@ WHOLE = {"a whole question, by rows": EVENTS, "a whole question, by people": PER
 METHODS = {
     "no person bound": (EVENTS, Free(), 1),
     "10 rows a person": (PERSONS, RowShare(10), 2**20),
+    "10 rows a person, WHERE": (PERSONS, RowShare(10), 2**20),
     "2 states × 5 rows a person": (PERSONS, GroupShare(2, 5), 2**20),
 }
 
@@ -34,10 +39,12 @@ def tally(method: str) -> Tally:
     schema, share, weight = METHODS[method]
     known = Call(Function.NOT, (Call(Function.IS_NULL, (Field("income"),)),))
     terms = (Term(Constant(True), weight, 0, weight), Term(Field("income"), 1, 0, MOST), Term(known, weight, 0, weight))
-    return Tally(Scan(schema), (Field("state"),), terms, share, only=tuple((state,) for state in STATES))
+    asked = Tally(Scan(schema), (Field("state"),), terms, share, only=tuple((state,) for state in STATES))
+    some = Call(Function.LESS, (Constant(1000), Field("income")))
+    return replace(asked, rows=Where(asked.rows, some)) if "WHERE" in method else asked
 
 
-def on_duckdb(method: str, path: str, *, held: bool) -> dict[str, float]:
+def on_duckdb(method: str, path: str, held: str) -> dict[str, float]:
     """Measure one method in this process: memory first, before the plain query has run."""
     import duckdb
     import pyarrow.parquet as pq
@@ -45,15 +52,36 @@ def on_duckdb(method: str, path: str, *, held: bool) -> dict[str, float]:
     from discreet.engines import DuckDB
 
     duckdb.connect().execute("SELECT 1").fetchall()
-    source = pq.read_table(path) if held else path
-    engine = DuckDB({"events": source})
+    source = pq.read_table(path) if held == "arrow" else path
+    schema = EVENTS if method in ("no person bound", "a whole question, by rows") else PERSONS
+    engine = prepared(path, schema) if held == "store" else DuckDB({"events": source})
     ask = asking(method, engine)
-    engine.check(PERSONS)
+    engine.check(schema)
     before = peak()
     ask()
     memory = peak() - before
-    mine, base = turns(ask, plain_duckdb(source), cpu, cpu)
+    plain = plain_duckdb(source)
+    if held == "store":  # the same prepared data, by the same connection
+        plain = lambda: engine._connection.execute(PLAIN.format("events")).fetchall()  # noqa: E731, SLF001
+    mine, base = turns(ask, plain, cpu, cpu)
     return {"times": mine / base, "base": base, "memory": memory}
+
+
+def prepared(path: str, schema: Schema):
+    """Prepare a store beside the file, in a process of its own so that its memory does not count."""
+    import discreet as dp
+
+    store = f"{path}.{schema.unit.kind}.store"
+    if not Path(store).exists():
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            pool.submit(prepare_at, path, schema.to_dict(), store).result()
+    return dp.DuckDB(store)
+
+
+def prepare_at(path: str, schema: dict[str, object], store: str) -> None:
+    import discreet as dp
+
+    dp.prepare({"events": path}, [Schema.from_dict(schema)], store).close()
 
 
 def asking(method: str, engine):
@@ -129,4 +157,4 @@ def on_nothing():
 
 
 if __name__ == "__main__":
-    print(json.dumps(on_duckdb(*sys.argv[1:3], held="arrow" in sys.argv[3:])))
+    print(json.dumps(on_duckdb(*sys.argv[1:3], held="".join(sys.argv[3:]))))

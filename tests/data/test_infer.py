@@ -5,13 +5,20 @@ from __future__ import annotations
 import csv
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
+import discreet as dp
 from data.strategies import cells, given
 from discreet.data import (
     Boolean,
@@ -308,3 +315,60 @@ class TestAnswers:
         assert split_answer("a=b=c", ["a", "a=b"]) == ("a=b", "c")
         with pytest.raises(InvalidArgument, match="'z=1' names no column; write NAME=ANSWER, with one of a, b"):
             split_answer("z=1", ["a", "b"])
+
+
+class TestSources:
+    """The same draft from every source, and declarations for cells that are written in another way."""
+
+    ROWS = [{"age": 37, "paid": 12.5, "day": "31/12/2024", "cost": "1,688.80"}] * 3
+
+    def test_frames_and_stored_tables(self, tmp_path):
+        table = pa.Table.from_pylist(self.ROWS)
+        pq.write_table(table, tmp_path / "people.parquet")
+        with duckdb.connect(str(tmp_path / "company.duckdb")) as connection:
+            connection.execute("CREATE SCHEMA sales")
+            connection.register("given", table)
+            connection.execute("CREATE TABLE sales.people AS FROM given")
+        places = [tmp_path / "people.parquet", f"{tmp_path}/company.duckdb#sales.people"]
+        wanted = infer(self.ROWS, name="people")
+        for source in (
+            *places,
+            table,
+            pd.DataFrame(self.ROWS),
+            pl.DataFrame(self.ROWS),
+            pl.DataFrame(self.ROWS).lazy(),
+        ):
+            named = {} if isinstance(source, str | Path) else {"name": "people"}
+            assert infer(source, **named) == wanted
+
+    def test_proposes_how_cells_are_written(self):
+        said = infer(self.ROWS, name="people").open
+        assert said["columns.cost"] == "say low and high; declare thousands=','"
+        assert said["columns.day"] == "say low and high; declare format='%d/%m/%Y' or '%m/%d/%Y'"
+        assert said["columns.paid"] == "say low and high; step = 0.1 fits its decimals"
+        assert "thousands" in infer(self.ROWS, name="people").to_toml()
+
+    @pytest.mark.parametrize("name", ["no.parquet", "no.duckdb#t"])
+    def test_refuses_what_is_not_there(self, tmp_path, name):
+        with pytest.raises(InvalidArgument, match="no."):
+            infer(f"{tmp_path}/{name}")
+
+
+class TestWritten:
+    def test_refuses_marks_and_formats(self):
+        for column in (
+            lambda: dp.Real(0, 1, thousands="x"),
+            lambda: dp.Real(0, 1, thousands="."),
+            lambda: dp.Real(0, 1, decimal="'"),
+            lambda: dp.Integer(0, 9, thousands=",,"),
+            lambda: dp.Date("2020-01-01", "2021-01-01", format="%d/%m"),
+            lambda: dp.Date("2020-01-01", "2021-01-01", format="%d/%m/%y"),
+            lambda: dp.Timestamp("2020-01-01T00:00:00", "2021-01-01T00:00:00", format="%d/%m/%Y %H"),
+        ):
+            with pytest.raises(InvalidArgument):
+                column()
+
+    def test_what_is_no_text_is_read_as_ever(self):
+        assert dp.Real(0, 5000, thousands=",").read(7.5) == Fraction(15, 2)
+        assert dp.Date("2020-01-01", "2021-01-01", format="%d/%m/%Y").read(date(2020, 5, 1)) == date(2020, 5, 1)
+        assert dp.Integer(0, 9, thousands=",").read(True) == 1

@@ -258,6 +258,19 @@ class TestNothingHalfWritten:
         assert sorted(place.name for place in tmp_path.iterdir()) == ["people.csv", "people.store"]
 
 
+def test_a_view_that_fails_on_a_row_fails_when_it_is_opened():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE raw AS SELECT * FROM (VALUES ('1'), ('hiv')) AS v(x)")
+    connection.execute("CREATE VIEW good AS SELECT length(x) AS age FROM raw")
+    connection.execute("CREATE VIEW bad AS SELECT CAST(x AS INTEGER) AS age FROM raw")
+    store, age = dp.DuckDB(connection), {"age": dp.Integer(0, 9)}
+    good = dp.Schema("good", dp.Rows(), age)
+    assert store.tally(Tally(Scan(good), (Field("age"),), (ONE,), Free())) == {(1,): (1,), (3,): (1,)}
+    with pytest.raises(InvalidArgument, match="view that fails on some row") as caught:
+        store.check(dp.Schema("bad", dp.Rows(), age))
+    assert "hiv" not in str(caught.value)
+
+
 class TestDoors:
     """At question time a store opens no file, loads nothing and changes no setting."""
 

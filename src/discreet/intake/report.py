@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .forms import advice
+from ..data.infer.forms import advice
 
-__all__ = ["ColumnReport", "Report", "TableReport"]
+__all__ = ["ColumnReport", "StewardReport", "TableReport"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class TableReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StewardReport:
     """The steward's report on all tables of a store; private."""
 
     tables: tuple[TableReport, ...]

@@ -47,7 +47,7 @@ QUESTIONS: dict[ColumnType, str] = {
 
 @app.command("infer")
 def infer_command(
-    file: Annotated[Path, typer.Argument(help="A CSV file with a header line.")],
+    file: Annotated[Path, typer.Argument(help="A CSV file with a header line, Parquet, or FILE.duckdb#TABLE.")],
     *,
     unit: Annotated[str | None, typer.Option(help="Who is protected: rows. For people say --people.")] = None,
     people: Annotated[str | None, typer.Option(help="The column that tells people apart.")] = None,
@@ -74,7 +74,9 @@ def infer_command(
     """
     with refusals():
         _check_free(out)
-        guessed: dict[str, ColumnType] = {column: seen.kind for column, seen in look(file).columns.items()}
+        guessed: dict[str, ColumnType] = {
+            column: seen.proposal[0] if seen.proposal else seen.kind for column, seen in look(file).columns.items()
+        }
         types = _overrule(guessed, kind or [])
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])

@@ -28,14 +28,16 @@ def check_marks(thousands: object, decimal: object) -> tuple[str | None, str | N
 
     Refuses other marks, and one mark for both.
     """
-    for name, mark in (("thousands", thousands), ("decimal", decimal)):
-        if mark is not None and (not isinstance(mark, str) or len(mark) != 1 or mark not in _MARKS):
-            raise InvalidArgument(f"{name} must be one of , . ' _ or a space, got {mark!r}")
-    if thousands is not None and thousands == (decimal or "."):
-        raise InvalidArgument(f"{thousands!r} cannot separate thousands and fractions both; say decimal= as well")
-    if decimal is not None and decimal not in ",.":
-        raise InvalidArgument(f"decimal must be , or ., got {decimal!r}")
-    return thousands, decimal  # type: ignore[return-value]  # checked above
+    groups, point = _mark(thousands, "thousands", _MARKS), _mark(decimal, "decimal", ",.")
+    if groups is not None and groups == (point or "."):
+        raise InvalidArgument(f"{groups!r} cannot separate thousands and fractions both; say decimal= as well")
+    return groups, point
+
+
+def _mark(mark: object, name: str, known: str) -> str | None:
+    if mark is not None and (not isinstance(mark, str) or len(mark) != 1 or mark not in known):
+        raise InvalidArgument(f"{name} must be one of {' '.join(known.strip())}, got {mark!r}")
+    return None if mark is None else str(mark)
 
 
 def check_format(given: object) -> str | None:

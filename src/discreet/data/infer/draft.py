@@ -33,6 +33,8 @@ class Draft:
     neighbours: Neighbours
     version: str
     needs_word: tuple[str, ...]
+    hints: tuple[tuple[str, str], ...] = ()
+    """What cells look like, by the name of their column: a declaration that would read them, a step that fits them."""
 
     @property
     def open(self) -> dict[str, str]:
@@ -44,7 +46,8 @@ class Draft:
             said["unit"] = "say max_rows, the most rows of one person that may count"
         for name, column in self.columns:
             if isinstance(column, str):
-                said[f"columns.{name}"] = "say " + " and ".join(SHAPES[column].needs)
+                hint = dict(self.hints).get(name)
+                said[f"columns.{name}"] = "say " + " and ".join(SHAPES[column].needs) + (f"; {hint}" if hint else "")
         return said
 
     def schema(self) -> Schema:

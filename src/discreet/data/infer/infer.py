@@ -32,7 +32,9 @@ def infer(
     version: str = "1",
     from_data: bool = False,
 ) -> Draft:
-    """Draft a schema from the columns of a CSV file or of rows, and from the steward's answers.
+    """Draft a schema from the columns of a file, a data frame or rows, and from the steward's answers.
+
+    The file may be CSV, Parquet or DuckDB's (`company.duckdb#sales.people`).
 
     Names come from the header and kinds from a guess at the first rows (`types` overrules it); bounds come from
     `columns`. `people` names the id where its max_rows is not known yet. With `from_data` what is not answered is read
@@ -64,10 +66,18 @@ def infer(
     who = People(people, max_rows=looks.most_rows) if counted else unit or people  # type: ignore[arg-type]
     needs_word = (*(("unit",) if counted else ()), *marks)
     table = read_table_name(_name(source) if name is None else name)
-    draft = Draft(table, who, tuple(drafted), read_neighbours(neighbours), read_version(version), needs_word)
+    hints = tuple((n, hint) for n, seen in looks.columns.items() if (hint := _hint(seen)))
+    draft = Draft(table, who, tuple(drafted), read_neighbours(neighbours), read_version(version), needs_word, hints)
     if not draft.open:
         draft.schema()  # facts that contradict each other are refused here, not when the file is read
     return draft
+
+
+def _hint(seen: Look) -> str:
+    """Propose how cells are written, and a decimal step for numbers with a few decimals."""
+    if seen.proposal is not None:
+        return seen.proposal[1]
+    return f"step = {10**-seen.places:.{seen.places}f} fits its decimals" if seen.kind == "real" and seen.places else ""
 
 
 def _all_known(named: set[str], known: Mapping[str, object]) -> None:
@@ -78,7 +88,8 @@ def _all_known(named: set[str], known: Mapping[str, object]) -> None:
 def _name(source: InferSource) -> str:
     if not isinstance(source, str | Path):
         raise InvalidArgument("rows have no name; say name='people'")
-    words = re.sub(r"[^A-Za-z0-9_]+", "_", Path(source).stem)
+    table = str(source).partition("#")[2].rpartition(".")[2]
+    words = re.sub(r"[^A-Za-z0-9_]+", "_", table or Path(source).stem)
     return words if re.match("[A-Za-z_]", words) else f"table_{words}"
 
 
@@ -87,7 +98,7 @@ def _column(
 ) -> Column | ColumnType:
     if name in answers:
         return answers[name]
-    kind = kinds.get(name, seen.kind)
+    kind = kinds.get(name, seen.kind if seen.proposal is None else seen.proposal[0])
     if kind not in SHAPES:
         raise InvalidArgument(f"{kind!r} is no kind of column; use one of {', '.join(SHAPES)}")
     if kind == "boolean":

@@ -9,26 +9,31 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...errors import InvalidArgument
 from ..columns.cell import absent, moment, native, number, truth
 from ..columns.column import ColumnType
 from ..unit import read_name
+from .forms import form_of, proposal
+from .rows import frame_rows, stored_rows
 
 __all__ = ["InferSource", "Looks", "look"]
 
-InferSource: TypeAlias = str | Path | Iterable[Mapping[str, object]]
+InferSource: TypeAlias = Any
+"""The path of a CSV, Parquet or DuckDB file (FILE.duckdb#TABLE), a data frame, or rows as mappings."""
 FIRST_ROWS = 1000
 """Kinds are guessed from this many rows, unless extremes are wanted too."""
 DELIMITERS = ",;\t|"
 CODE = re.compile(r"[+-]?0[0-9]+|[+-]?[0-9]{19,}")
 """Leading zeros or too many digits for 64 bits: a code to compare, not a number to add up."""
+MOST_FORMS = 40
+DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,4})")
 NUMBERS: frozenset[ColumnType] = frozenset({"integer", "real"})
 
 
@@ -40,6 +45,15 @@ class Look:
     numbers: tuple[float, float] | None = None
     times: tuple[datetime, datetime] | None = None
     longest: int = 0
+    forms: set[str] = field(default_factory=set)
+    """Forms of the cells that are text; no more than a few are kept, since a form that is rare proposes nothing."""
+    places: int = 0
+    """The most decimals of a cell."""
+
+    @property
+    def proposal(self) -> tuple[ColumnType, str] | None:
+        """The kind and the declaration that would read all text cells seen so far, if they are no plain text."""
+        return proposal(self.forms) if self.kind == "text" and len(self.forms) < MOST_FORMS else None
 
     @property
     def kind(self) -> ColumnType:
@@ -53,6 +67,9 @@ class Look:
             return
         self.kinds &= _kinds(value)
         self.longest = max(self.longest, len(str(value)))
+        if isinstance(value, str) and len(self.forms) < MOST_FORMS:
+            self.forms.add(form_of(value))
+        self.places = max(self.places, _decimals(str(value)))
         x, time = number(value), moment(value)
         if x is not None and abs(x) != float("inf"):
             self.numbers = (x, x) if self.numbers is None else (min(x, self.numbers[0]), max(x, self.numbers[1]))
@@ -91,7 +108,11 @@ def look(source: InferSource, *, every_row: bool = False, person: str | None = N
 
 def _table(source: InferSource) -> tuple[list[str], Iterator[Mapping[str, object]]]:
     if isinstance(source, str | Path):
-        return _file(Path(source))
+        stored = stored_rows(str(source))
+        return _file(Path(source)) if stored is None else (_names(stored[0]), stored[1])
+    frame = frame_rows(source)
+    if frame is not None:
+        return _names(frame[0]), frame[1]
     rows = iter(source)
     first = next(rows, None)
     if not isinstance(first, Mapping):
@@ -139,6 +160,12 @@ def _names(header: list[object] | list[str]) -> list[str]:
 
 def _blank(value: object) -> bool:
     return absent(value) or (isinstance(value, str) and not value.strip(" "))
+
+
+def _decimals(word: str) -> int:
+    """Count the decimals of a numeral, 0 for all else; many are none that anybody wrote."""
+    found = DECIMALS.fullmatch(word.strip(" "))
+    return len(found[1]) if found else 0
 
 
 def _kinds(value: object) -> frozenset[ColumnType]:

@@ -12,7 +12,7 @@ import duckdb
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument
-from ...intake.report import Report
+from ...intake.report import StewardReport
 from ...query.algebra.tally import Tally, Totals
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
@@ -23,7 +23,7 @@ from ..sql.lines import in_lines
 from ..sql.store import SqlStore, public_tables
 from .dialect import DUCKDB
 from .session import close_doors, open_workspace, read_limits, show_progress
-from .shelf import Shelf, open_shelf
+from .shelf import TableShelf, open_shelf
 from .sources import TableSource
 
 __all__ = ["DuckDB"]
@@ -66,7 +66,7 @@ class DuckDB:
         self._held: dict[Schema, StoredTable] = {}
         self._limits = read_limits(memory, threads)
         self._workspace = open_workspace(self)
-        self._shelf: Shelf = self._open(tables)
+        self._shelf: TableShelf = self._open(tables)
         self._connection = self._shelf.connection
         self._store = SqlStore(DUCKDB, self._described, self._fetch)
 
@@ -102,7 +102,7 @@ class DuckDB:
             return self._shelf.columns(table)
 
     @property
-    def report(self) -> Report:
+    def report(self) -> StewardReport:
         """What the steward should know of how the tables were read, cell by cell. Private: never show it to others.
 
         Tables whose schema was not given yet are not in it.
@@ -131,7 +131,7 @@ class DuckDB:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _open(self, tables: object) -> Shelf:
+    def _open(self, tables: object) -> TableShelf:
         shelf = open_shelf(tables, self._workspace, self._limits)
         if not isinstance(tables, duckdb.DuckDBPyConnection):
             close_doors(shelf.connection, shelf.files, kept=shelf.kept, progress=self._progress)

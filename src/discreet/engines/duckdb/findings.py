@@ -11,9 +11,9 @@ import duckdb
 
 from ...data.columns.column import Category, Column, Date, Integer, Real, Text, Timestamp
 from ...data.columns.numeric import MOST_STEPS
+from ...data.infer.forms import LONGEST
 from ...data.schema import Schema
 from ...data.unit import People
-from ...intake.forms import LONGEST
 from ...intake.report import ColumnReport
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.reading.value import prepare, read

@@ -26,7 +26,7 @@ from ..sql.rows.relation import person_column, stored_column
 from ..sql.select import named_cells, select_sql
 from .dialect import DUCKDB
 
-__all__ = ["PERSON", "Layout", "keep_table", "kept_table", "layout_of"]
+__all__ = ["PERSON", "KeptLayout", "keep_table", "kept_table", "layout_of"]
 
 PERSON, ROWS, SHARE = "\\person", "\\rows", "\\share"
 """No declared column can be called so: a backslash is in no name."""
@@ -36,7 +36,7 @@ _INTEGERS = (("TINYINT", 7), ("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63))
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class KeptLayout:
     """How a kept table lies: how people's ids were compared ("" without people), and which columns have counts."""
 
     ids: str
@@ -45,7 +45,7 @@ class Layout:
 
 def keep_table(
     connection: duckdb.DuckDBPyConnection, schema: Schema, parts: Iterable[StoredTable], target: str
-) -> Layout:
+) -> KeptLayout:
     """Read the parts of a table into `target`, a name in quotes; its people are numbered as those of other tables.
 
     Refuses parts whose ids are stored as different types.
@@ -65,15 +65,15 @@ def keep_table(
     return layout
 
 
-def layout_of(schema: Schema, ids: str) -> Layout:
+def layout_of(schema: Schema, ids: str) -> KeptLayout:
     """Decide which columns get counts of their person's rows: listed keys that may be NULL, if there are few."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
-        return Layout(ids, ())
+        return KeptLayout(ids, ())
     listed = [n for n, c in schema.columns.items() if isinstance(c, Category | Boolean) and c.default is None]
-    return Layout(ids, ("", *listed[:MOST_COUNTS]))
+    return KeptLayout(ids, ("", *listed[:MOST_COUNTS]))
 
 
-def kept_table(sql: str, schema: Schema, layout: Layout) -> StoredTable:
+def kept_table(sql: str, schema: Schema, layout: KeptLayout) -> StoredTable:
     """Describe a kept table by the schema it was read by."""
     columns = {name: _kept(name, column) for name, column in schema.columns.items()}
     if not isinstance(schema.unit, People):
@@ -165,7 +165,9 @@ def _cells_sql(schema: Schema, part: StoredTable, ids: str) -> str:
     return select_sql(named_cells(outer.items()), f"({source}) AS t")
 
 
-def _number(connection: duckdb.DuckDBPyConnection, schema: Schema, layout: Layout, staged: str, target: str) -> None:
+def _number(
+    connection: duckdb.DuckDBPyConnection, schema: Schema, layout: KeptLayout, staged: str, target: str
+) -> None:
     """Give each person a number, the same in all tables with ids of one class, and the counts of their rows."""
     ids, person = DUCKDB.quote(f"\\ids {layout.ids}"), DUCKDB.quote(PERSON)
     none = select_sql([f"{person} AS id", "CAST(0 AS UINTEGER) AS n"], staged, "LIMIT 0")

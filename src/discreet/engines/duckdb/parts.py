@@ -20,7 +20,7 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB, stored_class
 from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles
 
-__all__ = ["described", "names_of", "parts_of"]
+__all__ = ["csv_sql", "described", "names_of", "parts_of", "table_sql", "wanted_columns"]
 
 _HELD = count()
 
@@ -111,12 +111,12 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     if _readable(table, schema, connection):
         return table
     parquet = load("pyarrow.parquet", "tables")
-    names = [find_column(name, table.columns) or name for name in _wanted(schema)]
+    names = [find_column(name, table.columns) or name for name in wanted_columns(schema)]
     held = parquet.read_table(path, columns=names, partitioning=None)
     return _registered(Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection)
 
 
-def _wanted(schema: Schema) -> list[str]:
+def wanted_columns(schema: Schema) -> list[str]:
     """List the stored columns that a schema reads."""
     person = [schema.unit.id] if isinstance(schema.unit, People) else []
     return list(dict.fromkeys([*schema.columns, *person]))
@@ -124,7 +124,7 @@ def _wanted(schema: Schema) -> list[str]:
 
 def _readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
     """Read every text and time of a file once: text that is not UTF-8 and times out of range raise in the reader."""
-    stored = [table.columns[find_column(name, table.columns) or name] for name in _wanted(schema)]
+    stored = [table.columns[find_column(name, table.columns) or name] for name in wanted_columns(schema)]
     cells = [f"sum(length({x.sql}))" for x in stored if x.stored == "text"]
     cells += [f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)" for x in stored if x.stored in ("timestamp", "zoned")]
     try:

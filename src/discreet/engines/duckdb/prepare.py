@@ -23,7 +23,7 @@ from .engine import DuckDB
 from .findings import count_cells
 from .keep import keep_table
 from .parts import parts_of
-from .session import Limits, open_session, read_limits
+from .session import StoreLimits, open_session, read_limits
 from .shelf import check_rows
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, TableSource, open_source, paths_of
 from .stored import KeptTable, Mark, write_mark
@@ -126,7 +126,7 @@ def _folder_beside(target: Path) -> Path:
 
 
 def _write(
-    sources: Mapping[str, TableSource], schemas: Mapping[str, Schema], folder: Path, limits: Limits, tell: Tell
+    sources: Mapping[str, TableSource], schemas: Mapping[str, Schema], folder: Path, limits: StoreLimits, tell: Tell
 ) -> None:
     place, workspace = folder / "store", folder / "scratch"
     workspace.mkdir()

@@ -18,7 +18,7 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..sql.dialect import doubled
 
-__all__ = ["Limits", "blindfold", "close_doors", "open_session", "open_workspace", "read_limits", "show_progress"]
+__all__ = ["StoreLimits", "blindfold", "close_doors", "open_session", "open_workspace", "read_limits", "show_progress"]
 
 DENSE_BITS = 20
 """Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
@@ -35,26 +35,26 @@ STATISTICS = "statistics_propagation"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StoreLimits:
     """How much a store may use: memory such as "2GB", threads; None leaves it to DuckDB."""
 
     memory: str | None = None
     threads: int | None = None
 
 
-def read_limits(memory: object, threads: object) -> Limits:
+def read_limits(memory: object, threads: object) -> StoreLimits:
     """Check limits.
 
     >>> from discreet.engines.duckdb.session import read_limits
     >>> read_limits("2GB", 2)
-    Limits(memory='2GB', threads=2)
+    StoreLimits(memory='2GB', threads=2)
     """
     try:
         if memory is not None:
             duckdb.connect(config={"memory_limit": str(memory)}).close()
     except duckdb.Error:
         raise InvalidArgument(f"memory must be an amount such as '2GB', got {memory!r}") from None
-    return Limits(
+    return StoreLimits(
         None if memory is None else str(memory), None if threads is None else whole(threads, "threads", least=1)
     )
 
@@ -74,7 +74,7 @@ def _scratch(process: int) -> str:
     return place
 
 
-def open_session(database: str, limits: Limits, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+def open_session(database: str, limits: StoreLimits, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
     """Connect with settings that do not depend on where the process runs, and are the same for all its connections:
     DuckDB opens a file once in a process.
     """

@@ -12,25 +12,25 @@ import duckdb
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.narrower import misfit
-from ...intake.report import Report, TableReport
-from ..base import require_columns
+from ...intake.report import StewardReport, TableReport
+from ..base import find_column, require_columns
 from ..sql.dialect import StoredTable
 from ..sql.select import select_sql
 from .dialect import DUCKDB
 from .findings import count_cells
 from .keep import keep_table, kept_table
-from .parts import described, names_of, parts_of, table_sql
-from .session import Limits, blindfold, open_session
+from .parts import described, names_of, parts_of, table_sql, wanted_columns
+from .session import StoreLimits, blindfold, open_session
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
 
-__all__ = ["Shelf", "check_rows", "open_shelf"]
+__all__ = ["TableShelf", "check_rows", "open_shelf"]
 
 IN_MEMORY = 1 << 30
 """Text files of more bytes than this are kept in a private file instead of in memory."""
 
 
-class Shelf(Protocol):
+class TableShelf(Protocol):
     """A connection and the tables that can be asked through it."""
 
     connection: duckdb.DuckDBPyConnection
@@ -46,12 +46,12 @@ class Shelf(Protocol):
         """Make a table ready to be read as its schema declares."""
         ...
 
-    def report(self, schemas: tuple[Schema, ...]) -> Report:
+    def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Count what became of the cells of some tables."""
         ...
 
 
-def open_shelf(tables: object, workspace: Path, limits: Limits) -> Shelf:
+def open_shelf(tables: object, workspace: Path, limits: StoreLimits) -> TableShelf:
     """Open whatever tables were given.
 
     Refuses what is no mapping, path or connection, a file that is none of DuckDB's, and a collation.
@@ -75,7 +75,7 @@ def open_shelf(tables: object, workspace: Path, limits: Limits) -> Shelf:
     return DatabaseShelf(connection) if mark is None else StoreShelf(connection, mark, str(tables))
 
 
-def _sources(tables: Mapping[str, Any], workspace: Path, limits: Limits) -> Shelf:
+def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableShelf:
     opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
     size = sum(
         file.path.stat().st_size for source in opened.values() if isinstance(source, CsvFiles) for file in source.files
@@ -130,7 +130,7 @@ class SourceShelf:
         target = DUCKDB.quote(schema.name if self.made == 1 else f"{schema.name} {self.made}")
         return kept_table(target, schema, keep_table(self.connection, schema, parts, target))
 
-    def report(self, schemas: tuple[Schema, ...]) -> Report:
+    def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the sources again, and count."""
         found = []
         for schema in schemas:
@@ -141,7 +141,7 @@ class SourceShelf:
             bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
             word = "drop" if schema.name in self.dropped else "null"
             found.append(TableReport(schema.name, rows, nobody, bad, word if bad else "refuse", columns))
-        return Report(tuple(found))
+        return StewardReport(tuple(found))
 
     def _source(self, name: str) -> OpenSource:
         if name not in self.sources:
@@ -179,15 +179,29 @@ class DatabaseShelf:
         """Find a stored table, in any schema of the file."""
         table = self._found(schema.name)
         require_columns(schema, table.columns)
-        return table
+        return self._copied(schema, table) if self._is_view(schema.name) else table
 
-    def report(self, schemas: tuple[Schema, ...]) -> Report:
+    def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the tables, and count."""
         found = []
         for schema in schemas:
             rows, nobody, columns = count_cells(self.connection, schema, [self._found(schema.name)])
             found.append(TableReport(schema.name, rows, nobody, 0, "refuse", columns))
-        return Report(tuple(found))
+        return StewardReport(tuple(found))
+
+    def _is_view(self, name: str) -> bool:
+        text = select_sql(["count(*)"], "duckdb_views()", "WHERE NOT internal AND lower(view_name) = lower(?)")
+        return bool(self.connection.execute(text, [name]).fetchall()[0][0])
+
+    def _copied(self, schema: Schema, view: StoredTable) -> StoredTable:
+        """Copy the declared columns of a view: whether its text fails on a row must not wait for a question."""
+        copy = DUCKDB.quote(f"\\view {schema.name}")
+        cells = [DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)]
+        try:
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
+        except duckdb.Error:
+            raise InvalidArgument(f"{schema.name} is a view that fails on some row; store it as a table") from None
+        return described(self.connection, copy)
 
     def _found(self, name: str) -> StoredTable:
         try:
@@ -231,7 +245,7 @@ class StoreShelf:
             )
         return kept_table(DUCKDB.quote(schema.name), kept.schema, kept.layout)
 
-    def report(self, schemas: tuple[Schema, ...]) -> Report:
+    def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Return what was counted when the store was prepared, and which sources have changed since."""
         del schemas
-        return Report(tuple(table.seen() for table in self.mark.tables.values()))
+        return StewardReport(tuple(table.seen() for table in self.mark.tables.values()))

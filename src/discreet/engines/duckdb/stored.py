@@ -14,7 +14,7 @@ from ...errors import InvalidArgument
 from ...intake.report import TableReport, table_from_dict, table_to_dict
 from ...intake.stamp import Stamp
 from ..sql.select import select_sql
-from .keep import Layout
+from .keep import KeptLayout
 
 __all__ = ["KeptTable", "Mark", "read_mark", "write_mark"]
 
@@ -28,7 +28,7 @@ class KeptTable:
     """One table of a store: the schema it was read by, how it lies, where it came from, and what the steward saw."""
 
     schema: Schema
-    layout: Layout
+    layout: KeptLayout
     stamps: tuple[Stamp, ...]
     report: TableReport
 
@@ -78,6 +78,6 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Mark | None:
 
 
 def _table(facts: Mapping[str, Any]) -> KeptTable:
-    layout = Layout(str(facts["ids"]), tuple(facts["counts"]))
+    layout = KeptLayout(str(facts["ids"]), tuple(facts["counts"]))
     stamps = tuple(map(Stamp.from_dict, facts["stamps"]))
     return KeptTable(Schema.from_dict(facts["schema"]), layout, stamps, table_from_dict(facts["report"]))

@@ -123,8 +123,8 @@ def binned(call: Call, columns: Columns) -> Binned | None:
     rule = Binned(line.column, side, sign, d, int(first * d), int(width * d), domain)
     if max(abs(rule.top(end)) for end in (domain.low, domain.high)) >= MOST_STEPS or 2 * rule.u > MOST_STEPS:
         return None
-    ends = sorted((rule.at(domain.low), rule.at(domain.high)))
-    return Binned(line.column, side, sign, d, rule.v, rule.u, Whole(Fraction(1), *ends))
+    low, high = sorted((rule.at(domain.low), rule.at(domain.high)))
+    return Binned(line.column, side, sign, d, rule.v, rule.u, Whole(Fraction(1), low, high))
 
 
 def _number(expression: Expression) -> Fraction | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-__all__ = ["advice", "form_of"]
+from ..columns.column import ColumnType
+
+__all__ = ["advice", "form_of", "proposal"]
 
 LONGEST = 24
 """Longer cells are shown by their beginning: a form tells the kind of a cell, not the cell."""
+_PLAIN = re.compile(r"[+-]?9*\.?9*")
 _NUMBERS = (
     (re.compile(r"[+-]?9{1,3}(,9{2,3})*,9{3}(\.9*)?"), "thousands=','"),
     (re.compile(r"[+-]?9{1,3}(\.9{3})+,9*"), "thousands='.', decimal=','"),
@@ -37,18 +40,24 @@ _TIMES = tuple(
 def form_of(cell: str) -> str:
     """Return the form of a cell: digits as 9, letters as a, the rest as it is.
 
-    >>> from discreet.intake.forms import form_of
+    >>> from discreet.data.infer.forms import form_of
     >>> form_of(" 1,688.80 "), form_of("31/12/2024"), form_of("12 kg")
     ('9,999.99', '99/99/9999', '99 aa')
     """
     word = cell.strip(" ")[:LONGEST]
-    return "".join("9" if c.isdigit() else "a" if c.isalpha() else c for c in word)  # noqa: RUF100
+    return "".join(map(_letter, word))
+
+
+def _letter(letter: str) -> str:
+    if letter.isdigit():
+        return "9"
+    return "a" if letter.isalpha() else letter
 
 
 def advice(declared: str, forms: Sequence[str]) -> str:
     """Return what to declare so that cells of these forms can be read, "" if nothing is known.
 
-    >>> from discreet.intake.forms import advice
+    >>> from discreet.data.infer.forms import advice
     >>> advice("real", ["9,999.99", "99,999.99"]), advice("date", ["99/99/9999"]), advice("real", ["aaa"])
     ("declare thousands=','", "declare format='%d/%m/%Y' or '%m/%d/%Y'", '')
     """
@@ -57,3 +66,19 @@ def advice(declared: str, forms: Sequence[str]) -> str:
         if any(shape.fullmatch(form) for form in forms):
             return f"declare {word}"
     return ""
+
+
+def proposal(forms: Collection[str]) -> tuple[ColumnType, str] | None:
+    """Return the kind and the declaration under which cells of all these forms can be read, None if there is none.
+
+    >>> from discreet.data.infer.forms import proposal
+    >>> proposal(["9,999.99", "99.9"]), proposal(["99/99/9999"]), proposal(["aaa", "9,999"])
+    (('real', "declare thousands=','"), ('date', "declare format='%d/%m/%Y' or '%m/%d/%Y'"), None)
+    """
+    odd = [form for form in forms if not _PLAIN.fullmatch(form)]
+    kinds: tuple[ColumnType, ...] = ("real", "date", "timestamp")
+    for kind in kinds:
+        said = {advice(kind, [form]) for form in (odd if kind == "real" else forms)}
+        if len(said) == 1 and "" not in said:
+            return kind, said.pop()
+    return None
