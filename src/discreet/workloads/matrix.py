@@ -19,7 +19,7 @@ from .fixed_point import dense_optimum, line_optimum
 from .line import gram, prefix_variances
 from .measured import Measurement
 from .pidentity import dense_sums, line_sums
-from .workload import Counts, Line
+from .workload import Counts, RunningTotals
 
 __all__ = ["CellEstimate", "MatrixStrategy", "gram_of", "matrix_strategies"]
 
@@ -58,7 +58,7 @@ class CellEstimate:
 class MatrixStrategy:
     """Measure a whole matrix times the cells; `solver` is its pseudo-inverse."""
 
-    workload: Line | Counts
+    workload: RunningTotals | Counts
     name: str
     matrix: Integers
     solver: Floats
@@ -104,7 +104,7 @@ class MatrixStrategy:
         return CellEstimate(cells, self.solver, one.variance, one.laplace)
 
 
-def _strategy(workload: Line | Counts, name: str, matrix: Integers) -> MatrixStrategy:
+def _strategy(workload: RunningTotals | Counts, name: str, matrix: Integers) -> MatrixStrategy:
     rows = matrix.astype(np.float64)
     if matrix.shape[0] >= matrix.shape[1]:
         try:
@@ -122,16 +122,16 @@ def _whole(rows: Floats) -> Integers:
     return np.asarray(found[np.abs(found).any(axis=1)])
 
 
-def gram_of(workload: Line | Counts) -> Floats:
+def gram_of(workload: RunningTotals | Counts) -> Floats:
     """Return WᵀW, a little raised where it is singular."""
-    if isinstance(workload, Line):
+    if isinstance(workload, RunningTotals):
         return gram(workload)
     found = (workload.matrix.T @ workload.matrix).astype(np.float64)
     return np.asarray(found + np.eye(len(found)) * (RAISED * float(np.trace(found)) / len(found)))
 
 
-def _optimal(workload: Line | Counts) -> Integers:
-    if isinstance(workload, Line):
+def _optimal(workload: RunningTotals | Counts) -> Integers:
+    if isinstance(workload, RunningTotals):
         best = line_optimum(workload.size, ranges=workload.ranges)
     else:
         best = dense_optimum(gram_of(workload))
@@ -140,8 +140,8 @@ def _optimal(workload: Line | Counts) -> Integers:
     return _whole(np.asarray(root))
 
 
-def _sums(workload: Line | Counts) -> Integers:
-    if isinstance(workload, Line):
+def _sums(workload: RunningTotals | Counts) -> Integers:
+    if isinstance(workload, RunningTotals):
         theta = line_sums(workload.size, ranges=workload.ranges)
     else:
         theta = dense_sums(gram_of(workload))
@@ -149,9 +149,9 @@ def _sums(workload: Line | Counts) -> Integers:
     return _whole(rows / (1 + theta.sum(axis=0)))
 
 
-def matrix_strategies(workload: Line | Counts, *, laplace: bool) -> list[MatrixStrategy]:
+def matrix_strategies(workload: RunningTotals | Counts, *, laplace: bool) -> list[MatrixStrategy]:
     """Return the strategies worth comparing: every cell by itself, what is asked as it is, and the best known."""
-    size = workload.size if isinstance(workload, Line) else workload.matrix.shape[1]
+    size = workload.size if isinstance(workload, RunningTotals) else workload.matrix.shape[1]
     found = [_strategy(workload, "histogram", np.eye(size, dtype=np.int64))]
     if size == 1:
         return found

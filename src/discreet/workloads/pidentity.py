@@ -21,7 +21,7 @@ import numpy as np
 
 from .components import Floats
 from .line import gram_diagonal, gram_times
-from .workload import Line
+from .workload import RunningTotals
 
 __all__ = ["best_sums", "dense_sums", "identity_error", "line_sums"]
 
@@ -115,7 +115,7 @@ def _hats(size: int, levels: int) -> Floats:
 @lru_cache(maxsize=16)
 def line_sums(size: int, *, ranges: bool) -> Floats:
     """Return the weighted sums Θ of a p-Identity strategy for a line of at least two cells."""
-    line = Line(size, ranges=ranges)
+    line = RunningTotals(size, ranges=ranges)
     levels = 1 if size < 128 else 2
     rounds = max(20, min(200, 60_000 // size))
     return best_sums(_hats(size, levels), lambda rows: gram_times(line, rows), gram_diagonal(line), rounds)

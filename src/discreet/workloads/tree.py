@@ -21,7 +21,7 @@ from .components import Floats, best_shares, nested
 from .estimate import STEP, to_steps
 from .measured import Measurement, shares_of
 from .project import simplex, whole_parts
-from .workload import Tree
+from .workload import Hierarchy
 
 __all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "top_down"]
 
@@ -30,7 +30,7 @@ __all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "top_down"]
 class LevelEstimate:
     """Estimated leaves, in multiples of 1/STEP, with the variance of every node; levels are sums of leaves, exactly."""
 
-    workload: Tree
+    workload: Hierarchy
     leaves: Integers
     variances: tuple[Floats, ...]
 
@@ -43,7 +43,7 @@ def _starts(parents: Integers) -> Integers:
     return np.flatnonzero(np.diff(parents, prepend=-1))
 
 
-def _levels(tree: Tree, leaves: Integers) -> list[Integers]:
+def _levels(tree: Hierarchy, leaves: Integers) -> list[Integers]:
     """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
     found = [leaves]
     for parents in reversed(tree.parents):
@@ -55,7 +55,7 @@ def _levels(tree: Tree, leaves: Integers) -> list[Integers]:
 class LevelStrategy:
     """Measure every level that has a share; `groups` tables stand side by side, such as one for each sex."""
 
-    workload: Tree
+    workload: Hierarchy
     weights: tuple[float, ...]
     groups: int = 1
 
@@ -127,7 +127,7 @@ class LevelStrategy:
         return LevelEstimate(self.workload, to_steps(leaves), self.node_variances(variances))
 
 
-def _gls(tree: Tree, own: dict[int, Floats], noise: dict[int, float], up: list[Floats]) -> Floats:
+def _gls(tree: Hierarchy, own: dict[int, Floats], noise: dict[int, float], up: list[Floats]) -> Floats:
     last = len(tree.parents)
     pooled, sums = {last: own[last]}, {}
     for depth in range(last - 1, -1, -1):
@@ -141,14 +141,14 @@ def _gls(tree: Tree, own: dict[int, Floats], noise: dict[int, float], up: list[F
     return np.asarray(final)
 
 
-def best_levels(tree: Tree, *, laplace: bool, groups: int = 1) -> LevelStrategy:
+def best_levels(tree: Hierarchy, *, laplace: bool, groups: int = 1) -> LevelStrategy:
     """Return the shares of levels that make the mean over levels of the squared errors least.
 
     Found for a tree whose nodes have equally many children on each level; errors are those of the tree itself.
 
-    >>> from discreet.workloads import Tree
+    >>> from discreet.workloads import Hierarchy
     >>> from discreet.workloads.tree import best_levels
-    >>> len(best_levels(Tree([[0, 0], [0, 0, 1, 1]]), laplace=False).weights)
+    >>> len(best_levels(Hierarchy([[0, 0], [0, 0, 1, 1]]), laplace=False).weights)
     3
     """
     gains, energy = nested(tree.sizes, [1 / len(tree.sizes)] * len(tree.sizes))
