@@ -118,9 +118,10 @@ def cube() -> None:
 
     ledger = dp.open_ledger(":memory:", dp.ZCDP(1000))
     curator = dp.Curator(dp.DuckDB({"people": pl.DataFrame(data)}), [people], ledger)
-    best = {"GROUP BY a, b, c": math.inf, "GROUP BY CUBE (a, b, c)": math.inf}
+    clauses = ("GROUP BY a, b, c", "GROUP BY CUBE (a, b, c)")
+    best = dict.fromkeys(clauses, math.inf)
     for turn in range(6):
-        for clause in best:
+        for clause in clauses:
             sql = f"SELECT a, b, c, COUNT(*) AS n FROM people {clause}"
             start = time.perf_counter()
             curator.sql(sql, spend=dp.ZCDP(1 + turn / 7))

@@ -2,10 +2,10 @@
 
 Each of four kinds says which sums of cells are asked, and refuses what is too large to plan:
 
-Tables   sums over some of the keys: a set of places of keys for each table asked (GROUPING SETS, CUBE, ROLLUP)
-RunningTotals     running totals of ordered cells, or the sums of all ranges of them
-Hierarchy     nested levels: every node is the sum of its children (states, counties, tracts)
-Counts   any 0/1 rows over at most 1,024 cells (COUNT(*) FILTER)
+Tables          sums over some of the keys: a set of places of keys for each table (GROUPING SETS, CUBE, ROLLUP)
+RunningTotals   totals up to each of ordered cells, or the sums of all ranges of them
+Hierarchy       nested levels: every node is the sum of its children (states, counties, tracts)
+Counts          any 0/1 rows over at most 1,024 cells (COUNT(*) FILTER)
 """
 
 from __future__ import annotations
