@@ -187,7 +187,7 @@ def _meeting(plan: StrategyPlan, error: Fraction, beta: float) -> StrategyPlan:
     """Return the same strategy at the least budget whose worst cell is within the error; errors fall as it grows."""
 
     def at(factor: float) -> StrategyPlan:
-        budget = _times(plan.budget, Fraction(factor).limit_denominator(10**9))
+        budget = _times(plan.budget, Fraction(f"{factor:.9g}"))
         return planned(plan.workload, plan.strategy, budget, plan.change, bound_of(plan.workload, budget, plan.change))
 
     power = 1 if isinstance(plan.budget, PureDP) else 2
