@@ -20,7 +20,7 @@ from .change import Block, Integers
 from .components import Floats, best_shares, nested
 from .estimate import STEP, to_steps
 from .measured import Measurement, shares_of
-from .project import simplex, whole_parts
+from .project import whole_parts
 from .workload import Hierarchy
 
 __all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "top_down"]
@@ -28,11 +28,10 @@ __all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "top_down"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelEstimate:
-    """Estimated leaves, in multiples of 1/STEP, with the variance of every node; levels are sums of leaves, exactly."""
+    """Estimated leaves, in multiples of 1/STEP; levels are sums of leaves, exactly."""
 
     workload: Hierarchy
     leaves: Integers
-    variances: tuple[Floats, ...]
 
     def level(self, depth: int) -> Integers:
         """Return all nodes of a level, the root being 0, in multiples of 1/STEP."""
@@ -124,7 +123,7 @@ class LevelStrategy:
         up = self._upwards(variances)
         noise = dict(zip(self.depths, variances, strict=True))
         leaves = _gls(self.workload, own, noise, up)
-        return LevelEstimate(self.workload, to_steps(leaves), self.node_variances(variances))
+        return LevelEstimate(self.workload, to_steps(leaves))
 
 
 def _gls(tree: Hierarchy, own: dict[int, Floats], noise: dict[int, float], up: list[Floats]) -> Floats:
@@ -175,4 +174,4 @@ def top_down(estimate: LevelEstimate, *, whole: bool) -> list[Integers]:
 
 
 def _children(wanted: Floats, parents: Integers, sums: Integers) -> Integers:
-    return whole_parts(simplex(wanted, parents, sums.astype(np.float64)), parents, sums)
+    return whole_parts(wanted, parents, sums)
