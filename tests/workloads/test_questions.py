@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -237,6 +238,17 @@ class TestAnswers:
         assert made.low <= made.value <= made.high
         ends = [row["n"] for row in ages.interval()]
         assert made.high - made.low < (ends[12][1] - ends[12][0]) + (ends[9][1] - ends[9][0])
+
+
+@pytest.mark.parametrize("sql", [CUBE, RUNNING, MANY])
+def test_stores_agree_on_the_finest_cells(sql):
+    """The store is asked once, and every store gives the same whole numbers."""
+    plan = dp.plan_question(dp.parse_sql(sql, NAMED), dp.PureDP(1))
+    needs = [release.need for release in plan.releases]
+    data = {name: [row[name] for row in rows(60)] for name in ("age", "sex", "region", "pay", "job")}
+    duck = gather(needs, plan.keys, dp.DuckDB({"people": pl.DataFrame(data)}))
+    assert duck == gather(needs, plan.keys, dp.Memory({"people": rows(60)}))
+    assert len({id(need.tally) for need in needs}) == 1
 
 
 class TestReplay:
