@@ -13,7 +13,7 @@ import numpy as np
 from .components import Floats
 from .workload import RunningTotals
 
-__all__ = ["gram", "gram_diagonal", "gram_times", "inverse_gram", "prefix_variances", "roots_of_gram"]
+__all__ = ["gram", "gram_diagonal", "gram_times", "inverse_gram", "roots_of_gram"]
 
 
 def gram(line: RunningTotals) -> Floats:
@@ -71,8 +71,3 @@ def roots_of_gram(line: RunningTotals) -> Floats:
     if line.ranges:
         return np.asarray(np.sqrt(n + 1) / (2 * np.sin(k * np.pi / (2 * n + 2))))
     return np.asarray(1 / (2 * np.sin((2 * k - 1) * np.pi / (4 * n + 2))))
-
-
-def prefix_variances(covariance: Floats) -> Floats:
-    """Return the variance of every running total from the covariance of the cells."""
-    return np.asarray(np.diagonal(np.cumsum(np.cumsum(covariance, axis=0), axis=1)))

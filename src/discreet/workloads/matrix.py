@@ -16,7 +16,7 @@ from .change import Block, Integers, block_of, largest
 from .components import Floats
 from .estimate import to_steps
 from .fixed_point import dense_optimum, line_optimum
-from .line import gram, prefix_variances
+from .line import gram, gram_times
 from .measured import Measurement
 from .pidentity import dense_sums, line_sums
 from .workload import Counts, RunningTotals
@@ -56,12 +56,16 @@ class CellEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixStrategy:
-    """Measure a whole matrix times the cells; `solver` is its pseudo-inverse."""
+    """Measure a whole matrix times the cells; `solver` is its pseudo-inverse.
+
+    `factors` are the variances of each count or prefix at noise of variance 1; for ranges, their mean over all.
+    """
 
     workload: RunningTotals | Counts
     name: str
     matrix: Integers
     solver: Floats
+    factors: Floats
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -86,16 +90,7 @@ class MatrixStrategy:
 
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the mean variance of all that is asked."""
-        return (float(self.query_factors().mean()) * variances[0],)
-
-    def query_factors(self) -> Floats:
-        """Return the variance of each count or prefix at noise of variance 1; for ranges, the mean over all of them."""
-        if isinstance(self.workload, Counts):
-            return np.asarray(((self.workload.matrix @ self.solver) ** 2).sum(axis=1))
-        covariance = self.solver @ self.solver.T
-        if self.workload.ranges:
-            return np.array([float((gram(self.workload) * covariance).sum()) / self.workload.queries])
-        return prefix_variances(covariance)
+        return (float(self.factors.mean()) * variances[0],)
 
     def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> CellEstimate:
         """Return the least-squares estimate from what was released."""
@@ -104,16 +99,27 @@ class MatrixStrategy:
         return CellEstimate(cells, self.solver, one.variance, one.laplace)
 
 
+def _factors(workload: RunningTotals | Counts, solver: Floats) -> Floats:
+    """Return the variance of each thing asked at noise of variance 1: sums of squares of its weights."""
+    if isinstance(workload, Counts):
+        return np.asarray(((workload.matrix @ solver) ** 2).sum(axis=1))
+    if workload.ranges:
+        return np.array([float((gram_times(workload, solver.T) * solver.T).sum()) / workload.queries])
+    return np.asarray((np.cumsum(solver, axis=0) ** 2).sum(axis=1))
+
+
 def _strategy(workload: RunningTotals | Counts, name: str, matrix: Integers) -> MatrixStrategy:
     rows = matrix.astype(np.float64)
-    if matrix.shape[0] >= matrix.shape[1]:
+    if name == "histogram":
+        solver = rows
+    elif matrix.shape[0] >= matrix.shape[1]:
         try:
             solver = np.linalg.solve(rows.T @ rows, rows.T)
         except np.linalg.LinAlgError:
             solver = np.linalg.pinv(rows)
     else:
         solver = np.linalg.pinv(rows)
-    return MatrixStrategy(workload, name, matrix, np.asarray(solver))
+    return MatrixStrategy(workload, name, matrix, np.asarray(solver), _factors(workload, np.asarray(solver)))
 
 
 def _whole(rows: Floats) -> Integers:
