@@ -108,18 +108,20 @@ def _factors(workload: RunningTotals | Counts, solver: Floats) -> Floats:
     return np.asarray((np.cumsum(solver, axis=0) ** 2).sum(axis=1))
 
 
+def _solver(rows: Floats) -> Floats:
+    """Return the pseudo-inverse, by normal equations where they can be solved."""
+    if rows.shape[0] >= rows.shape[1]:
+        try:
+            return np.asarray(np.linalg.solve(rows.T @ rows, rows.T), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            pass
+    return np.asarray(np.linalg.pinv(rows), dtype=np.float64)
+
+
 def _strategy(workload: RunningTotals | Counts, name: str, matrix: Integers) -> MatrixStrategy:
     rows = matrix.astype(np.float64)
-    if name == "histogram":
-        solver = rows
-    elif matrix.shape[0] >= matrix.shape[1]:
-        try:
-            solver = np.linalg.solve(rows.T @ rows, rows.T)
-        except np.linalg.LinAlgError:
-            solver = np.linalg.pinv(rows)
-    else:
-        solver = np.linalg.pinv(rows)
-    return MatrixStrategy(workload, name, matrix, np.asarray(solver), _factors(workload, np.asarray(solver)))
+    solver = rows if name == "histogram" else _solver(rows)
+    return MatrixStrategy(workload, name, matrix, solver, _factors(workload, solver))
 
 
 def _whole(rows: Floats) -> Integers:
