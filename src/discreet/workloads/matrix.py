@@ -24,6 +24,7 @@ from .workload import Counts, RunningTotals
 __all__ = ["CellEstimate", "MatrixStrategy", "gram_of", "matrix_strategies"]
 
 _GRID = 2**12
+_CLOSE = 1e-6
 MOST_OPTIMAL = 2048
 RAISED = 1e-8
 """By what part of its mean diagonal a Gram matrix of counts is raised, so that it is never singular."""
@@ -108,19 +109,24 @@ def _factors(workload: RunningTotals | Counts, solver: Floats) -> Floats:
     return np.asarray((np.cumsum(solver, axis=0) ** 2).sum(axis=1))
 
 
-def _solver(rows: Floats) -> Floats:
-    """Return the pseudo-inverse, by normal equations where they can be solved."""
-    if rows.shape[0] >= rows.shape[1]:
-        try:
-            return np.asarray(np.linalg.solve(rows.T @ rows, rows.T), dtype=np.float64)
-        except np.linalg.LinAlgError:
-            pass
+def _solver(workload: RunningTotals | Counts, rows: Floats) -> Floats:
+    """Return the pseudo-inverse; by normal equations for running totals, whose strategies are far from singular."""
+    if isinstance(workload, RunningTotals):
+        return np.asarray(np.linalg.solve(rows.T @ rows, rows.T), dtype=np.float64)
     return np.asarray(np.linalg.pinv(rows), dtype=np.float64)
+
+
+def _unbiased(strategy: MatrixStrategy) -> bool:
+    """Return whether W·A⁺·A is W: what a rounded strategy no longer tells apart, it cannot answer."""
+    if isinstance(strategy.workload, RunningTotals):
+        return True
+    asked = strategy.workload.matrix.astype(np.float64)
+    return bool(np.abs(asked @ strategy.solver @ strategy.matrix - asked).max() < _CLOSE)
 
 
 def _strategy(workload: RunningTotals | Counts, name: str, matrix: Integers) -> MatrixStrategy:
     rows = matrix.astype(np.float64)
-    solver = rows if name == "histogram" else _solver(rows)
+    solver = rows if name == "histogram" else _solver(workload, rows)
     return MatrixStrategy(workload, name, matrix, solver, _factors(workload, solver))
 
 
@@ -169,4 +175,4 @@ def matrix_strategies(workload: RunningTotals | Counts, *, laplace: bool) -> lis
         found.append(_strategy(workload, "p-identity", _sums(workload)))
     else:
         found.append(_strategy(workload, "gaussian optimum", _optimal(workload)))
-    return found
+    return [strategy for strategy in found if _unbiased(strategy)]
