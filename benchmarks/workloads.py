@@ -21,7 +21,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.plan import routes
-from discreet.workloads import Change, Counts, Line, Tables, Tree, marginals, plan_strategy
+from discreet.workloads import Change, Counts, Hierarchy, RunningTotals, Tables, marginals, plan_strategy
 from discreet.workloads.choose import bound_of
 from discreet.workloads.plan import planned
 from discreet.workloads.project import mirror, simplex
@@ -45,7 +45,7 @@ def lines(sizes: tuple[int, ...]) -> None:
     for size in sizes:
         for ranges in (False, True):
             start = time.perf_counter()
-            plan = plan_strategy(Line(size, ranges=ranges), [dp.PureDP(1)])
+            plan = plan_strategy(RunningTotals(size, ranges=ranges), [dp.PureDP(1)])
             took = time.perf_counter() - start
             other = [f"{table[size][ranges]:.2f}" if size in table else "-" for table in (HDMM, OPENDP)]
             plain = next(rmse for name, _, rmse in plan.tried if name == "histogram")
@@ -57,7 +57,7 @@ def lines(sizes: tuple[int, ...]) -> None:
     for size in [size for size in sizes if size <= 1024]:
         for ranges in (False, True):
             start = time.perf_counter()
-            plan = plan_strategy(Line(size, ranges=ranges), [SMOOTH])
+            plan = plan_strategy(RunningTotals(size, ranges=ranges), [SMOOTH])
             took = time.perf_counter() - start
             kind = "ranges" if ranges else "prefixes"
             say(
@@ -82,7 +82,7 @@ def hierarchy() -> None:
     say("\na made-up country: 50 states, 3,000 counties, 60,000 tracts, at (1, 1e-6)")
     rng = np.random.default_rng(18)
     counts = [np.repeat(np.arange(1), 50), np.repeat(np.arange(50), 60), np.repeat(np.arange(3000), 20)]
-    tree = Tree(counts)
+    tree = Hierarchy(counts)
     people = np.minimum(rng.pareto(1.2, 60_000) * 12, 1e6).astype(np.int64)[:, None]
     plan = plan_strategy(tree, [SMOOTH])
     noisy = plan.release(people)
@@ -118,9 +118,10 @@ def cube() -> None:
 
     ledger = dp.open_ledger(":memory:", dp.ZCDP(1000))
     curator = dp.Curator(dp.DuckDB({"people": pl.DataFrame(data)}), [people], ledger)
-    best = {"GROUP BY a, b, c": math.inf, "GROUP BY CUBE (a, b, c)": math.inf}
+    clauses = ("GROUP BY a, b, c", "GROUP BY CUBE (a, b, c)")
+    best = dict.fromkeys(clauses, math.inf)
     for turn in range(6):
-        for clause in best:
+        for clause in clauses:
             sql = f"SELECT a, b, c, COUNT(*) AS n FROM people {clause}"
             start = time.perf_counter()
             curator.sql(sql, spend=dp.ZCDP(1 + turn / 7))

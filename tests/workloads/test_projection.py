@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.workloads import Tree, plan_strategy
+from discreet.workloads import Hierarchy, plan_strategy
 from discreet.workloads.estimate import STEP
 from discreet.workloads.project import fit_pair, simplex, whole_parts
 from discreet.workloads.tree import top_down
@@ -85,7 +85,7 @@ class TestTopDown:
         rng = np.random.default_rng(seed)
         counts = [rng.integers(1, 4, 3), rng.integers(1, 4, 0)]
         counts[1] = rng.integers(1, 4, counts[0].sum())
-        tree = Tree([[0, 0, 0], *(np.repeat(np.arange(len(c)), c) for c in counts)])
+        tree = Hierarchy([[0, 0, 0], *(np.repeat(np.arange(len(c)), c) for c in counts)])
         plan = plan_strategy(tree, [dp.ZCDP("1/100")], groups=2)
         leaves = rng.integers(0, 20, (tree.sizes[-1], 2))
         found = top_down(plan.estimate(plan.release(leaves)), whole=whole)

@@ -7,16 +7,19 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.answer.ask import run_plan
+from discreet.answer.gather import gather
 from discreet.answer.stored import answer_from_json, answer_to_json
+from discreet.audit import replay
 from discreet.plan.sets import change_of
-from discreet.query import describe, fingerprint
-from discreet.statistics.releases.sets import SetsRelease
+from discreet.statistics.releases.sets import CellsNeed, SetsRelease
+from discreet.workloads import Tables
 from support.profile import examples
 
 REGIONS = ["N", "S", "E", "W"]
@@ -47,77 +50,6 @@ def rows(count: int = 300) -> list[dict[str, object]]:
 def curator() -> dp.Curator:
     ledger = dp.open_ledger(":memory:", dp.PureDP(10**8))
     return dp.Curator(dp.Memory({"people": rows()}), [PEOPLE], ledger)
-
-
-class TestReading:
-    @pytest.mark.parametrize(
-        ("clause", "sets"),
-        [
-            ("CUBE (sex, region)", [(0, 1), (0,), (1,), ()]),
-            ("ROLLUP (sex, region)", [(0, 1), (0,), ()]),
-            ("GROUPING SETS ((sex, region), sex, ())", [(0, 1), (0,), ()]),
-            ("GROUPING SETS ((sex), CUBE (region))", [(0,), (1,), ()]),
-            ("sex, ROLLUP (region)", [(0, 1), (0,)]),
-            ("CUBE ((sex, region))", [(0, 1), ()]),
-        ],
-    )
-    def test_sets(self, clause, sets):
-        found = dp.parse_sql(f"SELECT sex, region, COUNT(*) AS n FROM people GROUP BY {clause}", NAMED)
-        assert list(found.sets) == sets
-        again = dp.parse_sql(describe(found), NAMED)
-        assert fingerprint(again) == fingerprint(found)
-
-    def test_python_says_the_same(self):
-        built = dp.Table(PEOPLE).marginals(["sex", "region"])
-        assert set(built.sets) == set(dp.parse_sql(CUBE, NAMED).sets)
-        assert dp.Table(PEOPLE).cumulative("age", width=10).keys[0].values == (0, 10, 20, 30)
-        assert fingerprint(dp.parse_sql(describe(dp.Table(PEOPLE).cumulative("age")), NAMED))
-
-    def test_old_fingerprints_stay(self):
-        """A question without sets is written as release 0.1.0 wrote it: what came later is left out."""
-        plain = dp.Table(PEOPLE).count(by="sex")
-        assert fingerprint(plain) != fingerprint(dp.Table(PEOPLE).marginals(["sex"]))
-        assert plain.sets is None
-        assert not plain.running
-
-    @pytest.mark.parametrize(
-        ("sql", "words"),
-        [
-            (CUBE.replace("region", "job"), "NULL stands for all"),
-            (CUBE.replace("COUNT(*)", "AVG(age)"), "divide two of them"),
-            (CUBE.replace("CUBE (sex, region)", "GROUPING SETS ((sex, region), (region, sex))"), "asked twice"),
-            (CUBE.replace("CUBE (sex, region)", "CUBE (sex, region, nobody)"), "nobody"),
-            (CUBE.replace("COUNT(*)", "GROUPING(age)"), "nothing to count|takes one key"),
-            (CUBE.replace("CUBE (sex, region)", "CUBE (sex, region, sex)"), "asked twice"),
-            (RUNNING.replace("ORDER BY age", "ORDER BY age DESC"), "go up"),
-            (RUNNING.replace("ORDER BY age)", "ORDER BY sex)"), "the one key"),
-            (RUNNING.replace("AS n", "AS n, COUNT(*) AS m"), "beside no other"),
-            (RUNNING.replace("SUM(COUNT(*))", "AVG(COUNT(*))"), "window shows"),
-            (RUNNING.replace("age", "sex"), "along a number"),
-            (RUNNING.replace("GROUP BY age", "GROUP BY age, sex").replace("SELECT age", "SELECT age, sex"), "one key"),
-            (RUNNING.replace("ORDER BY age", "PARTITION BY age ORDER BY age"), "PARTITION"),
-        ],
-    )
-    def test_refuses_what_has_no_meaning(self, sql, words):
-        with pytest.raises(dp.DiscreetError, match=words):
-            dp.parse_sql(sql, NAMED)
-
-    def test_refuses_a_billion_cells(self):
-        wide = dp.Schema("wide", dp.Rows(), {name: dp.Integer(0, 999) for name in "abc"})
-        with pytest.raises(dp.DiscreetError, match=r"1,000,000,000 combinations.*wider bins"):
-            dp.Table(wide).marginals(["a", "b", "c"])
-        with pytest.raises(dp.DiscreetError, match="wider bins"):
-            dp.Table(dp.Schema("wide", dp.Rows(), {"a": dp.Integer(0, 5000)})).cumulative("a")
-
-    def test_refuses_words_in_python(self):
-        for by, up_to in (("sex", 1), (["sex", "sex"], 1), (["sex"], 2), ([], 1)):
-            with pytest.raises(dp.DiscreetError):
-                dp.Table(PEOPLE).marginals(by, up_to)
-
-    def test_people_are_not_the_sum_of_their_cells(self):
-        visits = {"visits": dp.Schema("visits", dp.People("id", max_rows=3), {"sex": dp.Category(["f", "m"])})}
-        with pytest.raises(dp.UnsupportedQuery, match="not the sum"):
-            dp.parse_sql("SELECT sex, COUNT(DISTINCT id) AS n FROM visits GROUP BY CUBE (sex)", visits)
 
 
 class TestWithoutNoise:
@@ -234,6 +166,46 @@ class TestAnswers:
         assert made.low <= made.value <= made.high
         ends = [row["n"] for row in ages.interval()]
         assert made.high - made.low < (ends[12][1] - ends[12][0]) + (ends[9][1] - ends[9][0])
+
+
+@pytest.mark.parametrize("sql", [CUBE, RUNNING, MANY])
+def test_stores_agree_on_the_finest_cells(sql):
+    """The store is asked once, and every store gives the same whole numbers."""
+    plan = dp.plan_question(dp.parse_sql(sql, NAMED), dp.PureDP(1))
+    needs = [release.need for release in plan.releases]
+    data = {name: [row[name] for row in rows(60)] for name in ("age", "sex", "region", "pay", "job")}
+    duck = gather(needs, plan.keys, dp.DuckDB({"people": pl.DataFrame(data)}))
+    assert duck == gather(needs, plan.keys, dp.Memory({"people": rows(60)}))
+    assert len({id(need.tally) for need in needs}) == 1
+
+
+class TestReplay:
+    """The auditor freezes what every block released, takes one row away, and runs all of it again: inputs move by no
+    more than is declared, and nothing else moves, for every way to release a workload."""
+
+    @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/2")])
+    @pytest.mark.parametrize("sql", [CUBE, RUNNING, MANY])
+    def test_nothing_goes_around_the_noise(self, sql, spend):
+        plan = dp.plan_question(dp.parse_sql(sql, NAMED), spend)
+
+        def program(data, recorder):
+            engine = dp.Memory({"people": data})
+            for release in plan.releases:
+                made, need = release.plan, release.need
+                keys = need.cells.places if isinstance(need, CellsNeed) else plan.keys
+                [found] = gather([need], plan.keys, engine)
+                cells = np.array([need.exact(found, key) for key in keys])
+                shape = made.workload
+                totals = {(0, 1): cells.reshape(shape.sizes)} if isinstance(shape, Tables) else cells
+                exact = zip(made.measured, made.strategy.measure(totals), strict=True)
+                noisy = [np.asarray(recorder.release(one.mechanism, rows * one.grid)) for one, rows in exact]
+                estimate = made.estimate(noisy)
+                told = estimate.table((0, 1)).values if isinstance(shape, Tables) else estimate.cells
+            return told.tolist()
+
+        found = replay(program, (rows(40), rows(40)[1:]), neighbours="add-remove")
+        assert not found.refuted, found
+        assert any(move.moved for move in found.moves)
 
 
 class TestMeasurements:

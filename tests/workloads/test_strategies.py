@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.privacy import fits
-from discreet.workloads import Change, Counts, Line, Tables, Tree, bound_of, marginals, plan_strategy
+from discreet.workloads import Change, Counts, Hierarchy, RunningTotals, Tables, bound_of, marginals, plan_strategy
 from discreet.workloads.choose import strategies
 from discreet.workloads.estimate import STEP
 from discreet.workloads.plan import planned
@@ -40,7 +40,7 @@ def trees(draw):
         counts = draw(st.lists(st.integers(1, 3), min_size=above, max_size=above))
         levels.append(np.repeat(np.arange(above), counts))
         above = sum(counts)
-    return Tree(levels)
+    return Hierarchy(levels)
 
 
 @st.composite
@@ -50,7 +50,7 @@ def counts(draw):
     return Counts(draw(st.lists(row, min_size=1, max_size=6)))
 
 
-lines = st.builds(Line, st.integers(1, 9), ranges=st.booleans())
+lines = st.builds(RunningTotals, st.integers(1, 9), ranges=st.booleans())
 workloads = st.one_of(tables(), trees(), counts(), lines)
 
 
@@ -58,9 +58,9 @@ def cells_of(workload):
     match workload:
         case Tables():
             return math.prod(workload.sizes)
-        case Tree():
+        case Hierarchy():
             return workload.sizes[-1]
-        case Line():
+        case RunningTotals():
             return workload.size
     return workload.matrix.shape[1]
 
@@ -70,7 +70,7 @@ def totals_of(workload, x):
     match workload:
         case Tables():
             return {tuple(range(len(workload.sizes))): x.reshape(workload.sizes)}
-        case Tree():
+        case Hierarchy():
             return x[:, None]
     return x
 
@@ -80,9 +80,9 @@ def answers_of(workload, estimate):
     match workload:
         case Tables():
             return [estimate.table(one).values.ravel() for one in workload.sets]
-        case Tree():
+        case Hierarchy():
             return [estimate.level(depth)[:, 0] / STEP for depth in range(len(workload.sizes))]
-        case Line():
+        case RunningTotals():
             prefix = np.concatenate([[0], np.cumsum(estimate.cells)])
             if workload.ranges:
                 return [np.array([prefix[b] - prefix[a] for a, b in combinations(range(len(prefix)), 2)]) / STEP]
@@ -252,7 +252,7 @@ class TestPublishedFigures:
 
     @pytest.mark.parametrize(("ranges", "pure", "gaussian"), [(False, 7.41, 10.7), (True, 8.17, 12.3)])
     def test_lines(self, ranges, pure, gaussian):
-        line = Line(256, ranges=ranges)
+        line = RunningTotals(256, ranges=ranges)
         assert plan_strategy(line, [dp.PureDP(1)]).rmse <= pure
         smooth = plan_strategy(line, [dp.GaussianDP(1 / 4.224678889)])
         assert smooth.rmse <= gaussian
@@ -271,15 +271,18 @@ class TestRefusals:
             (lambda: Tables((2, 2), []), "1 to 1,024 sets"),
             (lambda: Tables((2, 2), [(0, 2)]), "from 0 to 1"),
             (lambda: marginals((2, 2), 3), "number of keys, 2"),
-            (lambda: Line(5000), "wider bins"),
-            (lambda: Tree([[0, 0], [0, 0, 0]]), "in the order of their parents"),
-            (lambda: Tree([]), "a level below its root"),
+            (lambda: RunningTotals(5000), "wider bins"),
+            (lambda: Hierarchy([[0, 0], [0, 0, 0]]), "in the order of their parents"),
+            (lambda: Hierarchy([]), "a level below its root"),
             (lambda: Counts([[0, 2]]), "0 and 1"),
             (lambda: Counts(np.ones((1, 1025), dtype=np.int64)), "1,025 cells"),
-            (lambda: plan_strategy(Line(3), []), "give one"),
-            (lambda: plan_strategy(Line(3), [dp.ZCDP("1e-40")]), r"2\^50"),
-            (lambda: plan_strategy(Line(3), [dp.PureDP("1e-40")]), r"2\^50"),
-            (lambda: Tables((2,), [(0,)]) and plan_strategy(Line(3), [dp.PureDP(1)], change=Change(0)), "size"),
+            (lambda: plan_strategy(RunningTotals(3), []), "give one"),
+            (lambda: plan_strategy(RunningTotals(3), [dp.ZCDP("1e-40")]), r"2\^50"),
+            (lambda: plan_strategy(RunningTotals(3), [dp.PureDP("1e-40")]), r"2\^50"),
+            (
+                lambda: Tables((2,), [(0,)]) and plan_strategy(RunningTotals(3), [dp.PureDP(1)], change=Change(0)),
+                "size",
+            ),
         ],
     )
     def test_say_what_would_work(self, make, words):
@@ -287,7 +290,7 @@ class TestRefusals:
             make()
 
     def test_totals_beyond_64_bits(self):
-        for workload in (Line(4), Tables((9, 9), [(0,), (1,), (0, 1)])):
+        for workload in (RunningTotals(4), Tables((9, 9), [(0,), (1,), (0, 1)])):
             huge = np.full(cells_of(workload), 2**60)
             with pytest.raises(dp.UnsupportedQuery, match="64 bits"):
                 plan_strategy(workload, [dp.ZCDP(1)]).release(totals_of(workload, huge))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.workloads import Line, Tables, Tree, marginals, plan_strategy
+from discreet.workloads import Hierarchy, RunningTotals, Tables, marginals, plan_strategy
 from discreet.workloads.estimate import STEP
 from discreet.workloads.tail import laplace_reach, loose_reach
 from support.profile import examples
@@ -45,7 +45,7 @@ def _errors(workload, plan, truth, shape):
     match workload:
         case Tables():
             found = [estimate.table(one).values.ravel() for one in workload.sets]
-        case Tree():
+        case Hierarchy():
             found = [estimate.level(depth)[:, 0] / STEP for depth in range(len(workload.sizes))]
         case _:
             found = [np.cumsum(estimate.cells) / STEP]
@@ -67,9 +67,9 @@ def test_coverage(kind, budget):
         workload, shape = marginals((2, 3, 4), 3), {(0, 1, 2): x.reshape(2, 3, 4)}
         truth = [x.reshape(2, 3, 4).sum(axis=tuple({0, 1, 2} - set(one))).ravel() for one in workload.sets]
     elif kind == "line":
-        workload, shape, truth = Line(24), x, [np.cumsum(x)]
+        workload, shape, truth = RunningTotals(24), x, [np.cumsum(x)]
     else:
-        workload = Tree([np.repeat(np.arange(1), 4), np.repeat(np.arange(4), 6)])
+        workload = Hierarchy([np.repeat(np.arange(1), 4), np.repeat(np.arange(4), 6)])
         shape, truth = x[:, None], [np.array([x.sum()]), x.reshape(4, 6).sum(axis=1), x]
     plan = plan_strategy(workload, [budget])
     reaches = plan.reaches(0.1)

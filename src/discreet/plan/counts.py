@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import Tally, Term
@@ -73,7 +73,7 @@ def _best(
     recipes = tuple(recipe_of(statistic, basis) for _, statistic in question.statistics)
     try:
         return plan_one(question, asked, need, shape, recipes=recipes, amount_of=amount_of)
-    except InvalidArgument:  # no error can be met so, or no way can be priced
+    except (InvalidArgument, UnsupportedQuery):  # no error can be met so, or no way can be priced
         return None
 
 

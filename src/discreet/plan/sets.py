@@ -16,7 +16,7 @@ from ..query.bounds.shares import possible_shares
 from ..statistics.recipe import Recipe
 from ..statistics.releases.sets import CellsNeed, SetsRelease
 from ..statistics.releases.total import TotalNeed
-from ..workloads import Change, Line, Tables, plan_strategy
+from ..workloads import Change, RunningTotals, Tables, plan_strategy
 from ..workloads.plan import AnyWorkload
 from .asked import Asked
 from .layout import Layout, layout_of
@@ -30,7 +30,7 @@ def workload_shape(question: Question) -> AnyWorkload:
     """Return what is asked of the finest cells: tables of sets of keys, or the running totals along one key."""
     sizes = [len(key.values or ()) for key in question.keys]
     if question.running:
-        return Line(sizes[0])
+        return RunningTotals(sizes[0])
     return Tables(sizes, question.sets or ())
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 from .change import Block, Change
 from .choose import bound_of, plan_strategy
 from .plan import Bound, StrategyPlan
-from .workload import Counts, Line, Tables, Tree, marginals
+from .workload import Counts, Hierarchy, RunningTotals, Tables, marginals
 
 __all__ = [
     "Block",
     "Bound",
     "Change",
     "Counts",
-    "Line",
+    "Hierarchy",
+    "RunningTotals",
     "StrategyPlan",
     "Tables",
-    "Tree",
     "bound_of",
     "marginals",
     "plan_strategy",

@@ -1,10 +1,10 @@
 """Which strategy is taken: that of least RMSE, computed for each from public facts alone.
 
-    workload   pure ε                                          ρ, μ
-    Tables     histogram, direct answers, weighted tables      the same, and residuals: the optimum
-    Line       histogram, p-identity                           histogram, the optimum; above 2,048 cells p-identity
-    Tree       weighted levels                                 weighted levels
-    Counts     histogram, direct answers, p-identity           histogram, direct answers, the optimum
+    workload        pure ε                                       ρ, μ
+    Tables          histogram, direct answers, weighted tables   histogram, and residuals: the optimum
+    RunningTotals   histogram, p-identity                        histogram, the optimum; p-identity above 2,048 cells
+    Hierarchy       weighted levels                              weighted levels
+    Counts          histogram, direct answers, p-identity        histogram, direct answers, the optimum
 
 An (ε, δ) may be spent either way, and both are compared. The first of equals is taken.
 
@@ -35,12 +35,12 @@ from .components import nested
 from .fixed_point import dense_optimum, line_optimum
 from .line import roots_of_gram
 from .matrix import RAISED, gram_of, matrix_strategies
-from .measured import Purse, square_of
+from .measured import NoiseBudget, square_of
 from .plan import AnyStrategy, AnyWorkload, Bound, StrategyPlan, planned
 from .residual import ResidualStrategy, residual_error
 from .tree import best_levels
 from .weighted import best_tables, direct_tables, finest_table
-from .workload import Counts, Line, Tables, Tree
+from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 __all__ = ["bound_of", "plan_strategy", "strategies"]
 
@@ -50,13 +50,13 @@ _MOST_FREE = 10_000_000
 
 def strategies(workload: AnyWorkload, *, laplace: bool, groups: int = 1) -> list[AnyStrategy]:
     """Return the strategies that are compared, by the table above; they depend on nothing else, and are kept."""
-    if isinstance(workload, Tree):
+    if isinstance(workload, Hierarchy):
         return [best_levels(workload, laplace=laplace, groups=groups)]
     return list(_kept(workload, laplace))
 
 
 @lru_cache(maxsize=64)
-def _kept(workload: Tables | Line | Counts, laplace: bool) -> tuple[AnyStrategy, ...]:
+def _kept(workload: Tables | RunningTotals | Counts, laplace: bool) -> tuple[AnyStrategy, ...]:
     if not isinstance(workload, Tables):
         return tuple(matrix_strategies(workload, laplace=laplace))
     found: list[AnyStrategy] = []
@@ -68,13 +68,14 @@ def _kept(workload: Tables | Line | Counts, laplace: bool) -> tuple[AnyStrategy,
     return (*found, best_tables(workload, laplace=True))
 
 
-def bound_of(workload: AnyWorkload, budget: Purse, change: Change) -> Bound:
+def bound_of(workload: AnyWorkload, budget: NoiseBudget, change: Change) -> Bound:
     """Return the least RMSE of any unbiased linear mechanism with the noise of this budget.
 
     >>> import discreet as dp
-    >>> from discreet.workloads import Change, Line
+    >>> from discreet.workloads import Change, RunningTotals
     >>> from discreet.workloads.choose import bound_of
-    >>> bound_of(Line(64), dp.GaussianDP(1), Change()).rmse < bound_of(Line(64), dp.PureDP(1), Change()).rmse
+    >>> totals = RunningTotals(64)
+    >>> bound_of(totals, dp.GaussianDP(1), Change()).rmse < bound_of(totals, dp.PureDP(1), Change()).rmse
     True
     """
     least = _least(workload) * change.size**2
@@ -96,17 +97,17 @@ def _least(workload: AnyWorkload) -> float:
     match workload:
         case Tables():
             return residual_error(workload)
-        case Tree():
+        case Hierarchy():
             return _tree_bound(workload)
-        case Line() if workload.size > _MOST_BOUND:
+        case RunningTotals() if workload.size > _MOST_BOUND:
             return float(roots_of_gram(workload).sum()) ** 2 / workload.size / workload.queries
-        case Line():
+        case RunningTotals():
             return line_optimum(workload.size, ranges=workload.ranges).bound / workload.queries
         case Counts():
             return _counts_bound(workload)
 
 
-def _tree_bound(tree: Tree) -> float:
+def _tree_bound(tree: Hierarchy) -> float:
     """Return the optimum of the regular tree inside: units that lie elsewhere only add to what is asked.
 
     Of a node's children as many are kept as every node of its level has; contrasts between the children of one node
@@ -130,7 +131,7 @@ def _counts_bound(workload: Counts) -> float:
 
 def plan_strategy(
     workload: AnyWorkload,
-    budgets: Sequence[Purse],
+    budgets: Sequence[NoiseBudget],
     *,
     change: Change | None = None,
     groups: int = 1,
@@ -143,9 +144,9 @@ def plan_strategy(
     `error` with probability at least 1 − β, and the plan of the least part of its budget is taken.
 
     >>> import discreet as dp
-    >>> from discreet.workloads import Line
+    >>> from discreet.workloads import RunningTotals
     >>> from discreet.workloads.choose import plan_strategy
-    >>> plan = plan_strategy(Line(64), [dp.PureDP(1)])
+    >>> plan = plan_strategy(RunningTotals(64), [dp.PureDP(1)])
     >>> plan.strategy.name, round(plan.rmse, 1), plan.gap > 0
     ('p-identity', 5.4, True)
 
@@ -166,13 +167,13 @@ def plan_strategy(
     return replace(min(found, key=lambda plan: plan.rmse), tried=tried)
 
 
-def _amount(budget: Purse) -> Fraction:
+def _amount(budget: NoiseBudget) -> Fraction:
     match budget:
         case PureDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
             return amount
 
 
-def _times(budget: Purse, factor: Fraction) -> Purse:
+def _times(budget: NoiseBudget, factor: Fraction) -> NoiseBudget:
     match budget:
         case PureDP(epsilon=amount):
             return PureDP(amount * factor)
@@ -186,7 +187,7 @@ def _meeting(plan: StrategyPlan, error: Fraction, beta: float) -> StrategyPlan:
     """Return the same strategy at the least budget whose worst cell is within the error; errors fall as it grows."""
 
     def at(factor: float) -> StrategyPlan:
-        budget = _times(plan.budget, Fraction(factor).limit_denominator(10**9))
+        budget = _times(plan.budget, Fraction(f"{factor:.9g}"))
         return planned(plan.workload, plan.strategy, budget, plan.change, bound_of(plan.workload, budget, plan.change))
 
     power = 1 if isinstance(plan.budget, PureDP) else 2

@@ -23,7 +23,7 @@ import numpy as np
 
 from .components import Floats
 from .line import gram, inverse_gram
-from .workload import Line
+from .workload import RunningTotals
 
 __all__ = ["GaussianOptimum", "dense_optimum", "line_optimum"]
 
@@ -84,7 +84,7 @@ def dense_optimum(matrix: Floats, *, gap: float = GAP) -> GaussianOptimum:
     return best
 
 
-def line_dual(line: Line, start: Floats, gap: float) -> Floats:
+def line_dual(line: RunningTotals, start: Floats, gap: float) -> Floats:
     """Return dual weights of a line that are within `gap` of the optimum, by O(n) steps."""
     middle, beside = inverse_gram(line)
     dual = start / start.sum()
@@ -134,5 +134,5 @@ def line_optimum(size: int, *, ranges: bool) -> GaussianOptimum:
     for at, count in enumerate(reversed(sizes)):
         places = np.linspace(0, len(dual) - 1, count)
         start = np.interp(places, np.arange(len(dual)), dual)
-        dual = line_dual(Line(count, ranges=ranges), start, GAP if at + 1 < len(sizes) else GAP * 0.8)
-    return _bracket(gram(Line(size, ranges=ranges)), dual)
+        dual = line_dual(RunningTotals(count, ranges=ranges), start, GAP if at + 1 < len(sizes) else GAP * 0.8)
+    return _bracket(gram(RunningTotals(size, ranges=ranges)), dual)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from .components import Floats
-from .workload import Line
+from .workload import RunningTotals
 
-__all__ = ["gram", "gram_diagonal", "gram_times", "inverse_gram", "prefix_variances", "roots_of_gram"]
+__all__ = ["gram", "gram_diagonal", "gram_times", "inverse_gram", "roots_of_gram"]
 
 
-def gram(line: Line) -> Floats:
+def gram(line: RunningTotals) -> Floats:
     """Return G as a dense matrix."""
     places = np.arange(line.size)
     low, high = np.minimum.outer(places, places), np.maximum.outer(places, places)
@@ -24,19 +24,19 @@ def gram(line: Line) -> Floats:
     return np.asarray(found * (low + 1) if line.ranges else found, dtype=np.float64)
 
 
-def gram_diagonal(line: Line) -> Floats:
+def gram_diagonal(line: RunningTotals) -> Floats:
     """Return the diagonal of G: how many of the sums each cell is in."""
     up = np.arange(1.0, line.size + 1)
     return np.asarray(up * up[::-1] if line.ranges else up[::-1])
 
 
-def gram_times(line: Line, rows: Floats) -> Floats:
+def gram_times(line: RunningTotals, rows: Floats) -> Floats:
     """Return rows·G.
 
     >>> import numpy as np
-    >>> from discreet.workloads import Line
+    >>> from discreet.workloads import RunningTotals
     >>> from discreet.workloads.line import gram, gram_times
-    >>> bool(np.allclose(gram_times(Line(5, ranges=True), np.eye(5)), gram(Line(5, ranges=True))))
+    >>> bool(np.allclose(gram_times(RunningTotals(5, ranges=True), np.eye(5)), gram(RunningTotals(5, ranges=True))))
     True
     """
     if not line.ranges:
@@ -49,7 +49,7 @@ def gram_times(line: Line, rows: Floats) -> Floats:
     return np.asarray(left + right * up)
 
 
-def inverse_gram(line: Line) -> tuple[Floats, Floats]:
+def inverse_gram(line: RunningTotals) -> tuple[Floats, Floats]:
     """Return the diagonal and the other diagonal of G⁻¹, which is tridiagonal."""
     middle, beside = np.full(line.size, 2.0), np.full(line.size - 1, -1.0)
     if line.ranges:
@@ -58,21 +58,16 @@ def inverse_gram(line: Line) -> tuple[Floats, Floats]:
     return middle, beside
 
 
-def roots_of_gram(line: Line) -> Floats:
+def roots_of_gram(line: RunningTotals) -> Floats:
     """Return the singular values of W: 1/(2 sin((2k − 1)π/(4n + 2))), or √(n + 1)/(2 sin(kπ/(2n + 2))).
 
     >>> import numpy as np
-    >>> from discreet.workloads import Line
+    >>> from discreet.workloads import RunningTotals
     >>> from discreet.workloads.line import gram, roots_of_gram
-    >>> bool(np.allclose(np.sort(roots_of_gram(Line(6)) ** 2), np.linalg.eigvalsh(gram(Line(6)))))
+    >>> bool(np.allclose(np.sort(roots_of_gram(RunningTotals(6)) ** 2), np.linalg.eigvalsh(gram(RunningTotals(6)))))
     True
     """
     n, k = line.size, np.arange(1, line.size + 1)
     if line.ranges:
         return np.asarray(np.sqrt(n + 1) / (2 * np.sin(k * np.pi / (2 * n + 2))))
     return np.asarray(1 / (2 * np.sin((2 * k - 1) * np.pi / (4 * n + 2))))
-
-
-def prefix_variances(covariance: Floats) -> Floats:
-    """Return the variance of every running total from the covariance of the cells."""
-    return np.asarray(np.diagonal(np.cumsum(np.cumsum(covariance, axis=0), axis=1)))

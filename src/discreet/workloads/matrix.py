@@ -16,14 +16,15 @@ from .change import Block, Integers, block_of, largest
 from .components import Floats
 from .estimate import to_steps
 from .fixed_point import dense_optimum, line_optimum
-from .line import gram, prefix_variances
+from .line import gram, gram_times
 from .measured import Measurement
 from .pidentity import dense_sums, line_sums
-from .workload import Counts, Line
+from .workload import Counts, RunningTotals
 
 __all__ = ["CellEstimate", "MatrixStrategy", "gram_of", "matrix_strategies"]
 
 _GRID = 2**12
+_CLOSE = 1e-6
 MOST_OPTIMAL = 2048
 RAISED = 1e-8
 """By what part of its mean diagonal a Gram matrix of counts is raised, so that it is never singular."""
@@ -56,12 +57,16 @@ class CellEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixStrategy:
-    """Measure a whole matrix times the cells; `solver` is its pseudo-inverse."""
+    """Measure a whole matrix times the cells; `solver` is its pseudo-inverse.
 
-    workload: Line | Counts
+    `factors` are the variances of each count or prefix at noise of variance 1; for ranges, their mean over all.
+    """
+
+    workload: RunningTotals | Counts
     name: str
     matrix: Integers
     solver: Floats
+    factors: Floats
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -86,16 +91,7 @@ class MatrixStrategy:
 
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the mean variance of all that is asked."""
-        return (float(self.query_factors().mean()) * variances[0],)
-
-    def query_factors(self) -> Floats:
-        """Return the variance of each count or prefix at noise of variance 1; for ranges, the mean over all of them."""
-        if isinstance(self.workload, Counts):
-            return np.asarray(((self.workload.matrix @ self.solver) ** 2).sum(axis=1))
-        covariance = self.solver @ self.solver.T
-        if self.workload.ranges:
-            return np.array([float((gram(self.workload) * covariance).sum()) / self.workload.queries])
-        return prefix_variances(covariance)
+        return (float(self.factors.mean()) * variances[0],)
 
     def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> CellEstimate:
         """Return the least-squares estimate from what was released."""
@@ -104,16 +100,34 @@ class MatrixStrategy:
         return CellEstimate(cells, self.solver, one.variance, one.laplace)
 
 
-def _strategy(workload: Line | Counts, name: str, matrix: Integers) -> MatrixStrategy:
+def _factors(workload: RunningTotals | Counts, solver: Floats) -> Floats:
+    """Return the variance of each thing asked at noise of variance 1: sums of squares of its weights."""
+    if isinstance(workload, Counts):
+        return np.asarray(((workload.matrix @ solver) ** 2).sum(axis=1))
+    if workload.ranges:
+        return np.array([float((gram_times(workload, solver.T) * solver.T).sum()) / workload.queries])
+    return np.asarray((np.cumsum(solver, axis=0) ** 2).sum(axis=1))
+
+
+def _solver(workload: RunningTotals | Counts, rows: Floats) -> Floats:
+    """Return the pseudo-inverse; by normal equations for running totals, whose strategies are far from singular."""
+    if isinstance(workload, RunningTotals):
+        return np.asarray(np.linalg.solve(rows.T @ rows, rows.T), dtype=np.float64)
+    return np.asarray(np.linalg.pinv(rows), dtype=np.float64)
+
+
+def _unbiased(strategy: MatrixStrategy) -> bool:
+    """Return whether W·A⁺·A is W: what a rounded strategy no longer tells apart, it cannot answer."""
+    if isinstance(strategy.workload, RunningTotals):
+        return True
+    asked = strategy.workload.matrix.astype(np.float64)
+    return bool(np.abs(asked @ strategy.solver @ strategy.matrix - asked).max() < _CLOSE)
+
+
+def _strategy(workload: RunningTotals | Counts, name: str, matrix: Integers) -> MatrixStrategy:
     rows = matrix.astype(np.float64)
-    if matrix.shape[0] >= matrix.shape[1]:
-        try:
-            solver = np.linalg.solve(rows.T @ rows, rows.T)
-        except np.linalg.LinAlgError:
-            solver = np.linalg.pinv(rows)
-    else:
-        solver = np.linalg.pinv(rows)
-    return MatrixStrategy(workload, name, matrix, np.asarray(solver))
+    solver = rows if name == "histogram" else _solver(workload, rows)
+    return MatrixStrategy(workload, name, matrix, solver, _factors(workload, solver))
 
 
 def _whole(rows: Floats) -> Integers:
@@ -122,16 +136,16 @@ def _whole(rows: Floats) -> Integers:
     return np.asarray(found[np.abs(found).any(axis=1)])
 
 
-def gram_of(workload: Line | Counts) -> Floats:
+def gram_of(workload: RunningTotals | Counts) -> Floats:
     """Return WᵀW, a little raised where it is singular."""
-    if isinstance(workload, Line):
+    if isinstance(workload, RunningTotals):
         return gram(workload)
     found = (workload.matrix.T @ workload.matrix).astype(np.float64)
     return np.asarray(found + np.eye(len(found)) * (RAISED * float(np.trace(found)) / len(found)))
 
 
-def _optimal(workload: Line | Counts) -> Integers:
-    if isinstance(workload, Line):
+def _optimal(workload: RunningTotals | Counts) -> Integers:
+    if isinstance(workload, RunningTotals):
         best = line_optimum(workload.size, ranges=workload.ranges)
     else:
         best = dense_optimum(gram_of(workload))
@@ -140,8 +154,8 @@ def _optimal(workload: Line | Counts) -> Integers:
     return _whole(np.asarray(root))
 
 
-def _sums(workload: Line | Counts) -> Integers:
-    if isinstance(workload, Line):
+def _sums(workload: RunningTotals | Counts) -> Integers:
+    if isinstance(workload, RunningTotals):
         theta = line_sums(workload.size, ranges=workload.ranges)
     else:
         theta = dense_sums(gram_of(workload))
@@ -149,9 +163,9 @@ def _sums(workload: Line | Counts) -> Integers:
     return _whole(rows / (1 + theta.sum(axis=0)))
 
 
-def matrix_strategies(workload: Line | Counts, *, laplace: bool) -> list[MatrixStrategy]:
+def matrix_strategies(workload: RunningTotals | Counts, *, laplace: bool) -> list[MatrixStrategy]:
     """Return the strategies worth comparing: every cell by itself, what is asked as it is, and the best known."""
-    size = workload.size if isinstance(workload, Line) else workload.matrix.shape[1]
+    size = workload.size if isinstance(workload, RunningTotals) else workload.matrix.shape[1]
     found = [_strategy(workload, "histogram", np.eye(size, dtype=np.int64))]
     if size == 1:
         return found
@@ -161,4 +175,4 @@ def matrix_strategies(workload: Line | Counts, *, laplace: bool) -> list[MatrixS
         found.append(_strategy(workload, "p-identity", _sums(workload)))
     else:
         found.append(_strategy(workload, "gaussian optimum", _optimal(workload)))
-    return found
+    return [strategy for strategy in found if _unbiased(strategy)]

@@ -30,9 +30,9 @@ from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from ..privacy.pricing.gdp import price_gdp
 from .change import Block, Change, Integers, largest
 
-__all__ = ["Measurement", "Purse", "calibrate", "shares_of", "square_of"]
+__all__ = ["Measurement", "NoiseBudget", "calibrate", "shares_of", "square_of"]
 
-Purse: TypeAlias = PureDP | ZCDP | GaussianDP
+NoiseBudget: TypeAlias = PureDP | ZCDP | GaussianDP
 """A budget whose amount is divided exactly: ε, ρ or μ²."""
 
 FINE = 2**13
@@ -103,7 +103,7 @@ def square_of(budget: ZCDP | GaussianDP) -> Fraction:
 
 
 def calibrate(
-    blocks: Sequence[Block], shares: Sequence[Fraction], change: Change, budget: Purse, *, alone: bool = False
+    blocks: Sequence[Block], shares: Sequence[Fraction], change: Change, budget: NoiseBudget, *, alone: bool = False
 ) -> tuple[Measurement, ...]:
     """Return the least noise that each block's share of the budget allows; `alone`: each row is read by itself.
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from .components import Floats
 from .line import gram_diagonal, gram_times
-from .workload import Line
+from .workload import RunningTotals
 
 __all__ = ["best_sums", "dense_sums", "identity_error", "line_sums"]
 
@@ -30,6 +30,7 @@ _Times: TypeAlias = Callable[[Floats], Floats]
 _MEMORY = 12
 _HEIGHT = 0.9
 _HALVINGS = 20
+_SMALL = 256
 
 
 def identity_error(theta: Floats, times: _Times, diagonal: Floats) -> tuple[float, Floats]:
@@ -115,10 +116,17 @@ def _hats(size: int, levels: int) -> Floats:
 @lru_cache(maxsize=16)
 def line_sums(size: int, *, ranges: bool) -> Floats:
     """Return the weighted sums Θ of a p-Identity strategy for a line of at least two cells."""
-    line = Line(size, ranges=ranges)
-    levels = 1 if size < 128 else 2
+    line, diagonal = RunningTotals(size, ranges=ranges), gram_diagonal(RunningTotals(size, ranges=ranges))
     rounds = max(20, min(200, 60_000 // size))
-    return best_sums(_hats(size, levels), lambda rows: gram_times(line, rows), gram_diagonal(line), rounds)
+    starts = [_hats(size, 2)]
+    if size <= _SMALL:  # there it costs nothing to try others
+        starts += [_hats(size, 1), np.random.default_rng(18).random((max(1, size // 8), size)) / 2]
+
+    def times(rows: Floats) -> Floats:
+        return gram_times(line, rows)
+
+    found = [best_sums(start, times, diagonal, rounds) for start in starts]
+    return min(found, key=lambda theta: identity_error(theta, times, diagonal)[0])
 
 
 def dense_sums(matrix: Floats) -> Floats:

@@ -14,16 +14,16 @@ from ..privacy.events import Batch, Event
 from .change import Block, Change, Integers
 from .components import Floats
 from .matrix import MatrixStrategy
-from .measured import Measurement, Purse, calibrate
+from .measured import Measurement, NoiseBudget, calibrate
 from .residual import ResidualStrategy
 from .tail import laplace_reach, loose_reach, normal_reach
 from .tree import LevelStrategy
 from .weighted import TableStrategy
-from .workload import Counts, Line, Tables, Tree
+from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 __all__ = ["AnyStrategy", "AnyWorkload", "Bound", "Strategy", "StrategyPlan", "planned", "weights_of"]
 
-AnyWorkload: TypeAlias = Tables | Line | Tree | Counts
+AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | Counts
 AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | MatrixStrategy | LevelStrategy
 
 
@@ -60,7 +60,7 @@ def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
     match workload:
         case Tables():
             return workload.shares
-        case Tree():
+        case Hierarchy():
             return (1 / len(workload.sizes),) * len(workload.sizes)
     return (1.0,)
 
@@ -74,7 +74,7 @@ class StrategyPlan:
 
     workload: AnyWorkload
     strategy: AnyStrategy = field(compare=False)
-    budget: Purse
+    budget: NoiseBudget
     change: Change
     measured: tuple[Measurement, ...]
     bound: Bound = field(compare=False)
@@ -166,7 +166,9 @@ def _asked(strategy: MatrixStrategy) -> Floats:
     return np.tri(workload.size)
 
 
-def planned(workload: AnyWorkload, strategy: AnyStrategy, budget: Purse, change: Change, bound: Bound) -> StrategyPlan:
+def planned(
+    workload: AnyWorkload, strategy: AnyStrategy, budget: NoiseBudget, change: Change, bound: Bound
+) -> StrategyPlan:
     """Return a strategy with the noise that a budget buys."""
     measured = calibrate(strategy.blocks, strategy.shares, change, budget, alone=strategy.alone)
     return StrategyPlan(workload, strategy, budget, change, measured, bound)

@@ -28,6 +28,19 @@ def _starts(groups: Integers) -> Integers:
     return np.flatnonzero(np.diff(groups, prepend=-1))
 
 
+def _alike(sizes: Integers) -> bool:
+    """Return whether all groups have one size: they are sorted as rows then, which is fast."""
+    return bool(len(sizes) and (sizes == sizes[0]).all())
+
+
+def _falling(values: Floats, groups: Integers, sizes: Integers) -> Integers:
+    """Return the places of the values of each group, the largest first."""
+    if not _alike(sizes):
+        return np.lexsort((-values, groups))
+    within = np.argsort(-values.reshape(len(sizes), -1), axis=1)
+    return np.asarray((within + np.arange(len(sizes))[:, None] * sizes[0]).ravel())
+
+
 def simplex(values: Floats, groups: Integers, sums: Floats) -> Floats:
     """Return the nearest x ≥ 0 with the given sum in each group; `groups` numbers them from 0, in order.
 
@@ -36,9 +49,12 @@ def simplex(values: Floats, groups: Integers, sums: Floats) -> Floats:
     >>> simplex(np.array([3.0, -1.0, 2.0]), np.zeros(3, dtype=np.int64), np.array([4.0])).tolist()
     [2.5, 0.0, 1.5]
     """
-    order = np.lexsort((-values, groups))
-    ranked, starts = values[order], _starts(groups)
+    starts = _starts(groups)
     sizes = np.diff(np.append(starts, len(values)))
+    if _alike(sizes):
+        ranked = -np.sort(-values.reshape(len(sizes), -1), axis=1).ravel()
+    else:
+        ranked = values[_falling(values, groups, sizes)]
     rank = np.arange(len(values)) - np.repeat(starts, sizes) + 1
     running = np.cumsum(ranked)
     before = np.repeat(running[starts] - ranked[starts], sizes)
@@ -85,7 +101,7 @@ def whole_parts(values: Floats, groups: Integers, sums: Integers) -> Integers:
     near = simplex(values, groups, sums.astype(np.float64))
     down = np.floor(near + 1e-9).astype(np.int64)
     missing = sums - np.add.reduceat(down, starts)
-    order = np.lexsort((down - near, groups))
+    order = _falling(near - down, groups, sizes)
     rank = np.arange(len(values)) - np.repeat(starts, sizes)
     each, rest = missing // sizes, missing % sizes
     more = np.repeat(each, sizes) + (rank < np.repeat(rest, sizes))

@@ -20,19 +20,18 @@ from .change import Block, Integers
 from .components import Floats, best_shares, nested
 from .estimate import STEP, to_steps
 from .measured import Measurement, shares_of
-from .project import simplex, whole_parts
-from .workload import Tree
+from .project import whole_parts
+from .workload import Hierarchy
 
 __all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "top_down"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelEstimate:
-    """Estimated leaves, in multiples of 1/STEP, with the variance of every node; levels are sums of leaves, exactly."""
+    """Estimated leaves, in multiples of 1/STEP; levels are sums of leaves, exactly."""
 
-    workload: Tree
+    workload: Hierarchy
     leaves: Integers
-    variances: tuple[Floats, ...]
 
     def level(self, depth: int) -> Integers:
         """Return all nodes of a level, the root being 0, in multiples of 1/STEP."""
@@ -43,7 +42,7 @@ def _starts(parents: Integers) -> Integers:
     return np.flatnonzero(np.diff(parents, prepend=-1))
 
 
-def _levels(tree: Tree, leaves: Integers) -> list[Integers]:
+def _levels(tree: Hierarchy, leaves: Integers) -> list[Integers]:
     """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
     found = [leaves]
     for parents in reversed(tree.parents):
@@ -55,7 +54,7 @@ def _levels(tree: Tree, leaves: Integers) -> list[Integers]:
 class LevelStrategy:
     """Measure every level that has a share; `groups` tables stand side by side, such as one for each sex."""
 
-    workload: Tree
+    workload: Hierarchy
     weights: tuple[float, ...]
     groups: int = 1
 
@@ -124,10 +123,10 @@ class LevelStrategy:
         up = self._upwards(variances)
         noise = dict(zip(self.depths, variances, strict=True))
         leaves = _gls(self.workload, own, noise, up)
-        return LevelEstimate(self.workload, to_steps(leaves), self.node_variances(variances))
+        return LevelEstimate(self.workload, to_steps(leaves))
 
 
-def _gls(tree: Tree, own: dict[int, Floats], noise: dict[int, float], up: list[Floats]) -> Floats:
+def _gls(tree: Hierarchy, own: dict[int, Floats], noise: dict[int, float], up: list[Floats]) -> Floats:
     last = len(tree.parents)
     pooled, sums = {last: own[last]}, {}
     for depth in range(last - 1, -1, -1):
@@ -141,14 +140,14 @@ def _gls(tree: Tree, own: dict[int, Floats], noise: dict[int, float], up: list[F
     return np.asarray(final)
 
 
-def best_levels(tree: Tree, *, laplace: bool, groups: int = 1) -> LevelStrategy:
+def best_levels(tree: Hierarchy, *, laplace: bool, groups: int = 1) -> LevelStrategy:
     """Return the shares of levels that make the mean over levels of the squared errors least.
 
     Found for a tree whose nodes have equally many children on each level; errors are those of the tree itself.
 
-    >>> from discreet.workloads import Tree
+    >>> from discreet.workloads import Hierarchy
     >>> from discreet.workloads.tree import best_levels
-    >>> len(best_levels(Tree([[0, 0], [0, 0, 1, 1]]), laplace=False).weights)
+    >>> len(best_levels(Hierarchy([[0, 0], [0, 0, 1, 1]]), laplace=False).weights)
     3
     """
     gains, energy = nested(tree.sizes, [1 / len(tree.sizes)] * len(tree.sizes))
@@ -175,4 +174,4 @@ def top_down(estimate: LevelEstimate, *, whole: bool) -> list[Integers]:
 
 
 def _children(wanted: Floats, parents: Integers, sums: Integers) -> Integers:
-    return whole_parts(simplex(wanted, parents, sums.astype(np.float64)), parents, sums)
+    return whole_parts(wanted, parents, sums)

@@ -2,10 +2,10 @@
 
 Each of four kinds says which sums of cells are asked, and refuses what is too large to plan:
 
-Tables   sums over some of the keys: a set of places of keys for each table asked (GROUPING SETS, CUBE, ROLLUP)
-Line     running totals of ordered cells, or the sums of all ranges of them
-Tree     nested levels: every node is the sum of its children (states, counties, tracts)
-Counts   any 0/1 rows over at most 1,024 cells (COUNT(*) FILTER)
+Tables          sums over some of the keys: a set of places of keys for each table (GROUPING SETS, CUBE, ROLLUP)
+RunningTotals   totals up to each of ordered cells, or the sums of all ranges of them
+Hierarchy       nested levels: every node is the sum of its children (states, counties, tracts)
+Counts          any 0/1 rows over at most 1,024 cells (COUNT(*) FILTER)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from .change import Integers
 
-__all__ = ["Counts", "KeySet", "Line", "Tables", "Tree", "Workload1D", "marginals"]
+__all__ = ["Counts", "Hierarchy", "KeySet", "RunningTotals", "Tables", "Workload1D", "marginals"]
 
 KeySet: TypeAlias = tuple[int, ...]
 MOST_CELLS = 10_000_000
@@ -111,11 +111,11 @@ def marginals(sizes: Sequence[int], up_to: int, weigh: Literal["cells", "sets"] 
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Line:
+class RunningTotals:
     """The running totals of ordered cells; with `ranges`, the sum of every range of neighbouring cells.
 
-    >>> from discreet.workloads import Line
-    >>> Line(121).queries, Line(121, ranges=True).queries
+    >>> from discreet.workloads import RunningTotals
+    >>> RunningTotals(121).queries, RunningTotals(121, ranges=True).queries
     (121, 7381)
 
     Refuses fewer than one cell, and more than 4,096.
@@ -136,13 +136,13 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Tree:
+class Hierarchy:
     """Nested levels from the root down; `parents[k]` says for each node of level k + 1 which node of level k holds it.
 
     Level 0 is the root; nodes stand in the order of their parents.
 
-    >>> from discreet.workloads import Tree
-    >>> Tree([[0, 0], [0, 0, 1]]).sizes
+    >>> from discreet.workloads import Hierarchy
+    >>> Hierarchy([[0, 0], [0, 0, 1]]).sizes
     (1, 2, 3)
 
     Refuses levels without nodes, nodes out of order, and nodes without children above the leaves.
@@ -187,4 +187,4 @@ class Counts:
         fill(self, matrix=rows, mark=(len(rows), rows.astype(np.int8).tobytes()))
 
 
-Workload1D: TypeAlias = Line | Counts
+Workload1D: TypeAlias = RunningTotals | Counts

@@ -211,7 +211,7 @@ class Table:
         >>> dp.Table(land).hierarchy("state", by=["sex"]).sets
         ((0, 1), (0,), (1,), ())
 
-        Refuses what `marginals` refuses; for very many leaves `discreet.workloads.Tree` is the strategy.
+        Refuses what `marginals` refuses; for very many leaves `discreet.workloads.Hierarchy` is the strategy.
         """
         names, depth = [*levels, *by], len(levels)
         sets_up_to(names, 1)
