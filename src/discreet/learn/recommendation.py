@@ -8,7 +8,7 @@ promise that the spend buys,
 compares them. The thresholds were read off Adult, digits, breast cancer and wine (benchmarks/learn.py):
 
     s ≥ 300           AdditiveClassifier, 32 bins      rows enough for effects of any shape
-    s ≥ 50            AdditiveClassifier, 16 bins
+    s ≥ 50            AdditiveClassifier, 16 bins, 30 steps clipped to a tenth of √d
     s ≥ 20            LogisticRegression
     s ≥ 1             NearestCentroid for more than 4 classes, LogisticRegression for fewer
     s < 1             CategoricalNB, 8 bins            noise drowns nearly all; think twice
@@ -18,6 +18,7 @@ A number is predicted by LinearRegression, from s ≥ 300 on by AdditiveRegresso
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..arithmetic.rational import whole
@@ -35,25 +36,25 @@ from .models.naive_bayes import CategoricalNB
 __all__ = ["Recommendation", "recommend"]
 
 _FEW_CLASSES = 4
+_LINES, _SHAPES, _FINE = 20, 50, 300
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A kind of model with its number of bins, and why."""
+    """A kind of model with its parameters, and why."""
 
     kind: type[Estimator]
-    bins: int | None
+    words: Mapping[str, int | float]
     signal: float
     why: str
 
     def make(self, schema: Schema, target: str, spend: Measure | None = None) -> Estimator:
         """Return the model."""
-        words = {} if self.bins is None else {"bins": self.bins}
-        return self.kind(schema, target, spend, **words)  # type: ignore[call-arg]
+        return self.kind(schema, target, spend, **self.words)  # type: ignore[call-arg]
 
     def __str__(self) -> str:
-        bins = "" if self.bins is None else f", {self.bins} bins"
-        return f"{self.kind.__name__}{bins}: {self.why} (rows against noise for each column: {self.signal:.3g})"
+        words = "".join(f", {name}={value}" for name, value in self.words.items())
+        return f"{self.kind.__name__}{words}: {self.why} (rows against noise for each column: {self.signal:.3g})"
 
 
 def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Recommendation:
@@ -62,7 +63,7 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
     >>> import discreet as dp
     >>> from discreet.learn import recommend
     >>> print(recommend(40_000, 13, 2, dp.ApproxDP(1, 1e-6)))
-    AdditiveClassifier, 32 bins: rows enough for effects of any shape (rows against noise for each column: 676)
+    AdditiveClassifier, bins=32: rows enough for effects of any shape (rows against noise for each column: 676)
     >>> recommend(1_400, 64, 10, dp.ApproxDP(1, 1e-6)).kind.__name__
     'NearestCentroid'
     """
@@ -70,20 +71,19 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
     signal = whole(n, "n", least=1) * mu / (whole(features, "features", least=1) + 1)
     if classes is None:
         return _number(signal)
-    if signal >= 50:
-        bins = 32 if signal >= 300 else 16
-        return Recommendation(AdditiveClassifier, bins, signal, "rows enough for effects of any shape")
+    if signal >= _SHAPES:
+        words: dict[str, int | float] = {"bins": 32} if signal >= _FINE else {"bins": 16, "steps": 30, "clip": 0.1}
+        return Recommendation(AdditiveClassifier, words, signal, "rows enough for effects of any shape")
     if signal < 1:
         why = "noise drowns nearly all; more rows, fewer columns or a larger spend would help"
-        return Recommendation(CategoricalNB, 8, signal, why)
-    if signal < 20 and whole(classes, "classes", least=2) > _FEW_CLASSES:
-        return Recommendation(
-            NearestCentroid, None, signal, "many classes and few rows: means are all that can be told"
-        )
-    return Recommendation(LogisticRegression, None, signal, "rows enough for a straight line in each column")
+        return Recommendation(CategoricalNB, {"bins": 8}, signal, why)
+    if signal < _LINES and whole(classes, "classes", least=2) > _FEW_CLASSES:
+        why = "many classes and few rows: means are all that can be told"
+        return Recommendation(NearestCentroid, {}, signal, why)
+    return Recommendation(LogisticRegression, {}, signal, "rows enough for a straight line in each column")
 
 
 def _number(signal: float) -> Recommendation:
-    if signal >= 300:
-        return Recommendation(AdditiveRegressor, 16, signal, "rows enough for effects of any shape")
-    return Recommendation(LinearRegression, None, signal, "rows enough for a straight line in each column")
+    if signal >= _FINE:
+        return Recommendation(AdditiveRegressor, {"bins": 16}, signal, "rows enough for effects of any shape")
+    return Recommendation(LinearRegression, {}, signal, "rows enough for a straight line in each column")
