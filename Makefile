@@ -13,7 +13,7 @@ export OPENBLAS_NUM_THREADS := 1
 # starts, would compile the program anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve test deep lint format unit bench audit pictures notebooks clean
+.PHONY: help demo serve test deep lint types borders style format unit bench audit pictures notebooks clean
 
 help:                     ## say what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -38,11 +38,18 @@ deep: $(VENV)/.test       ## the same at full size: every example, long faults, 
 	@begin=$$(date +%s); $(MAKE) --no-print-directory lint unit PROFILE=deep && \
 	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
 
-lint: $(VENV)/.test       ## ruff, mypy strict, import-linter
+lint: $(VENV)/.test       ## ruff, mypy strict, import-linter, two at a time
+	@$(MAKE) --no-print-directory --jobs $(WORKERS) --output-sync=target types borders style
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+borders: $(VENV)/.test
+	$(BIN)/lint-imports
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
 
 format: $(VENV)/.test     ## put the code into its house style
 	$(BIN)/ruff check --fix .

@@ -48,10 +48,10 @@ def rows_of(answer: Answer) -> list[tuple[object, ...]]:
     return [tuple(map(number, row)) for row in zip(*columns.values(), strict=True)]
 
 
-def check(case: Case, beside: Beside, schemas) -> None:
-    """Compare an answer at a budget beyond all noise with plain SQL on the same store."""
-    answer = ask(case.sql, beside, schemas, case.spend)
-    wanted = beside.plain(case.plain_for(beside.name))
+def check(case: Case, beside: Beside, schemas, plain: Beside | None = None) -> None:
+    """Compare an answer at a budget beyond all noise with plain SQL on the same store, or on another."""
+    answer, teller = ask(case.sql, beside, schemas, case.spend), plain or beside
+    wanted = teller.plain(case.plain_for(teller.name))
     exact = [i for i, name in enumerate(answer.columns) if name not in answer.noisy]
 
     def key(row):
@@ -62,9 +62,9 @@ def check(case: Case, beside: Beside, schemas) -> None:
     theirs = wanted if case.ordered else sorted(wanted, key=key)
     assert [key(mine[i]) for i in order] == [key(row) for row in theirs], case.name
     for i, row in zip(order, theirs, strict=True):
-        for name, ours, plain in zip(answer.columns, mine[i], row, strict=True):
-            assert near(ours, plain, case.within), f"{case.name}.{name}: {ours} is not {plain}"
-            assert inside(plain, ends[i].get(name), case.within), f"{case.name}.{name}: {plain} is outside {ends[i]}"
+        for name, ours, told in zip(answer.columns, mine[i], row, strict=True):
+            assert near(ours, told, case.within), f"{case.name}.{name}: {ours} is not {told}"
+            assert inside(told, ends[i].get(name), case.within), f"{case.name}.{name}: {told} is outside {ends[i]}"
 
 
 def near(ours: object, plain: object, within: float) -> bool:

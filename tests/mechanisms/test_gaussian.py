@@ -15,7 +15,7 @@ from discreet import noise
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.additive.gaussian import MOST_COORDINATES, Gaussian, classic_gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.additive.lattice import root_up, square_apart
+from discreet.mechanisms.additive.lattice import placed, root_up, square_apart
 from discreet.mechanisms.laws import normal
 from discreet.mechanisms.sensitivity import counting_queries, histogram
 from discreet.noise.grid import to_grid
@@ -278,7 +278,7 @@ class TestError:
         assert np.allclose(np.diff(made.cdf(x, whole=whole)), made.pmf(x, whole=whole)[1:], rtol=1e-3, atol=1e-16)
         assert made.pmf(x[3] + step / 2, whole=whole) == 0
         assert made.cdf(x[3] + step / 2, whole=whole) == made.cdf(x[3], whole=whole)
-        assert made.pmf(float(made._placed(0.3)), 0.3) > 0
+        assert made.pmf(placed(0.3, made.exponent), 0.3) > 0
 
     def test_an_exact_sum_on_a_coarser_lattice(self):
         """The formulas for fine lattices, against sums over a lattice of 2 000 steps to σ."""

@@ -15,7 +15,7 @@ from discreet import noise
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.additive.lattice import exponent_for, steps_apart
+from discreet.mechanisms.additive.lattice import exponent_for, placed, steps_apart
 from discreet.mechanisms.laws import discrete_laplace as two_sided
 from discreet.mechanisms.laws.quantile import around
 from discreet.mechanisms.sensitivity import Sensitivity, counting_queries, histogram
@@ -393,7 +393,7 @@ class TestError:
         assert np.allclose(np.diff(made.cdf(x, whole=whole)), made.pmf(x, whole=whole)[1:], rtol=1e-3, atol=1e-16)
         assert made.pmf(x[3] + step / 2, whole=whole) == 0
         assert made.cdf(x[3] + step / 2, whole=whole) == made.cdf(x[3], whole=whole)
-        assert made.pmf(0.3, 0.3) == 0.0 != made.pmf(float(made._placed(0.3)), 0.3)
+        assert made.pmf(0.3, 0.3) == 0.0 != made.pmf(placed(0.3, made.exponent), 0.3)
 
     def test_an_exact_sum_on_a_small_lattice(self):
         x = np.arange(-400.0, 401.0)

@@ -20,8 +20,9 @@ QUICK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
 }
-"""Spark without the compiling that pays off on large data only; in `make deep` it runs as it comes."""
+"""Spark without the compiling and sharing out that pays off on large data only; in `make deep` it runs as it comes."""
 SETUP = Path(__file__).parents[1] / "setup_postgres.sh"
 WATCH = '"$0" watch "$1" <"$1/line" >/dev/null 2>&1 &'
 """Stops the server and removes its folder when the last writer has let go of the line, which the kernel does for us
@@ -93,7 +94,7 @@ def spark_session():
             "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="spark"),
         }
         settings |= {} if DEEP else QUICK
-        builder = SparkSession.builder.master("local[2]").appName("tests")
+        builder = SparkSession.builder.master("local[2]" if DEEP else "local[1]").appName("tests")
         for name, value in settings.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()

@@ -18,7 +18,6 @@ from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...noise.bits import Bits
-from ...noise.grid import from_grid, to_grid
 from ...privacy.calibrate import least_scale
 from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure
@@ -29,7 +28,7 @@ from ..reading.budget import refuse_pure
 from ..reading.formerly import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import ROUNDS, add_noise, exponent_for, root_up, square_apart, too_small, widening
+from .lattice import ROUNDS, add_noise, exponent_for, placed, root_up, square_apart, too_small, widening
 
 __all__ = ["MOST_COORDINATES", "Gaussian", "classic_gaussian"]
 
@@ -218,7 +217,7 @@ class Gaussian:
         step, sigma = float(self.event.step), float(self.scale)
         if whole and self.exponent < 0:
             return at(lambda y: normal.rounded_pmf(y - value, sigma, step), x)
-        return at(lambda y: normal.pmf(y - self._placed(value), sigma, step), x)
+        return at(lambda y: normal.pmf(y - placed(value, self.exponent), sigma, step), x)
 
     def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x), for float releases or whole ones.
@@ -230,11 +229,7 @@ class Gaussian:
         step, sigma = float(self.event.step), float(self.scale)
         if whole and self.exponent < 0:
             return at(lambda y: normal.rounded_cdf(y - value, sigma, step), x)
-        return at(lambda y: normal.cdf(y - self._placed(value), sigma, step), x)
-
-    def _placed(self, value: float) -> float:
-        """Round a value to the lattice, as a release does."""
-        return from_grid(to_grid(float(value), self.exponent), self.exponent)
+        return at(lambda y: normal.cdf(y - placed(value, self.exponent), sigma, step), x)
 
     @property
     def variance(self) -> float:

@@ -16,7 +16,6 @@ from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...noise.bits import Bits
-from ...noise.grid import from_grid, to_grid
 from ...privacy.calibrate import least_scale
 from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, PureDP
@@ -27,7 +26,7 @@ from ..reading.budget import read_budget
 from ..reading.formerly import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import ROUNDS, add_noise, exponent_for, steps_apart, too_small, widening
+from .lattice import ROUNDS, add_noise, exponent_for, placed, steps_apart, too_small, widening
 
 __all__ = ["Laplace"]
 
@@ -214,7 +213,7 @@ class Laplace:
         step, b = float(self.event.step), float(self.scale)
         if whole and self.exponent < 0:
             return at(lambda y: law.rounded_pmf(y - value, b, step / b), x)
-        return at(lambda y: law.pmf((y - self._placed(value)) / step, step / b), x)
+        return at(lambda y: law.pmf((y - placed(value, self.exponent)) / step, step / b), x)
 
     def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x), for float releases or whole ones.
@@ -226,11 +225,7 @@ class Laplace:
         step, b = float(self.event.step), float(self.scale)
         if whole and self.exponent < 0:
             return at(lambda y: law.rounded_cdf(y - value, b, step / b), x)
-        return at(lambda y: law.cdf((y - self._placed(value)) / step, step / b), x)
-
-    def _placed(self, value: float) -> float:
-        """Round a value to the lattice, as a release does."""
-        return from_grid(to_grid(float(value), self.exponent), self.exponent)
+        return at(lambda y: law.cdf((y - placed(value, self.exponent)) / step, step / b), x)
 
     @property
     def variance(self) -> float:

@@ -21,7 +21,17 @@ from ...noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to
 from ...privacy.measures import Measure
 from ..reading.value import Floats, Integers, add_whole
 
-__all__ = ["Draw", "add_noise", "ceiling", "exponent_for", "root_up", "square_apart", "steps_apart", "widening"]
+__all__ = [
+    "Draw",
+    "add_noise",
+    "ceiling",
+    "exponent_for",
+    "placed",
+    "root_up",
+    "square_apart",
+    "steps_apart",
+    "widening",
+]
 
 Draw = Callable[[int | None], "int | Integers"]
 
@@ -50,6 +60,11 @@ def exponent_for(scale: Fraction, sensitivity: Fraction | None) -> int:
     if sensitivity is not None and sensitivity.denominator & (sensitivity.denominator - 1) == 0:
         wanted.append(min(usual, 0, _valuation(sensitivity)))
     return min(e for e in wanted if e >= usual - _FINER)
+
+
+def placed(value: float, exponent: int) -> float:
+    """Round a value to the lattice, as a release does."""
+    return from_grid(to_grid(float(value), exponent), exponent)
 
 
 def _valuation(dyadic: Fraction) -> int:

@@ -10,14 +10,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number
+from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import down
 from ...errors import InvalidArgument
 from ..laws.quantile import brief
 
 _LEAST = 1e-300
 
-__all__ = ["KeyCounts", "per_key", "public_order", "read_counts"]
+__all__ = ["KeyCounts", "per_key", "public_order", "read_counts", "read_rule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,16 @@ def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], NDArray
         raise InvalidArgument("every count must be a whole number of people below 2**62")
     held = [(key, int(count)) for key, count in counts.items() if count > 0]
     return [key for key, _ in held], np.array([count for _, count in held], dtype=np.int64)
+
+
+def read_rule(delta: Number, max_groups: int) -> dict[str, Fraction | int]:
+    """Read what every threshold is told beside its noise, by the names of its fields.
+
+    Refuses δ outside (0, 1), or too small for floats, and K below 1.
+    """
+    chance, most = rational(delta, "delta"), whole(max_groups, "max_groups", least=1)
+    per_key(chance, most)
+    return {"delta": chance, "max_groups": most}
 
 
 def per_key(delta: Fraction, max_groups: int) -> float:

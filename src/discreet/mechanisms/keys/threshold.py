@@ -23,7 +23,7 @@ from ..laws.tails import gaussian_tail, laplace_tail, least_above
 from ..reading.allowance import approximate
 from ..reading.formerly import formerly
 from ..reading.steps import add
-from .counts import KeyCounts, per_key, read_counts
+from .counts import KeyCounts, per_key, read_counts, read_rule
 
 __all__ = ["GaussianThreshold", "LaplaceThreshold", "laplace_threshold"]
 
@@ -69,13 +69,7 @@ class LaplaceThreshold:
 
     @formerly(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
-        fill(
-            self,
-            epsilon=positive(epsilon, "epsilon"),
-            delta=rational(delta, "delta"),
-            max_groups=whole(max_groups, "max_groups", least=1),
-        )
-        per_key(self.delta, self.max_groups)  # refuses a delta outside (0, 1), or too small
+        fill(self, epsilon=positive(epsilon, "epsilon"), **read_rule(delta, max_groups))
 
     @classmethod
     @formerly(l0="max_groups")
@@ -141,13 +135,7 @@ class GaussianThreshold:
 
     @formerly(l0="max_groups")
     def __init__(self, variance: Number, delta: Number, *, max_groups: int = 1) -> None:
-        fill(
-            self,
-            variance=positive(variance, "variance"),
-            delta=rational(delta, "delta"),
-            max_groups=whole(max_groups, "max_groups", least=1),
-        )
-        per_key(self.delta, self.max_groups)  # refuses a delta outside (0, 1), or too small
+        fill(self, variance=positive(variance, "variance"), **read_rule(delta, max_groups))
 
     @classmethod
     @formerly(l0="max_groups")

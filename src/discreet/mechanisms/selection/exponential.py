@@ -22,7 +22,7 @@ from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 
-__all__ = ["Exponential", "chances_of", "gap_of", "gaps_of", "law_of", "rate_of"]
+__all__ = ["Exponential", "chances_of", "gap_of", "gaps_of", "law_of", "rate_of", "read_selection"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -54,14 +54,7 @@ class Exponential:
     def __init__(
         self, epsilon: Number, sensitivity: Number, *, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        fill(
-            self,
-            epsilon=positive(epsilon, "epsilon"),
-            sensitivity=positive(sensitivity, "sensitivity"),
-            monotone=bool(monotone),
-            neighbours=read_neighbours(neighbours),
-        )
-        rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        fill(self, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
 
     @classmethod
     def spending(
@@ -135,6 +128,18 @@ class Exponential:
         """
         m, o = _sizes(options, optimal)
         return up((math.log(m / o) + t) / float(self.rate))
+
+
+def read_selection(
+    epsilon: Number, sensitivity: Number, *, monotone: bool, neighbours: Neighbours
+) -> dict[str, Fraction | bool | Neighbours]:
+    """Read what every selection is told, by the names of its fields.
+
+    Refuses ε or Δ not above 0, and a monotone score beside 'replace' neighbours.
+    """
+    e, d, relation = positive(epsilon, "epsilon"), positive(sensitivity, "sensitivity"), read_neighbours(neighbours)
+    rate_of(e, d, monotone=monotone, neighbours=relation)
+    return {"epsilon": e, "sensitivity": d, "monotone": bool(monotone), "neighbours": relation}
 
 
 def rate_of(epsilon: Fraction, sensitivity: Fraction, *, monotone: bool, neighbours: Neighbours) -> Fraction:

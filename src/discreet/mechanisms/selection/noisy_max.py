@@ -18,11 +18,11 @@ from ...noise import Bits, grid_exponent, laplace, permute_and_flip
 from ...noise.scores import ScoreArray, scores_of
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import add, cells, step, steps
-from .exponential import gaps_of, rate_of
+from .exponential import gaps_of, rate_of, read_selection
 from .permute_and_flip import MOST_LISTED, PermuteAndFlip, flip_law
 
 __all__ = ["NoisyMax"]
@@ -71,15 +71,7 @@ class NoisyMax:
     ) -> None:
         if noise not in ("exponential", "laplace"):
             raise InvalidArgument(f"noise must be 'exponential' or 'laplace', got {noise!r}")
-        fill(
-            self,
-            epsilon=positive(epsilon, "epsilon"),
-            sensitivity=positive(sensitivity, "sensitivity"),
-            noise=noise,
-            monotone=bool(monotone),
-            neighbours=read_neighbours(neighbours),
-        )
-        rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        fill(self, noise=noise, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
 
     @classmethod
     def spending(

@@ -17,10 +17,10 @@ from ...noise import Bits, permute_and_flip
 from ...noise.scores import ScoreArray
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
-from .exponential import chances_of, gap_of, rate_of
+from .exponential import chances_of, gap_of, rate_of, read_selection
 
 __all__ = ["MOST_LISTED", "PermuteAndFlip", "flip_law"]
 
@@ -56,14 +56,7 @@ class PermuteAndFlip:
     def __init__(
         self, epsilon: Number, sensitivity: Number, *, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        fill(
-            self,
-            epsilon=positive(epsilon, "epsilon"),
-            sensitivity=positive(sensitivity, "sensitivity"),
-            monotone=bool(monotone),
-            neighbours=read_neighbours(neighbours),
-        )
-        rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        fill(self, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
 
     @classmethod
     def spending(

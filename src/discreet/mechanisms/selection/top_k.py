@@ -17,10 +17,10 @@ from ...noise import Bits, exponential_choice
 from ...noise.scores import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
-from .exponential import Exponential, chances_of, rate_of
+from .exponential import Exponential, chances_of, rate_of, read_selection
 
 __all__ = ["TopK"]
 
@@ -57,15 +57,8 @@ class TopK:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        fill(
-            self,
-            k=whole(k, "k", least=1),
-            epsilon=positive(epsilon, "epsilon"),
-            sensitivity=positive(sensitivity, "sensitivity"),
-            monotone=bool(monotone),
-            neighbours=read_neighbours(neighbours),
-        )
-        rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        read = read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
+        fill(self, k=whole(k, "k", least=1), **read)
 
     @classmethod
     def spending(
