@@ -325,9 +325,9 @@ class TestClock:
         counts = set()
         for place, age in enumerate((30, 119)):
             people = pa.table(
-                {"id": range(30_000), "age": [age] + [20] * 29_999, "paid": [1.0] * 30_000, "region": ["N"] * 30_000}
+                {"id": range(200_000), "age": [age] + [20] * 199_999, "paid": [1.0] * 200_000, "region": ["N"] * 200_000}
             )
-            sources = {"people": people, "visits": pa.table({"id": range(30_000), "n": [1] * 30_000})}
+            sources = {"people": people, "visits": pa.table({"id": range(200_000), "n": [1] * 200_000})}
             store = dp.prepare(sources, [PEOPLE, VISITS], tmp_path / f"{place}") if kept else own_tables(sources)
             old = Where(Scan(PEOPLE), Call(Function.LESS, (Constant(100), Field("age"))))
             tallies = [
@@ -337,7 +337,7 @@ class TestClock:
             ]
             counts.add(tuple(self.scanned(store, tally) for tally in tallies))
         assert len(counts) == 1
-        assert min(*counts) >= 30_000
+        assert min(*counts) >= 200_000
 
 
 VISITS = dp.Schema("visits", dp.People("id", max_rows=2), {"n": dp.Integer(0, 9)})
