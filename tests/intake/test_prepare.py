@@ -325,7 +325,12 @@ class TestClock:
         counts = set()
         for place, age in enumerate((30, 119)):
             people = pa.table(
-                {"id": range(200_000), "age": [age] + [20] * 199_999, "paid": [1.0] * 200_000, "region": ["N"] * 200_000}
+                {
+                    "id": range(200_000),
+                    "age": [age] + [20] * 199_999,
+                    "paid": [1.0] * 200_000,
+                    "region": ["N"] * 200_000,
+                }
             )
             sources = {"people": people, "visits": pa.table({"id": range(200_000), "n": [1] * 200_000})}
             store = dp.prepare(sources, [PEOPLE, VISITS], tmp_path / f"{place}") if kept else own_tables(sources)
