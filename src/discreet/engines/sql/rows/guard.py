@@ -3,7 +3,8 @@
 That one side is empty may hang on one person's row, and whether a million rows are read can be seen on a clock. So each
 side gets one row more, which matches nothing: a flag in the condition is 0 for rows that may match, and differs for the
 rows that were added. A row that may match has no NULL among its keys; owners are never NULL. The condition compares
-with IS NOT DISTINCT FROM, since the added rows are NULL but for their flag, and must not be dropped for that.
+with IS NOT DISTINCT FROM, since the added rows are NULL but for their flag, and must not be dropped for that. Flags are
+hidden from statistics, by which an optimizer would find that the added row cannot match.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: bool = 
     if not dialect.guarded:
         matched = " AND ".join(f"{mine} = {yours}" for mine, yours in pairs)
         return select_sql(cells, f"({left.sql}) AS {left.letter} {verb} ({right.sql}) AS {right.letter} ON {matched}")
-    matched = " AND ".join(["fl = fr", *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)])
+    flags = "fl = fr" if dialect.hide is None else f"{dialect.hide('fl', 'Whole')} = {dialect.hide('fr', 'Whole')}"
+    matched = " AND ".join([flags, *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)])
     sides = f"({_guarded(left, 'fl', 1)}) AS {left.letter} {verb} ({_guarded(right, 'fr', 2)}) AS {right.letter}"
     return select_sql(cells, f"{sides} ON {matched}", "WHERE fl < 3" if keep else "")
 
