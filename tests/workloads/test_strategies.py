@@ -229,7 +229,7 @@ class TestPrice:
         assert plan_strategy(workload, [budget]).rmse <= math.sqrt(apart) * (1 + 1e-6)
 
     @given(workloads, st.sampled_from(BUDGETS), st.sampled_from([0.5, 20, 3000]))
-    @settings(max_examples=examples(30))
+    @settings(max_examples=examples(16))
     def test_meets_an_error(self, workload, budget, error):
         plan = plan_strategy(workload, [budget], error=error)
         assert max(plan.reach(0.05)) <= error
