@@ -17,7 +17,7 @@ from ..statistics.releases.sets import CellsNeed, SetEstimate, SetsRelease
 from ..statistics.releases.total import ExactTotals, KeyValues
 from ..workloads.change import Integers
 from ..workloads.components import Floats
-from ..workloads.estimate import STEP, ComponentEstimate
+from ..workloads.estimate import STEP, ComponentEstimate, to_steps
 from ..workloads.matrix import CellEstimate
 from ..workloads.project import isotonic, simplex, whole_parts
 from ..workloads.tail import SumLaw
@@ -114,9 +114,9 @@ def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
     total = max(0.0, float(finest.sum()))
     if moves.whole:
         parts = whole_parts(finest.ravel() * scale, groups, np.array([round(total * scale)]))
-        return np.asarray(parts * (STEP * unit.denominator), dtype=np.int64).reshape(finest.shape)
+        return np.asarray(parts.astype(object) * (STEP * unit.denominator)).reshape(finest.shape)
     near = simplex(finest.ravel(), groups, np.array([total]))
-    return np.asarray(np.rint(near * STEP), dtype=np.int64).reshape(finest.shape)
+    return np.asarray(to_steps(near).reshape(finest.shape))
 
 
 def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int, ...]) -> SumLaw:
@@ -139,10 +139,12 @@ def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -
     exact = estimate.sums(rows)
     shown = exact
     if moves.floor and isinstance(shape, Counts):
-        shown = rows @ _moved(estimate.cells / STEP, release.unit, moves)
+        cells = np.asarray(estimate.cells / STEP, dtype=np.float64)
+        shown = rows.astype(object) @ _moved(cells, release.unit, moves).astype(object)
     elif moves.floor:
         step = STEP * release.unit.denominator if moves.whole else 1
-        shown = np.rint(isotonic(exact / step)).astype(np.int64) * step
+        rising = np.rint(isotonic(np.asarray(exact / step, dtype=np.float64)))
+        shown = np.array([int(value) * step for value in rising.tolist()], dtype=object)
     for total, near, row in zip(exact.tolist(), shown.tolist(), estimate.weights(rows.astype(np.float64)), strict=True):
         yield Fraction(total, STEP), Fraction(near, STEP), _row_law(release, row)
 

@@ -21,7 +21,7 @@ from ..errors import InvalidArgument
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
 
-__all__ = ["Block", "Change", "Integers", "block_of", "largest"]
+__all__ = ["Block", "Change", "Integers", "block_of", "largest", "roomy"]
 
 Integers = NDArray[np.int64]
 
@@ -91,6 +91,18 @@ def largest(values: Integers | NDArray[np.object_]) -> int:
     9223372036854775808
     """
     return max(abs(int(values.min(initial=0))), abs(int(values.max(initial=0))))
+
+
+def roomy(values: Integers) -> Integers:
+    """Return whole numbers whose sum 64 bits hold, as Python's own where they might not.
+
+    >>> import numpy as np
+    >>> from discreet.workloads.change import roomy
+    >>> int(roomy(np.array([2**62, 2**62])).sum()) == 2**63
+    True
+    """
+    wide = values.dtype == object or largest(values) * max(1, values.size) >= 2**61
+    return values.astype(object) if wide else values
 
 
 def block_of(name: str, matrix: Integers) -> Block:

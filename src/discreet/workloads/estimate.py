@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .change import Integers, largest
+from .change import Integers, largest, roomy
 from .components import Floats, one_cell
 from .workload import KeySet
 
@@ -56,9 +56,15 @@ class ExactTable:
 
 
 def to_steps(values: Floats) -> Integers:
-    """Round an estimate to whole multiples of 1/STEP: after the noise, so nothing private hangs on it."""
-    most = 2.0**62  # beyond, digits of floats are gone anyway
-    return np.asarray(np.rint(np.clip(np.asarray(values, dtype=np.float64) * STEP, -most, most)), dtype=np.int64)
+    """Round an estimate to whole multiples of 1/STEP: after the noise, so nothing private hangs on it.
+
+    They are Python's own integers where 64 bits do not hold them.
+    """
+    near = np.rint(np.asarray(values, dtype=np.float64) * STEP)
+    if float(np.abs(near).max(initial=0.0)) < _ROOM:
+        return np.asarray(near, dtype=np.int64)
+    wide = np.array([int(value) for value in near.ravel().tolist()], dtype=object)
+    return wide.reshape(near.shape)
 
 
 def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_]:
@@ -78,7 +84,8 @@ def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_
 def sum_to(tables: Mapping[KeySet, Integers], part: KeySet) -> Integers:
     """Return the exact table of a set of keys from a table that holds it; tables have one axis a key, in order."""
     source = min((s for s in tables if set(s).issuperset(part)), key=lambda s: tables[s].size)
-    return np.asarray(tables[source].sum(axis=tuple(at for at, key in enumerate(source) if key not in part)))
+    exact = roomy(tables[source])
+    return np.asarray(exact.sum(axis=tuple(at for at, key in enumerate(source) if key not in part)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

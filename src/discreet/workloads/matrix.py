@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .change import Block, Integers, block_of, largest
+from .change import Block, Integers, block_of, largest, roomy
 from .components import Floats
 from .estimate import to_steps
 from .fixed_point import dense_optimum, line_optimum
@@ -44,7 +44,8 @@ class CellEstimate:
 
     def sums(self, rows: Integers) -> Integers:
         """Return sums of cells, exactly, in multiples of 1/STEP."""
-        return np.asarray(rows @ self.cells)
+        cells = roomy(self.cells)
+        return np.asarray(rows.astype(cells.dtype) @ cells)
 
     def weights(self, rows: Floats) -> Floats:
         """Return how strongly each released number moves each of these sums of cells."""

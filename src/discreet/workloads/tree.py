@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .change import Block, Integers
+from .change import Block, Integers, roomy
 from .components import Floats, best_shares, nested
 from .estimate import STEP, to_steps
 from .measured import Measurement, shares_of
@@ -44,7 +44,7 @@ def _starts(parents: Integers) -> Integers:
 
 def _levels(tree: Hierarchy, leaves: Integers) -> list[Integers]:
     """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
-    found = [leaves]
+    found = [roomy(leaves)]
     for parents in reversed(tree.parents):
         found.append(np.add.reduceat(found[-1], _starts(parents), axis=0))
     return found[::-1]
@@ -163,10 +163,10 @@ def top_down(estimate: LevelEstimate, *, whole: bool) -> list[Integers]:
     """
     tree, unit = estimate.workload, STEP if whole else 1
     levels = _levels(tree, estimate.leaves)
-    final = np.maximum(np.rint(levels[0] / unit), 0).astype(np.int64)
+    final = np.maximum(np.rint(np.asarray(levels[0] / unit, dtype=np.float64)), 0).astype(np.int64)
     found = [final * unit]
     for depth, parents in enumerate(tree.parents):
-        wanted = levels[depth + 1] / unit
+        wanted = np.asarray(levels[depth + 1] / unit, dtype=np.float64)
         columns = [_children(wanted[:, at], parents, final[:, at]) for at in range(wanted.shape[1])]
         final = np.stack(columns, axis=1)
         found.append(final * unit)
