@@ -265,7 +265,10 @@ class WordRound:
     def _heard(self) -> PrefixEvidence:
         """Return what earlier rounds said of the prefixes; of a round that was read from JSON nothing is known."""
         nothing = no_evidence(self.words.top, len(self.prefixes))
-        return PrefixEvidence(*np.array(self.heard).T, nothing.odds) if self.heard else nothing
+        if not self.heard:
+            return nothing
+        values, variances, rivals = np.array(self.heard).T
+        return PrefixEvidence(values, variances, rivals, nothing.odds)
 
     def _extended(self, option: int) -> int:
         return (self.prefixes[option >> self.step] << self.step) | (option & ((1 << self.step) - 1))

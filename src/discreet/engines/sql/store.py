@@ -89,7 +89,8 @@ def _require_readable(schema: Schema, table: StoredTable) -> None:
     """Refuse columns whose stored type has no value that they could read."""
     for name, column in schema.declared:
         stored = stored_column(name, table)
-        if not is_readable(column, stored.stored) and stored.type.strip('"').lower() not in _NOTHING:
+        taken = stored.kept is not None  # read when the store took it in
+        if not taken and not is_readable(column, stored.stored) and stored.type.strip('"').lower() not in _NOTHING:
             raise SchemaMismatch(
                 f"{schema.name}.{name} is stored as {stored.type}, of which a column of kind {column.kind} reads "
                 "nothing: it would be NULL in every row. Declare it as it is stored, or store it as text"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ....local.compare import FrequencyQuestion, MeanQuestion, Trust, TrustQuestion, compare_trust
 from ....privacy.measures import ApproxDP
@@ -50,7 +50,7 @@ def cell_of(question: str, people: int, budget: str) -> Trust:
     return compare_trust(QUESTIONS[question], ApproxDP(budget, DELTA), people)
 
 
-def _picture(people: int, budget: str, rows: list[tuple[float, tuple[float, ...]]]) -> Html:
+def _picture(people: int, budget: str, rows: Sequence[tuple[float, tuple[float, ...]]]) -> Html:
     lines = {name: [(n, row[at]) for n, row in rows] for at, (name, _) in enumerate(MODELS)}
     every = [error for points in lines.values() for _, error in points]
     wide, high = decades(rows[0][0], rows[-1][0], 46, WIDTH - 64), decades(min(every), max(every), HEIGHT - 44, 24)
