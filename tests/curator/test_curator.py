@@ -177,15 +177,25 @@ class TestAFailureAfterTheCharge:
         assert str(failed.value) == MESSAGE and asked.spent() == dp.PureDP(1)
 
     def test_of_a_file_that_is_gone(self, tmp_path):
-        (tmp_path / "people.csv").write_text("age,income,region,ward,town\n30,500,N,1,Rome\n")
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        table, file = pa.Table.from_pylist(ROWS["people"][:5]), tmp_path / "people.parquet"
+        parquet.write_table(table, file)
         ledger = opened()
-        asked = dp.Curator(dp.DuckDB({"people": tmp_path / "people.csv"}), [PEOPLE], ledger)
-        (tmp_path / "people.csv").unlink()
+        asked = dp.Curator(dp.DuckDB({"people": file}), [PEOPLE], ledger)
+        file.unlink()
         with pytest.raises(dp.EngineFailure) as failed:
             asked.sql(COUNT, spend=dp.PureDP(1))
         assert str(failed.value) == MESSAGE and ledger.spent() == dp.PureDP(1)
-        (tmp_path / "people.csv").write_text("age,income,region,ward,town\n30,500,N,1,Rome\n")
+        parquet.write_table(table, file)
         assert len(asked.sql(COUNT, spend=dp.PureDP(1))) == 3 and ledger.spent() == dp.PureDP(2)
+
+    def test_a_csv_file_was_read_when_it_was_opened(self, tmp_path):
+        (tmp_path / "people.csv").write_text("age,income,region,ward,town\n30,500,N,1,Rome\n")
+        asked = dp.Curator(dp.DuckDB({"people": tmp_path / "people.csv"}), [PEOPLE], opened())
+        (tmp_path / "people.csv").unlink()
+        assert len(asked.sql(COUNT, spend=dp.PureDP(1))) == 3
 
     def test_of_a_closed_store(self):
         import pyarrow as pa

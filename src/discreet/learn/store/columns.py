@@ -44,14 +44,17 @@ def coded(rows: Relation, design: ModelDesign, label: Label | None) -> tuple[Rel
     domains = columns_of(rows)
     if not all(_possible(feature, domains[feature.name]) for feature in design.features):
         return None
+    if isinstance(label, Amount) and not isinstance(domains[label.name], Whole):
+        return None
     numbers = [feature for feature in design.features if isinstance(feature, Numeric)]
     others = [feature for feature in design.features if isinstance(feature, OneHot)]
-    kept = [(feature.name, Field(feature.name)) for feature in others] + (
-        [] if label is None else [(label.name, Field(label.name))]
-    )
+    names = [feature.name for feature in others] + ([] if label is None else [label.name])
     places = [f"number {place}" for place in range(len(numbers))]
-    scaled = [(place, _scaled(f, domains[f.name])) for place, f in zip(places, numbers, strict=True)]  # type: ignore[arg-type]
-    wide: Relation = Select(rows, (*scaled, *kept)) if numbers else rows
+    steps = [(place, _steps(f.name, domains[f.name])) for place, f in zip(places, numbers, strict=True)]
+    first = [(name, _first(name, label, domains)) for name in names]
+    kept = [(name, Field(name)) for name in names]
+    scaled = [(place, _scaled(Numeric(place, f.low, f.high))) for place, f in zip(places, numbers, strict=True)]
+    wide: Relation = Select(Select(rows, (*steps, *first)), (*scaled, *kept))
     if design.shrink.steps:
         wide = _shortened(wide, places, tuple(kept), design.shrink)
     found: list[Column] = [Amounts(Field(place)) for place in places]
@@ -59,6 +62,12 @@ def coded(rows: Relation, design: ModelDesign, label: Label | None) -> tuple[Rel
         found += [Flags(_is(feature.name, value), feature.name) for value in feature.values]
         found.append(Flags(_other(feature.name, feature.values), feature.name))
     return wide, [*found, Flags(Constant(True), "1")]
+
+
+def _first(name: str, label: Label | None, domains: dict[str, Domain]) -> Expression:
+    """Return a column as it is; the steps of a label that is an amount."""
+    amount = isinstance(label, Amount) and label.name == name
+    return _steps(name, domains[name]) if amount else Field(name)
 
 
 def _possible(feature: Feature, domain: Domain) -> bool:
@@ -91,11 +100,11 @@ def _part(field: Field) -> Expression:
     return Call(Function.FLOOR, (Call(Function.MULTIPLY, (product, Constant(Fraction(1, FINE_FACTOR)))),))
 
 
-def label_expressions(label: Label, domain: Domain) -> list[Column]:
+def label_expressions(label: Label) -> list[Column]:
     """Return the columns of a label: an amount, a sign for two classes (as an amount), or one for each class."""
     match label:
         case Amount(name=name, low=low, high=high):
-            return [Amounts(_scaled(Numeric(name, low, high), domain))]  # type: ignore[arg-type]
+            return [Amounts(_scaled(Numeric(name, low, high)))]
         case Classes(name=name, values=(_, second)):
             sign = Call(Function.CASE, (_is(name, second), Constant(UNIT), Constant(-UNIT)))
             return [Amounts(sign)]
@@ -138,13 +147,19 @@ def _chosen(condition: Expression, expression: Expression) -> Expression:
     return Call(Function.CASE, (condition, expression, Constant(0)))
 
 
-def _scaled(feature: Numeric, domain: Whole) -> Expression:
-    """Return ⌊2·UNIT·s/W + ½⌋ − UNIT, where s of W steps stand above the lower bound; 0 for NULL."""
+def _steps(name: str, domain: Domain) -> Expression:
+    """Return a number as its whole steps: what is made of these is compared as whole numbers are."""
+    step = domain.step if isinstance(domain, Whole) else Fraction(1)
+    return Field(name) if step == 1 else Call(Function.MULTIPLY, (Field(name), _number(1 / step)))
+
+
+def _scaled(feature: Numeric) -> Expression:
+    """Return ⌊2·UNIT·s/W + ½⌋ − UNIT of whole steps, s of W above the lower bound; 0 for NULL."""
     width = feature.high - feature.low
     if width == 0:
         return Constant(0)
-    above = Call(Function.SUBTRACT, (Field(feature.name), _number(domain.step * feature.low)))
-    scaled = Call(Function.MULTIPLY, (above, _number(Fraction(2 * UNIT, width) / domain.step)))
+    above = Call(Function.SUBTRACT, (Field(feature.name), Constant(feature.low)))
+    scaled = Call(Function.MULTIPLY, (above, _number(Fraction(2 * UNIT, width))))
     rounded = Call(Function.FLOOR, (Call(Function.ADD, (scaled, _number(Fraction(1, 2)))),))
     coded = Call(Function.SUBTRACT, (rounded, Constant(UNIT)))
     return Call(Function.COALESCE, (coded, Constant(0)))

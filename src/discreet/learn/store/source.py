@@ -73,7 +73,7 @@ class Stored:
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
         """Return the exact second moments, as totals if the store can work them out."""
         made = coded(self._labelled(label), design, label)
-        labels = [] if label is None else label_expressions(label, columns_of(self.relation)[label.name])
+        labels = [] if label is None else label_expressions(label)
         count = design.width * (design.width + 1) // 2 + (design.width + 1) * len(labels)
         if made is None or count > MOST_TOTALS:
             rows, found = self.rows(design, label)
