@@ -61,7 +61,7 @@ def slow(tmp_path):
     )
     with duckdb.connect(str(tmp_path / "slow.duckdb")) as base:
         base.execute("CREATE VIEW people AS SELECT (range * 7919) % 90 AS age FROM range(30000000000)")
-    extra = '[datasets.slow]\nschema = "slow.toml"\nledger = "slow.ledger"\nbudget = { epsilon = "9" }\nduckdb = "slow.duckdb"'
+    extra = '[datasets.slow]\nschema = "slow.toml"\nledger = "slow.ledger"\nbudget = { epsilon = "9" }\nduckdb = "slow.duckdb"\ntrusted = ["people"]'
     house = build(tmp_path, service='grid = "0.05"\nlease = "0.6"', dataset=extra)
     made = open_state(edited(house, query_seconds=1, threads=1))
     yield made

@@ -24,6 +24,7 @@ schema = "slow.toml"
 ledger = "slow.ledger"
 budget = {{ epsilon = "10" }}
 duckdb = "slow{rows}.duckdb"
+trusted = ["people"]
 """
 SLOW_SCHEMA = """format = 1
 [tables.people]

@@ -70,6 +70,7 @@ schema = "country.toml"
 ledger = "country.ledger"
 budget = {{ rho = "1/2" }}
 duckdb = "country.duckdb"
+trusted = ["people"]
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -35,7 +35,9 @@ class DuckDB:
     Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name. A text file and Python objects are
     read once, strictly, when a schema is first given (`check`, or a curator's making); columns of Parquet and Arrow
     stay where they are. A DuckDB file is opened for reading only; a prepared store (`dp.prepare`) is known by a mark
-    inside. `memory` and `threads` limit what a query may use; `progress` shows a bar while one runs.
+    inside. A view of a DuckDB file is copied when its schema is first given, so that what fails in it fails then; those
+    named by `trusted`, of which the steward gives his word that no row can make them fail, are read in place. `memory`
+    and `threads` limit what a query may use; `progress` shows a bar while one runs.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tally import Tally
@@ -60,8 +62,9 @@ class DuckDB:
         progress: bool = False,
         memory: str | None = None,
         threads: int | None = None,
+        trusted: Collection[str] = (),
     ) -> None:
-        self._progress = progress
+        self._progress, self._trusted = progress, frozenset(trusted)
         self._lock = threading.Lock()
         self._held: dict[Schema, StoredTable] = {}
         self._limits = read_limits(memory, threads)
@@ -132,7 +135,7 @@ class DuckDB:
         self.close()
 
     def _open(self, tables: object) -> TableShelf:
-        shelf = open_shelf(tables, self._workspace, self._limits)
+        shelf = open_shelf(tables, self._workspace, self._limits, self._trusted)
         if not isinstance(tables, duckdb.DuckDBPyConnection):
             close_doors(shelf.connection, shelf.files, kept=shelf.kept, progress=self._progress)
         elif self._progress:

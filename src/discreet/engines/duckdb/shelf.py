@@ -51,7 +51,9 @@ class TableShelf(Protocol):
         ...
 
 
-def open_shelf(tables: object, workspace: Path, limits: StoreLimits) -> TableShelf:
+def open_shelf(
+    tables: object, workspace: Path, limits: StoreLimits, trusted: frozenset[str] = frozenset()
+) -> TableShelf:
     """Open whatever tables were given.
 
     Refuses what is no mapping, path or connection, a file that is none of DuckDB's, and a collation.
@@ -60,7 +62,7 @@ def open_shelf(tables: object, workspace: Path, limits: StoreLimits) -> TableShe
         if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
             raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
         blindfold(tables, kept=False)
-        return DatabaseShelf(tables)
+        return DatabaseShelf(tables, trusted)
     if isinstance(tables, Mapping):
         return _sources(tables, workspace, limits)
     if not isinstance(tables, str | Path):
@@ -72,7 +74,7 @@ def open_shelf(tables: object, workspace: Path, limits: StoreLimits) -> TableShe
     except duckdb.Error:
         raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
     mark = read_mark(connection, Path(tables).name)
-    return DatabaseShelf(connection) if mark is None else StoreShelf(connection, mark, str(tables))
+    return DatabaseShelf(connection, trusted) if mark is None else StoreShelf(connection, mark, str(tables))
 
 
 def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableShelf:
@@ -164,9 +166,13 @@ def check_rows(source: OpenSource, parts: list[StoredTable], connection: duckdb.
 
 @dataclass(slots=True)
 class DatabaseShelf:
-    """Tables of a DuckDB file or connection; a view is read once, so that what fails in it fails now."""
+    """Tables of a DuckDB file or connection; a view is read once, so that what fails in it fails now.
+
+    A view of which the steward gives his word that no row can make it fail is `trusted`, and read in place.
+    """
 
     connection: duckdb.DuckDBPyConnection
+    trusted: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
     dropped: frozenset[str] = frozenset()
     kept: bool = False
@@ -179,7 +185,8 @@ class DatabaseShelf:
         """Find a stored table, in any schema of the file."""
         table = self._found(schema.name)
         require_columns(schema, table.columns)
-        return self._copied(schema, table) if self._is_view(schema.name) else table
+        copied = schema.name not in self.trusted and self._is_view(schema.name)
+        return self._copied(schema, table) if copied else table
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the tables, and count."""

@@ -121,7 +121,7 @@ class DataSets:
 def open_engine(source: DataSource) -> Any:  # noqa: ANN401
     """Open the store of a data set."""
     if source.engine == "duckdb":
-        return engines.DuckDB(source.tables)
+        return engines.DuckDB(source.tables, trusted=source.trusted)
     if source.engine == "postgres":
         return engines.Postgres(str(source.tables), tables=source.places, trusted=source.trusted)
     session = load("pyspark.sql", "spark").SparkSession.builder.getOrCreate()
