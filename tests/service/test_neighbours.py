@@ -18,7 +18,8 @@ QUESTIONS = [
     {"sql": GROUPED, "spend": {"epsilon": "1"}},
     {"sql": COUNT + " WHERE age = 119", "spend": {"epsilon": "1/100"}},
     {"sql": "SELECT AVG(income) AS m, COUNT(*) AS n FROM people WHERE age > 200", "spend": {"epsilon": "1/2"}},
-    {"sql": "SELECT MEDIAN(age) AS a, MIN(income) AS low, MAX(income) AS high FROM people", "spend": {"epsilon": "1"}},
+    {"sql": "SELECT MEDIAN(age) AS a FROM people", "spend": {"epsilon": "1/2"}},
+    {"sql": "SELECT MAX(income) AS high FROM people", "spend": {"epsilon": "1/2"}},
     {"sql": "SELECT region, SUM(income) AS s FROM people GROUP BY region ORDER BY s DESC LIMIT 2", "error": 50_000},
     {"sql": "SELECT STDDEV(income) AS s FROM people", "spend": {"epsilon": "1"}, "nonnegative": True},
     {"sql": "SELECT income FROM people", "spend": {"epsilon": "1"}},
@@ -90,12 +91,11 @@ def test_what_is_free_is_the_same_to_the_last_byte(pair, verb):
         assert answers[0] == answers[1]
 
 
-def test_a_store_that_breaks_after_the_charge_says_one_constant_word(pair):
+def test_a_file_that_was_read_is_not_missed(pair):
     for server in pair:
         (server.house.folder / "people.csv").unlink()
-    body = {"sql": COUNT + " WHERE age < 99", "spend": {"epsilon": "1/10"}}
-    one, other = both(pair, body)
+    one, other = both(pair, {"sql": COUNT + " WHERE age < 99", "spend": {"epsilon": "1/10"}})
     assert one == other
-    assert "what it said is not shown" in one[2] and "failed" in one[2]
+    assert "done" in one[2]
     for server in pair:
         server.house.folder.joinpath("people.csv").write_text(rows())

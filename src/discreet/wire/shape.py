@@ -78,10 +78,10 @@ def level() -> JsonShape[float]:
     """Return the shape of a probability between 0 and 1."""
 
     def read(value: object, name: str) -> float:
-        found = float(read_number(value, name))
-        if not 0 < found < 1:
-            raise InvalidArgument(f"{name} must lie between 0 and 1, got {found}; try 0.95")
-        return found
+        exact = read_number(value, name)
+        if not 0 < exact < 1 or not 0 < float(exact) < 1:  # compared exactly first: a float may overflow
+            raise InvalidArgument(f"{name} must lie between 0 and 1; try 0.95")
+        return float(exact)
 
     return JsonShape(read, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]})
 
