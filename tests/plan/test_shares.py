@@ -128,7 +128,9 @@ class TestChoice:
             for route in routes(spend):
                 parts = divide(layout, even, laplace=isinstance(route, PureDP))
                 pieces = zip(layout.needs, split(route, parts), strict=True)
-                other = replace(plan, releases=tuple(release_of(need, piece) for need, piece in pieces))
+                made = tuple(release_of(need, piece) for need, piece in pieces)
+                uses = tuple((use.name, use.places) for use in layout.uses)
+                other = replace(plan, releases=made, uses=uses, recipes=tuple(use.recipe for use in layout.uses))
                 assert other.loss(even) >= plan.loss(even)
 
     def test_equal_questions_have_equal_plans(self):

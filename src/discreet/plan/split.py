@@ -59,7 +59,7 @@ def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
     >>> from discreet.plan.split import routes_under
     >>> book = dp.open_filter(dp.ApproxDP(1, "1e-6"), delta="5e-7")
     >>> [str(route) for route in routes_under(dp.ApproxDP(1, "1e-6"), book)]
-    ['ε = 1', 'μ = 0.228964']
+    ['ε = 1', 'μ = 0.229087']
 
     Refuses what `routes` refuses.
     """

@@ -96,7 +96,7 @@ def restate(amount: Measure, tail: Fraction, leak: Fraction = Fraction()) -> Mea
     >>> from fractions import Fraction
     >>> from discreet.privacy.filters.room import restate
     >>> round(float(restate(dp.GaussianDP("0.25"), Fraction(1, 10**6)).epsilon), 2)
-    1.1
+    1.06
     """
     match amount:
         case PureDP(epsilon=epsilon):

@@ -52,10 +52,16 @@ def _whole(
 
     The test for that is over both sides, so no planner can move it below the join or make an inner one of it.
     """
-    here, there = (
-        select_sql(["*", f"1 AS {mark}"], f"({side.sql}) AS t") for mark, side in (("lm", left), ("rm", right))
+    keys = [(f"lk{place}", f"rk{place}") for place in range(len(pairs))]  # columns: a constant cannot be joined on
+    here = select_sql(
+        ["*", "1 AS lm", *(f"{mine} AS {k}" for (mine, _), (k, _) in zip(pairs, keys, strict=True))],
+        f"({left.sql}) AS t",
     )
-    matched = " AND ".join(f"{mine} = {yours}" for mine, yours in pairs)
+    there = select_sql(
+        ["*", "1 AS rm", *(f"{yours} AS {k}" for (_, yours), (_, k) in zip(pairs, keys, strict=True))],
+        f"({right.sql}) AS t",
+    )
+    matched = " AND ".join(f"{mine} = {yours}" for mine, yours in keys)
     test = "COALESCE(lm, 0) = 1" if keep else "COALESCE(lm, 0) + COALESCE(rm, 0) = 2"
     sides = f"({here}) AS {left.letter} FULL JOIN ({there}) AS {right.letter}"
     return select_sql(cells, f"{sides} ON {matched}", f"WHERE {test}")
