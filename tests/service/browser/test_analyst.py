@@ -135,7 +135,7 @@ class TestDay:
         enter(page, town, town.analyst)
         page.get_by_role("link", name="archive").click()
         page.get_by_label("δ to spend").fill("1e-7")
-        expect(page.locator("#explained li.next")).to_contain_text("%")
+        expect(page.locator("#explained li.next")).to_contain_text("ε =")
         page.get_by_role("link", name="country").click()
         expect(page.get_by_label("ρ to spend")).to_be_visible()
         expect(page.locator("#explained li.next")).to_contain_text("ρ =")
