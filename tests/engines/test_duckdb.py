@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import csv
+import gc
 import gzip
 import signal
 import threading
@@ -16,6 +17,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -332,6 +334,32 @@ class TestRunning:
                 engine.interrupt()
                 time.sleep(0.05)
             assert "cancelled" in str(found[0])
+
+    def test_a_twin_needs_no_file_and_is_stopped_by_nobody_else(self, tmp_path):
+        """It answers from what the first engine read, goes on when that one is stopped, and keeps what it needs of it."""
+        file = tmp_path / "people.csv"
+        pa.csv.write_csv(pa.Table.from_pylist(ROWS), file)
+        engine = DuckDB({"people": str(file)})
+        wanted = engine.tally(TALLY)
+        file.unlink()
+        twin, found = engine.twin(), []
+
+        def run(engine):
+            try:
+                engine._fetch(LONG)
+            except EngineFailure as refusal:
+                found.append(refusal)
+
+        thread = threading.Thread(target=run, args=[engine])
+        thread.start()
+        while thread.is_alive():
+            assert twin.tally(TALLY) == wanted
+            engine.interrupt()
+            time.sleep(0.05)
+        assert "cancelled" in str(found[0])
+        del engine, thread
+        gc.collect()
+        assert twin.tally(TALLY) == wanted
 
     def test_control_c(self, monkeypatch):
         from discreet.engines import progress

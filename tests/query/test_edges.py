@@ -140,3 +140,10 @@ def test_what_is_exact_is_left_alone():
     assert rounded_test(Call(F.LESS, (Call(F.ADD, (Constant(1), Call(F.NEGATE, (X,)))), third)), grid).turned
     null = Call(F.LESS, (X, Constant(Fraction(1, 3))))
     assert evaluate(null, {"x": None}, grid) is None
+
+
+def test_a_declared_step_is_compared_exactly():
+    price = {"x": domain_of_column(dp.Real(0, 45, step=0.01))}
+    above = Call(F.LESS, (Constant(Fraction("19.999")), X))
+    assert evaluate(above, {"x": Fraction(20)}, price) is True
+    assert evaluate(Call(F.EQUAL, (X, Constant(Fraction("19.999")))), {"x": Fraction(20)}, price) is False

@@ -97,5 +97,3 @@ def test_a_file_that_was_read_is_not_missed(pair):
     one, other = both(pair, {"sql": COUNT + " WHERE age < 99", "spend": {"epsilon": "1/10"}})
     assert one == other
     assert "done" in one[2]
-    for server in pair:
-        server.house.folder.joinpath("people.csv").write_text(rows())

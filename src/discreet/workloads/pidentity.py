@@ -31,10 +31,14 @@ _MEMORY = 12
 _HEIGHT = 0.9
 _HALVINGS = 20
 _SMALL = 256
+_LARGE = 1e4
+"""Weights above are left out: the cells would count for nothing, and the difference that is the error loses its digits."""
 
 
 def identity_error(theta: Floats, times: _Times, diagonal: Floats) -> tuple[float, Floats]:
-    """Return tr(G(AᵀA)⁻¹) of a p-Identity strategy, and its gradient in Θ."""
+    """Return tr(G(AᵀA)⁻¹) of a p-Identity strategy, and its gradient in Θ; infinite for weights that are too large."""
+    if not theta.max(initial=0.0) <= _LARGE:
+        return math.inf, np.zeros_like(theta)
     stretch = 1 + theta.sum(axis=0)
     scaled = theta * stretch
     product = times(scaled)

@@ -174,9 +174,16 @@ class Real:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        step = None if self.step == default_step(self.low, self.high) else self.step
+        step = None if self.rounded else self.step
         options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
         return call("Real", self.low, self.high, step=step, **options, decimal=self.decimal)
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the step is the default one, on which decimals do not lie. A declared step is the steward's word that
+        values are multiples of it.
+        """
+        return self.step == default_step(self.low, self.high)
 
     @property
     def nulls(self) -> Nulls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -64,14 +65,14 @@ class DuckDB:
         threads: int | None = None,
         trusted: Collection[str] = (),
     ) -> None:
+        self._original: DuckDB | None = None
         self._progress, self._trusted = progress, frozenset(trusted)
-        self._lock = threading.Lock()
+        self._lock = self._reading = threading.Lock()
         self._held: dict[Schema, StoredTable] = {}
         self._limits = read_limits(memory, threads)
         self._workspace = open_workspace(self)
         self._shelf: TableShelf = self._open(tables)
-        self._connection = self._shelf.connection
-        self._store = SqlStore(DUCKDB, self._described, self._fetch)
+        self._answer_over(self._shelf.connection)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -101,7 +102,7 @@ class DuckDB:
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
-        with self._lock:
+        with self._reading:
             return self._shelf.columns(table)
 
     @property
@@ -110,7 +111,7 @@ class DuckDB:
 
         Tables whose schema was not given yet are not in it.
         """
-        with self._lock:
+        with self._reading:
             return self._shelf.report(tuple(self._held))
 
     @property
@@ -119,6 +120,16 @@ class DuckDB:
         public under replace neighbours, since it depends on what a record holds.
         """
         return self._shelf.dropped
+
+    def twin(self) -> DuckDB:
+        """Return an engine for another thread over the same tables, read once; stopping one stops no other.
+
+        Data frames and Arrow tables that are read in place belong to one connection: they have no twin.
+        """
+        other = copy.copy(self)
+        other._original, other._lock = self, threading.Lock()  # noqa: SLF001 the original keeps the folder of what was read
+        other._answer_over(self._connection.cursor())  # noqa: SLF001 of its own class
+        return other
 
     def interrupt(self) -> None:
         """Cancel the query that is running, from another thread."""
@@ -142,13 +153,19 @@ class DuckDB:
             show_progress(shelf.connection)
         return shelf
 
+    def _answer_over(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._store = SqlStore(DUCKDB, self._described, self._fetch)
+
     def _over(self, schemas: Iterator[Schema] | Sequence[Schema]) -> SqlStore:
         """Return a store over the tables that some schemas declare, each read as it says."""
         tables = {schema.name: self._stored(schema) for schema in schemas}
         return replace(self._store, table=tables.__getitem__)
 
     def _stored(self, schema: Schema) -> StoredTable:
-        with self._lock:
+        if (held := self._held.get(schema)) is not None:  # no wait for a question that runs
+            return held
+        with self._reading:
             if schema not in self._held:
                 try:
                     self._held[schema] = self._shelf.table(schema)

@@ -29,7 +29,7 @@ Scalar: TypeAlias = int | Fraction | str | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A number as whole steps: value = n·step, low ≤ n ≤ high; `rounded`: real values were rounded to these steps."""
+    """A number as whole steps: value = n·step, low ≤ n ≤ high; `rounded`: decimals were rounded to a binary grid."""
 
     step: Fraction
     low: int
@@ -90,8 +90,10 @@ def domain_of_column(column: Column) -> Domain:
     (Whole(step=Fraction(1, 1), low=0, high=120, keys=None), Texts(most=1, keys=('N', 'S')))
     """
     match column:
-        case Integer() | Real():
-            return Whole(column.step, *column.ends, rounded=isinstance(column, Real))
+        case Integer():
+            return Whole(column.step, *column.ends)
+        case Real():
+            return Whole(column.step, *column.ends, rounded=column.rounded)
         case Date():
             return Day(*column.ends)
         case Timestamp():

@@ -1,9 +1,10 @@
 """Decimals and real columns: a literal and the stored values it is compared with are rounded by one rule.
 
-A column `Real` holds whole steps of its grid: 0.1 is held as the step nearest to it, a little above or below. So in
-x ≥ 0.1 the literal, and in ⌊10·x⌋ every edge j/10, is rounded to the grid as the values were, halves to even; then the
-value 0.1 is at least 0.1, and in the bin that begins there. Exact grids are not touched: where a literal or all edges
-lie on the grid nothing changes, and only the bare column moves in steps, so only a·x + b with constants is treated so.
+A column `Real` without a declared step holds whole steps of a binary grid: 0.1 is held as the step nearest to it, a
+little above or below. So in x ≥ 0.1 the literal, and in ⌊10·x⌋ every edge j/10, is rounded to the grid as the values
+were, halves to even; then the value 0.1 is at least 0.1, and in the bin that begins there. Exact grids are not touched:
+values are multiples of a declared step, where a literal or all edges lie on the grid nothing changes, and only the bare
+column moves in steps, so only a·x + b with constants is treated so.
 
 For a > 0 and edges t(j) = (j − b)/(a·step) = (j·u − v)/d: n ≥ round(t) iff 2n + 1 > 2t, or 2n + 1 = 2t and n even. So
 the last j with n ≥ round(t(j)) is ⌊((2n + 1)·d + 2v − (n mod 2))/(2u)⌋: one division of whole numbers.

@@ -88,7 +88,8 @@ class DataSets:
         mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
         if name not in mine:
             opened = self._opened[name]
-            mine[name] = self._employ(opened.config.source, opened.schemas, opened.ledger, self._grid)
+            engine = _another(opened.shared.engine, opened.config.source)
+            mine[name] = self._employ(engine, opened.schemas, opened.ledger, self._grid)
             self._local.hired = mine
         return mine[name]
 
@@ -107,15 +108,19 @@ class DataSets:
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
-        return _Opened(config, schemas, ledger, self._employ(config.source, schemas, ledger))
+        return _Opened(config, schemas, ledger, self._employ(open_engine(config.source), schemas, ledger))
 
-    def _employ(self, source: DataSource, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:
-        """Open an engine and put a curator before it; one that runs questions answers on the grid."""
-        engine = open_engine(source)
+    def _employ(self, engine: Any, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:  # noqa: ANN401
+        """Put a curator before an engine; one that runs questions answers on the grid."""
         with self._lock:
             self._engines.append(engine)
         held = pace(engine, grid) if grid else engine
         return Hired(Curator(held, schemas, ledger, signer=self._signer), engine)
+
+
+def _another(engine: Any, source: DataSource) -> Any:  # noqa: ANN401
+    """Return an engine for one more thread: DuckDB's shares what was read, others connect anew."""
+    return engine.twin() if isinstance(engine, engines.DuckDB) else open_engine(source)
 
 
 def open_engine(source: DataSource) -> Any:  # noqa: ANN401
