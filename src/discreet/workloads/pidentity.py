@@ -32,7 +32,7 @@ _HEIGHT = 0.9
 _HALVINGS = 20
 _SMALL = 256
 _LARGE = 1e4
-"""Weights above are left out: the cells would count for nothing, and the difference that is the error loses its digits."""
+"""Larger weights are left out: cells would count for nothing, and the difference that is the error loses its digits."""
 
 
 def identity_error(theta: Floats, times: _Times, diagonal: Floats) -> tuple[float, Floats]:
@@ -83,7 +83,9 @@ def best_sums(start: Floats, times: _Times, diagonal: Floats, rounds: int) -> Fl
     """Return Θ ≥ 0 after some rounds of descent in its root, which keeps it from turning negative."""
 
     def loss(root: Floats) -> tuple[float, Floats]:
-        error, gradient = identity_error(root**2, times, diagonal)
+        with np.errstate(over="ignore"):  # a step may be far too long: it is halved then
+            theta = root**2
+        error, gradient = identity_error(theta, times, diagonal)
         return error, 2 * gradient * root
 
     root, memory = np.sqrt(start), _Descent()
