@@ -215,14 +215,14 @@ class Ledger:
         """Write all entries as lines of JSON to a new file, for `verify_export`; give their number."""
         return export_lines(self._store, path)
 
-    def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copy a SQLite ledger to a new file while it is in use.
+    def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
+        """Copy a SQLite ledger to a new file while it is in use; give the checkpoint of the copy.
 
         A copy is older than the ledger as soon as something is charged: putting it back forgets that. Keep a
         checkpoint, and verify against it after a restore. Refuses other stores: they have their own means, and
         `export` works for all.
         """
-        backup_file(self._store, path)
+        return backup_file(self._store, path)
 
     def close(self) -> None:
         """Let go of the store."""

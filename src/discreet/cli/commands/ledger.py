@@ -211,10 +211,5 @@ def backup(where: At, out: Annotated[Path, typer.Argument(help="A new file.")], 
     Example: discreet ledger backup people.ledger people-monday.ledger
     """
     with refusals(as_json=as_json), open_existing(where, "main") as ledger:
-        ledger.backup(out)
-        last = ledger.history(last=1)[0]
-        echo(
-            f"{out} ends with entry {last.number}:{last.hash}",
-            {"checkpoint": f"{last.number}:{last.hash}"},
-            as_json=as_json,
-        )
+        number, mark = ledger.backup(out)
+        echo(f"{out} ends with entry {number}:{mark}", {"checkpoint": f"{number}:{mark}"}, as_json=as_json)

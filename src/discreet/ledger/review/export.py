@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from ...errors import InvalidArgument, LedgerCorrupt
+from ..entry import read_line
 from ..stores.sqlite import LedgerInSqlite
 from ..stores.store import LedgerStore
 from .verdict import Checkpoint, Verdict
@@ -18,7 +19,7 @@ def export_lines(store: LedgerStore, path: str | os.PathLike[str]) -> int:
     """Write the lines to a new file, one entry each; the bodies of answers stay behind, their hashes go along."""
     end = store.read(()).number
     try:
-        with Path(path).open("x", encoding="ascii", newline="\n") as file:
+        with open(path, "x", encoding="ascii", newline="\n", opener=_for_its_owner) as file:
             for _, line, _ in store.lines(1, end):
                 file.write(f"{line}\n")
             file.flush()
@@ -26,6 +27,10 @@ def export_lines(store: LedgerStore, path: str | os.PathLike[str]) -> int:
     except OSError as problem:
         raise InvalidArgument(f"the lines cannot be written to {path}: {problem.strerror}; name a new file") from None
     return end
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def verify_export(
@@ -46,8 +51,9 @@ def verify_export(
     return verify_lines(text.splitlines(), progress, checkpoint)
 
 
-def backup_file(store: LedgerStore, path: str | os.PathLike[str]) -> None:
-    """Copy a SQLite ledger's file to a new place."""
+def backup_file(store: LedgerStore, path: str | os.PathLike[str]) -> Checkpoint:
+    """Copy a SQLite ledger's file to a new place; give where the copy ends."""
     if not isinstance(store, LedgerInSqlite):
         raise InvalidArgument("only a ledger in a file has a file to copy; `export` works for all")
-    store.backup(path)
+    last = read_line(store.backup(path))
+    return last.number, last.hash

@@ -18,7 +18,20 @@ from pathlib import Path
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
-from .sqlite_file import OLD_INDEX, OLD_LINE, check_file, connect, explain_errors, identity, make_file
+from .sqlite_file import (
+    OLD_INDEX,
+    OLD_LINE,
+    TABLES,
+    check_file,
+    connect,
+    drafted,
+    explain_errors,
+    identity,
+    log_of,
+    make_file,
+    place_file,
+)
+from .sqlite_guard import check_end, check_objects, note_end
 from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
 
 __all__ = ["LedgerInSqlite"]
@@ -34,21 +47,26 @@ _CHUNK = 1000
 _OPEN: weakref.WeakSet[LedgerInSqlite] = weakref.WeakSet()
 _FORK = threading.Lock()
 _STOPPED: list[LedgerInSqlite] = []
+_OPENING = threading.Lock()
+_ABANDONED: list[sqlite3.Connection] = []
 
 
 class LedgerInSqlite:
     """Keep lines in a file; one connection, opened when needed, behind a lock.
 
     SQLite's connections must not cross a fork, so every connection is closed before one and opened again after it.
+    `whole` is False for one who knows that entries were lost, and is about to say so in the chain.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, timeout: float) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, timeout: float, whole: bool = True) -> None:
         self.path = Path(path).absolute()
-        self._timeout = timeout
+        self._timeout, self._whole = timeout, whole
         self._lock = threading.RLock()
         self._held: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None
-        _OPEN.add(self)
+        self._files: tuple[object, object] = (None, None)
+        self._shape = -1
+        with _OPENING:
+            _OPEN.add(self)
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
         """Return what stands in the file, at one moment."""
@@ -66,8 +84,10 @@ class LedgerInSqlite:
             if page is not None:
                 connection.execute(OLD_INDEX)  # a file of 0.1.0 has none yet
                 _write(connection, page)
-                self._same_file()
-            return page
+                self._same_files()
+        if page is not None:
+            note_end(self.path, page.entry.number)
+        return page
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
         """Return the lines of a range, a thousand at a time."""
@@ -79,13 +99,19 @@ class LedgerInSqlite:
             yield from rows
             start = end + 1
 
-    def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copy the file as it stands at one moment to a new place, while others may go on writing."""
+    def backup(self, path: str | os.PathLike[str]) -> str:
+        """Copy the file as it stands at one moment to a new place, while others may go on writing; give its last line.
+
+        The copy is complete before it has its name, and only its owner may read it.
+        """
         place = Path(path).absolute()
-        if place.exists():
-            raise LedgerConflict(f"{place} exists already; name a new file for the copy")
-        with self._turn(None) as source, closing(sqlite3.connect(place, isolation_level=None)) as copy:
-            source.backup(copy)
+        with explain_errors(place), drafted(place) as draft:
+            with self._turn(None) as source, closing(sqlite3.connect(draft, isolation_level=None)) as copy:
+                source.backup(copy)
+                last = copy.execute(_LAST).fetchone()
+            if not place_file(draft, place):
+                raise LedgerConflict(f"{place} exists already; name a new file for the copy")
+            return str(last[1])
 
     def close(self) -> None:
         """Close the connection; it is opened again if it is needed."""
@@ -110,6 +136,7 @@ class LedgerInSqlite:
             try:
                 if begin is not None:
                     connection.execute(begin)
+                    self._check(connection)
                 yield connection
                 if begin is not None:
                     connection.execute("COMMIT")
@@ -122,15 +149,47 @@ class LedgerInSqlite:
 
     def _connection(self) -> sqlite3.Connection:
         if self._held is None:
-            check_file(self.path)
-            self._file = identity(self.path)
-            self._held = connect(self.path, self._timeout)
+            with _OPENING:
+                self._open()
+        if self._held is None:
+            raise LedgerConflict(f"the ledger {self.path} was closed by another thread; ask again")
         return self._held
 
-    def _same_file(self) -> None:
-        """Refuse to write to a file that is no longer the one at the path: what it holds would be forgotten."""
-        if identity(self.path) != self._file:
+    def _open(self) -> None:
+        """Open the file, after a look at it.
+
+        To close any handle of a file lets go of all locks that this process has on it, those of other connections too,
+        and whoever closes the file elsewhere would then take away the log that those write to. So we look only at a
+        file that nobody here has open.
+        """
+        file = identity(self.path)
+        if not any(store._held is not None and store._files[0] == file for store in tuple(_OPEN)):  # noqa: SLF001
+            check_file(self.path)
+        self._held, self._shape = connect(self.path, self._timeout), -1
+        self._files = (file, identity(log_of(self.path)))
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Look for what does not belong here, when a connection is new and when the tables were changed."""
+        shape = connection.execute("PRAGMA schema_version").fetchone()[0]
+        if shape == self._shape:
+            return
+        check_objects(connection, self.path, f"{TABLES};{OLD_INDEX}")
+        if self._shape == -1 and self._whole:
+            check_end(connection, self.path)
+        self._shape = shape
+
+    def _same_files(self) -> None:
+        """Refuse to write to files that are no longer those at the path: what they hold would be forgotten."""
+        if identity(self.path) != self._files[0]:
             raise LedgerCorrupt(f"{self.path} was removed or replaced while it was open; nothing was written")
+        if identity(log_of(self.path)) != self._files[1] and self._held is not None:
+            self._held.execute("ROLLBACK")
+            _ABANDONED.append(self._held)  # to close it would write an old log into a file that others have changed
+            self._held = None
+            raise LedgerCorrupt(
+                f"the log {log_of(self.path)} was removed or replaced while it was open; nothing was written. "
+                "End all programs that use this ledger, then verify it"
+            )
 
 
 def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, lookup: Lookup) -> Snapshot:
@@ -159,7 +218,9 @@ def _write(connection: sqlite3.Connection, page: Page) -> None:
 def _before_fork() -> None:
     """Wait until nobody is in a transaction, and close: a connection must not be seen by two processes."""
     _FORK.acquire()
-    for store in sorted(_OPEN, key=id):
+    with _OPENING:
+        stores = sorted(_OPEN, key=id)
+    for store in stores:
         store._lock.acquire()  # noqa: SLF001 its own file
         _STOPPED.append(store)
         store.close()

@@ -11,13 +11,25 @@ from pathlib import Path
 
 from ...errors import LedgerConflict, LedgerCorrupt
 
-__all__ = ["OLD_INDEX", "OLD_LINE", "check_file", "connect", "explain_errors", "identity", "make_file"]
+__all__ = [
+    "OLD_INDEX",
+    "OLD_LINE",
+    "TABLES",
+    "check_file",
+    "connect",
+    "drafted",
+    "explain_errors",
+    "identity",
+    "log_of",
+    "make_file",
+    "place_file",
+]
 
 APPLICATION = 0x44504C31
 """DPL1: `file` and SQLite tell a ledger from other databases by it."""
 VERSION = 1
 _MAGIC = b"SQLite format 3\0"
-_TABLES = """
+TABLES = """
 CREATE TABLE entry (number INTEGER PRIMARY KEY, line TEXT NOT NULL, body TEXT, key TEXT NOT NULL) STRICT;
 CREATE INDEX entry_key ON entry (key, number) WHERE key <> '';
 CREATE TABLE state (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -92,7 +104,7 @@ def check_file(path: Path) -> None:
 
     A log beside it may hold the missing pages (after a crash), so the length is only judged without one.
     """
-    log = Path(f"{path}-wal")
+    log = log_of(path)
     with path.open("rb") as file:
         head = file.read(100)
         size = os.fstat(file.fileno()).st_size
@@ -114,28 +126,49 @@ def identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def log_of(path: Path) -> Path:
+    """Return where SQLite keeps the newest entries of a file, until it moves them into the file."""
+    return Path(f"{path}-wal")
+
+
 def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
     """Make a complete file beside the path and link it there; False if there is one by now."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
-    try:
+    with drafted(path) as draft:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             _settle(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.executescript(f"BEGIN IMMEDIATE;{_TABLES};{OLD_INDEX};")
+            connection.executescript(f"BEGIN IMMEDIATE;{TABLES};{OLD_INDEX};")
             fill(connection)
             connection.execute("COMMIT")
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return False
-        _durable(path.parent)
-        return True
+        return place_file(draft, path)
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """Give an empty file beside a path, for its owner's eyes only; it goes again with its logs.
+
+    SQLite gives the log the rights of the file.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        yield draft
     finally:
         for rest in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.unlink(f"{draft}{rest}")
+
+
+def place_file(draft: Path, path: Path) -> bool:
+    """Give a complete file its name, durably; False if there is one of that name by now."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    _durable(path.parent)
+    return True
 
 
 def _durable(folder: Path) -> None:
