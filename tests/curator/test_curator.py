@@ -262,7 +262,8 @@ class TestAnInterruptedRun:
         slow.tally = overtaken
         assert asked.sql(COUNT, spend=dp.PureDP(1)) == found[0] and asked.spent() == dp.PureDP(1)
 
-    def test_may_end_well_where_another_process_gave_it_up(self):
+    def test_fails_where_another_process_has_told_of_its_failure(self):
+        """One charge pays for one end: a failure is told to all who ran it, or to nobody."""
         slow = Watched()
         asked = dp.Curator(slow, [PEOPLE], opened())
         tally, ledger = slow.tally, asked.ledger
@@ -272,9 +273,44 @@ class TestAnInterruptedRun:
             return tally(one)
 
         slow.tally = given_up
-        asked.sql(COUNT, spend=dp.PureDP(1))
-        assert ledger.spent() == dp.PureDP(1) and [e.kind for e in ledger.history()][1:] == ["charge", "fail", "answer"]
+        with pytest.raises(dp.EngineFailure, match="could not answer"):
+            asked.sql(COUNT, spend=dp.PureDP(1))
+        assert ledger.spent() == dp.PureDP(1) and [e.kind for e in ledger.history()][1:] == ["charge", "fail"]
         ledger.verify()
+
+    @pytest.mark.parametrize("problem", [RuntimeError, dp.Cancelled])
+    def test_gives_the_answer_that_another_process_has_stored_though_it_failed_here(self, problem):
+        slow = Watched()
+        asked = dp.Curator(slow, [PEOPLE], opened())
+        other = dp.Curator(dp.Memory(ROWS), [PEOPLE], asked.ledger, who="bob")
+        found = []
+
+        def overtaken(_):
+            found.append(other.sql(COUNT, spend=dp.PureDP(1)))
+            raise problem
+
+        slow.tally = overtaken
+        assert asked.sql(COUNT, spend=dp.PureDP(1)) == found[0] and asked.spent() == dp.PureDP(1)
+
+    def test_goes_on_where_one_who_was_not_charged_stops_asking(self):
+        slow = Watched()
+        asked = dp.Curator(slow, [PEOPLE], opened())
+        tally, stopped = slow.tally, Watched()
+
+        def stop(_):
+            raise dp.Cancelled
+
+        stopped.tally = stop
+        impatient = dp.Curator(stopped, [PEOPLE], asked.ledger, who="bob")
+
+        def beside(one):
+            with pytest.raises(dp.EngineFailure):
+                impatient.sql(COUNT, spend=dp.PureDP(1))
+            return tally(one)
+
+        slow.tally = beside
+        asked.sql(COUNT, spend=dp.PureDP(1))
+        assert [e.kind for e in asked.ledger.history()][1:] == ["charge", "answer"]
 
 
 class TestAStoredAnswerOfAnotherForm:

@@ -7,8 +7,9 @@
 
 Which of the three it is, the ledger decides in the transaction that would write the charge: one charge, whoever asks,
 from however many processes. So a crash may waste budget and never leaks. What is given is always what the ledger holds:
-if two processes ran the same charge, the first answer that was stored is the one that both give, and one draw of noise
-is all that goes out. A failure after the charge is one constant message, whatever happened, and the charge stays.
+if two processes ran the same charge, the first end that was noted is the one that both tell, be it an answer or a
+failure: one draw of noise is all that goes out, and nobody sees a failure beside an answer that one charge paid for. A
+failure after the charge is one constant message, whatever happened, and the charge stays.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from threading import Lock
 
 from ..arithmetic.canonical import digest
 from ..engines.base import failure
-from ..errors import DiscreetError
+from ..errors import Cancelled, DiscreetError
 from ..ledger import Entry, Ledger, clock, steps
 from ..ledger.clock import read_time
 from ..ledger.order import Order, Settlement
@@ -58,9 +59,11 @@ def pay(ledger: Ledger, order: Order, run: Callable[[], str], locks: Locks) -> t
             if found.body is not None:
                 return found.charge, found.body
             steps.passed("run:before")
-            body = _run(ledger, found.charge, run)
+            body = _run(ledger, found, run)
             steps.passed("run:after")
-            ledger.finish(found.charge, body)  # what is given is what the ledger then finds: the first that was stored
+            # What is given is what the ledger then finds: the first that was stored.
+            if body is not None and ledger.finish(found.charge, body).kind == "fail":
+                raise failure()
 
 
 def _settle(ledger: Ledger, order: Order) -> Settlement:
@@ -87,11 +90,15 @@ def _patience(charge: Entry) -> float:
     return PATIENCE - min(max(age, 0.0), PATIENCE)
 
 
-def _run(ledger: Ledger, charge: Entry, run: Callable[[], str]) -> str:
+def _run(ledger: Ledger, found: Settlement, run: Callable[[], str]) -> str | None:
+    """Return what was run; None if it failed here, but another process has stored the answer."""
     try:
         return run()
-    except Exception:  # noqa: BLE001 whatever it was may tell about the data
-        problem = failure()
+    except Exception as raised:  # noqa: BLE001 whatever it was may tell about the data
+        problem, stopped = failure(), isinstance(raised, Cancelled)
+    if stopped and not found.fresh:  # somebody else's charge: who stops asking does not end it for the others
+        raise problem
     with suppress(DiscreetError):  # the charge stays all the same; the message must not depend on why
-        ledger.fail(charge)
+        if ledger.fail(found.charge).kind == "answer":
+            return None
     raise problem

@@ -124,10 +124,10 @@ class Ledger:
         return found[0] if found else Settlement(_written(page), fresh=True)
 
     def finish(self, charge: Entry, body: str) -> Entry:
-        """Release: store the answer of a charge durably, and give its entry. The first answer wins.
+        """Release: store the answer of a charge durably, and give its entry. The first end wins.
 
-        If a charge has an answer already, nothing is written and the entry of that one is returned. The caller must
-        then give out *that* answer, `body(charge)`, and forget its own: one charge pays for one answer.
+        If a charge has ended already, nothing is written and the entry of that end is returned. The caller must then
+        give out *that* answer, `body(charge)`, or tell of the failure, and forget its own: one charge pays for one end.
 
         Refuses an entry that is no charge of this ledger.
         """
@@ -136,7 +136,10 @@ class Ledger:
         return self._close(charge, "answer", body)
 
     def fail(self, charge: Entry) -> Entry:
-        """Note that the run failed after the charge; the charge stays, since what a failure shows was paid for."""
+        """Note that the run failed after the charge; the charge stays, since what a failure shows was paid for.
+
+        If a charge has ended already, its end is returned: an answer is then to be given instead of the failure.
+        """
         return self._close(charge, "fail", None)
 
     def answer(self, key: str) -> tuple[Entry, str] | None:
@@ -263,7 +266,7 @@ class Ledger:
         return _written(page)
 
     def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:
-        """End a charge; the first answer wins, and a failure ends only what has no answer."""
+        """End a charge, once."""
         entry = Entry(
             0, kind, "", who=read_charge(charge).who, question=charge.question, key=charge.key, refers=charge.number
         )
@@ -274,7 +277,7 @@ class Ledger:
             if not any(known.hash == charge.hash for known, _ in entries):
                 raise InvalidArgument(f"entry {charge.number} is no charge of this ledger; give what `charge` returned")
             end = closing_of(charge.number, entries)
-            if end is not None and (end[0].kind == "answer" or kind == "fail"):
+            if end is not None:
                 ended.append(end[0])
                 return None
             hashed = entry if body is None else replace(entry, body_hash=digest(body))
