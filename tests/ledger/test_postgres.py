@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -58,6 +60,9 @@ class Server:
             "restart",
         ]
         subprocess.run([*become, *again], check=True, stdout=subprocess.DEVNULL, cwd=self.home)
+
+    def pid(self):
+        return int((Path(self.home) / "data" / "postmaster.pid").read_text().split()[0])
 
     def stop(self):
         subprocess.run([SETUP, "stop", self.home], check=True)
@@ -124,6 +129,48 @@ class TestALostConnection:
     def test_a_server_that_is_not_there(self):
         with pytest.raises(dp.LedgerConflict, match="out of reach"):
             dp.open_ledger("postgresql://nobody@127.0.0.1:1/none", dp.PureDP(1))
+
+
+class TestASilentServer:
+    """Paused, or its packets lost: a call ends, the ledger says so, and goes on when the server does."""
+
+    def test_a_call_ends_and_the_next_one_goes_on(self, own_server, name, monkeypatch):
+        with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name, wait=1) as ledger:
+            ledger.charge(TWENTIETH, who="ann", key="k")
+            paused = [ledger._store._connection().info.backend_pid, own_server.pid()]
+            for process in paused:
+                os.kill(process, signal.SIGSTOP)
+            try:
+                for call in (ledger.left, lambda: ledger.charge(TWENTIETH, who="ann"), ledger.verify):
+                    with pytest.raises(dp.LedgerConflict, match="out of reach"):
+                        call()
+            finally:
+                for process in paused:
+                    os.kill(process, signal.SIGCONT)
+            ledger.charge(TWENTIETH, who="ann")
+            assert ledger.verify().charges == 2
+
+    def test_a_commit_that_is_never_confirmed_is_told_as_in_doubt(self, own_server, name, monkeypatch):
+        from discreet.ledger import steps
+
+        with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name, wait=1) as ledger:
+            backend = ledger._store._connection().info.backend_pid
+            stop = lambda step: os.kill(backend, signal.SIGSTOP) if step == "charge:written" else None  # noqa: E731
+            monkeypatch.setattr(steps, "passed", stop)
+            try:
+                with pytest.raises(dp.LedgerConflict, match=r"ServerSilent.*may or may not stand, no answer went out"):
+                    ledger.charge(TWENTIETH, who="ann", key="k")
+            finally:
+                os.kill(backend, signal.SIGCONT)
+            monkeypatch.undo()
+            ledger.charge(TWENTIETH, who="ann", key="k2")
+            assert ledger.verify().charges in (1, 2)
+
+    def test_one_that_never_answers_is_given_up(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            where = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
+            with pytest.raises(dp.LedgerConflict, match="out of reach"):
+                dp.open_ledger(where, dp.PureDP(1), wait=1)
 
 
 class TestSomebodyElse:

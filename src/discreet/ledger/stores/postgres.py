@@ -21,6 +21,7 @@ from psycopg import errors as e
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
+from .postgres_line import Line, ServerSilent, open_line, within
 from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
 
 __all__ = ["LedgerInPostgres", "turn_of"]
@@ -57,6 +58,8 @@ INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
 ON CONFLICT (ledger, name) DO UPDATE SET text = excluded.text
 """
 _CHUNK = 1000
+_LONG = 600.0
+"""Seconds for what is done once for all ledgers of a database."""
 
 T = TypeVar("T")
 _OPEN: weakref.WeakSet[LedgerInPostgres] = weakref.WeakSet()
@@ -74,7 +77,7 @@ class LedgerInPostgres:
         self._dsn, self._name, self._timeout = dsn, name, timeout
         self._turn = turn_of(name)
         self._lock = threading.RLock()
-        self._held: psycopg.Connection | None = None
+        self._held: Line | None = None
         self._made = self._indexed = False
         _OPEN.add(self)
 
@@ -89,16 +92,17 @@ class LedgerInPostgres:
         """Decide and write in one transaction that holds the ledger's lock from its start."""
         with self._lock, explain_errors():
             if not self._again(self._tables):
-                self._again(self._make_tables)
-            self._again(self._index)
-            snapshot = self._again(lambda connection: self._locked(connection, names, lookup))
-            connection = self._connection()
+                self._again(self._make_tables, waits=_LONG)
+            self._again(self._index, waits=_LONG)
+            snapshot = self._again(lambda connection: self._locked(connection, names, lookup), waits=self._timeout)
+            line = self._line()
             try:
                 page = decide(snapshot)
                 if page is not None:
-                    self._write(connection, page)
+                    with within(line, line.silence):
+                        self._write(line.connection, page)
             finally:
-                self._leave(connection)
+                self._leave(line)
             return page
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
@@ -153,11 +157,12 @@ class LedgerInPostgres:
                 connection.execute(_PUT, (self._name, name, text))
             connection.execute("COMMIT")
 
-    def _leave(self, connection: psycopg.Connection) -> None:
+    def _leave(self, line: Line) -> None:
         """End a turn: whatever was not committed is undone, and a connection in doubt is dropped."""
         try:
-            if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                connection.execute("ROLLBACK")
+            if line.connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                with within(line, line.silence):
+                    line.connection.execute("ROLLBACK")
         except psycopg.Error:
             self.close()
 
@@ -180,35 +185,39 @@ class LedgerInPostgres:
         row = connection.execute(_INDEXED).fetchone()
         if row is None or not row[0]:
             with suppress(e.InsufficientPrivilege), connection.transaction():
+                connection.execute("SET LOCAL statement_timeout = 0")
                 connection.execute(_LOCK, (_MAKING,))
                 connection.execute(_INDEX)
         self._indexed = True
 
-    def _again(self, work: Callable[[psycopg.Connection], T]) -> T:
-        """Do what writes nothing of the ledger, once more if the connection turns out to be lost."""
-        connection = self._connection()
+    def _again(self, work: Callable[[psycopg.Connection], T], *, waits: float = 0.0) -> T:
+        """Do what writes nothing of the ledger, once more if the connection turns out to be lost.
+
+        `waits` are the seconds that it may take beside the silence that is put up with.
+        """
+        line = self._line()
         try:
-            return work(connection)
-        except psycopg.OperationalError:
-            if not connection.closed:
-                self._leave(connection)
+            with within(line, line.silence + waits):
+                return work(line.connection)
+        except psycopg.OperationalError as problem:
+            if not line.connection.closed:
+                self._leave(line)
                 raise
             self.close()
-            return work(self._connection())
+            if isinstance(problem, ServerSilent):
+                raise
+        line = self._line()
+        with within(line, line.silence + waits):
+            return work(line.connection)
+
+    def _line(self) -> Line:
+        if self._held is None or self._held.connection.closed:
+            self.close()
+            self._held = open_line(self._dsn, self._timeout)
+        return self._held
 
     def _connection(self) -> psycopg.Connection:
-        if self._held is None or self._held.closed:
-            connection = psycopg.connect(self._dsn, autocommit=True)
-            # First of all: whoever may create a function or an operator in a schema of the path could otherwise decide
-            # what a ledger reads. Every table is named with its schema.
-            connection.execute("SET search_path = pg_catalog, pg_temp")
-            wait = f"{int(1000 * self._timeout)}ms"
-            for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
-                connection.execute("SELECT set_config(%s, %s, false)", (setting, wait))
-            connection.execute("SET synchronous_commit = on")
-            connection.execute("SET jit = off")
-            self._held = connection
-        return self._held
+        return self._line().connection
 
 
 def turn_of(name: str) -> int:
