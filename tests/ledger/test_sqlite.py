@@ -51,8 +51,8 @@ class TestWhatIsNoLedger:
     def test_a_ledger_of_another_version_is_refused(self, file, ledger):
         ledger.close()
         with closing(sqlite3.connect(file)) as connection:
-            connection.execute("PRAGMA user_version = 2")
-        with pytest.raises(dp.LedgerCorrupt, match="version 2, this release reads 1"):
+            connection.execute("PRAGMA user_version = 3")
+        with pytest.raises(dp.LedgerCorrupt, match="version 3, this release reads up to 2"):
             dp.open_ledger(file)
 
     def test_a_ledger_without_its_tables_is_refused(self, file, ledger):

@@ -16,10 +16,25 @@ from __future__ import annotations
 from .charter import Charter
 from .entry import Entry
 from .ledger import Ledger
+from .life.imports import import_ledger
+from .life.move import move_ledger
+from .life.repair import repair_ledger
 from .open import open_ledger
 from .parts import Parts
 from .review.export import verify_export
 from .review.history import History
 from .review.verdict import Verdict
 
-__all__ = ["Charter", "Entry", "History", "Ledger", "Parts", "Verdict", "open_ledger", "verify_export"]
+__all__ = [
+    "Charter",
+    "Entry",
+    "History",
+    "Ledger",
+    "Parts",
+    "Verdict",
+    "import_ledger",
+    "move_ledger",
+    "open_ledger",
+    "repair_ledger",
+    "verify_export",
+]

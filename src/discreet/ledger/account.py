@@ -131,10 +131,12 @@ class Account:
         try:
             return self.after(filter, event, part)
         except BudgetExceeded:
-            full = Used(filter.capacity, filter.terms.delta, tuple(None for _ in self.common.added))
-            return replace(
-                self, near=event.neighbours, common=full, parts=tuple((name, full) for name, _ in self.parts)
-            )
+            return replace(self.filled(filter), near=event.neighbours)
+
+    def filled(self, filter: Filter) -> Account:  # noqa: A002 that is what it is
+        """Return the account with all of a filter spent, on every part."""
+        full = Used(filter.capacity, filter.terms.delta, tuple(None for _ in self.common.added))
+        return replace(self, common=full, parts=tuple((name, full) for name, _ in self.parts))
 
     def text(self) -> str:
         """Write the account as one text, exactly."""

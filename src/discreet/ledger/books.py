@@ -20,9 +20,9 @@ from .account import Account, fresh_account, read_account
 from .charter import OTHERS, Charter, read_charter
 from .entry import Entry
 from .parts import label
-from .stores.store import ALLOWANCES, EVERYONE, TERMS, account_name
+from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, account_name
 
-__all__ = ["Books", "Shares", "open_books", "read_books", "read_shares", "share_terms", "vouch"]
+__all__ = ["Books", "Shares", "open_books", "read_books", "read_event", "read_shares", "share_terms", "vouch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,9 @@ def share_terms(share: Filter | None) -> Json:
 
 
 def vouch(texts: Mapping[str, str]) -> str:
-    """Return the hash by which an entry vouches for the books after it: terms, allowances and everyone's account."""
-    return digest(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE])
+    """Return the hash by which an entry vouches for the books after it: terms, allowances, everyone's account, roll."""
+    roll = (texts[ROLL],) if ROLL in texts else ()
+    return digest(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], *roll)
 
 
 def open_books(terms: Charter, who: str) -> Books:

@@ -62,6 +62,7 @@ def stamp(time: datetime, last: str) -> str:
         return given
     if (read_time(last) - time).total_seconds() > SMALL_STEP:
         raise LedgerConflict(
-            f"the clock says {given}, but the last entry is of {last}; nothing was written. Set the clock right"
+            f"the clock says {given}, but the last entry is of {last}; nothing was written. Set the clock right; "
+            "if it was wrong when that entry was written, see `ledger repair`"
         )
     return last

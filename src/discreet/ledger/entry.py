@@ -18,7 +18,7 @@ from .clock import read_time
 
 __all__ = ["FORMAT", "Entry", "EntryKind", "read_line", "seal", "write_line"]
 
-EntryKind: TypeAlias = Literal["open", "charge", "answer", "fail", "allow"]
+EntryKind: TypeAlias = Literal["open", "charge", "answer", "fail", "allow", "close", "resume", "repair", "upgrade"]
 FORMAT = 1
 """Of a line; ledgers are kept for decades, so it changes only with a new number."""
 
@@ -27,8 +27,10 @@ FORMAT = 1
 class Entry:
     """One line, as it was written.
 
-    `terms` are those of an `open` and an `allow`; `event` is that of a `charge`; `refers` and `body_hash` belong to
-    what ends a charge, `answer` or `fail`; `books` is the digest of the accounts after this line.
+    `terms` are those of an `open` and an `allow`, and say where a `close` leads, where a `resume` comes from and what a
+    `repair` mends; an `upgrade` begins what later releases keep. `event` is of a `charge`; `refers` and `body_hash`
+    belong to what ends a charge, `answer` or `fail`; `books` is the digest of the accounts after this line. Kinds are
+    only ever added.
     """
 
     number: int

@@ -19,21 +19,31 @@ from ..privacy.filters.filter import Filter
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from . import steps
-from .account import count_for_part, window_of
+from .account import count_for_part
 from .books import Books, share_terms
 from .charter import OTHERS, Charter, allowance
 from .clock import stamp
 from .entry import Entry, EntryKind
 from .left import left_of, room_of, spent_of
+from .life.upgrade import upgrade_store
 from .names import read_text, read_who
-from .order import Order, Settlement, check_body, entry_of, find_answer, find_pending, lookup_of, read_charge
+from .order import (
+    Order,
+    Settlement,
+    entry_of,
+    find_standing,
+    lookup_of,
+    pending_charge,
+    read_charge,
+    stored_answer,
+)
 from .reading import closing_of, last_of, names_for, next_page, read_found
 from .recount import KnownSums
 from .review.export import backup_file, export_lines
 from .review.history import History, read_history
 from .review.verdict import Checkpoint, Verdict
 from .review.verify import Progress, verify_store
-from .stores.store import NOTHING, LedgerStore, Lookup, Page, Snapshot, step_of
+from .stores.store import NOTHING, ROLL, Decide, LedgerStore, Lookup, Page, Snapshot, step_of
 
 __all__ = ["Ledger"]
 
@@ -52,7 +62,7 @@ class Ledger:
 
     def __init__(self, store: LedgerStore, terms: Charter) -> None:
         self._store = store
-        self._sums = KnownSums()
+        self._sums, self._forward = KnownSums(), False
         self.terms = terms
 
     def price(self, event: Event, *, part: KeyValue | None = None) -> Measure:
@@ -117,10 +127,7 @@ class Ledger:
                 return None
             return next_page(snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry)
 
-        self._sums.prepare(self._store, entry.who)
-        steps.passed("charge:before")
-        page = self._store.append(names_for(entry.who), lookup_of(order), decide)
-        steps.passed("charge:after")
+        page = self._write(entry, lookup_of(order), decide)
         return found[0] if found else Settlement(_written(page), fresh=True)
 
     def finish(self, charge: Entry, body: str) -> Entry:
@@ -144,18 +151,11 @@ class Ledger:
 
     def answer(self, key: str) -> tuple[Entry, str] | None:
         """Return the stored answer of a key: the entry of its charge, and the body."""
-        entries = self._find(key)
-        charges = {entry.number: entry for entry, _ in entries if entry.kind == "charge"}
-        for entry, body in entries:
-            if entry.kind == "answer":
-                if entry.refers not in charges:
-                    raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
-                return charges[entry.refers], check_body(entry, body)
-        return None
+        return stored_answer(self._found(key))
 
     def body(self, charge: Entry) -> str | None:
         """Return the answer that was stored under a charge, if there is one."""
-        end = closing_of(read_charge(charge).number, self._find(charge.key))
+        end = closing_of(read_charge(charge).number, read_found(self._found(charge.key).found))
         return None if end is None else end[1]
 
     def pending(self, key: str, who: str) -> Entry | None:
@@ -164,13 +164,7 @@ class Ledger:
         Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out. A
         charge of an earlier window is left alone: what goes out now is paid for now.
         """
-        snapshot = self._store.read((), Lookup(read_text(key, "key")))
-        entries, window = read_found(snapshot.found), self.terms.window
-        for entry, _ in entries:
-            mine = entry.kind == "charge" and entry.who == who and closing_of(entry.number, entries) is None
-            if mine and window_of(entry.time, window) == window_of(stamp(snapshot.now, entry.time), window):
-                return entry
-        return None
+        return pending_charge(self._found(key), who, self.terms.window)
 
     def allow(self, who: str, budget: Measure | None) -> Entry:
         """Return somebody a new, a larger or a smaller allowance; None withdraws it. "*" is everyone who is not named.
@@ -214,9 +208,9 @@ class Ledger:
         """
         return verify_store(self._store, progress, checkpoint)
 
-    def export(self, path: str | os.PathLike[str]) -> int:
-        """Write all entries as lines of JSON to a new file, for `verify_export`; give their number."""
-        return export_lines(self._store, path)
+    def export(self, path: str | os.PathLike[str], *, answers: bool = False) -> int:
+        """Write all entries as lines of JSON to a new file, for `verify_export`, `import_ledger`; give their number."""
+        return export_lines(self._store, path, answers=answers)
 
     def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
         """Copy a SQLite ledger to a new file while it is in use; give the checkpoint of the copy.
@@ -240,7 +234,7 @@ class Ledger:
     def _standing(self, order: Order, snapshot: Snapshot) -> Settlement | None:
         books = self._sums.books(snapshot, read_who(order.who))
         books.shares.of(books.who, books.terms.filter)  # raises NotAllowed
-        return find_answer(order, snapshot) or find_pending(order, snapshot, self.terms.window)
+        return find_standing(order, snapshot, self.terms.window)
 
     def _placed(self, who: str | None, part: KeyValue | None) -> tuple[Books, str | None]:
         """Read the books of somebody, and how they name a part."""
@@ -258,12 +252,19 @@ class Ledger:
         def decide(snapshot: Snapshot) -> Page:
             return next_page(snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry)
 
+        return _written(self._write(entry, NOTHING, decide))
+
+    def _write(self, entry: Entry, lookup: Lookup, decide: Decide) -> Page | None:
+        """Let the store decide and write, in one turn; a ledger of an earlier release is brought forward first."""
+        if not self._forward:
+            upgrade_store(self._store)
+            self._forward = True
         self._sums.prepare(self._store, entry.who)
         step = step_of(entry)
         steps.passed(f"{step}:before")
-        page = self._store.append(names_for(entry.who), NOTHING, decide)
+        page = self._store.append(names_for(entry.who), lookup, decide)
         steps.passed(f"{step}:after")
-        return _written(page)
+        return page
 
     def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:
         """End a charge, once."""
@@ -283,20 +284,17 @@ class Ledger:
             hashed = entry if body is None else replace(entry, body_hash=digest(body))
             return next_page(snapshot, self._sums.books(snapshot, charge.who), last_of(snapshot), hashed, body)
 
-        step = step_of(entry)
-        steps.passed(f"{step}:before")
-        page = self._store.append(names_for(charge.who), Lookup(charge.key), decide)
-        steps.passed(f"{step}:after")
+        page = self._write(entry, Lookup(charge.key), decide)
         return ended[0] if ended else _written(page)
 
-    def _find(self, key: str) -> list[tuple[Entry, str | None]]:
-        return read_found(self._store.read((), Lookup(read_text(key, "key"))).found)
+    def _found(self, key: str) -> Snapshot:
+        return self._store.read((ROLL,), Lookup(read_text(key, "key")))
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
 
 
 def _written(page: Page | None) -> Entry:
-    if page is None:
+    if page is None or page.entry is None:
         raise LedgerCorrupt("the store wrote nothing; nothing was spent")
     return page.entry

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypedDict
 
 from ..arithmetic.rational import Number, positive, rational
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, LedgerConflict
 from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
@@ -20,11 +20,12 @@ from .ledger import Ledger
 from .names import read_who
 from .parts import Parts
 from .reading import books_at, last_of, names_for
+from .roll import whole_roll
 from .stores.memory import LedgerInMemory
 from .stores.sqlite import LedgerInSqlite
-from .stores.store import NOTHING, LedgerStore, Page, Snapshot, account_name
+from .stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot, account_name
 
-__all__ = ["open_ledger"]
+__all__ = ["open_ledger", "open_store"]
 
 _SERVER = re.compile(r"\s*(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)")
 WAIT = 60.0
@@ -80,7 +81,7 @@ def open_ledger(
         window=window,
         parts=parts,
     )
-    store = _store(where, read_who(name), float(positive(wait, "wait")))
+    store = open_store(where, read_who(name), float(positive(wait, "wait")))
     try:
         return Ledger(store, _terms(store, budget, wanted))
     except BaseException:
@@ -88,7 +89,11 @@ def open_ledger(
         raise
 
 
-def _store(where: object, name: str, wait: float) -> LedgerStore:
+def open_store(where: object, name: str, wait: float = WAIT) -> LedgerStore:
+    """Return the store at a place, whatever it holds.
+
+    Refuses what is no place.
+    """
     if not isinstance(where, str | os.PathLike) or not str(where) or "\0" in str(where):
         raise InvalidArgument('a ledger is opened at a path, at "postgresql://…" or at ":memory:"')
     if where == ":memory:":
@@ -104,13 +109,14 @@ def _store(where: object, name: str, wait: float) -> LedgerStore:
 
 def _terms(store: LedgerStore, budget: Measure | None, wanted: _Wanted) -> Charter:
     """Return the terms of the ledger that is there, or write those of a new one."""
-    names = names_for("nobody")
+    names = (*names_for("nobody"), DRAFT)
     found = store.read(names)
     if not found.number:
+        _no_draft(found)
         if budget is None:
             raise InvalidArgument("there is no ledger here yet; a new one needs a budget, such as PureDP(1)")
         terms = make_charter(budget, **wanted)
-        page = store.append(names, NOTHING, lambda there: None if there.number else first_page(terms, there))
+        page = store.append(names, NOTHING, lambda there: None if there.number else first_page(terms, _no_draft(there)))
         found = found if page is not None else store.read(names)
         if page is not None:
             return terms
@@ -119,9 +125,16 @@ def _terms(store: LedgerStore, budget: Measure | None, wanted: _Wanted) -> Chart
     return stored
 
 
+def _no_draft(snapshot: Snapshot) -> Snapshot:
+    """Refuse a place to which a ledger is about to be moved."""
+    if DRAFT in snapshot.texts:
+        raise LedgerConflict("a ledger is about to be moved here; end that by the same `ledger move`, or wait for it")
+    return snapshot
+
+
 def first_page(terms: Charter, snapshot: Snapshot) -> Page:
     """Return the page that opens a ledger."""
-    texts = open_books(terms, "nobody").texts()
+    texts = open_books(terms, "nobody").texts() | whole_roll({})
     del texts[account_name("nobody")]
     entry = Entry(1, "open", write_time(snapshot.now), terms=terms.to_json(), books=vouch(texts))
     return Page(seal(entry), texts)

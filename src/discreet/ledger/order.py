@@ -25,7 +25,8 @@ from .charter import Window
 from .clock import stamp
 from .entry import Entry
 from .names import read_text, read_who
-from .reading import closing_of, read_found
+from .reading import closed, closing_of, last_of, read_found
+from .roll import numbers
 from .stores.store import Lookup, Snapshot
 
 __all__ = [
@@ -36,8 +37,13 @@ __all__ = [
     "entry_of",
     "find_answer",
     "find_pending",
+    "find_standing",
+    "is_behind",
+    "is_present",
     "lookup_of",
+    "pending_charge",
     "read_charge",
+    "stored_answer",
 ]
 
 Fits = Callable[[Entry, str], bool]
@@ -92,6 +98,17 @@ def entry_of(order: Order) -> Entry:
     )
 
 
+def find_standing(order: Order, snapshot: Snapshot, window: Window | None) -> Settlement | None:
+    """Return what stands for an order: an answer, or a charge to run it under.
+
+    A closed ledger gives its answers and refuses the rest.
+    """
+    found, last = find_answer(order, snapshot), last_of(snapshot)
+    if found is None and last.kind == "close":
+        raise closed(last)
+    return found or find_pending(order, snapshot, window)
+
+
 def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
     """Return the stored answer to an order, the same one for ever.
 
@@ -102,7 +119,7 @@ def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
     """
     found: list[tuple[tuple[bool, bool, int], Settlement]] = []
     for charge, end in _charges(read_found(snapshot.found)):
-        if end is None or end[0].kind != "answer":
+        if end is None or end[0].kind != "answer" or is_behind(end, snapshot):
             continue
         body, own = check_body(*end), charge.key == order.key
         if own or (order.fits is not None and order.fits(charge, body)):
@@ -120,9 +137,45 @@ def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Set
     wanted = canonical_json([to_json(order.event), order.part])
     for charge, end in _charges(read_found(snapshot.found)):
         same = end is None and canonical_json([charge.event, charge.part]) == wanted
-        if same and window_of(charge.time, window) == window_of(stamp(snapshot.now, charge.time), window):
+        if same and is_present(charge, snapshot, window):
             return Settlement(charge)
     return None
+
+
+def stored_answer(snapshot: Snapshot) -> tuple[Entry, str] | None:
+    """Return the first answer among the lines of a key, with its charge.
+
+    Refuses an answer that is not the one that its entry vouches for.
+    """
+    entries = read_found(snapshot.found)
+    charges = {entry.number: entry for entry, _ in entries if entry.kind == "charge"}
+    for entry, body in entries:
+        if entry.kind == "answer" and not is_behind((entry, body), snapshot):
+            if entry.refers not in charges:
+                raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
+            return charges[entry.refers], check_body(entry, body)
+    return None
+
+
+def pending_charge(snapshot: Snapshot, who: str, window: Window | None) -> Entry | None:
+    """Return a charge of somebody among the lines of a key that has not ended, in the present window."""
+    for charge, end in _charges(read_found(snapshot.found)):
+        if end is None and charge.who == who and is_present(charge, snapshot, window):
+            return charge
+    return None
+
+
+def is_behind(answer: tuple[Entry, str | None], snapshot: Snapshot) -> bool:
+    """Return whether an answer stayed behind when the ledger was imported from an export without answers."""
+    return answer[1] is None and answer[0].number <= numbers(snapshot.texts)[1]
+
+
+def is_present(charge: Entry, snapshot: Snapshot, window: Window | None) -> bool:
+    """Return whether a charge counts in the present window; after a repair of the clock nobody knows of older ones."""
+    if window is None:
+        return True
+    now = stamp(snapshot.now, last_of(snapshot).time)
+    return charge.number > numbers(snapshot.texts)[0] and window_of(charge.time, window) == window_of(now, window)
 
 
 def _charges(

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..errors import LedgerCorrupt
+from ..errors import LedgerConflict, LedgerCorrupt
 from .books import Books, read_books, vouch
 from .clock import stamp
 from .entry import Entry, read_line, seal
-from .stores.store import ALLOWANCES, EVERYONE, TERMS, Page, Snapshot, account_name
+from .roll import changed_roll, check_roll, page_name
+from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, Page, Snapshot, account_name
 
-__all__ = ["books_at", "closing_of", "last_of", "names_for", "next_page", "read_found"]
+__all__ = ["books_at", "closed", "closing_of", "last_of", "names_for", "next_page", "read_found"]
 
 
 def names_for(who: str) -> tuple[str, ...]:
     """Name the texts that a decision about somebody needs."""
-    return TERMS, ALLOWANCES, EVERYONE, account_name(who)
+    return TERMS, ALLOWANCES, EVERYONE, account_name(who), ROLL, page_name(who)
 
 
 def last_of(snapshot: Snapshot) -> Entry:
@@ -46,7 +47,16 @@ def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:
         raise LedgerCorrupt(
             f"the books are not those after entry {last.number}: they were changed, or entries were lost"
         )
+    check_roll(texts, who)
     return books
+
+
+def closed(last: Entry) -> LedgerConflict:
+    """Return the refusal of a ledger that goes on elsewhere."""
+    place = "" if last.terms is None else f" It goes on as {last.terms.get('to')}."
+    return LedgerConflict(
+        f"this ledger was closed for good on {last.time[:10]}; nothing was spent.{place} Use that one"
+    )
 
 
 def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body: str | None = None) -> Page:
@@ -54,6 +64,8 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
 
     Raises what the books raise for an entry that they do not grant.
     """
+    if last.kind == "close":
+        raise closed(last)
     number = last.number + 1
     key = entry.key or (f"#{number}" if entry.kind == "charge" else "")
     placed = replace(entry, number=number, time=stamp(snapshot.now, last.time), key=key, previous=last.hash)
@@ -62,7 +74,9 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
     if after.shares is not books.shares:
         changed[ALLOWANCES] = after.shares.text()
     if after.everyone is not books.everyone:
-        changed |= {EVERYONE: after.everyone.text(), account_name(books.who): after.own.text()}
+        own = after.own.text()
+        changed |= {EVERYONE: after.everyone.text(), account_name(books.who): own}
+        changed |= changed_roll(snapshot.texts, books.who, own) if ROLL in snapshot.texts else {}
     return Page(seal(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
 
 

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
+from ...arithmetic.canonical import canonical_json
 from ...errors import InvalidArgument, LedgerCorrupt
 from ..entry import read_line
 from ..stores.sqlite import LedgerInSqlite
 from ..stores.store import LedgerStore
 from .verdict import Checkpoint, Verdict
-from .verify import Progress, verify_lines
+from .verify import Progress, verdict_of, walk_lines
 
-__all__ = ["backup_file", "export_lines", "verify_export"]
+__all__ = ["backup_file", "export_lines", "read_export", "verify_export"]
 
 
-def export_lines(store: LedgerStore, path: str | os.PathLike[str]) -> int:
-    """Write the lines to a new file, one entry each; the bodies of answers stay behind, their hashes go along."""
+_ANSWER = '{"answer":'
+
+
+def export_lines(store: LedgerStore, path: str | os.PathLike[str], *, answers: bool = False) -> int:
+    """Write the lines to a new file, one entry each; give their number.
+
+    The hashes of answers always go along; the answers themselves only if they are asked for, each as a line of its own
+    after that of its entry.
+    """
     end = store.read(()).number
     try:
         with open(path, "x", encoding="ascii", newline="\n", opener=_for_its_owner) as file:
-            for _, line, _ in store.lines(1, end):
+            for _, line, body in store.lines(1, end):
                 file.write(f"{line}\n")
+                if answers and body is not None:
+                    file.write(f"{canonical_json({'answer': body})}\n")
             file.flush()
             os.fsync(file.fileno())
     except OSError as problem:
@@ -40,6 +51,14 @@ def verify_export(
 
     Raises LedgerCorrupt, saying which entry; refuses a file that cannot be read.
     """
+    return verdict_of(walk_lines(read_export(path), progress, checkpoint))
+
+
+def read_export(path: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
+    """Read lines that were exported, each with its answer if that went along.
+
+    Refuses a file that cannot be read or holds something else.
+    """
     try:
         text = Path(path).read_text(encoding="ascii")
     except OSError as problem:
@@ -48,7 +67,23 @@ def verify_export(
         raise LedgerCorrupt(f"{path} holds something else than lines of a ledger") from None
     if text and not text.endswith("\n"):
         raise LedgerCorrupt(f"{path} ends in the middle of a line: it is torn")
-    return verify_lines(text.splitlines(), progress, checkpoint)
+    found: list[tuple[str, str | None]] = []
+    for line in text.splitlines():
+        if found and line.startswith(_ANSWER):
+            found[-1] = (found[-1][0], _answer(line))
+        else:
+            found.append((line, None))
+    return found
+
+
+def _answer(line: str) -> str:
+    try:
+        body = json.loads(line)["answer"]
+    except (ValueError, KeyError, TypeError):
+        body = None
+    if not isinstance(body, str):
+        raise LedgerCorrupt("a line is no answer of a ledger: it was torn, or written by something else")
+    return body
 
 
 def backup_file(store: LedgerStore, path: str | os.PathLike[str]) -> Checkpoint:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from ...errors import InvalidArgument, LedgerCorrupt
 from ..account import Account, Used, read_account
 from ..left import spent_of, spent_share
 from ..reading import books_at, last_of
-from ..stores.store import LedgerStore, Snapshot, account_name
+from ..roll import numbers, whole_roll
+from ..stores.store import ROLL, LedgerStore, Snapshot, account_name
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk
 
-__all__ = ["Progress", "verify_lines", "verify_store"]
+__all__ = ["Progress", "verdict_of", "verify_lines", "verify_store", "walk_lines", "walk_store"]
 
 Progress = Callable[[int, int], object]
 _EVERY = 1000
@@ -21,21 +22,32 @@ _EVERY = 1000
 
 def verify_store(store: LedgerStore, progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
     """Verify what a store keeps, up to the entry that is the last one when it begins."""
+    return verdict_of(walk_store(store, progress, checkpoint))
+
+
+def walk_store(store: LedgerStore, progress: Progress | None = None, checkpoint: Checkpoint | None = None) -> Walk:
+    """Walk what a store keeps and compare it with the books; give where the walk ended."""
     end = store.read(None)
     last_of(end)
     walk = Walk()
     lines = ((line, body) for _, line, body in store.lines(1, end.number))
     _follow(walk, lines, end.number, progress, checkpoint, bodies=True)
     _compare(walk, end)
-    return _verdict(walk)
+    return walk
 
 
 def verify_lines(lines: Iterable[str], progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
     """Verify lines that were exported, without the store they come from."""
-    listed = list(lines)
+    return verdict_of(walk_lines([(line, None) for line in lines], progress, checkpoint))
+
+
+def walk_lines(
+    lines: Sequence[tuple[str, str | None]], progress: Progress | None = None, checkpoint: Checkpoint | None = None
+) -> Walk:
+    """Walk lines that were exported, with those answers that went along; give where the walk ended."""
     walk = Walk()
-    _follow(walk, ((line, None) for line in listed), len(listed), progress, checkpoint, bodies=False)
-    return _verdict(walk)
+    _follow(walk, lines, len(lines), progress, checkpoint, bodies=False)
+    return walk
 
 
 def _follow(
@@ -49,11 +61,13 @@ def _follow(
 ) -> None:
     _check_checkpoint(checkpoint)
     for line, body in lines:
-        entry = walk.step(line, body, bodies=bodies)
+        entry = walk.step(line, body, bodies=bodies or body is not None)
         if checkpoint is not None and entry.number == checkpoint[0] and entry.hash != checkpoint[1]:
             raise LedgerCorrupt(f"entry {entry.number} is not the one of the checkpoint: the ledger was written anew")
         if progress is not None and (entry.number % _EVERY == 0 or entry.number == end):
             progress(entry.number, end)
+    if walk.bare:
+        raise LedgerCorrupt(f"entry {min(walk.bare)} has lost its answer")
     number = 0 if walk.last is None else walk.last.number
     if number != end:
         raise LedgerCorrupt(f"entries {number + 1} to {end} are missing")
@@ -90,6 +104,20 @@ def _compare(walk: Walk, end: Snapshot) -> None:
         if account != kept[who] and (walk.exact or not _covered(account, kept[who])):
             whose = f"the account of {who}" if who else "the account of everyone"
             raise LedgerCorrupt(f"{whose} in the books is not what the chain adds up to")
+    _compare_rolls(walk, end)
+
+
+def _compare_rolls(walk: Walk, end: Snapshot) -> None:
+    """Compare the roll with the accounts that the store keeps."""
+    accounts = {
+        name.removeprefix(account_name("")): text
+        for name, text in end.texts.items()
+        if name.startswith(account_name(""))
+    }
+    kept = {name: text for name, text in end.texts.items() if name == ROLL or name.startswith(f"{ROLL}:")}
+    wanted = {} if walk.roll is None else whole_roll(accounts, *numbers(walk.roll))
+    if kept != wanted:
+        raise LedgerCorrupt("the roll of people in the books is not that of their accounts")
 
 
 def _covered(added: Account, kept: Account) -> bool:
@@ -106,7 +134,8 @@ def _at_most(added: Used, kept: Used) -> bool:
     return sums and all(a <= k * SLACK for a, k in [*amounts, (added.leaked, kept.leaked)])
 
 
-def _verdict(walk: Walk) -> Verdict:
+def verdict_of(walk: Walk) -> Verdict:
+    """Return what a walk has found."""
     books = walk.books("")
     if walk.last is None:
         raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")

@@ -11,11 +11,14 @@ from fractions import Fraction
 
 from ...arithmetic.canonical import canonical_json, digest
 from ...errors import BudgetExceeded, DiscreetError, LedgerCorrupt
-from ..account import Account, fresh_account
+from ...privacy.events.json import Json
+from ..account import Account, fresh_account, window_of
 from ..books import Books, Shares, open_books, vouch
 from ..charter import Charter, read_charter
-from ..entry import Entry, read_line, write_line
-from ..stores.store import EVERYONE
+from ..entry import Entry, EntryKind, read_line, seal, write_line
+from ..roll import changed_roll, numbers, whole_roll
+from ..stores.store import EVERYONE, account_name
+from .mend import Made, mended
 
 __all__ = ["SLACK", "Walk"]
 
@@ -36,6 +39,11 @@ class Walk:
     answered: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
     exact: bool = True
+    roll: dict[str, str] | None = None
+    made: list[Made] = field(default_factory=list)
+    """The charges, where there are windows: a repair of the clock counts some of them anew."""
+    bare: set[int] = field(default_factory=set)
+    """The answers whose bodies are not here."""
 
     def step(self, line: str, body: str | None, *, bodies: bool) -> Entry:
         """Check the next line and take it into the accounts.
@@ -49,15 +57,36 @@ class Walk:
             raise LedgerCorrupt(f"entry {number}: {problem}") from None
         self._in_chain(entry, number, line)
         if bodies:
-            _check_body(entry, body)
+            self._bodied(entry, body)
         self._ends(entry)
         books = self._opened(entry) if number == 1 else self._priced(entry)
         self.terms, self.shares, self.everyone = books.terms, books.shares, books.everyone
         if entry.kind == "charge":
-            self.owners[entry.who] = books.own
-        self.exact = self.exact and entry.books in _vouched(books)
+            self._charged(entry, books)
+        if entry.kind == "repair":
+            self.everyone, self.owners, self.made = mended(books, self.owners, self.made, entry)
+        if entry.kind in ("open", "repair", "resume", "upgrade"):
+            self._enrol(entry)
+        self.exact = self.exact and entry.books in self._vouched()
         self.last = entry
         return entry
+
+    def write(self, kind: EntryKind, time: str, terms: Json) -> Entry:
+        """Take in the next entry of a kind that costs nothing, as this release writes it, and return it."""
+        if self.last is None:
+            raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")
+        entry = Entry(self.last.number + 1, kind, time, terms=terms, previous=self.last.hash)
+        if kind == "repair":
+            self.everyone, self.owners, self.made = mended(self.books(""), self.owners, self.made, entry)
+        self._enrol(entry)
+        self.last = seal(replace(entry, books=vouch(self.texts())))
+        return self.last
+
+    def texts(self) -> dict[str, str]:
+        """Return all texts that a store keeps beside the lines, with a roll."""
+        accounts = {who: account.text() for who, account in self.owners.items()}
+        roll = whole_roll(accounts) if self.roll is None else self.roll
+        return self._common() | {account_name(who): text for who, text in accounts.items()} | roll
 
     def books(self, who: str) -> Books:
         """Return the books of somebody as they stand."""
@@ -76,8 +105,47 @@ class Walk:
         before = self.last
         if entry.previous != ("" if before is None else before.hash):
             raise LedgerCorrupt(f"entry {number} does not follow the one before it: its hash is another")
-        if before is not None and entry.time < before.time:
+        if before is not None and entry.time < before.time and entry.kind != "repair":
             raise LedgerCorrupt(f"entry {number} is earlier than the one before it")
+        if before is not None and before.kind == "close" and entry.kind != "resume":
+            raise LedgerCorrupt(f"entry {number} was written after the ledger was closed")
+
+    def _bodied(self, entry: Entry, body: str | None) -> None:
+        """Check an answer against its hash; note one that is not here, unless it stayed behind with an export."""
+        if entry.kind == "answer" and body is None:
+            self.bare.add(entry.number)
+        elif entry.body_hash != (None if body is None else digest(body)):
+            raise LedgerCorrupt(f"entry {entry.number} has another answer than the one that was stored")
+        if _leaves_answers(entry):
+            self.bare.clear()
+
+    def _charged(self, entry: Entry, books: Books) -> None:
+        self.owners[entry.who] = books.own
+        if books.terms.window is not None:
+            self.made.append(Made(window_of(entry.time, books.terms.window), entry))
+        if self.roll is not None:
+            self.roll |= changed_roll(self.roll, entry.who, books.own.text())
+
+    def _enrol(self, entry: Entry) -> None:
+        """Begin the roll of people where the ledger does, and write it anew after a repair."""
+        repair, behind = numbers(self.roll or {})
+        repair = entry.number if entry.kind == "repair" else repair
+        behind = entry.number if _leaves_answers(entry) else behind
+        roll = whole_roll({who: account.text() for who, account in self.owners.items()}, repair, behind)
+        begun = entry.kind != "open" or entry.books == vouch(self._common() | roll)
+        self.roll = roll if self.roll is not None or begun else None
+
+    def _common(self) -> dict[str, str]:
+        texts = self.books("").texts()
+        del texts[account_name("")]
+        return texts
+
+    def _vouched(self) -> tuple[str, ...]:
+        """Return what an entry may vouch for: the books, or those of 0.1.0, without a roll and without sums of ε."""
+        texts = self._common()
+        if self.roll is not None:
+            return (vouch(texts | self.roll),)
+        return vouch(texts), vouch(texts | {EVERYONE: self.books("").everyone.without_sums().text()})
 
     def _opened(self, entry: Entry) -> Books:
         return open_books(read_charter(canonical_json(entry.terms)), "")
@@ -124,14 +192,6 @@ class Walk:
         ended.add(entry.refers)
 
 
-def _vouched(books: Books) -> tuple[str, str]:
-    """Return what an entry may vouch for: the books, or the books as release 0.1.0 kept them, without sums of ε."""
-    texts = books.texts()
-    return vouch(texts), vouch(texts | {EVERYONE: books.everyone.without_sums().text()})
-
-
-def _check_body(entry: Entry, body: str | None) -> None:
-    if entry.kind == "answer" and body is None:
-        raise LedgerCorrupt(f"entry {entry.number} has lost its answer")
-    if entry.body_hash != (None if body is None else digest(body)):
-        raise LedgerCorrupt(f"entry {entry.number} has another answer than the one that was stored")
+def _leaves_answers(entry: Entry) -> bool:
+    """Return whether the ledger goes on here without the answers that were stored before."""
+    return entry.kind == "resume" and entry.terms is not None and entry.terms.get("answers") is False

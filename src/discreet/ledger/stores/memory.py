@@ -37,16 +37,18 @@ class LedgerInMemory:
             last = self._lines[-1][0] if self._lines else ""
             return Snapshot(len(self._lines), clock.now(), last, texts, found)
 
-    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write while nobody else can."""
         self._at_home()
         with self._lock:
             page = decide(self.read(names, lookup))
             if page is not None:
-                steps.passed(f"{step_of(page.entry)}:written")
-                for place in _looks(page.entry):
-                    self._places.setdefault(place, []).append(len(self._lines))
-                self._lines.append((write_line(page.entry), page.body))
+                if page.entry is not None:
+                    steps.passed(f"{step_of(page.entry)}:written")
+                for entry, body in list(page.entries):
+                    for place in _looks(entry):
+                        self._places.setdefault(place, []).append(len(self._lines))
+                    self._lines.append((write_line(entry), body))
                 self._texts.update(page.texts)
             return page
 

@@ -88,7 +88,7 @@ class LedgerInPostgres:
                 return Snapshot(0, clock.now())
             return self._again(lambda connection: self._seen(connection, names, lookup))
 
-    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the ledger's lock from its start."""
         with self._lock, explain_errors():
             if not self._again(self._tables):
@@ -99,7 +99,7 @@ class LedgerInPostgres:
             try:
                 page = decide(snapshot)
                 if page is not None:
-                    with within(line, line.silence):
+                    with within(line, line.silence + (_LONG if page.before else 0)):
                         self._write(line.connection, page)
             finally:
                 self._leave(line)
@@ -127,7 +127,7 @@ class LedgerInPostgres:
             connection.execute("COMMIT")
         return _snapshot(*parts)
 
-    def _locked(self, connection: psycopg.Connection, names: Sequence[str], lookup: Lookup) -> Snapshot:
+    def _locked(self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup) -> Snapshot:
         """Begin a turn: wait for the ledger's lock, then read what stands there; one round trip."""
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -149,10 +149,10 @@ class LedgerInPostgres:
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
         """Write and commit in one round trip; until then the server undoes the turn of one who stalls or dies."""
-        entry = page.entry
-        steps.passed(f"{step_of(entry)}:written")
+        steps.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
         with connection.pipeline():
-            connection.execute(_ADD, (self._name, entry.number, write_line(entry), page.body, entry.key))
+            for entry, body in page.entries:
+                connection.execute(_ADD, (self._name, entry.number, write_line(entry), body, entry.key))
             for name, text in page.texts.items():
                 connection.execute(_PUT, (self._name, name, text))
             connection.execute("COMMIT")

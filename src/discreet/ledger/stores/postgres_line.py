@@ -1,9 +1,9 @@
 """The line to a server: how it is opened, and after which silence it is given up.
 
-A server that is paused, or whose packets are lost, says nothing at all, and a socket waits for ever. So every call has a
-time of its own: when it is over, the socket is shut from this side, and whoever waits on it is told that it is lost. The
-operating system looks for a lost machine too (keepalives), but not on a socket of this machine, and not for a process
-that is paused.
+A server that is paused, or whose packets are lost, says nothing at all, and a socket waits for ever. So every call has
+a time of its own: when it is over, the socket is shut from this side, and whoever waits on it is told that it is lost.
+The operating system looks for a lost machine too (keepalives), but not on a socket of this machine, and not for a
+process that is paused.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from .sqlite_file import (
     OLD_INDEX,
     OLD_LINE,
     TABLES,
+    VERSION,
     check_file,
     connect,
     drafted,
@@ -31,7 +32,7 @@ from .sqlite_file import (
     make_file,
     place_file,
 )
-from .sqlite_guard import check_end, check_objects, note_end
+from .sqlite_guard import check_end, check_objects, note_end, noted_end
 from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
 
 __all__ = ["LedgerInSqlite"]
@@ -64,7 +65,7 @@ class LedgerInSqlite:
         self._lock = threading.RLock()
         self._held: sqlite3.Connection | None = None
         self._files: tuple[object, object] = (None, None)
-        self._shape = -1
+        self._shape, self._noted = -1, 0
         with _OPENING:
             _OPEN.add(self)
 
@@ -75,7 +76,7 @@ class LedgerInSqlite:
         with self._turn("BEGIN") as connection:
             return _snapshot(connection, names, lookup)
 
-    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the write lock from its start."""
         if not self.path.exists() and (made := self._make(decide)) is not None:
             return made
@@ -85,7 +86,7 @@ class LedgerInSqlite:
                 connection.execute(OLD_INDEX)  # a file of 0.1.0 has none yet
                 _write(connection, page)
                 self._same_files()
-        if page is not None:
+        if page is not None and page.entry is not None:
             note_end(self.path, page.entry.number)
         return page
 
@@ -165,6 +166,7 @@ class LedgerInSqlite:
         file = identity(self.path)
         if not any(store._held is not None and store._files[0] == file for store in tuple(_OPEN)):  # noqa: SLF001
             check_file(self.path)
+        self._noted = noted_end(self.path) if self._whole else 0
         self._held, self._shape = connect(self.path, self._timeout), -1
         self._files = (file, identity(log_of(self.path)))
 
@@ -174,8 +176,8 @@ class LedgerInSqlite:
         if shape == self._shape:
             return
         check_objects(connection, self.path, f"{TABLES};{OLD_INDEX}")
-        if self._shape == -1 and self._whole:
-            check_end(connection, self.path)
+        if self._shape == -1:
+            check_end(connection, self.path, self._noted)
         self._shape = shape
 
     def _same_files(self) -> None:
@@ -206,13 +208,12 @@ def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, looku
 
 
 def _write(connection: sqlite3.Connection, page: Page) -> None:
-    entry = page.entry
-    connection.execute(
-        "INSERT INTO entry (number, line, body, key) VALUES (?, ?, ?, ?)",
-        (entry.number, write_line(entry), page.body, entry.key),
-    )
+    rows = ((entry.number, write_line(entry), body, entry.key) for entry, body in page.entries)
+    connection.executemany("INSERT INTO entry (number, line, body, key) VALUES (?, ?, ?, ?)", rows)
     connection.executemany(_PUT, page.texts.items())
-    steps.passed(f"{step_of(entry)}:written")
+    if page.entry is not None and page.entry.kind in ("repair", "resume", "upgrade"):
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    steps.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
 
 
 def _before_fork() -> None:

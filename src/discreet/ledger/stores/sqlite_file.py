@@ -15,6 +15,7 @@ __all__ = [
     "OLD_INDEX",
     "OLD_LINE",
     "TABLES",
+    "VERSION",
     "check_file",
     "connect",
     "drafted",
@@ -27,7 +28,8 @@ __all__ = [
 
 APPLICATION = 0x44504C31
 """DPL1: `file` and SQLite tell a ledger from other databases by it."""
-VERSION = 1
+VERSION = 2
+"""Of the file: 1 has no roll of people; a release that knows only 1 refuses 2 by this number, and does not spoil it."""
 _MAGIC = b"SQLite format 3\0"
 TABLES = """
 CREATE TABLE entry (number INTEGER PRIMARY KEY, line TEXT NOT NULL, body TEXT, key TEXT NOT NULL) STRICT;
@@ -90,8 +92,10 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION:
         raise LedgerCorrupt(f"{path} is a database, but no ledger of discreet; nothing was changed")
-    if version != VERSION:
-        raise LedgerCorrupt(f"{path} is a ledger of version {version}, this release reads {VERSION}; use another one")
+    if not 1 <= version <= VERSION:
+        raise LedgerCorrupt(
+            f"{path} is a ledger of version {version}, this release reads up to {VERSION}; use another one"
+        )
 
 
 def _settle(connection: sqlite3.Connection) -> None:

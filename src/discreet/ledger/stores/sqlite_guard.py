@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ...errors import LedgerCorrupt
 
-__all__ = ["check_end", "check_objects", "note_end"]
+__all__ = ["check_end", "check_objects", "note_end", "noted_end"]
 
 _NOTE = "user.discreet.last"
 _OBJECTS = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
@@ -36,7 +36,7 @@ def check_objects(connection: sqlite3.Connection, path: Path, tables: str) -> No
     >>> check_objects(connection, Path("people.ledger"), "CREATE TABLE a (x)")
     Traceback (most recent call last):
     ...
-    discreet.errors.LedgerCorrupt: people.ledger holds a view that no ledger has: somebody has changed it; nothing was ...
+    discreet.errors.LedgerCorrupt: people.ledger holds a view that no ledger has: somebody has changed it; ...
     """
     for kind, name, sql in connection.execute(_OBJECTS):
         if (kind, name, sql) not in _made(tables):
@@ -58,12 +58,16 @@ def note_end(path: Path, number: int) -> None:
         os.setxattr(path, _NOTE, str(number).encode())
 
 
-def check_end(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that ends before the entry that is noted at it."""
+def noted_end(path: Path) -> int:
+    """Return which entry is noted at the file as the last one; 0 where none is."""
     try:
-        noted = int(os.getxattr(path, _NOTE))
+        return int(os.getxattr(path, _NOTE))
     except (OSError, AttributeError, ValueError):
-        return
+        return 0
+
+
+def check_end(connection: sqlite3.Connection, path: Path, noted: int) -> None:
+    """Refuse a file that ends before the entry that was noted at it before it was looked at."""
     end = connection.execute(_END).fetchone()[0] or 0
     if end < noted:
         raise LedgerCorrupt(

@@ -7,7 +7,7 @@ what it returns: that is the condition, and there is no other way to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
@@ -16,8 +16,10 @@ from ..entry import Entry
 
 __all__ = [
     "ALLOWANCES",
+    "DRAFT",
     "EVERYONE",
     "NOTHING",
+    "ROLL",
     "SECOND",
     "TERMS",
     "Decide",
@@ -29,11 +31,12 @@ __all__ = [
     "step_of",
 ]
 
-TERMS, ALLOWANCES, EVERYONE = "terms", "allowances", "everyone"
-"""The names of the texts that every ledger has."""
+TERMS, ALLOWANCES, EVERYONE, ROLL = "terms", "allowances", "everyone", "roll"
+"""The names of the texts that every ledger has; those of release 0.1.0 have no roll."""
+DRAFT = "draft"
+"""The name of the text in a store to which a ledger is about to be moved."""
 SECOND = "2:"
 """How keys of the second format begin; those of the first are found by the question that they were charged for."""
-_STEPS = {"charge": "charge", "answer": "finish", "fail": "fail", "open": "open", "allow": "allow"}
 
 
 def account_name(who: str) -> str:
@@ -48,7 +51,7 @@ def account_name(who: str) -> str:
 
 def step_of(entry: Entry) -> str:
     """Name the durable step that writes an entry; see `steps`."""
-    return _STEPS[entry.kind]
+    return "finish" if entry.kind == "answer" else entry.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,23 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is written at once: a line, its body if it has one, and the texts that it changes."""
+    """What is written at once: a line, its body if it has one, and the texts that it changes.
 
-    entry: Entry
+    `before` are the lines of a ledger that is moved here, to be written before it. A page without an entry only
+    changes texts: those of a ledger that is not here yet.
+    """
+
+    entry: Entry | None
     texts: Mapping[str, str]
     body: str | None = None
+    before: Iterable[tuple[Entry, str | None]] = ()
+
+    @property
+    def entries(self) -> Iterator[tuple[Entry, str | None]]:
+        """All lines in order, each with its body."""
+        yield from self.before
+        if self.entry is not None:
+            yield self.entry, self.body
 
 
 Decide: TypeAlias = Callable[[Snapshot], Page | None]
@@ -93,7 +108,7 @@ class LedgerStore(Protocol):
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
         """Return what stands there at one moment: the texts named, or all, and the lines that are looked for."""
 
-    def append(self, names: Sequence[str], lookup: Lookup, decide: Decide) -> Page | None:
+    def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Read, decide and write in one turn that nobody else can enter; None from `decide` writes nothing."""
 
     def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
