@@ -20,11 +20,10 @@ from ...intake.report import TableReport
 from ...intake.stamp import stamp_of
 from .dialect import DUCKDB
 from .engine import DuckDB
-from .findings import count_cells
-from .keep import keep_table
+from .findings import reported
 from .parts import parts_of
 from .session import StoreLimits, open_session, read_limits
-from .shelf import check_rows
+from .shelf import take_in
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, TableSource, open_source, paths_of
 from .stored import KeptTable, Mark, write_mark
 
@@ -154,14 +153,13 @@ def _take(
     source = open_source(given, name, workspace)
     stamps = tuple(map(stamp_of, _origins(given, source)))
     parts = list(parts_of(source, schema, connection))
-    check_rows(source, parts, connection)
     tell(f"reading {name}")
-    layout = keep_table(connection, schema, parts, DUCKDB.quote(name))
+    taken = take_in(connection, source, schema, parts, DUCKDB.quote(name))
     tell(f"counting {name}")
-    rows, nobody, columns = count_cells(connection, schema, parts)
+    rows, nobody, columns = reported(connection, schema, parts, taken.seen)
     bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
     word = given.on_bad_record if isinstance(given, Csv) else "refuse"
-    return KeptTable(schema, layout, stamps, TableReport(name, rows, nobody, bad, word, columns))
+    return KeptTable(schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns))
 
 
 def _origins(given: TableSource, source: OpenSource) -> Sequence[Path]:
