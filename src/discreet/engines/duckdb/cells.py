@@ -7,17 +7,15 @@ truths, free text                      as they are
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ...data.columns.keys import KeyValue
 from ...data.schema import Schema
 from ...data.unit import People
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.reading.outcome import OUTCOMES, outcome_sql
-from ..sql.reading.value import prepare, read
-from ..sql.rows.person import id_sql, present_sql
-from ..sql.rows.relation import person_column, stored_column
+from ..sql.reading.outcome import OUTCOMES
+from ..sql.rows.cells import read_cells_sql
+from ..sql.rows.person import id_sql
+from ..sql.rows.relation import person_column
 from ..sql.select import named_cells, select_sql
 from .dialect import DUCKDB
 
@@ -86,22 +84,13 @@ def _id(x: StoredColumn) -> str:
 
 def cells_sql(schema: Schema, part: StoredTable) -> str:
     """Write the columns of a part as they are kept, what became of each cell, and the id of each row's person."""
-    inner, middle, outer = {}, {}, {}
+    cells = {}
     for place, (name, column) in enumerate(schema.columns.items()):
-        raw, q, k = (f"{letter}{place}" for letter in "rqk")
-        stored = stored_column(name, part)
-        x = prepare(column, stored, DUCKDB)
-        inner[raw], inner[q] = stored.sql, x.sql
-        middle |= {raw: raw, q: q, k: f"CAST({read(column, replace(x, sql=q), DUCKDB)} AS {kept_type(column)})"}
-        outer[DUCKDB.quote(name)] = k
-        outer[_seen(place)] = outcome_sql(column, replace(stored, sql=raw), replace(x, sql=q), k, DUCKDB)
+        cells[DUCKDB.quote(name)] = f"CAST(k{place} AS {kept_type(column)})"
+        cells[_seen(place)] = f"o{place}"
     if isinstance(schema.unit, People):
-        found = person_column(schema.unit.id, part)
-        inner["p"] = f"CASE WHEN {present_sql(found, DUCKDB)} THEN {_id(found)} END"
-        middle["p"] = outer[DUCKDB.quote(PERSON)] = "p"
-    source = select_sql(named_cells(inner.items()), f"{part.sql} AS t")
-    cells = select_sql(named_cells(middle.items()), f"({source}) AS t")
-    return select_sql(named_cells(outer.items()), f"({cells}) AS t")
+        cells[DUCKDB.quote(PERSON)] = "p"
+    return select_sql(named_cells(cells.items()), f"({read_cells_sql(schema, part, DUCKDB, _id)}) AS t")
 
 
 def _seen(place: int) -> str:

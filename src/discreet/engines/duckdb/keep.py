@@ -64,7 +64,8 @@ def keep_table(
     people = number and isinstance(schema.unit, People)
     staged, person = (f'"{target.strip(chr(34))}\\staged"' if people else target), DUCKDB.quote(PERSON)
     verb = f"CREATE {'TEMP ' if people else ''}TABLE {staged} AS"  # what is numbered is written once more
-    ids, rows = "", []
+    ids = ""
+    rows: list[int] = []
     for part in parts:
         cells, kind = cells_sql(schema, part), id_class(schema, part)
         if rows and kind != ids:
