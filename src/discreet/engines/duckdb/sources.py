@@ -176,7 +176,7 @@ def _labels(labels: Iterable[Any], name: str) -> Sequence[Any]:
 def _polars(column: Any) -> Any:  # noqa: ANN401
     """Return an Arrow column, or a list of objects where there is no type for them."""
     pa = load("pyarrow", "tables")
-    if str(column.dtype) == "Object":
+    if str(column.dtype) in ("Object", "Int128", "UInt128"):  # for which Arrow has no type
         return column.to_list()
     found = column.to_arrow()
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
