@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -372,3 +373,13 @@ class TestWritten:
         assert dp.Real(0, 5000, thousands=",").read(7.5) == Fraction(15, 2)
         assert dp.Date("2020-01-01", "2021-01-01", format="%d/%m/%Y").read(date(2020, 5, 1)) == date(2020, 5, 1)
         assert dp.Integer(0, 9, thousands=",").read(True) == 1
+
+
+def test_a_compressed_file_is_read_as_it_was_before(tmp_path):
+    (tmp_path / "people.csv.gz").write_bytes(gzip.compress(b"age;zip\n37;0152\n"))
+    draft = infer(tmp_path / "people.csv.gz", unit=Rows())
+    assert draft.name == "people"
+    assert draft.open == {"columns.age": "say low and high", "columns.zip": "say max_length"}
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"age;zip\n37;0152\n")[:-9])
+    with pytest.raises(InvalidArgument, match="cut.csv.gz cannot be read"):
+        infer(tmp_path / "cut.csv.gz", unit=Rows())

@@ -9,6 +9,7 @@ import stat
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
@@ -124,6 +125,41 @@ class TestStores:
         joined = Tally(JoinPeople(Scan(people), Scan(visits), ()), (Field("age"), Field("n")), (FINE,), RowShare(2))
         with dp.prepare(sources, [people, visits], tmp_path / "s") as store:
             assert store.tally(joined) == dp.Memory(rows).tally(joined)
+
+    def test_whole_ids_of_any_size_are_one_kind(self, tmp_path):
+        """Signed, unsigned and beyond 64 bits; in parts of one table and in tables that are joined, in any order."""
+        ids = [0, 5, 2**62, 2**63, 2**63 + 1, 2**100, 2**127 + 3]
+        rows = {"people": [{"id": i, "age": p} for p, i in enumerate(ids)], "visits": [{"id": i, "n": p} for p, i in enumerate(ids[::2] + ids)]}  # fmt: skip
+        with duckdb.connect(str(tmp_path / "wide.duckdb")) as connection:
+            connection.execute("CREATE TABLE people (id UHUGEINT, age INTEGER)")
+            connection.executemany(
+                "INSERT INTO people VALUES (?, ?)", [(row["id"], row["age"]) for row in rows["people"]]
+            )
+        parts = {1: [row for row in rows["visits"] if row["id"] < 2**63], 2: [row for row in rows["visits"] if 2**63 <= row["id"] < 2**64]}  # fmt: skip
+        for place, kind in ((1, pa.int64()), (2, pa.uint64())):
+            columns = {
+                "id": pa.array([row["id"] for row in parts[place]], kind),
+                "n": [row["n"] for row in parts[place]],
+            }
+            pq.write_table(pa.table(columns), tmp_path / f"visits{place}.parquet")
+        people = dp.Schema("people", dp.People("id", max_rows=3), {"age": dp.Integer(0, 99)})
+        joined = Tally(JoinPeople(Scan(people), Scan(VISITS), ()), (Field("age"), Field("n")), (FINE,), RowShare(2))
+        wanted = dp.Memory(rows | {"visits": parts[1] + parts[2]}).tally(joined)
+        sources = {"people": tmp_path / "wide.duckdb", "visits": f"{tmp_path}/visits*.parquet"}
+        for order in ([people, VISITS], [VISITS, people]):
+            with dp.prepare(sources, order, tmp_path / "s") as store:
+                assert store.tally(joined) == wanted
+
+    def test_text_is_joined_to_what_is_read_in_place(self, tmp_path):
+        rows = {"people": [{"id": f"u{i}", "age": i} for i in range(9)], "visits": [{"id": f"u{i % 5}", "n": i % 9} for i in range(20)]}  # fmt: skip
+        (tmp_path / "people.csv").write_text(
+            "id,age\n" + "".join(f"{row['id']},{row['age']}\n" for row in rows["people"]) + ",3\n"
+        )
+        people = dp.Schema("people", dp.People("id", max_rows=3), {"age": dp.Integer(0, 99)})
+        joined = Tally(JoinPeople(Scan(people), Scan(VISITS), ()), (Field("age"),), (FINE,), RowShare(2))
+        with dp.DuckDB({"people": tmp_path / "people.csv", "visits": pa.Table.from_pylist(rows["visits"])}) as store:
+            assert store.tally(joined) == dp.Memory(rows).tally(joined)
+            assert store.report.tables[0].without_id == 1
 
     def test_a_mark_of_another_version_is_refused(self, store, tmp_path):
         store.close()

@@ -4,7 +4,8 @@
     seconds and milliseconds                  microseconds; NULL beyond their range
     times with a zone                         the same instants, in UTC
     days counted in milliseconds              days
-    decimals beyond 38 digits, half floats    text, floats
+    decimals of over 38 digits, or of tens    the nearest floats
+    half floats                               floats
     what no column can be declared as         NULL
 
 Columns that hold nothing of the kind are handed on as they are, without a copy.
@@ -48,8 +49,8 @@ def total_column(column: Any) -> Any:  # noqa: ANN401
         return _mapped(column, pa.date32(), lambda x: np.clip(x // 86_400_000, -MOST_DAYS, MOST_DAYS).astype(np.int32))
     if kinds.is_float16(kind):
         return column.cast(pa.float32())
-    if kinds.is_decimal(kind) and kind.precision > 38:
-        return pa.chunked_array([pa.array([None if x is None else str(x) for x in column.to_pylist()], pa.string())])
+    if kinds.is_decimal(kind) and (kind.precision > 38 or kind.scale < 0):
+        return pa.chunked_array([pa.array([None if x is None else float(x) for x in column.to_pylist()], pa.float64())])
     plain = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind) or kinds.is_date32(kind)
     if plain or kinds.is_decimal(kind):
         return column

@@ -22,7 +22,9 @@ __all__ = ["prepare"]
 
 
 def prepare(
-    sources: Annotated[list[str], typer.Argument(help="CSV or Parquet files of one table, or FILE.duckdb#TABLE.")],
+    sources: Annotated[
+        list[str], typer.Argument(help="CSV or Parquet files of one table, FILE.duckdb#TABLE, or postgresql://…#TABLE.")
+    ],
     *,
     schema: SchemaFlag = "",
     out: Annotated[Path | None, typer.Option(help="The store to write.", show_default=False)] = None,
@@ -65,8 +67,10 @@ def prepare(
 
 def _tables(sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[str]) -> dict[str, list[str] | str]:
     """Find the table of each file: the files without a name are all of one table."""
-    first = sources[0]
-    tables: dict[str, list[str] | str] = {table_of(first.partition("#")[0], schemas): _one(sources)}
+    file, _, place = sources[0].partition("#")
+    server = file.startswith(("postgresql://", "postgres://"))
+    first = place.rpartition(".")[2] if server else file
+    tables: dict[str, list[str] | str] = {table_of(first, schemas): _one(sources)}
     for word in more:
         name, _, path = word.partition("=")
         if not path or name in tables:

@@ -47,7 +47,9 @@ QUESTIONS: dict[ColumnType, str] = {
 
 @app.command("infer")
 def infer_command(
-    file: Annotated[Path, typer.Argument(help="A CSV file with a header line, Parquet, or FILE.duckdb#TABLE.")],
+    file: Annotated[
+        str, typer.Argument(help="A CSV file with a header line, Parquet, FILE.duckdb#TABLE, or postgresql://…#TABLE.")
+    ],
     *,
     unit: Annotated[str | None, typer.Option(help="Who is protected: rows. For people say --people.")] = None,
     people: Annotated[str | None, typer.Option(help="The column that tells people apart.")] = None,

@@ -34,7 +34,8 @@ def infer(
 ) -> Draft:
     """Draft a schema from the columns of a file, a data frame or rows, and from the steward's answers.
 
-    The file may be CSV, Parquet or DuckDB's (`company.duckdb#sales.people`).
+    The file may be CSV, Parquet or DuckDB's (`company.duckdb#sales.people`); a table of PostgreSQL is named as
+    `postgresql://db/company#hr.staff`.
 
     Names come from the header and kinds from a guess at the first rows (`types` overrules it); bounds come from
     `columns`. `people` names the id where its max_rows is not known yet. With `from_data` what is not answered is read
@@ -89,7 +90,7 @@ def _name(source: InferSource) -> str:
     if not isinstance(source, str | Path):
         raise InvalidArgument("rows have no name; say name='people'")
     table = str(source).partition("#")[2].rpartition(".")[2]
-    words = re.sub(r"[^A-Za-z0-9_]+", "_", table or Path(source).stem)
+    words = re.sub(r"[^A-Za-z0-9_]+", "_", table or Path(str(source).removesuffix(".gz")).stem)
     return words if re.match("[A-Za-z_]", words) else f"table_{words}"
 
 

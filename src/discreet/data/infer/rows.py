@@ -1,4 +1,4 @@
-"""Rows of any source as mappings, for a look at them: Parquet, data frames, tables of a DuckDB file."""
+"""Rows of any source as mappings, for a look at them: Parquet, data frames, tables of a DuckDB file or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ...optional import load
 __all__ = ["frame_rows", "stored_rows"]
 
 BATCH = 2048
+SERVERS = ("postgresql://", "postgres://")
 
 
 def frame_rows(source: Any) -> tuple[list[str], Iterator[Mapping[str, object]]] | None:  # noqa: ANN401
@@ -36,11 +37,13 @@ def frame_rows(source: Any) -> tuple[list[str], Iterator[Mapping[str, object]]] 
 
 
 def stored_rows(path: str) -> tuple[list[str], Iterator[Mapping[str, object]]] | None:
-    """Return the names and rows of a Parquet file or a table of a DuckDB file, None for other paths.
+    """Return the names and rows of a Parquet file or a table of DuckDB or PostgreSQL, None for other paths.
 
-    Refuses a file that cannot be read.
+    Refuses a file or table that cannot be read.
     """
     place, _, table = path.partition("#")
+    if place.startswith(SERVERS):
+        return _served(place, table)
     suffix = Path(place).suffix.lower()
     if suffix in (".parquet", ".pq"):
         return _parquet(place)
@@ -68,3 +71,27 @@ def _database(place: str, table: str) -> tuple[list[str], Iterator[Mapping[str, 
         ) from None
     names = [str(column[0]) for column in cursor.description]
     return names, (dict(zip(names, row, strict=True)) for row in iter(cursor.fetchone, None))
+
+
+def _served(address: str, table: str) -> tuple[list[str], Iterator[Mapping[str, object]]]:
+    """Read a table of PostgreSQL, some rows at a time."""
+    rows = _fetched(address, ".".join('"' + name.replace('"', '""') + '"' for name in table.split(".")))
+    try:
+        names = list(next(rows))
+    except load("psycopg", "postgres").Error:
+        raise InvalidArgument(
+            f"the server has no table {table or '(none named)'} that can be read; name one as postgresql://…#hr.staff"
+        ) from None
+    return names, rows
+
+
+def _fetched(address: str, quoted: str) -> Iterator[Mapping[str, object]]:
+    """Yield the names of a table's columns, as a row without values, and then its rows."""
+    psycopg = load("psycopg", "postgres")
+    settings = {"options": "-c default_transaction_read_only=on", "client_encoding": "utf8"}
+    with psycopg.connect(address, **settings) as connection, connection.cursor(name="look") as cursor:
+        cursor.itersize = BATCH
+        cursor.execute(f"TABLE {quoted}")
+        names = [str(column.name) for column in cursor.description]
+        yield dict.fromkeys(names)
+        yield from (dict(zip(names, row, strict=True)) for row in cursor)

@@ -7,14 +7,16 @@ extremes only when the steward asks for them. No refusal carries a value.
 from __future__ import annotations
 
 import csv
+import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from ...errors import InvalidArgument
 from ..columns.cell import absent, moment, native, number, truth
@@ -26,7 +28,8 @@ from .rows import frame_rows, stored_rows
 __all__ = ["InferSource", "Looks", "look"]
 
 InferSource: TypeAlias = Any
-"""The path of a CSV, Parquet or DuckDB file (FILE.duckdb#TABLE), a data frame, or rows as mappings."""
+"""The path of a CSV, Parquet or DuckDB file (FILE.duckdb#TABLE), a table of PostgreSQL (postgresql://…#TABLE), a data
+frame, or rows as mappings."""
 FIRST_ROWS = 1000
 """Kinds are guessed from this many rows, unless extremes are wanted too."""
 DELIMITERS = ",;\t|"
@@ -136,12 +139,19 @@ def _file(path: Path) -> tuple[list[str], Iterator[Mapping[str, object]]]:
 
 def _csv_rows(path: Path) -> Iterator[list[str]]:
     try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        with _text(path) as lines:
             first = lines.readline()
             lines.seek(0)
             yield from csv.reader(lines, delimiter=max(DELIMITERS, key=first.count))
-    except (OSError, csv.Error):
+    except (OSError, EOFError, zlib.error, csv.Error):
         raise InvalidArgument(f"{path.name} cannot be read as CSV; give a text file with one header line") from None
+
+
+def _text(path: Path) -> IO[str]:
+    """Open a text file, compressed or not."""
+    if path.name.lower().endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
 def _names(header: list[object] | list[str]) -> list[str]:

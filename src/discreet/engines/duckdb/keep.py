@@ -1,68 +1,97 @@
 """A table as a store keeps it: each cell read once, people numbered from 0, nothing left that could fail later.
 
-whole numbers, reals, days, seconds    whole steps, in as few bytes as the declared range needs
-listed text                            an enumeration of the list
-truths, free text                      as they are
-people                                 0, 1, 2, …, whatever the ids were; beside them how many rows each has
+Beside each person's number stands how many rows they have, and what share of each counts under the declared cap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import duckdb
 
-from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from ...data.columns.keys import KeyValue
+from ...data.columns.column import Boolean, Category, Column
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
 from ...query.algebra.tally import FINE
-from ..sql.dialect import Dialect, StoredColumn, StoredTable
-from ..sql.reading.value import prepare, read
-from ..sql.rows.person import id_sql, present_sql
-from ..sql.rows.relation import person_column, stored_column
+from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.select import named_cells, select_sql
-from .dialect import DUCKDB
+from .cells import PERSON, cells_sql, id_class, kept_type, seen_columns, seen_sql
+from .dialect import DUCKDB, stored_class
 
-__all__ = ["PERSON", "KeptLayout", "keep_table", "kept_table", "layout_of"]
+__all__ = ["KeptLayout", "TakenIn", "keep_table", "kept_table", "layout_of"]
 
-PERSON, ROWS, SHARE = "\\person", "\\rows", "\\share"
-"""No declared column can be called so: a backslash is in no name."""
+ROWS, SHARE = "\\rows", "\\share"
 MOST_COUNTS = 16
-MOST_LISTED = 60_000
-_INTEGERS = (("TINYINT", 7), ("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63))
 
 
 @dataclass(frozen=True, slots=True)
 class KeptLayout:
-    """How a kept table lies: how people's ids were compared ("" without people), and which columns have counts."""
+    """How a kept table lies: how people's ids were compared ("" without people), and which columns have counts.
+
+    `type` is that of the ids where they were left as they are.
+    """
 
     ids: str
     counts: tuple[str, ...]
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """A table that was kept: its layout, how many rows each part had, and the counts of `seen_sql`."""
+
+    layout: KeptLayout
+    rows: tuple[int, ...]
+    seen: tuple[int, ...]
 
 
 def keep_table(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, parts: Iterable[StoredTable], target: str
-) -> KeptLayout:
+    connection: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    parts: Iterable[StoredTable],
+    target: str,
+    *,
+    number: bool = True,
+) -> TakenIn:
     """Read the parts of a table into `target`, a name in quotes; its people are numbered as those of other tables.
+
+    Without `number` ids stay, so that tables which are read in place can be joined.
 
     Refuses parts whose ids are stored as different types.
     """
-    staged = f'"{target.strip(chr(34))}\\staged"' if isinstance(schema.unit, People) else target
-    ids, made = "", False
+    people = number and isinstance(schema.unit, People)
+    staged, person = (f'"{target.strip(chr(34))}\\staged"' if people else target), DUCKDB.quote(PERSON)
+    verb = f"CREATE {'TEMP ' if people else ''}TABLE {staged} AS"  # what is numbered is written once more
+    ids = ""
+    rows: list[int] = []
     for part in parts:
-        kind = _id_class(schema, part)
-        if made and kind != ids:
+        cells, kind = cells_sql(schema, part), id_class(schema, part)
+        if rows and kind != ids:
             raise SchemaMismatch(f"the person's id of {schema.name} is stored as different types; store it as one type")
-        verb = f"INSERT INTO {staged}" if made else f"CREATE TABLE {staged} AS"
-        connection.execute(f"{verb} {_cells_sql(schema, part, kind)}")
-        ids, made = kind, True
-    layout = layout_of(schema, ids)
-    if isinstance(schema.unit, People):
+        if rows and kind:
+            _widened(connection, staged, person, _type(connection, person, f"({cells})"))
+        rows.append(int(connection.execute(f"{verb} {cells}").fetchall()[0][0]))
+        ids, verb = kind, f"INSERT INTO {staged} BY NAME"
+    seen = connection.execute(seen_sql(schema, staged)).fetchall()[0]
+    layout = layout_of(schema, ids) if people or not ids else KeptLayout(ids, (), _type(connection, person, target))
+    if people:
         _number(connection, schema, layout, staged, target)
-    return layout
+    else:
+        for column in seen_columns(schema):
+            connection.execute(f"ALTER TABLE {target} DROP COLUMN {column}")
+    return TakenIn(layout, tuple(rows), tuple(map(int, seen)))
+
+
+def _type(connection: duckdb.DuckDBPyConnection, column: str, source: str) -> str:
+    return str(connection.execute(f"DESCRIBE {select_sql([column], f'{source} AS t')}").fetchall()[0][1])
+
+
+def _widened(connection: duckdb.DuckDBPyConnection, table: str, column: str, other: str) -> None:
+    """Hold whole numbers by their digits where others beyond 64 bits are, so that both can be compared."""
+    if other == "VARCHAR" and _type(connection, column, table) != other:
+        connection.execute(f"ALTER TABLE {table} ALTER {column} TYPE VARCHAR")
 
 
 def layout_of(schema: Schema, ids: str) -> KeptLayout:
@@ -78,7 +107,8 @@ def kept_table(sql: str, schema: Schema, layout: KeptLayout) -> StoredTable:
     columns = {name: _kept(name, column) for name, column in schema.columns.items()}
     if not isinstance(schema.unit, People):
         return StoredTable(sql, columns)
-    person = StoredColumn(DUCKDB.quote(PERSON), f"numbers of {layout.ids}", "other")
+    stored = stored_class(layout.type) if layout.type else "other"
+    person = StoredColumn(DUCKDB.quote(PERSON), layout.type or f"numbers of {layout.ids}", stored)
     columns.setdefault(schema.unit.id, person)
     counts = {name: DUCKDB.quote(_count(name)) for name in layout.counts}
     shares = {name: DUCKDB.quote(_count(name, SHARE)) for name in layout.counts}
@@ -94,77 +124,6 @@ def _count(column: str, what: str = ROWS) -> str:
     return f"{what} {column}".rstrip()
 
 
-def kept_type(column: Column) -> str:
-    """Return the type in which a column is kept.
-
-    >>> import discreet as dp
-    >>> from discreet.engines.duckdb.keep import kept_type
-    >>> kept_type(dp.Integer(0, 120)), kept_type(dp.Real(0, 500, step=0.01)), kept_type(dp.Category(["N", "S"]))
-    ('TINYINT', 'INTEGER', "ENUM('N', 'S')")
-    """
-    match column:
-        case Integer() | Real() | Date() | Timestamp():
-            return _integer(column.ends)
-        case Boolean():
-            return "BOOLEAN"
-        case Text():
-            return "VARCHAR"
-        case Category(of="text"):
-            keys = [str(key) for key in _keys(column)]
-            return f"ENUM({', '.join(map(DUCKDB.literal, keys))})" if len(keys) <= MOST_LISTED else "VARCHAR"
-        case Category(of="boolean"):
-            return "BOOLEAN"
-        case Category():
-            numbers = [int(key) for key in _keys(column)]
-            return _integer((min(numbers), max(numbers)))
-
-
-def _keys(column: Category) -> list[KeyValue]:
-    return [*column.values, *(() if column.other is None else (column.other,))]
-
-
-def _integer(ends: tuple[int, int]) -> str:
-    return next(name for name, bits in _INTEGERS if -(2**bits) <= ends[0] and ends[1] < 2**bits)
-
-
-def _id_class(schema: Schema, part: StoredTable) -> str:
-    if not isinstance(schema.unit, People):
-        return ""
-    x = person_column(schema.unit.id, part)
-    return x.stored if x.stored in ("integer", "wide", "float", "text") else x.type
-
-
-def _id(x: StoredColumn, kind: str, dialect: Dialect) -> str:
-    match kind:
-        case "integer":
-            return f"CAST({x.sql} AS BIGINT)"
-        case "float":
-            return f"CAST({x.sql} AS DOUBLE)"
-        case "wide" | "text":
-            return dialect.as_text(x.sql)
-        case _:
-            return id_sql(x, dialect)
-
-
-def _cells_sql(schema: Schema, part: StoredTable, ids: str) -> str:
-    """Write the columns of a part as they are kept, and the raw id of each row's person."""
-    prepared = {name: prepare(c, stored_column(name, part), DUCKDB) for name, c in schema.columns.items()}
-    raw = {name: f"r{place}" for place, name in enumerate(prepared)}
-    inner = {raw[name]: x.sql for name, x in prepared.items()}
-    outer = {
-        DUCKDB.quote(name): f"CAST({read(schema.columns[name], replace(x, sql=raw[name]), DUCKDB)} "
-        f"AS {kept_type(schema.columns[name])})"
-        for name, x in prepared.items()
-    }
-    tail = ""
-    if isinstance(schema.unit, People):
-        person = person_column(schema.unit.id, part)
-        inner["p"], tail = _id(person, ids, DUCKDB), f"WHERE {present_sql(person, DUCKDB)}"
-        outer[DUCKDB.quote(PERSON)] = "p"
-    source = select_sql(named_cells(inner.items()), f"{part.sql} AS t", tail)
-    return select_sql(named_cells(outer.items()), f"({source}) AS t")
-
-
 def _number(
     connection: duckdb.DuckDBPyConnection, schema: Schema, layout: KeptLayout, staged: str, target: str
 ) -> None:
@@ -172,9 +131,11 @@ def _number(
     ids, person = DUCKDB.quote(f"\\ids {layout.ids}"), DUCKDB.quote(PERSON)
     none = select_sql([f"{person} AS id", "CAST(0 AS UINTEGER) AS n"], staged, "LIMIT 0")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {ids} AS {none}")
+    _widened(connection, ids, "id", _type(connection, person, staged))
+    _widened(connection, staged, person, _type(connection, "id", ids))
     named = [(f"c{place}", name) for place, name in enumerate(layout.counts)]
     counts = [(cell, f"count({DUCKDB.quote(name) if name else '*'})") for cell, name in named]
-    counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, "GROUP BY 1")
+    counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, f"WHERE {person} IS NOT NULL GROUP BY 1")
     connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
     first = connection.execute(select_sql(["count(*)"], ids)).fetchall()[0][0]
     new = select_sql(["id", f"{first} + row_number() OVER () - 1"], f"counted ANTI JOIN {ids} USING (id)")

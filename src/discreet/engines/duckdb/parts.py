@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import count
 
 import duckdb
 
+from ...data.columns.column import Category
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.arrow import total_column
 from ...intake.cells import id_cells, read_cells
-from ...intake.csv_file import CsvFile
+from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load
 from ..base import find_column, require_columns
+from ..postgres.export import FIRST
 from ..sql.dialect import StoredColumn, StoredTable, doubled
 from ..sql.select import select_sql
 from .dialect import DUCKDB, stored_class
-from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles
+from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles, ServerTable
 
 __all__ = ["csv_sql", "described", "names_of", "parts_of", "table_sql", "wanted_columns"]
 
@@ -36,6 +39,8 @@ def names_of(source: OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[
             return _types(described(connection, _parquet_sql([str(paths[0])])))
         case DatabaseTable():
             return _types(described(connection, _attached(source, connection)))
+        case ServerTable():
+            return {}
 
 
 def _types(table: StoredTable) -> dict[str, str]:
@@ -74,12 +79,18 @@ def parts_of(source: OpenSource, schema: Schema, connection: duckdb.DuckDBPyConn
             table = described(connection, _attached(source, connection))
             require_columns(schema, table.columns)
             yield table
+        case ServerTable():
+            yield _exported(source, schema)
 
 
-def csv_sql(file: CsvFile) -> str:
-    """Write how a file that keeps the grammar is read: every setting is given, so that nothing is detected."""
+def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
+    """Write how a file that keeps the grammar is read: every setting is given, so that nothing is detected.
+
+    With `types` it is one that a server wrote, in which empty text has quotes and a missing cell has none.
+    """
     found = file.records
-    columns = ", ".join(f"{doubled(label, chr(39))}: 'VARCHAR'" for label in file.header)
+    listed = types or dict.fromkeys(file.header, "VARCHAR")
+    columns = ", ".join(f"{doubled(label, chr(39))}: '{kind}'" for label, kind in listed.items())
     facts = {
         "auto_detect": "false",
         "header": "true" if file.named else "false",
@@ -89,11 +100,33 @@ def csv_sql(file: CsvFile) -> str:
         "escape": doubled(file.quote, "'"),
         "strict_mode": "false" if found.lf and found.crlf else "true",  # strict means one kind of line end
         "parallel": "false" if found.quoted_ends or (found.lf and found.crlf) else "true",
+        "allow_quoted_nulls": "true" if types is None else "false",
         "hive_partitioning": "false",  # a folder's name is no column
         "max_line_size": str(max(1 << 21, 2 * found.longest)),
     }
     settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
     return f"read_csv([{doubled(str(file.path), chr(39))}], {settings})"
+
+
+_SAVED = {"text": "VARCHAR", "boolean": "BOOLEAN", "category text": "VARCHAR", "category boolean": "BOOLEAN"}
+_SAVED_IDS = {"integer": "BIGINT", "float": "DOUBLE"}
+
+
+def _exported(source: ServerTable, schema: Schema) -> StoredTable:
+    """Take the cells of a server's table out into a private file, and describe them: they have been read there."""
+    place = source.workspace / f"{len(list(source.workspace.iterdir()))}.csv"
+    person = source.store.export(schema, place)
+    types, columns = {FIRST: "TINYINT"}, {}
+    for number, (name, column) in enumerate(schema.columns.items()):
+        kind = f"category {column.of}" if isinstance(column, Category) else column.kind
+        types |= {f"k{number}": _SAVED.get(kind, "BIGINT"), f"o{number}": "SMALLINT"}
+        columns[name] = StoredColumn(f"k{number}", types[f"k{number}"], "other", kept=column, seen=f"o{number}")
+    if person is not None and isinstance(schema.unit, People):
+        types["p"] = _SAVED_IDS.get(person.stored, "VARCHAR")
+        person = replace(person, sql="p", stored="other" if person.stored == "decimal" else person.stored)
+        columns.setdefault(schema.unit.id, person)
+    file = open_csv(Csv(place, delimiter=",", header=False, names=tuple(types)))
+    return StoredTable(csv_sql(file, types), columns, person)
 
 
 def _parquet_sql(paths: list[str]) -> str:

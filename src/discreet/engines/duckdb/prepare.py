@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -18,14 +19,14 @@ from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.csv_file import BadRecord, Csv
 from ...intake.report import TableReport
 from ...intake.stamp import stamp_of
+from ..postgres.engine import Postgres
 from .dialect import DUCKDB
 from .engine import DuckDB
-from .findings import count_cells
-from .keep import keep_table
+from .findings import reported
 from .parts import parts_of
 from .session import StoreLimits, open_session, read_limits
-from .shelf import check_rows
-from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, TableSource, open_source, paths_of
+from .shelf import take_in
+from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
 from .stored import KeptTable, Mark, write_mark
 
 __all__ = ["prepare"]
@@ -48,7 +49,9 @@ def prepare(
 ) -> DuckDB:
     r"""Read tables once, as their schemas declare, into a store that opens at once; what was at `out` is replaced.
 
-    Every cell is read by itself and its column's declaration; people's ids become numbers. The words about text files
+    Sources are files, frames, tables of a DuckDB file ("company.duckdb#sales.people") or of PostgreSQL, given by a
+    `Postgres` or as "postgresql://db/company#hr.staff". Every cell is read by itself and its column's declaration;
+    people's ids become numbers. The words about text files
     hold for every one; `Csv(…)` says them for one source. The store is written beside `out` and put in its place when
     it is whole. Then `dp.DuckDB(out)` opens it, and `report` tells the steward what became of the cells.
 
@@ -73,7 +76,10 @@ def prepare(
     given = {name: _worded(source, form) for name, source in tables.items()}
     folder = _folder_beside(target)
     try:
-        with Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar:
+        with (
+            _served(given) as given,
+            Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar,
+        ):
             task = bar.add_task("reading", total=3 * len(given))
 
             def tell(what: str) -> None:
@@ -107,9 +113,32 @@ def _declared(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[
     return found
 
 
+@contextmanager
+def _served(tables: Mapping[str, TableSource]) -> Iterator[dict[str, TableSource]]:
+    """Open the servers among the sources, each once, and hold their data still: all tables of one are in one state."""
+    named = {name: source.rpartition("#") for name, source in tables.items() if _is_address(source)}
+    places: dict[str, dict[str, str]] = {}
+    for name, (address, _, place) in named.items():
+        if not address:
+            raise InvalidArgument(f"name the table of {name} behind a #, as in postgresql://db/company#hr.staff")
+        places.setdefault(address, {})[name] = place
+    with ExitStack() as held:
+        stores = {address: held.enter_context(Postgres(address, tables=at)) for address, at in places.items()}
+        found = {name: stores[named[name][0]] if name in named else source for name, source in tables.items()}
+        for store in {id(source): source for source in found.values() if isinstance(source, Postgres)}.values():
+            held.enter_context(store.snapshot())
+        yield found
+
+
+def _is_address(source: object) -> bool:
+    return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
+
+
 def _worded(source: TableSource, form: Mapping[str, object]) -> TableSource:
     """Add the words about text files to a source that is one and says none itself."""
-    if not isinstance(source, str | Path | list | tuple) or (isinstance(source, str) and "#" in source):
+    if not isinstance(source, str | Path | list | tuple) or _is_address(source):
+        return source
+    if isinstance(source, str) and "#" in source:
         return source
     names = [path.name.lower().removesuffix(".gz") for path in paths_of(source)]
     return Csv(source, **form) if all(n.endswith((".csv", ".tsv", ".txt")) for n in names) else source  # type: ignore[arg-type]
@@ -151,17 +180,17 @@ def _take(
 ) -> KeptTable:
     name = schema.name
     tell(f"checking {name}")
-    source = open_source(given, name, workspace)
+    server = isinstance(given, Postgres)
+    source = ServerTable(given, workspace) if server else open_source(given, name, workspace)
     stamps = tuple(map(stamp_of, _origins(given, source)))
     parts = list(parts_of(source, schema, connection))
-    check_rows(source, parts, connection)
     tell(f"reading {name}")
-    layout = keep_table(connection, schema, parts, DUCKDB.quote(name))
+    taken = take_in(connection, source, schema, parts, DUCKDB.quote(name))
     tell(f"counting {name}")
-    rows, nobody, columns = count_cells(connection, schema, parts)
+    rows, nobody, columns = reported(connection, schema, parts, taken.seen)
     bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
     word = given.on_bad_record if isinstance(given, Csv) else "refuse"
-    return KeptTable(schema, layout, stamps, TableReport(name, rows, nobody, bad, word, columns))
+    return KeptTable(schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns))
 
 
 def _origins(given: TableSource, source: OpenSource) -> Sequence[Path]:

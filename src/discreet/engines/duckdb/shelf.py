@@ -18,13 +18,13 @@ from ..sql.dialect import StoredTable
 from ..sql.select import select_sql
 from .dialect import DUCKDB
 from .findings import count_cells
-from .keep import keep_table, kept_table
+from .keep import TakenIn, keep_table, kept_table
 from .parts import described, names_of, parts_of, table_sql, wanted_columns
 from .session import StoreLimits, blindfold, open_session
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
 
-__all__ = ["TableShelf", "check_rows", "open_shelf"]
+__all__ = ["TableShelf", "open_shelf", "take_in"]
 
 IN_MEMORY = 1 << 30
 """Text files of more bytes than this are kept in a private file instead of in memory."""
@@ -96,6 +96,11 @@ def _dropped(source: OpenSource, given: object) -> bool:
     return bad and getattr(given, "on_bad_record", "") == "drop"
 
 
+def _is_copied(source: OpenSource) -> bool:
+    """Text is read into a table, and so are several files, which may differ in types; all else stays in place."""
+    return isinstance(source, CsvFiles) or (isinstance(source, ParquetFiles) and len(source.paths) > 1)
+
+
 def _files(sources: Mapping[str, OpenSource]) -> tuple[str, ...]:
     found: list[str] = []
     for source in sources.values():
@@ -125,12 +130,12 @@ class SourceShelf:
         """Read a source as its schema declares: Parquet and frames in place, all else into a table of its own."""
         source = self._source(schema.name)
         parts = list(parts_of(source, schema, self.connection))
-        check_rows(source, parts, self.connection)
-        if len(parts) == 1 and not isinstance(source, CsvFiles):
+        if not _is_copied(source):
             return parts[0]
         self.made += 1
         target = DUCKDB.quote(schema.name if self.made == 1 else f"{schema.name} {self.made}")
-        return kept_table(target, schema, keep_table(self.connection, schema, parts, target))
+        number = all(map(_is_copied, self.sources.values()))
+        return kept_table(target, schema, take_in(self.connection, source, schema, parts, target, number=number).layout)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the sources again, and count."""
@@ -151,17 +156,25 @@ class SourceShelf:
         return self.sources[name]
 
 
-def check_rows(source: OpenSource, parts: list[StoredTable], connection: duckdb.DuckDBPyConnection) -> None:
-    """Refuse a text file in which DuckDB finds other records than the grammar does."""
-    if not isinstance(source, CsvFiles):
-        return
-    for file, part in zip(source.files, parts, strict=True):
-        try:
-            found = connection.execute(select_sql(["count(*)"], part.sql)).fetchall()[0][0]
-        except duckdb.Error:
-            found = None
-        if found != file.rows:
-            raise InvalidArgument(f"{file.path.name} cannot be read: DuckDB finds other records in it than it holds")
+def take_in(
+    connection: duckdb.DuckDBPyConnection,
+    source: OpenSource,
+    schema: Schema,
+    parts: list[StoredTable],
+    target: str,
+    *,
+    number: bool = True,
+) -> TakenIn:
+    """Keep a source; refuses a text file in which DuckDB finds other records than the grammar does."""
+    try:
+        taken = keep_table(connection, schema, parts, target, number=number)
+    except (duckdb.InvalidInputException, duckdb.ConversionException):
+        taken = None
+    files = source.files if isinstance(source, CsvFiles) else ()
+    if taken is None or (files and taken.rows != tuple(file.rows for file in files)):
+        names = ", ".join(file.path.name for file in files) or schema.name
+        raise InvalidArgument(f"{names} cannot be read: DuckDB finds other records in it than it holds")
+    return taken
 
 
 @dataclass(slots=True)

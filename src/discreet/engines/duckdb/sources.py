@@ -3,7 +3,7 @@
 CSV        text throughout, checked against the grammar to its last byte; each cell is read by its declaration
 Parquet    columns by their stored types, file by file; what DuckDB's reader stumbles over is read by Arrow's
 frames     Arrow columns by their types, made total (`intake.arrow`); Python objects one by one (`intake.cells`)
-tables     of a DuckDB file, "company.duckdb#sales.people", by their stored types
+tables     of a DuckDB file, "company.duckdb#sales.people", by their stored types; of PostgreSQL, read by the server
 """
 
 from __future__ import annotations
@@ -18,8 +18,19 @@ from typing import Any, TypeAlias
 from ...errors import InvalidArgument
 from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load
+from ..postgres.engine import Postgres
 
-__all__ = ["CsvFiles", "DatabaseTable", "Frame", "OpenSource", "ParquetFiles", "TableSource", "open_source", "paths_of"]
+__all__ = [
+    "CsvFiles",
+    "DatabaseTable",
+    "Frame",
+    "OpenSource",
+    "ParquetFiles",
+    "ServerTable",
+    "TableSource",
+    "open_source",
+    "paths_of",
+]
 
 TableSource: TypeAlias = Any
 """The path of a file, a pattern or a list of them, `Csv(…)`, or a pandas, Polars or Arrow table."""
@@ -59,7 +70,15 @@ class DatabaseTable:
     names: tuple[str, ...]
 
 
-OpenSource: TypeAlias = CsvFiles | ParquetFiles | Frame | DatabaseTable
+@dataclass(frozen=True, slots=True)
+class ServerTable:
+    """A table of PostgreSQL, and the private folder into which its cells are taken out, read as a schema says."""
+
+    store: Postgres
+    workspace: Path
+
+
+OpenSource: TypeAlias = CsvFiles | ParquetFiles | Frame | DatabaseTable | ServerTable
 
 
 def open_source(source: TableSource, name: str, workspace: Path | None = None) -> OpenSource:
@@ -157,7 +176,7 @@ def _labels(labels: Iterable[Any], name: str) -> Sequence[Any]:
 def _polars(column: Any) -> Any:  # noqa: ANN401
     """Return an Arrow column, or a list of objects where there is no type for them."""
     pa = load("pyarrow", "tables")
-    if str(column.dtype) == "Object":
+    if str(column.dtype) in ("Object", "Int128", "UInt128"):  # for which Arrow has no type
         return column.to_list()
     found = column.to_arrow()
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])

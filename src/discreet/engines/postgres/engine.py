@@ -5,20 +5,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ...data.schema import Schema
+from ...data.unit import People
 from ...errors import InvalidArgument, SchemaMismatch
 from ...optional import load
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..base import cancelled, failure
 from ..progress import watch
-from ..sql.dialect import StoredTable
+from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.place import read_place
+from ..sql.rows.relation import person_column
 from ..sql.store import SqlStore
 from .catalogue import find_table, is_total
 from .dialect import POSTGRES
+from .export import export_sql, save_blocks
 from .session import open_session
 
 if TYPE_CHECKING:
@@ -104,6 +108,17 @@ class Postgres:
                 self._holding = False
                 self._end()
 
+    def export(self, schema: Schema, place: Path) -> StoredColumn | None:
+        """Write the cells of a table into a new file, each as the schema reads it; return how a person's id is stored.
+
+        Refuses what `check` refuses.
+        """
+        with self.snapshot():
+            self.check(schema)
+            table = self._table(schema.name)
+            self._copy(export_sql(schema, table), place)
+        return person_column(schema.unit.id, table) if isinstance(schema.unit, People) else None
+
     def interrupt(self) -> None:
         """Cancel the query that is running, from another thread."""
         if self._connection is not None:
@@ -157,6 +172,14 @@ class Postgres:
                 raise cancelled() from None
             except (psycopg.Error, ValueError):  # ValueError: text or numbers that Python cannot hold
                 raise failure() from None
+
+    def _copy(self, sql: str, place: Path) -> None:
+        psycopg = load("psycopg", "postgres")
+        try:
+            with self._open().cursor() as cursor, cursor.copy(sql.encode()) as blocks:
+                save_blocks(blocks, place)
+        except psycopg.Error:
+            raise failure() from None
 
     def _open(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:

@@ -30,7 +30,8 @@ class StoredColumn:
     """A column as it is stored: how to refer to it, its type's name and its class.
 
     `packed` says that repeated text is stored once, so that a function of it is worked out once. `kept` says that the
-    column was read when the store took it in, by that declaration: it holds whole steps, truths or listed text.
+    column was read when the store took it in, by that declaration: it holds whole steps, truths or listed text. `seen`
+    names a column beside it that holds what became of each of its cells, if there is one.
     """
 
     sql: str
@@ -38,6 +39,7 @@ class StoredColumn:
     stored: Stored
     packed: bool = False
     kept: Column | None = None
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,19 @@ def _literals(x: StoredColumn, column: Date | Timestamp, dialect: Dialect) -> tu
         days = [bound.date() if isinstance(bound, datetime) else bound for bound in (first, last)]
         return dialect.day_literal(days[0]), dialect.day_literal(days[1])
     times = [bound if isinstance(bound, datetime) else datetime.combine(bound, time()) for bound in (first, last)]
+    if x.type == "TIMESTAMP_NS":
+        return _nano_literal(times[0]), _nano_literal(times[1])
     return dialect.time_literal(times[0], x.stored), dialect.time_literal(times[1], x.stored)
+
+
+def _nano_literal(bound: datetime) -> str:
+    """Write a bound for DuckDB's nanoseconds, which reach from 1677 to 2262; beyond, their first or last time does."""
+    text = bound.isoformat(sep=" ")
+    if bound < datetime(1677, 9, 21, 0, 12, 44):
+        text = "1677-09-21 00:12:43.145224194"
+    if bound > datetime(2262, 4, 11, 23, 47, 16):
+        text = "2262-04-11 23:47:16.854775806"
+    return f"CAST('{text}' AS TIMESTAMP_NS)"
 
 
 def _text(column: Date | Timestamp, word: str, dialect: Dialect) -> str:

@@ -1,0 +1,41 @@
+"""A table with every cell read, as SQL: for a store that takes it in once, and for the steward's report on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ....data.schema import Schema
+from ....data.unit import People
+from ..dialect import Dialect, StoredColumn, StoredTable
+from ..reading.outcome import outcome_sql
+from ..reading.value import prepare, read
+from ..select import named_cells, select_sql
+from .person import present_sql
+from .relation import person_column, stored_column
+
+__all__ = ["read_cells_sql"]
+
+
+def read_cells_sql(schema: Schema, part: StoredTable, dialect: Dialect, id_sql: Callable[[StoredColumn], str]) -> str:
+    """Write the cells of column i as ki, what became of each as oi, and whose row it is as p, NULL for nobody's."""
+    inner: dict[str, str] = {}
+    middle: dict[str, str] = {}
+    outer: dict[str, str] = {}
+    for place, (name, column) in enumerate(schema.columns.items()):
+        raw, q, k = (f"{letter}{place}" for letter in "rqk")
+        stored = stored_column(name, part)
+        x = prepare(column, stored, dialect)
+        inner[raw], inner[q] = stored.sql, x.sql
+        if stored.seen:
+            inner[f"o{place}"], middle[f"o{place}"] = f"t.{stored.seen}", f"o{place}"
+        middle |= {raw: raw, q: q, k: read(column, replace(x, sql=q), dialect)}
+        told = outcome_sql(column, replace(stored, sql=raw), replace(x, sql=q), k, dialect)
+        outer |= {k: k, f"o{place}": f"o{place}" if stored.seen else told}
+    if isinstance(schema.unit, People):
+        person = person_column(schema.unit.id, part)
+        inner["p"] = f"CASE WHEN {present_sql(person, dialect)} THEN {id_sql(person)} END"
+        middle["p"] = outer["p"] = "p"
+    source = select_sql(named_cells(inner.items()), f"{part.sql} AS t")
+    cells = select_sql(named_cells(middle.items()), f"({source}) AS t")
+    return select_sql(named_cells(outer.items()), f"({cells}) AS t")
