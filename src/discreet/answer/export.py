@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..optional import load
 from ..query.domains.type_of import ValueType
-from ..query.domains.words import EPOCH
+from ..query.domains.calendar import EPOCH
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]

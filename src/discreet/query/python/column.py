@@ -14,7 +14,7 @@ from ...errors import InvalidArgument
 from ..algebra.chain import chained
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
-from ..domains.words import EPOCH
+from ..domains.calendar import EPOCH
 from ..text.expression import expression_text, quoted
 
 __all__ = ["Col", "Literal", "case", "col", "constant", "expression_of"]

@@ -14,8 +14,9 @@ from ..algebra.fold import folded
 from ..algebra.refusal import refusal
 from ..domains.domain import Domain
 from ..domains.type_of import ValueType, type_of
+from ..meaning.times import as_second
 from .constant import as_type, literal
-from .syntax import only, refuse_node
+from .syntax import clause_of, only, refuse_node
 
 __all__ = ["Names", "alike", "read"]
 
@@ -82,14 +83,16 @@ def _connected(function: Function, node: exp.Expr, names: Names) -> Expression:
 
 
 def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> list[Expression]:
-    """Read text literals as dates or times where the others are; refuse a comparison with NULL."""
+    """Read text literals as dates or times where the others are, and dates as times; refuse a comparison with NULL."""
     if any(isinstance(e, Constant) and e.value is None for e in expressions):
         raise refusal(
-            f"{node.key.upper()} with NULL", "it is never true", "write IS NULL, and leave NULL out of IN (…)"
+            clause_of(node), "a comparison with NULL is never true", "write IS NULL, and leave NULL out of IN (…)"
         )
     types = [type_of(e, names.types) for e in expressions]
     times: tuple[ValueType, ...] = ("second", "day")
     time = next((one for one in times if one in types), None)
+    if time == "second":
+        return [as_second(as_type(e, time), type_) for e, type_ in zip(expressions, types, strict=True)]
     return [as_type(e, time) for e in expressions]
 
 
@@ -171,8 +174,6 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Paren: _inner,
     exp.Neg: partial(_unary, Function.NEGATE),
     exp.Not: partial(_unary, Function.NOT),
-    exp.Add: partial(_binary, Function.ADD),
-    exp.Sub: partial(_binary, Function.SUBTRACT),
     exp.Mul: partial(_binary, Function.MULTIPLY),
     exp.Div: partial(_binary, Function.DIVIDE),
     exp.And: partial(_connected, Function.AND),
@@ -198,4 +199,6 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
 def _readers() -> dict[type[exp.Expr], Callable[..., Expression]]:
     from .function import FUNCTIONS
 
-    return _READERS | FUNCTIONS
+    from .time import TIME_FUNCTIONS
+
+    return _READERS | FUNCTIONS | TIME_FUNCTIONS

@@ -10,7 +10,8 @@ from typing import assert_never
 
 from ..algebra.chain import balanced, leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..domains.words import EPOCH
+from ..algebra.spelling import spelled
+from ..domains.calendar import EPOCH
 
 __all__ = ["expression_text", "quoted"]
 
@@ -39,12 +40,6 @@ _INFIX = {
     Function.LIKE: "LIKE",
 }
 _MIRRORED = {Function.LESS: ">", Function.AT_MOST: ">="}
-_NAMED = {
-    Function.MODULO: "PMOD",
-    Function.ABSOLUTE: "ABS",
-    Function.CEILING: "CEIL",
-    Function.WEEKDAY: "ISODOW",
-}
 
 
 def quoted(name: str) -> str:
@@ -121,8 +116,14 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
             return f"CASE {' '.join(f'WHEN {test} THEN {value}' for test, value in pairs)} ELSE {texts[-1]} END"
         case Function.DATE_OF:
             return f"CAST({texts[0]} AS DATE)"
+        case Function.TRUNCATE:
+            return f"DATE_TRUNC({texts[1]}, {texts[0]})"
+        case Function.CONCAT:
+            return f"({' || '.join(texts)})"
+        case Function.MODULO:
+            return f"PMOD({', '.join(texts)})"
         case _:
-            return f"{_NAMED.get(function, function.upper())}({', '.join(texts)})"
+            return f"{spelled(function)}({', '.join(texts)})"
 
 
 def _bracketed(text: str, expression: Expression) -> str:
