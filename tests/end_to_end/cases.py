@@ -109,3 +109,22 @@ RELATIONS = [
     Case("totals of each person and key", "SELECT shop, AVG(t) AS t FROM (SELECT user_id, shop, SUM(spent) AS t FROM visits GROUP BY user_id, shop) x GROUP BY shop"),
     Case("totals of each person joined with others", "SELECT region, AVG(t) AS t FROM (SELECT user_id, SUM(spent) AS t FROM visits GROUP BY user_id) x JOIN users u ON x.user_id = u.user_id GROUP BY region"),
 ]  # fmt: skip
+
+JOINS = [
+    Case("a left join of private tables", "SELECT region, COUNT(*) AS n, COUNT(v.user_id) AS m, SUM(v.spent) AS s, COUNT(DISTINCT u.user_id) AS p FROM users u LEFT JOIN visits v ON u.user_id = v.user_id GROUP BY region"),
+    Case("a left join of private tables on more", "SELECT COUNT(*) AS n, COUNT(s.nights) AS m, SUM(nights) AS s FROM visits v LEFT JOIN stays s ON v.user_id = s.user_id AND v.ward = s.ward"),
+    Case("a left join of people without rows", "SELECT COUNT(*) AS n, AVG(age) AS a FROM users u LEFT JOIN visits v ON u.user_id = v.user_id WHERE v.user_id IS NULL"),
+    Case("a right join of private tables", "SELECT COUNT(*) AS n, SUM(v.spent) AS s, SUM(u.age) AS a FROM visits v RIGHT JOIN users u ON u.user_id = v.user_id"),
+    Case("a full join of private tables", "SELECT COUNT(*) AS n, COUNT(v.user_id) AS v, COUNT(s.user_id) AS s, SUM(spent) AS x, SUM(nights) AS y FROM visits v FULL JOIN stays s ON v.user_id = s.user_id AND v.ward = s.ward"),
+    Case("a full join on the person alone", "SELECT COUNT(*) AS n, COUNT(DISTINCT user_id) AS p, COUNT(v.shop) AS v, COUNT(s.ward) AS s FROM (SELECT * FROM visits WHERE spent > 150) v FULL JOIN (SELECT * FROM stays WHERE nights > 15) s USING (user_id)"),
+    Case("a natural join", "SELECT region, SUM(spent) AS s FROM visits NATURAL JOIN users GROUP BY region"),
+    Case("a natural join with a public table", "SELECT city, COUNT(*) AS n FROM people NATURAL JOIN wards GROUP BY city"),
+    Case("a public table to the left", "SELECT COUNT(*) AS n, COUNT(w.city) AS c FROM wards w RIGHT JOIN visits v ON v.ward + 3 = w.ward"),
+    Case("people in a sub-query", "SELECT region, COUNT(*) AS n FROM users WHERE user_id IN (SELECT user_id FROM visits WHERE spent > 300) AND age > 20 GROUP BY region"),
+    Case("people in no sub-query", "SELECT region, COUNT(*) AS n FROM users WHERE user_id NOT IN (SELECT user_id FROM visits WHERE spent > 100) AND age > 20 GROUP BY region"),
+    Case("rows of people that exist elsewhere", "SELECT COUNT(*) AS n, SUM(spent) AS s FROM visits v WHERE EXISTS (SELECT 1 FROM stays s WHERE s.user_id = v.user_id AND s.nights > 25)"),
+    Case("rows of people that do not exist elsewhere", "SELECT COUNT(*) AS n, SUM(spent) AS s FROM visits v WHERE NOT EXISTS (SELECT * FROM stays s WHERE s.user_id = v.user_id AND s.nights > 25) AND shop = 'a'"),
+    Case("a semi join", "SELECT COUNT(*) AS n FROM users SEMI JOIN visits USING (user_id)", "SELECT COUNT(*) AS n FROM users WHERE user_id IN (SELECT user_id FROM visits)"),
+    Case("an anti join", "SELECT COUNT(*) AS n FROM users u ANTI JOIN visits v ON u.user_id = v.user_id", "SELECT COUNT(*) AS n FROM users WHERE user_id NOT IN (SELECT user_id FROM visits)"),
+    Case("a join in brackets", "SELECT city, COUNT(*) AS n FROM (users u JOIN visits v ON u.user_id = v.user_id) JOIN wards w ON v.ward = w.ward GROUP BY city"),
+]  # fmt: skip

@@ -90,11 +90,16 @@ class JoinPublic:
 
 @dataclass(frozen=True, slots=True)
 class JoinPeople:
-    """Pairs of rows of one and the same person from two relations, further matched on `on`; names must not collide."""
+    """Pairs of rows of one and the same person from two relations, further matched on `on`; names must not collide.
+
+    `outer`: rows of the left side ("left"), or of both ("full"), that match nothing stay, with NULLs beside them. What
+    one person's rows become hangs on that person's rows alone, so this moves nobody else's.
+    """
 
     left: Relation
     right: Relation
     on: tuple[tuple[Expression, Expression], ...] = ()
+    outer: Literal["", "left", "full"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from .arithmetic import common, divided, half_up, negated, product, rescaled, ro
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 from .edges import binned
 from .times import TIMES, time_domain
+from .type_of import NOUNS, type_of_domain
 from .words import concat_domain, text_domain
 
 __all__ = ["domain_of"]
@@ -149,7 +150,8 @@ def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
     """Return the domain that holds every argument: they must all be of one type."""
     types = {type(domain) for domain in domains}
     if len(types) != 1:
-        raise UnsupportedQuery(f"{spelled(function)} needs arguments of one type: all numbers, or all text, …")
+        kinds = " and ".join(sorted({NOUNS[type_of_domain(domain)] for domain in domains}))
+        raise UnsupportedQuery(f"{spelled(function)} cannot take {kinds} together; give it values of one type")
     match domains[0]:
         case Whole():
             return common([domain for domain in domains if isinstance(domain, Whole)])

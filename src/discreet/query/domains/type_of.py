@@ -14,7 +14,7 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spelled
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 
-__all__ = ["ValueType", "type_of", "type_of_domain"]
+__all__ = ["NOUNS", "ValueType", "type_of", "type_of_domain"]
 
 ValueType: TypeAlias = Literal["number", "truth", "text", "day", "second"]
 
@@ -39,6 +39,13 @@ _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
     Function.FROM_UNIX_DATE: (("number",), "day"),
     Function.FROM_UNIX_SECONDS: (("number",), "second"),
     Function.DATE_OF: (("second",), "day"),
+}
+NOUNS: dict[ValueType, str] = {
+    "number": "a number",
+    "truth": "a condition",
+    "text": "text",
+    "day": "a date",
+    "second": "a time",
 }
 _TIMES: dict[str | None, ValueType] = {"day": "day", "second": "second"}
 _PARTS = (
@@ -111,7 +118,7 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
     if function in _SIGNATURES:
         wanted, result = _SIGNATURES[function]
         if len(given) != len(wanted) or any(g not in (w, None) for g, w in zip(given, wanted, strict=True)):
-            raise UnsupportedQuery(f"{spelled(function)} takes {', '.join(wanted)}")
+            raise UnsupportedQuery(f"{spelled(function)} takes {' and '.join(NOUNS[type_] for type_ in wanted)}")
         return result
     if function in _PARTS:
         if len(given) != 1 or given[0] not in ("day", "second", None):
@@ -152,5 +159,6 @@ def _branches(given: Sequence[ValueType | None]) -> list[ValueType | None]:
 def _alike(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
     types = sorted({type_ for type_ in given if type_ is not None})
     if len(types) > 1:
-        raise UnsupportedQuery(f"{spelled(function)} needs arguments of one type, got {' and '.join(types)}")
+        nouns = " and ".join(NOUNS[t] for t in types)
+        raise UnsupportedQuery(f"{spelled(function)} cannot take {nouns} together; give it values of one type")
     return types[0] if types else None

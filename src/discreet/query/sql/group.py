@@ -13,7 +13,7 @@ from ..algebra.refusal import refusal
 from ..algebra.tree import Named
 from ..domains.type_of import ValueType
 from .expression import Names, read
-from .scope import PersonId, Scope, find, lookup, row_names
+from .scope import PersonId, Scope, find, is_person, lookup, row_names
 from .sets import grouping_flag, spread_sets
 from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
 
@@ -93,14 +93,9 @@ def _named(node: exp.Select, scope: Scope) -> dict[Expression, str]:
     names = row_names(scope)
     named: dict[Expression, str] = {}
     for item in node.expressions:
-        if isinstance(item, exp.Alias) and not with_aggregate(item) and not _is_person(item.this, scope):
+        if isinstance(item, exp.Alias) and not with_aggregate(item) and not is_person(item.this, scope):
             named.setdefault(read(item.this, names), identifier(item.args["alias"]))
     return named
-
-
-def _is_person(node: exp.Expr, scope: Scope) -> bool:
-    plain = isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier)
-    return plain and isinstance(find(scope, node), PersonId)  # type: ignore[arg-type]
 
 
 def grouped_names(
@@ -150,7 +145,7 @@ def _all_known(node: exp.Expr, scope: Scope) -> bool:
 
 
 def _key(node: exp.Column, rows: Names, keys: Mapping[Expression, Field]) -> Expression:
-    only(node, "this", "table")
+    only(node, "this", "table", "db", "catalog")
     if not isinstance(node.this, exp.Identifier):
         refuse_node(node.this)
     column = rows.column(node)

@@ -88,7 +88,8 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
         refuse_node(node)
     only(node, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_", "distinct")
     node = _grouped(node)
-    scope = read_where(node, read_from(node, with_views(node, tables)))
+    tables = with_views(node, tables)
+    scope = read_where(node, read_from(node, tables), tables)
     grouping = group_of(node, scope)
     if grouping.person:
         raise refusal("GROUP BY the person", "it would show each person", "do so in a sub-query, and sum up outside")
