@@ -44,6 +44,9 @@ STATISTICS = [
     Case("correlation by key", "SELECT shop, CORR(ABS(minutes), spent) AS c FROM visits GROUP BY shop"),
     Case("filter", "SELECT COUNT(*) FILTER (WHERE paid) AS n, SUM(spent) FILTER (WHERE shop = 'a') AS s, AVG(minutes) FILTER (WHERE NOT paid) AS m FROM visits"),
     Case("several", "SELECT shop, COUNT(*) AS n, SUM(spent) AS s, AVG(minutes) AS m, STDDEV_POP(minutes) AS d, COUNT(DISTINCT user_id) AS u FROM visits GROUP BY shop"),
+    Case("roots and powers of results", "SELECT SQRT(AVG(spent)) AS a, LN(SUM(spent)) AS b, EXP(AVG(minutes) / 100) AS c, POWER(COUNT(*), 2) AS d, LOG10(COUNT(*)) AS e, SIGN(SUM(minutes)) AS f FROM visits", own={"postgres": "SELECT SQRT(AVG(spent)), LN(SUM(spent)), EXP(AVG(minutes)::float8 / 100), POWER(COUNT(*), 2), LOG(COUNT(*)), SIGN(SUM(minutes)) FROM visits"}),
+    Case("casts of results", "SELECT CAST(AVG(spent) AS INTEGER) AS a, CAST(AVG(spent) AS DECIMAL(10, 2)) AS b FROM visits", "SELECT ROUND(AVG(spent)) AS a, ROUND(AVG(spent), 2) AS b FROM visits", own={"postgres": "SELECT ROUND(AVG(spent)), ROUND(AVG(spent)::numeric, 2) FROM visits"}),
+    Case("names of other dialects", "SELECT VAR(minutes) AS a, STD(minutes) AS b, COUNT(`v`.`user_id`) AS c, APPROX_COUNT_DISTINCT([shop]) AS d, APPROX_MEDIAN(minutes) AS e FROM main.visits AS v", "SELECT VARIANCE(minutes) AS a, STDDEV(minutes) AS b, COUNT(user_id) AS c, COUNT(DISTINCT shop) AS d, MEDIAN(minutes) AS e FROM visits"),
     Case("arithmetic on results", "SELECT 100.0 * SUM(spent) / COUNT(*) AS x, MAX(minutes) - MIN(minutes) AS y, -COUNT(*) AS z FROM visits"),
     Case("functions of results", "SELECT ROUND(AVG(spent), 2) AS a, FLOOR(AVG(spent)) AS b, CEIL(AVG(spent)) AS c, ABS(SUM(minutes)) AS d, COALESCE(AVG(spent), 0) AS e, CASE WHEN COUNT(*) > 10 THEN 1 ELSE 0 END AS f FROM visits", own={"postgres": "SELECT ROUND(AVG(spent)::numeric, 2), FLOOR(AVG(spent)), CEIL(AVG(spent)), ABS(SUM(minutes)), COALESCE(AVG(spent), 0), CASE WHEN COUNT(*) > 10 THEN 1 ELSE 0 END FROM visits"}),
 ]  # fmt: skip
@@ -80,6 +83,14 @@ KEYS = [
     Case("top k", "SELECT note, COUNT(*) AS n FROM visits GROUP BY note ORDER BY COUNT(*) DESC LIMIT 3", spend=EXACT_KEYS),
     Case("order by a key", "SELECT shop, MEDIAN(ward) AS m FROM visits GROUP BY shop ORDER BY shop DESC", "SELECT shop, MEDIAN(ward) AS m FROM visits GROUP BY shop ORDER BY shop DESC", ordered=True),
     Case("fetch first", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n FETCH FIRST 2 ROWS ONLY", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n LIMIT 2", ordered=True),
+    Case("shares of the total", "SELECT shop, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY shop"),
+    Case("shares within a key", "SELECT shop, ward, SUM(spent) / SUM(SUM(spent)) OVER (PARTITION BY shop) AS share FROM visits GROUP BY shop, ward"),
+    Case("differences between rows", "SELECT ward, COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY ward) AS d, LEAD(COUNT(*), 2) OVER (ORDER BY ward DESC) AS e FROM visits GROUP BY ward"),
+    Case("differences within a key", "SELECT shop, ward, LAG(SUM(minutes)) OVER (PARTITION BY shop ORDER BY ward) AS d FROM visits GROUP BY shop, ward"),
+    Case("offset", "SELECT ward, SUM(spent) AS s FROM visits GROUP BY ward ORDER BY s DESC LIMIT 2 OFFSET 1", ordered=True),
+    Case("top", "SELECT TOP 2 ward, SUM(spent) AS s FROM visits GROUP BY ward ORDER BY s DESC", "SELECT ward, SUM(spent) AS s FROM visits GROUP BY ward ORDER BY s DESC LIMIT 2", ordered=True),
+    Case("keys of a union", "SELECT note FROM visits UNION SELECT note FROM visits WHERE paid", spend=EXACT_KEYS),
+    Case("distinct keys", "SELECT DISTINCT note FROM visits", spend=EXACT_KEYS),
     Case("having without a key", "SELECT COUNT(*) AS n FROM visits HAVING COUNT(*) > 1000000"),
 ]  # fmt: skip
 

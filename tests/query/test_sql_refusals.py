@@ -249,7 +249,7 @@ REFUSALS = [
     (f"{N} ORDER BY 5", "ORDER BY 5"),
     (f"{N} ORDER BY ALL", "ALL"),
     (f"{N} ORDER BY n NULLS FIRST", "NULLS FIRST"),
-    (f"{N} LIMIT 10 OFFSET 5", "OFFSET"),
+    (f"{N} LIMIT 10 OFFSET 5.5", "OFFSET"),
     (f"{N} LIMIT 10%", "LIMIT"),
     (f"{N} LIMIT 1 + 1", "LIMIT"),
     (f"{N} LIMIT -1", "LIMIT"),

@@ -230,7 +230,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Post-processing of the noisy table: the columns to show, HAVING, ORDER BY, LIMIT. It costs nothing.
+    """Post-processing of the noisy table: the columns to show, HAVING, ORDER BY, LIMIT, OFFSET. It costs nothing.
 
     `columns` are expressions over the names of keys and statistics; `order` pairs an expression with "descending".
     """
@@ -239,6 +239,7 @@ class Finish:
     having: Expression | None = None
     order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,11 +130,19 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
         return given[0]
     if function is Function.CONCAT:
         return _concat(given)
+    if function in (Function.TOTAL, Function.LAG):
+        return _of_table(function, given)
     if function is Function.IS_NULL:
         return "truth"
     if function in _COMPARISONS:
         return _compared(function, given)
     return _alike(function, _branches(given) if function is Function.CASE else given)
+
+
+def _of_table(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+    if function is Function.TOTAL and given[0] not in ("number", None):
+        raise UnsupportedQuery("SUM … OVER takes a number")
+    return given[0]
 
 
 def _concat(given: Sequence[ValueType | None]) -> ValueType:

@@ -18,7 +18,7 @@ from ..meaning.times import as_second, timed
 from ..python.bins import bin_of
 from .constant import as_type, on_day, on_second
 from .expression import Names, alike, read
-from .syntax import clause_of, only, refuse_node
+from .syntax import clause_of, only, refuse_node, whole_literal
 from .time import part_of_time
 
 __all__ = ["FUNCTIONS"]
@@ -141,6 +141,8 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "to", "safe")
     to, x = node.args["to"], read(node.this, names)
     type_ = type_of(x, names.types)
+    if names.domains is None and type_ == "number" and (rounded := _cast_result(x, to)) is not None:
+        return rounded
     match type_, _TYPES.UNKNOWN if to.expressions else to.this:
         case ("text", wanted) if isinstance(x, Constant) and wanted is _TYPES.DATE:
             return on_day(str(x.value))
@@ -161,6 +163,26 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
         case ("day", wanted) if wanted in _TIMES:
             return as_second(x, "day")
     raise refusal("CAST", "stores disagree on it, or it can fail", "use ROUND or FLOOR, or declare the column so")
+
+
+def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
+    """Cast a noisy result: to whole numbers and decimals it is rounded, half up."""
+    if to.this in _WHOLE and not to.expressions:
+        return Call(Function.ROUND, (x,))
+    if to.this is not _TYPES.DECIMAL or len(to.expressions) != 2:
+        return None
+    places = whole_literal(to.expressions[1].this, "DECIMAL")
+    scale = exact(Fraction(10) ** min(places, 18))
+    return Call(Function.DIVIDE, (Call(Function.ROUND, (folded(Function.MULTIPLY, x, scale),)), scale))
+
+
+def _logarithm(node: exp.Log, names: Names) -> Expression:
+    """Read LOG10(x) and LOG2(x); LOG(x) alone means base 10 here and e there."""
+    only(node, "this", "expression")
+    if node.args.get("expression") is None:
+        raise refusal(clause_of(node), "its base is 10 in some stores, e in others", "write LN(x) or LOG10(x)")
+    base, x = read(node.this, names), read(node.expression, names)
+    return Call(Function.DIVIDE, (Call(Function.LOGARITHM, (x,)), Call(Function.LOGARITHM, (base,))))
 
 
 def _power(node: exp.Pow, names: Names) -> Expression:
@@ -213,6 +235,7 @@ FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Ln: partial(_one, Function.LOGARITHM),
     exp.Exp: partial(_one, Function.EXPONENTIAL),
     exp.Pow: _power,
+    exp.Log: _logarithm,
     exp.Sign: _sign,
     exp.DPipe: _joined,
     exp.Concat: _concat,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from ...errors import UnsupportedQuery
 from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
@@ -16,6 +17,7 @@ from .expression import Names, read
 from .scope import PersonId, Scope, find, is_person, lookup, row_names
 from .sets import grouping_flag, spread_sets
 from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
+from .window import is_result_window, read_window
 
 __all__ = ["Grouping", "group_of", "grouped_names"]
 
@@ -115,6 +117,8 @@ def grouped_names(
     def first(node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Grouping):
             return grouping_flag(_summed(node, rows, keys))
+        if is_result_window(node):
+            return read_window(node, names)
         if is_aggregate(node):
             return aggregate(node)
         if isinstance(node, exp.Literal | exp.Paren) or with_aggregate(node):
@@ -122,9 +126,18 @@ def grouped_names(
         if isinstance(node, exp.Column):
             known = _all_known(node, scope) or node.args.get("table") is not None
             return _key(node, rows, keys) if known else aliases.get(node.name.casefold()) or _key(node, rows, keys)
-        return keys.get(read(node, rows)) if _all_known(node, scope) else None
+        return _as_key(node, rows, keys) if _all_known(node, scope) else None
 
-    return Names(rows.column, types, None, first)
+    names = Names(rows.column, types, None, first)
+    return names
+
+
+def _as_key(node: exp.Expr, rows: Names, keys: Mapping[Expression, Field]) -> Expression | None:
+    """Return the key that an expression is; None if it is none, or is no expression of rows but perhaps one of keys."""
+    try:
+        return keys.get(read(node, rows))
+    except UnsupportedQuery:
+        return None
 
 
 def _summed(node: exp.Grouping, rows: Names, keys: Mapping[Expression, Field]) -> str:

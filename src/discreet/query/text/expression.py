@@ -120,10 +120,21 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
             return f"DATE_TRUNC({texts[1]}, {texts[0]})"
         case Function.CONCAT:
             return f"({' || '.join(texts)})"
+        case Function.TOTAL:
+            return f"SUM({texts[0]}) OVER ({_partition(texts[1:])})"
+        case Function.LAG:
+            back = int(str(arguments[1].value)) if isinstance(arguments[1], Constant) else 1
+            order = f"ORDER BY {texts[2]}{' DESC' if arguments[3] == Constant(True) else ''}"
+            within = " ".join(part for part in (_partition(texts[4:]), order) if part)
+            return f"{'LAG' if back >= 0 else 'LEAD'}({texts[0]}, {abs(back)}) OVER ({within})"
         case Function.MODULO:
             return f"PMOD({', '.join(texts)})"
         case _:
             return f"{spelled(function)}({', '.join(texts)})"
+
+
+def _partition(keys: list[str]) -> str:
+    return f"PARTITION BY {', '.join(keys)}" if keys else ""
 
 
 def _bracketed(text: str, expression: Expression) -> str:
