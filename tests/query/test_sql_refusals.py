@@ -207,7 +207,7 @@ REFUSALS = [
     # aggregates
     ("SELECT AVG(DISTINCT age) FROM people", "AVG(DISTINCT age): DISTINCT compares people with each other"),
     ("SELECT COUNT(DISTINCT age, ward) FROM people", "COUNT(DISTINCT x, y)"),
-    ("SELECT COUNT(DISTINCT name) FROM people", "COUNT(DISTINCT)"),
+    ("SELECT COUNT(DISTINCT name, age) FROM people", "COUNT(DISTINCT x, y)"),
     ("SELECT COUNT(NULL) FROM people", "COUNT(NULL)"),
     ("SELECT MODE() FROM people", "an aggregate"),
     ("SELECT SUM(people.*) FROM people", "*"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...query.algebra.expression import Call, Constant, Function
-from ...query.domains.domain import Day, Domain, Second, Texts
 from ...query.domains.calendar import DAY_SECONDS
+from ...query.domains.domain import Day, Domain, Second, Texts
 from .dialect import Dialect
 from .division import floor_between
 

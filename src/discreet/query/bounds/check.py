@@ -164,7 +164,7 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain],
         case CountDistinct(of=of) | Mode(of=of):
             domain_of(of, columns)
             found = public_keys(of, rows, public_values=values)
-            if found is None:
+            if found is None and isinstance(statistic, Mode):
                 raise refusal(_name(statistic), "it needs a short public list of values", "use a Category, or bins")
             if isinstance(statistic, Mode) and not found:
                 raise refusal("MODE", "no value meets the conditions", "ask for others")
