@@ -51,7 +51,13 @@ OWN = {
         "QUARTER(day) = 2": "EXTRACT(QUARTER FROM day) = 2",
         "HOUR(seen) < 6": "EXTRACT(HOUR FROM seen) < 6",
     },
-    "spark": {"EXTRACT(EPOCH FROM seen) > 1720000000": "UNIX_SECONDS(seen) > 1720000000", "EXTRACT(EPOCH FROM seen - TIMESTAMP '2024-05-05 00:00:00') < 86400": "seen < TIMESTAMP '2024-05-06 00:00:00'", "EXTRACT(ISOYEAR FROM day) = 2025": "EXTRACT(YEAROFWEEK FROM day) = 2025", "EXTRACT(ISODOW FROM day) = 7": "WEEKDAY(day) = 6", "EXTRACT(DOW FROM day) = 0": "DAYOFWEEK(day) = 1"},
+    "spark": {
+        "EXTRACT(EPOCH FROM seen) > 1720000000": "UNIX_SECONDS(seen) > 1720000000",
+        "EXTRACT(EPOCH FROM seen - TIMESTAMP '2024-05-05 00:00:00') < 86400": "seen < TIMESTAMP '2024-05-06 00:00:00'",
+        "EXTRACT(ISOYEAR FROM day) = 2025": "EXTRACT(YEAROFWEEK FROM day) = 2025",
+        "EXTRACT(ISODOW FROM day) = 7": "WEEKDAY(day) = 6",
+        "EXTRACT(DOW FROM day) = 0": "DAYOFWEEK(day) = 1",
+    },
 }
 """Where the same thing is said in other words."""
 

@@ -243,7 +243,14 @@ def _raw(draw, columns, sort, depth):
 
 def _applied(draw, columns, sort, some):
     times = (F.YEAR, F.QUARTER, F.MONTH, F.DAY, F.WEEKDAY, F.WEEK, F.ISOYEAR, F.YEARDAY)
-    clock = {F.HOUR: Second, F.MINUTE: Second, F.SECOND: Second, F.UNIX_SECONDS: Second, F.UNIX_DATE: Day, F.LENGTH: Texts}
+    clock = {
+        F.HOUR: Second,
+        F.MINUTE: Second,
+        F.SECOND: Second,
+        F.UNIX_SECONDS: Second,
+        F.UNIX_DATE: Day,
+        F.LENGTH: Texts,
+    }
     if sort is Whole:
         function = draw(st.sampled_from([F.ADD, F.SUBTRACT, F.MULTIPLY, F.DIVIDE, F.MODULO, F.NEGATE, F.ABSOLUTE, F.FLOOR,
                                          F.CEILING, F.ROUND, F.LEAST, F.GREATEST, F.ROOT, *clock, *times]))  # fmt: skip

@@ -108,7 +108,11 @@ def numbers(depth):
     made += [call(function, x) for function in ONE] + [call(function, time) for function in PARTS]
     made += [call(Function.MODULO, x, st.sampled_from([Constant(3), Constant(Fraction(5, 4))]))]
     made += [call(function, expressions("second", depth)) for function in CLOCK]
-    return [*made, call(Function.LENGTH, expressions("text", depth)), call(Function.UNIX_DATE, expressions("day", depth))]
+    return [
+        *made,
+        call(Function.LENGTH, expressions("text", depth)),
+        call(Function.UNIX_DATE, expressions("day", depth)),
+    ]
 
 
 def truths(depth):

@@ -89,10 +89,22 @@ REFUSALS = [
     ("SELECT COUNT(*) FROM visits a JOIN visits b ON a.user_id > b.user_id", "JOIN of private tables"),
     ("SELECT COUNT(*) FROM visits a JOIN users b ON a.user_id = b.age", "JOIN of private tables"),
     ("SELECT COUNT(*) FROM visits a JOIN users b ON a.user_id = b.user_id OR TRUE", "JOIN of private tables"),
-    ("SELECT COUNT(*) FROM visits a LEFT JOIN users b ON a.user_id = b.user_id AND b.age > 3", "LEFT JOIN: its ON takes equalities only"),
-    ("SELECT COUNT(*) FROM visits a FULL JOIN users b ON a.ward = b.age", "JOIN of private tables: rows of different people could meet"),
-    ("SELECT COUNT(*) FROM people p RIGHT JOIN wards w ON w.ward = p.ward", "RIGHT JOIN: each row of an answer stands for private rows"),
-    ("SELECT COUNT(*) FROM visits a SEMI JOIN users b ON a.user_id = b.user_id AND a.ward = b.age", "SEMI JOIN: it matches the person alone"),
+    (
+        "SELECT COUNT(*) FROM visits a LEFT JOIN users b ON a.user_id = b.user_id AND b.age > 3",
+        "LEFT JOIN: its ON takes equalities only",
+    ),
+    (
+        "SELECT COUNT(*) FROM visits a FULL JOIN users b ON a.ward = b.age",
+        "JOIN of private tables: rows of different people could meet",
+    ),
+    (
+        "SELECT COUNT(*) FROM people p RIGHT JOIN wards w ON w.ward = p.ward",
+        "RIGHT JOIN: each row of an answer stands for private rows",
+    ),
+    (
+        "SELECT COUNT(*) FROM visits a SEMI JOIN users b ON a.user_id = b.user_id AND a.ward = b.age",
+        "SEMI JOIN: it matches the person alone",
+    ),
     ("SELECT COUNT(*) FROM people NATURAL JOIN users", "JOIN of private tables"),
     ("SELECT COUNT(*) FROM visits ASOF JOIN users USING (user_id)", "ASOF"),
     ("SELECT COUNT(*) FROM people p JOIN prices r ON p.age = r.price", "JOIN with prices"),
@@ -133,7 +145,10 @@ REFUSALS = [
     ("SELECT COUNT(*) FROM (SELECT age FROM people UNION SELECT ward FROM people) t", "UNION"),
     ("SELECT COUNT(*) FROM (SELECT age FROM people EXCEPT SELECT ward FROM people) t", "EXCEPT"),
     ("SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age, ward FROM people) t", "UNION ALL"),
-    ("SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT region FROM people) t", "a number and text together"),
+    (
+        "SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT region FROM people) t",
+        "a number and text together",
+    ),
     ("SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM users) t", "different units"),
     ("SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM swaps) t", "neighbour"),
     ("SELECT COUNT(*) FROM (SELECT user_id, age FROM users UNION ALL SELECT age, user_id FROM users) t", "UNION ALL"),

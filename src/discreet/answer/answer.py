@@ -213,7 +213,9 @@ class Answer:
 def picks_by_noise(question: Question) -> bool:
     """Return whether rows are picked by noisy values: by HAVING, or by LIMIT in an order of them."""
     finish, names = question.finish, {name for name, _ in question.statistics}
-    ordered = (finish.limit is not None or finish.offset > 0) and any(fields_of(expression) & names for expression, _ in finish.order)
+    ordered = (finish.limit is not None or finish.offset > 0) and any(
+        fields_of(expression) & names for expression, _ in finish.order
+    )
     return ordered or (finish.having is not None and bool(fields_of(finish.having) & names))
 
 

@@ -32,7 +32,9 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
     """Return the tally of something needed for some keys, and for all its cells, without its term."""
     if not need.tally.keys:
         return replace(need.tally, terms=())
-    if isinstance(need, PlaceNeed) or (isinstance(need, DistinctNeed) and need.cells.open):  # by its key alone: which cells have rows is what is asked
+    if isinstance(need, PlaceNeed) or (
+        isinstance(need, DistinctNeed) and need.cells.open
+    ):  # by its key alone: which cells have rows is what is asked
         return replace(need.tally, terms=(), only=tuple(keys) if any(keys) else None)
     only = (
         keys

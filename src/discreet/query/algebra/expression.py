@@ -72,7 +72,9 @@ class Function(StrEnum):
     LOGARITHM = "logarithm"  # natural
     EXPONENTIAL = "exponential"
     TOTAL = "total"  # of noisy results only: x summed over all rows that have the same further arguments (keys)
-    LAG = "lag"  # x so many rows (constant) before, in the order of an expression, downwards (constant), among equal keys
+    LAG = (
+        "lag"  # x so many rows (constant) before, in the order of an expression, downwards (constant), among equal keys
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,13 @@ def narrowed_columns(relation: Relation) -> Mapping[str, Domain]:
 
 def _narrow(columns: dict[str, Domain], test: Expression) -> None:
     match test:
-        case Call(function=Function.LESS | Function.AT_MOST as function, arguments=(Field(name=name), Constant() as end)):
+        case Call(
+            function=Function.LESS | Function.AT_MOST as function, arguments=(Field(name=name), Constant() as end)
+        ):
             _cut(columns, name, None, end, 1 if function is Function.LESS else 0)
-        case Call(function=Function.LESS | Function.AT_MOST as function, arguments=(Constant() as end, Field(name=name))):
+        case Call(
+            function=Function.LESS | Function.AT_MOST as function, arguments=(Constant() as end, Field(name=name))
+        ):
             _cut(columns, name, end, None, 1 if function is Function.LESS else 0)
         case Call(function=Function.EQUAL, arguments=(Field(name=name), Constant() as end)):
             _cut(columns, name, end, end, 0)

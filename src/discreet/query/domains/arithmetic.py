@@ -9,7 +9,19 @@ from math import gcd, isqrt
 from ...errors import UnsupportedQuery
 from .domain import MOST_STEPS, Whole
 
-__all__ = ["common", "divided", "half_up", "negated", "product", "rescaled", "root_scale", "rooted", "shared_step", "sum_of", "whole_part"]
+__all__ = [
+    "common",
+    "divided",
+    "half_up",
+    "negated",
+    "product",
+    "rescaled",
+    "root_scale",
+    "rooted",
+    "shared_step",
+    "sum_of",
+    "whole_part",
+]
 
 
 def shared_step(steps: Sequence[Fraction]) -> Fraction:

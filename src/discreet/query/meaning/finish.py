@@ -134,7 +134,11 @@ def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Ty
 
 
 def _lagged(
-    rest: Sequence[Expression], group: Sequence[int], values: Mapping[int, Value], rows: Sequence[NoisyRow], types: Types
+    rest: Sequence[Expression],
+    group: Sequence[int],
+    values: Mapping[int, Value],
+    rows: Sequence[NoisyRow],
+    types: Types,
 ) -> dict[int, Value]:
     back, down = (part.value if isinstance(part, Constant) else 0 for part in (rest[0], rest[2]))
     ordered = _sorted(group, rest[1], bool(down), rows, types)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.fold import folded
@@ -11,7 +11,7 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
 from .evaluate import evaluate
 
-__all__ = ["alike_times", "as_second", "timed"]
+__all__ = ["as_second", "dated", "timed", "timely"]
 
 _YIELDS = {Function.FROM_UNIX_DATE: "day", Function.FROM_UNIX_SECONDS: "second", Function.DATE_OF: "day"}
 _KEEPS = (Function.TRUNCATE, Function.MONTHS_LATER)
@@ -48,19 +48,41 @@ def as_second(time: Expression, type_: ValueType | None) -> Expression:
     return timed(Function.FROM_UNIX_SECONDS, seconds)
 
 
-def alike_times(expression: Expression, types: Mapping[str, ValueType]) -> Expression:
-    """Compare days with seconds by the days' first seconds, wherever an expression compares them.
+def dated(
+    function: Function, left: Expression, right: Expression, types: Sequence[ValueType | None]
+) -> Expression | None:
+    """Return a date plus or minus whole days, or the days between two dates; None if it is neither.
+
+    >>> from discreet.query.algebra.expression import Constant, Function
+    >>> from discreet.query.meaning.times import dated
+    >>> dated(Function.SUBTRACT, Constant(31, "day"), Constant(1, "day"), ("day", "day"))
+    Constant(value=30, time=None)
+    """
+    match function, *types:
+        case ((Function.ADD | Function.SUBTRACT), "day", "number"):
+            return timed(Function.FROM_UNIX_DATE, folded(function, timed(Function.UNIX_DATE, left), right))
+        case Function.ADD, "number", "day":
+            return timed(Function.FROM_UNIX_DATE, folded(function, left, timed(Function.UNIX_DATE, right)))
+        case Function.SUBTRACT, "day", "day":
+            return folded(function, timed(Function.UNIX_DATE, left), timed(Function.UNIX_DATE, right))
+    return None
+
+
+def timely(expression: Expression, types: Mapping[str, ValueType]) -> Expression:
+    """Compare days with seconds by the days' first seconds, and count days between dates, wherever that is meant.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
-    >>> from discreet.query.meaning.times import alike_times
-    >>> alike_times(Call(Function.LESS, (Field("seen"), Constant(1, "day"))), {"seen": "second"}).arguments[1]
+    >>> from discreet.query.meaning.times import timely
+    >>> timely(Call(Function.LESS, (Field("seen"), Constant(1, "day"))), {"seen": "second"}).arguments[1]
     Constant(value=86400, time='second')
     """
     if not isinstance(expression, Call):
         return expression
-    inner = tuple(alike_times(argument, types) for argument in expression.arguments)
-    if expression.function in _COMPARED:
+    inner = tuple(timely(argument, types) for argument in expression.arguments)
+    if expression.function in _COMPARED or expression.function in (Function.ADD, Function.SUBTRACT):
         kinds = [type_of(argument, types) for argument in inner]
-        if "second" in kinds and "day" in kinds:
+        if len(inner) == 2 and (moved := dated(expression.function, *inner, kinds)) is not None:
+            return moved
+        if expression.function in _COMPARED and "second" in kinds and "day" in kinds:
             inner = tuple(as_second(a, kind) for a, kind in zip(inner, kinds, strict=True))
     return expression if inner == expression.arguments else Call(expression.function, inner)

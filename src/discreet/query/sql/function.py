@@ -192,7 +192,9 @@ def _power(node: exp.Pow, names: Names) -> Expression:
     if names.domains is None:
         return Call(Function.POWER, (x, y))
     if not isinstance(y, Constant) or type(y.value) is not int or not 1 <= y.value <= 8:
-        raise refusal(clause_of(node), "of rows only whole powers from 1 to 8 are the same in every store", "write x * x")
+        raise refusal(
+            clause_of(node), "of rows only whole powers from 1 to 8 are the same in every store", "write x * x"
+        )
     return reduce(partial(folded, Function.MULTIPLY), [x] * y.value)
 
 

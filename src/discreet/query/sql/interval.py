@@ -26,7 +26,13 @@ def interval_of(node: exp.Expr) -> tuple[int, int]:
         node = exp.Interval(this=node.this, unit=exp.var("DAY"))
     only(node, "this", "unit")
     unit, amount = node.args.get("unit"), node.args.get("this")
-    text = str(amount.this) if isinstance(amount, exp.Literal) else "-" + str(amount.this.this) if _negative(amount) else ""
+    text = (
+        str(amount.this)
+        if isinstance(amount, exp.Literal)
+        else "-" + str(amount.this.this)
+        if _negative(amount)
+        else ""
+    )
     months = seconds = place = 0
     while place < len(text) and (piece := _PIECE.match(text, place)):
         name = _singular(piece[2] or ("" if unit is None else unit.name))

@@ -9,15 +9,14 @@ from sqlglot import exp
 
 from ...data.unit import Rows
 from ..algebra.chain import chained
-from ..algebra.expression import Call, Expression, Field, Function
+from ..algebra.expression import Expression, Field, Function
 from ..algebra.joins import apart, flagged, public_columns
 from ..algebra.refusal import refusal, unbounded
-from ..algebra.tree import JoinPeople, JoinPublic, Relation, Select, Where
+from ..algebra.tree import JoinPeople, JoinPublic, Relation, Where
 from ..bounds.rows import unit_of
-from ..bounds.totals import PersonTotals
+from ..python.people import people_in
 from .expression import read
 from .scope import (
-    NO_COLUMNS,
     Absent,
     FromItem,
     Person,
@@ -54,7 +53,9 @@ def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Jo
             return with_people(left, _only_person(left, right, join, kind), there=kind == "SEMI")
         case _:
             raise refusal(
-                f"{kind} JOIN".strip(), "each row of an answer stands for private rows", "write FROM private LEFT JOIN public ON …"
+                f"{kind} JOIN".strip(),
+                "each row of an answer stands for private rows",
+                "write FROM private LEFT JOIN public ON …",
             )
 
 
@@ -92,9 +93,7 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
     back = dict(columns)
     matched, rest, merged = _conditions(scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join)
     on = [
-        (mine, back[yours.name])
-        for mine, yours in matched
-        if isinstance(yours, Field) and not isinstance(mine, Person)
+        (mine, back[yours.name]) for mine, yours in matched if isinstance(yours, Field) and not isinstance(mine, Person)
     ]
     if len(on) < len(matched) or not on:
         raise refusal("JOIN", f"{public.table.name} needs an equality with one of its columns", "write ON x = column")
@@ -124,7 +123,9 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
     yours = tuple(
         FromItem(s.alias, _absent(_renamed(s.shown, new), other_flag and new[other_flag])) for s in right.sources
     )
-    people, on, rest, merged = _matched(left, Scope(rows, tuple(FromItem(s.alias, _renamed(s.shown, new)) for s in right.sources)), join)
+    people, on, rest, merged = _matched(
+        left, Scope(rows, tuple(FromItem(s.alias, _renamed(s.shown, new)) for s in right.sources)), join
+    )
     if rest and outer:
         raise refusal(
             f"{outer.upper()} JOIN", "its ON takes equalities only", "put conditions on its right side into a sub-query"
@@ -170,13 +171,7 @@ def _only_person(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relati
 def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
     """Keep the rows of people who have a row among `people`, or of those who have none."""
     _people_only(scope, Scope(people, ()))
-    once = Select(PersonTotals(people, ()).per_person(), NO_COLUMNS)
-    known, flag = flagged(once)
-    rows, new = apart(scope.rows, known)
-    if there:
-        return Scope(JoinPeople(scope.rows, rows), scope.sources, scope.merged)
-    missing = Call(Function.IS_NULL, (Field(new[flag]),))
-    return Scope(Where(JoinPeople(scope.rows, rows, (), "left"), missing), scope.sources, scope.merged)
+    return Scope(people_in(scope.rows, people, there=there), scope.sources, scope.merged)
 
 
 def _renamed(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:

@@ -89,7 +89,20 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
         raise refusal(node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM")
     if not isinstance(node, exp.Select):
         refuse_node(node)
-    only(node, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_", "distinct")
+    only(
+        node,
+        "expressions",
+        "from_",
+        "joins",
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "offset",
+        "with_",
+        "distinct",
+    )
     node = _grouped(node)
     tables = with_views(node, tables)
     scope = read_where(node, read_from(node, tables), tables)

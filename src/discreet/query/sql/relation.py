@@ -244,7 +244,9 @@ def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:
     if clause is None:
         return scope
     only(clause, "this")
-    scope, condition = without_people(clause.this, scope, lambda query: read_view(query, tables), lambda query: read_from(query, tables))
+    scope, condition = without_people(
+        clause.this, scope, lambda query: read_view(query, tables), lambda query: read_from(query, tables)
+    )
     if condition is None:
         return scope
     return replace(scope, rows=Where(scope.rows, read(condition, row_names(scope))))

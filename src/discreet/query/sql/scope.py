@@ -12,17 +12,17 @@ from sqlglot import exp
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
-from ..algebra.expression import Constant, Expression, Field
+from ..algebra.expression import Expression, Field
 from ..algebra.names import own_names
 from ..algebra.refusal import refusal
-from ..algebra.tree import Named, Relation, Scan, Select
+from ..algebra.tree import Relation, Scan, Select
 from ..bounds.rows import columns_of, unit_of
 from ..domains.type_of import type_of_domain
+from ..python.people import NO_COLUMNS
 from .expression import Names
 from .syntax import identifier
 
 __all__ = [
-    "NO_COLUMNS",
     "Absent",
     "FromItem",
     "Person",
@@ -41,9 +41,6 @@ __all__ = [
     "row_names",
     "table_view",
 ]
-
-NO_COLUMNS: Named = (("present", Constant(1)),)
-"""Stands in where only the person is selected: rows have at least one column."""
 
 
 @dataclass(frozen=True, slots=True)

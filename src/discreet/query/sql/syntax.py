@@ -96,7 +96,9 @@ def clause_of(node: exp.Expr) -> str:
     """Name a part of a question by the user's own words, for a refusal; else as SQL writes it."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         return clause_of(node.this)
-    if isinstance(node, exp.Window) or any(isinstance(part, exp.Null | exp.Boolean) for part in node.iter_expressions()):
+    if isinstance(node, exp.Window) or any(
+        isinstance(part, exp.Null | exp.Boolean) for part in node.iter_expressions()
+    ):
         return node.sql(dialect="duckdb", comments=False)[:_LONGEST]
     found = quote_of(node) if isinstance(node, _QUOTED) and not isinstance(node, _UNNAMED) else None
     if found is not None:
@@ -177,7 +179,9 @@ def aggregate_named(node: exp.Expr) -> exp.Expr:
 
 def nearest_to(node: exp.Expr) -> str:
     """Name the nearest question that works instead of an aggregate."""
-    return _INSTEAD[type(node)][1] if type(node) in _INSTEAD else "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
+    return (
+        _INSTEAD[type(node)][1] if type(node) in _INSTEAD else "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
+    )
 
 
 def is_aggregate(node: exp.Expr) -> bool:

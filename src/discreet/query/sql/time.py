@@ -12,7 +12,7 @@ from ..algebra.fold import folded
 from ..algebra.refusal import refusal
 from ..domains.calendar import DAY_SECONDS, UNITS
 from ..domains.type_of import ValueType, type_of
-from ..meaning.times import as_second, timed
+from ..meaning.times import as_second, dated, timed
 from .constant import as_type
 from .expression import Names, read
 from .interval import interval_of, unit_of
@@ -112,7 +112,11 @@ def _count(unit: str, node: exp.Expr, names: Names) -> Expression:
         return days if unit == "day" else _floored(folded(Function.DIVIDE, monday, Constant(7)))
     part, many = {"month": (Function.MONTH, 12), "quarter": (Function.QUARTER, 4)}.get(unit, (Function.YEAR, 1))
     years = timed(Function.YEAR, time)
-    return years if many == 1 else folded(Function.ADD, folded(Function.MULTIPLY, years, Constant(many)), timed(part, time))
+    return (
+        years
+        if many == 1
+        else folded(Function.ADD, folded(Function.MULTIPLY, years, Constant(many)), timed(part, time))
+    )
 
 
 def _floored(x: Expression) -> Expression:
@@ -139,17 +143,11 @@ def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:
 def _dated(
     function: Function, node: exp.Expr, sides: tuple[Expression, Expression], types: tuple[ValueType | None, ...]
 ) -> Expression:
-    left, right = sides
-    match function, *types:
-        case Function.ADD, "day", "number":
-            return timed(Function.FROM_UNIX_DATE, folded(function, timed(Function.UNIX_DATE, left), right))
-        case Function.ADD, "number", "day":
-            return timed(Function.FROM_UNIX_DATE, folded(function, left, timed(Function.UNIX_DATE, right)))
-        case Function.SUBTRACT, "day", "number":
-            return timed(Function.FROM_UNIX_DATE, folded(function, timed(Function.UNIX_DATE, left), right))
-        case Function.SUBTRACT, "day" | "text" as one, "day" | "text" as two if "day" in (one, two):
-            days = [timed(Function.UNIX_DATE, as_type(side, "day")) for side in sides]
-            return folded(function, *days)
+    if "text" in types and "day" in types:
+        sides, types = (as_type(sides[0], "day"), as_type(sides[1], "day")), ("day", "day")
+    found = dated(function, *sides, types)
+    if found is not None:
+        return found
     raise refusal(
         clause_of(node), "times differ by intervals, which have no one number",
         "write DATE_DIFF('hour', a, b), EXTRACT(EPOCH FROM b - a), or add INTERVAL '1' DAY",

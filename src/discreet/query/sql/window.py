@@ -31,7 +31,9 @@ def read_window(node: exp.Expr, names: Names) -> Expression:
         return Call(Function.TOTAL, (read(inner.this, names), *keys))
     only(inner, "this", "offset")
     if order is None or len(order.expressions) != 1:
-        raise refusal(clause_of(node), "rows before and after need one order", "write LAG(COUNT(*)) OVER (ORDER BY month)")
+        raise refusal(
+            clause_of(node), "rows before and after need one order", "write LAG(COUNT(*)) OVER (ORDER BY month)"
+        )
     only(order, "expressions")
     item = order.expressions[0]
     only(item, "this", "desc", "nulls_first")

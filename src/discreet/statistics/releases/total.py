@@ -75,7 +75,6 @@ class DistinctNeed:
             return counts.get(key, 0)
         return sum(counts.get((*key, *place), 0) > 0 for place in self.cells.places)
 
-
     def occurring(self, counts: ExactTotals) -> ExactTotals:
         """Count, for each key, the values with a total above 0, where the values are not listed; NULL is none."""
         width = len(self.tally.keys) - len(self.cells.expressions)

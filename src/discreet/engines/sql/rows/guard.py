@@ -47,7 +47,9 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = 
     flags = "fl = fr" if dialect.hide is None else f"{dialect.hide('fl', 'Whole')} = {dialect.hide('fr', 'Whole')}"
     matched = " AND ".join([flags, *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)])
     sides = f"({_guarded(left, 'fl', 1)}) AS {left.letter} {verb} ({_guarded(right, 'fr', 2)}) AS {right.letter}"
-    return select_sql(cells, f"{sides} ON {matched}", {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}[keep])
+    return select_sql(
+        cells, f"{sides} ON {matched}", {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}[keep]
+    )
 
 
 def _whole(
