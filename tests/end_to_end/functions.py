@@ -30,6 +30,18 @@ CONDITIONS = {
         "CAST(seen AS DATE) >= DATE '2024-06-01'", "day < '2024-03-01'", "day BETWEEN DATE '2024-02-01' AND DATE '2024-02-29'",
         "seen < TIMESTAMP '2024-07-01 12:30:00'", "day IN (DATE '2024-02-29', DATE '2024-12-31')", "DATE_PART('month', day) = 3",
     ],
+    "more times": [
+        "EXTRACT(WEEK FROM day) = 1", "EXTRACT(ISOYEAR FROM day) = 2025", "EXTRACT(DOY FROM day) > 300", "EXTRACT(MINUTE FROM seen) < 7",
+        "EXTRACT(SECOND FROM seen) < 7", "DATE_TRUNC('week', day) = DATE '2024-02-26'", "DATE_TRUNC('quarter', day) = DATE '2024-04-01'",
+        "DATE_TRUNC('month', seen) = TIMESTAMP '2024-02-01 00:00:00'", "DATE_TRUNC('hour', seen) < TIMESTAMP '2024-03-01 05:00:00'",
+        "DATE_TRUNC('year', seen) = TIMESTAMP '2024-01-01 00:00:00'", "DATE_TRUNC('week', seen) = TIMESTAMP '2024-12-30 00:00:00'",
+        "DATE_TRUNC('day', seen) > TIMESTAMP '2024-11-11 00:00:00'", "DATE_TRUNC('minute', seen) > TIMESTAMP '2024-11-11 11:11:00'",
+        "day - DATE '2024-01-31' > 30", "day + 7 > DATE '2024-12-31'", "day + INTERVAL '1' MONTH = DATE '2024-02-29'", "day - INTERVAL '1' YEAR < DATE '2023-03-01'",
+        "seen + INTERVAL '36' HOUR > TIMESTAMP '2024-12-31 00:00:00'", "seen - INTERVAL '1' MONTH < TIMESTAMP '2024-02-29 12:00:00'",
+        "day > DATE '2024-01-31' + INTERVAL '1' MONTH", "EXTRACT(EPOCH FROM seen) > 1720000000", "EXTRACT(EPOCH FROM seen - TIMESTAMP '2024-05-05 00:00:00') < 86400",
+        "seen > DATE '2024-06-01'", "seen < day", "day <= seen",
+    ],
+    "more words": ["note || shop = 'gooda'", "mood || note = 'upbad'", "(shop || '-') || note = 'b-100%'", "LENGTH(note || note) = 6"],
 }  # fmt: skip
 OWN = {
     "postgres": {
@@ -39,7 +51,13 @@ OWN = {
         "QUARTER(day) = 2": "EXTRACT(QUARTER FROM day) = 2",
         "HOUR(seen) < 6": "EXTRACT(HOUR FROM seen) < 6",
     },
-    "spark": {"EXTRACT(ISODOW FROM day) = 7": "WEEKDAY(day) = 6", "EXTRACT(DOW FROM day) = 0": "DAYOFWEEK(day) = 1"},
+    "spark": {
+        "EXTRACT(EPOCH FROM seen) > 1720000000": "UNIX_SECONDS(seen) > 1720000000",
+        "EXTRACT(EPOCH FROM seen - TIMESTAMP '2024-05-05 00:00:00') < 86400": "seen < TIMESTAMP '2024-05-06 00:00:00'",
+        "EXTRACT(ISOYEAR FROM day) = 2025": "EXTRACT(YEAROFWEEK FROM day) = 2025",
+        "EXTRACT(ISODOW FROM day) = 7": "WEEKDAY(day) = 6",
+        "EXTRACT(DOW FROM day) = 0": "DAYOFWEEK(day) = 1",
+    },
 }
 """Where the same thing is said in other words."""
 
@@ -72,6 +90,15 @@ def _own(conditions: list[str]) -> dict[str, str]:
 FUNCTIONS = [
     *(Case(name, _counted(conditions), own=_own(conditions)) for name, conditions in CONDITIONS.items()),
     Case("sums", _summed(SUMS)),
+    Case("weeks apart", "SELECT SUM(DATE_DIFF('week', DATE '2024-01-07', day)) AS a, SUM(DATE_DIFF('month', DATE '2024-03-31', day)) AS b, SUM(DATE_DIFF('quarter', day, DATE '2024-03-31')) AS c, SUM(DATE_DIFF('year', day, DATE '2029-03-31')) AS d, SUM(DATE_DIFF('day', day, CAST(seen AS DATE))) AS e FROM visits",
+         "SELECT SUM(DATE_DIFF('day', DATE '2024-01-01', CAST(DATE_TRUNC('week', day) AS DATE)) // 7) AS a, SUM(DATE_DIFF('month', DATE '2024-03-31', day)) AS b, SUM(DATE_DIFF('quarter', day, DATE '2024-03-31')) AS c, SUM(DATE_DIFF('year', day, DATE '2029-03-31')) AS d, SUM(DATE_DIFF('day', day, CAST(seen AS DATE))) AS e FROM visits",
+         own={"postgres": "SELECT SUM((date_trunc('week', day)::date - DATE '2024-01-01') / 7), SUM(EXTRACT(YEAR FROM day) * 12 + EXTRACT(MONTH FROM day) - 2024 * 12 - 3), SUM(2024 * 4 + 1 - EXTRACT(YEAR FROM day) * 4 - EXTRACT(QUARTER FROM day)), SUM(2029 - EXTRACT(YEAR FROM day)), SUM(seen::date - day) FROM visits",
+              "spark": "SELECT SUM(datediff(trunc(day, 'WEEK'), DATE '2024-01-01') div 7), SUM(YEAR(day) * 12 + MONTH(day) - 2024 * 12 - 3), SUM(2024 * 4 + 1 - YEAR(day) * 4 - QUARTER(day)), SUM(2029 - YEAR(day)), SUM(datediff(CAST(seen AS DATE), day)) FROM visits"}),
+    Case("hours apart", "SELECT SUM(DATE_DIFF('hour', seen, TIMESTAMP '2024-12-31 23:10:05')) AS a, SUM(DATE_DIFF('minute', seen, TIMESTAMP '2024-12-31 23:10:05')) AS b, SUM(DATE_DIFF('second', day, seen)) AS c FROM visits",
+         own={store: f"SELECT SUM(({end} {div} 3600) - ({seen} {div} 3600)), SUM(({end} {div} 60) - ({seen} {div} 60)), SUM({seen} - {day}) FROM visits" for store, div, end, seen, day in (
+             ("postgres", "/", "1735686605", "EXTRACT(EPOCH FROM seen)::bigint", "EXTRACT(EPOCH FROM day)::bigint"), ("spark", "div", "1735686605", "unix_seconds(seen)", "unix_date(day) * 86400L"))}),
+    Case("roots of rows", "SELECT SUM(SQRT(spent)) AS a, COUNT(SQRT(minutes)) AS b FROM visits", "SELECT SUM(SQRT(spent)) AS a, COUNT(minutes) FILTER (WHERE minutes >= 0) AS b FROM visits", within=1e-3, why="a root is rounded to 2^-23 of the greatest"),
+    Case("signs", "SELECT SUM(SIGN(minutes)) AS a, SIGN(SUM(minutes)) AS b FROM visits"),
     Case("a remainder that is never negative", "SELECT SUM(PMOD(minutes, 7)) AS s FROM visits", "SELECT SUM(((minutes % 7) + 7) % 7) AS s FROM visits"),
     Case("division by a column", "SELECT SUM(spent / ward) AS s FROM visits", within=1e-3, why="a quotient of two columns is rounded to a billionth of the largest"),
     Case("division by what may be 0", "SELECT COUNT(1 / (ward - 3)) AS n FROM visits", "SELECT COUNT(1 / NULLIF(ward - 3, 0)) AS n FROM visits"),

@@ -16,6 +16,7 @@ from discreet.query.algebra.expression import Call, Constant, Expression, Field,
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
 from discreet.query.bounds.rows import columns_of
+from discreet.query.domains.calendar import UNITS
 from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from discreet.query.domains.domain_of import domain_of
 from engines.tables import Table
@@ -168,7 +169,8 @@ def _above(draw, rows, schemas, level):
             other = schemas[1]
             renamed = tuple((f"r{level}_{name}", Field(name)) for name in columns_of(Scan(other)))
             more = draw(expression(columns, Whole)), draw(expression(columns_of(Select(Scan(other), renamed)), Whole))
-            return JoinPeople(rows, Select(Scan(other), renamed), (more,) if draw(st.integers(0, 3)) == 0 else ())
+            on = (more,) if draw(st.integers(0, 3)) == 0 else ()
+            return JoinPeople(rows, Select(Scan(other), renamed), on, draw(st.sampled_from(["", "", "left", "full"])))
         case _:
             return _person(draw, rows, columns, level)
 
@@ -240,26 +242,49 @@ def _raw(draw, columns, sort, depth):
 
 
 def _applied(draw, columns, sort, some):
-    times = (F.YEAR, F.QUARTER, F.MONTH, F.DAY, F.WEEKDAY)
+    times = (F.YEAR, F.QUARTER, F.MONTH, F.DAY, F.WEEKDAY, F.WEEK, F.ISOYEAR, F.YEARDAY)
+    clock = {
+        F.HOUR: Second,
+        F.MINUTE: Second,
+        F.SECOND: Second,
+        F.UNIX_SECONDS: Second,
+        F.UNIX_DATE: Day,
+        F.LENGTH: Texts,
+    }
     if sort is Whole:
         function = draw(st.sampled_from([F.ADD, F.SUBTRACT, F.MULTIPLY, F.DIVIDE, F.MODULO, F.NEGATE, F.ABSOLUTE, F.FLOOR,
-                                         F.CEILING, F.ROUND, F.LEAST, F.GREATEST, F.LENGTH, F.HOUR, *times]))  # fmt: skip
+                                         F.CEILING, F.ROUND, F.LEAST, F.GREATEST, F.ROOT, *clock, *times]))  # fmt: skip
         if function in times:
             return Call(function, (some(draw(st.sampled_from([Day, Second]))),))
-        if function in (F.LENGTH, F.HOUR):
-            return Call(function, (some(Texts if function is F.LENGTH else Second),))
+        if function in clock:
+            return Call(function, (some(clock[function]),))
         if function is F.MODULO:
             return Call(function, (some(Whole), Constant(draw(st.sampled_from([2, 7, Fraction(3, 4)])))))
-        one = function in (F.NEGATE, F.ABSOLUTE, F.FLOOR, F.CEILING, F.ROUND)
+        one = function in (F.NEGATE, F.ABSOLUTE, F.FLOOR, F.CEILING, F.ROUND, F.ROOT)
         return Call(function, (some(Whole),) if one else (some(Whole), some(Whole)))
     if sort is Truth:
         return _truth(draw, some)
     if sort is Texts:
-        function = draw(st.sampled_from([F.LOWER, F.UPPER, F.TRIM, F.SUBSTRING]))
+        function = draw(st.sampled_from([F.LOWER, F.UPPER, F.TRIM, F.SUBSTRING, F.CONCAT]))
+        if function is F.CONCAT:
+            return Call(function, (some(Texts), some(Texts)))
         rest = (Constant(draw(st.sampled_from([1, 2, 9]))), Constant(draw(st.sampled_from([0, 1, 50]))))
         return Call(function, (some(Texts), *(rest if function is F.SUBSTRING else ())))
-    if sort is Day and draw(st.booleans()):
-        return Call(F.DATE_OF, (some(Second),))
+    return _moved(draw, sort, some)
+
+
+def _moved(draw, sort, some):
+    """A time from another: truncated, months later, moved by a number, or the less of two."""
+    match draw(st.sampled_from(["day", "start", "start", "later", "number", "two"])):
+        case "day" if sort is Day:
+            return Call(F.DATE_OF, (some(Second),))
+        case "start":
+            return Call(F.TRUNCATE, (some(sort), Constant(draw(st.sampled_from(UNITS)))))
+        case "later":
+            return Call(F.MONTHS_LATER, (some(sort), Constant(draw(st.sampled_from([0, 1, -1, 11, -13, 1200])))))
+        case "number":
+            there, back = (F.UNIX_DATE, F.FROM_UNIX_DATE) if sort is Day else (F.UNIX_SECONDS, F.FROM_UNIX_SECONDS)
+            return Call(back, (Call(F.ADD, (Call(there, (some(sort),)), Constant(draw(st.sampled_from([-7, 30]))))),))
     return Call(draw(st.sampled_from([F.LEAST, F.GREATEST])), (some(sort), some(sort)))
 
 

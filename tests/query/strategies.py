@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.domains.calendar import UNITS
 from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from support.profile import examples
 
@@ -72,8 +73,12 @@ CONSTANTS = {
     "second": st.integers(-(10**9), 10**9).map(lambda n: Constant(n, "second")),
 }
 TWO = (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE)
-ONE = (Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND)
-PARTS = (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY)
+ONE = (Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND, Function.ROOT)
+PARTS = (
+    *(Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY),
+    *(Function.WEEK, Function.ISOYEAR, Function.YEARDAY),
+)
+CLOCK = (Function.HOUR, Function.MINUTE, Function.SECOND, Function.UNIX_SECONDS)
 
 
 @cache
@@ -102,8 +107,12 @@ def numbers(depth):
     made = [call(function, x, x) for function in (*TWO, Function.LEAST, Function.GREATEST)]
     made += [call(function, x) for function in ONE] + [call(function, time) for function in PARTS]
     made += [call(Function.MODULO, x, st.sampled_from([Constant(3), Constant(Fraction(5, 4))]))]
-    made += [call(Function.LENGTH, expressions("text", depth)), call(Function.HOUR, expressions("second", depth))]
-    return made
+    made += [call(function, expressions("second", depth)) for function in CLOCK]
+    return [
+        *made,
+        call(Function.LENGTH, expressions("text", depth)),
+        call(Function.UNIX_DATE, expressions("day", depth)),
+    ]
 
 
 def truths(depth):
@@ -121,15 +130,24 @@ def truths(depth):
 def texts(depth):
     x = expressions("text", depth)
     cut = call(Function.SUBSTRING, x, st.integers(1, 4).map(Constant), st.integers(0, 4).map(Constant))
-    return [*(call(function, x) for function in (Function.LOWER, Function.UPPER, Function.TRIM)), cut]
+    whole = (call(function, x) for function in (Function.LOWER, Function.UPPER, Function.TRIM))
+    return [*whole, cut, call(Function.CONCAT, x, x)]
 
 
 def days(depth):
-    x = expressions("day", depth)
-    choices = [call(function, x, x) for function in (Function.LEAST, Function.GREATEST)]
-    return [*choices, call(Function.DATE_OF, expressions("second", depth))]
+    later = call(Function.ADD, call(Function.UNIX_DATE, expressions("day", depth)), st.integers(-40, 400).map(Constant))
+    made = [call(Function.DATE_OF, expressions("second", depth)), call(Function.FROM_UNIX_DATE, later)]
+    return made + moved(expressions("day", depth))
 
 
 def seconds(depth):
-    x = expressions("second", depth)
-    return [call(function, x, x) for function in (Function.LEAST, Function.GREATEST)]
+    seen = call(Function.UNIX_SECONDS, expressions("second", depth))
+    later = call(Function.ADD, seen, st.integers(-(10**6), 10**6).map(Constant))
+    return [call(Function.FROM_UNIX_SECONDS, later), *moved(expressions("second", depth))]
+
+
+def moved(x):
+    """Times from times of the same sort."""
+    choices = [call(function, x, x) for function in (Function.LEAST, Function.GREATEST)]
+    starts = call(Function.TRUNCATE, x, st.sampled_from(UNITS).map(Constant))
+    return [*choices, starts, call(Function.MONTHS_LATER, x, st.integers(-50, 50).map(Constant))]

@@ -193,8 +193,8 @@ class TestSorts:
         ("expression", "words"),
         [
             (Field("z"), "no column 'z'"),
-            (f("add", "x", "t"), "ADD takes number, number"),
-            (f("add", "x"), "ADD takes"),
+            (f("add", "x", "t"), "takes a number and a number"),
+            (f("add", "x"), "takes a number"),
             (f("year", "x"), "date or time"),
             (f("year", "d", "d"), "date or time"),
             (f("equal", "x", "t"), "one type"),

@@ -14,7 +14,7 @@ from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
 from ..query.algebra.tree import Finish, Question
 from ..query.domains.type_of import ValueType, type_of
-from ..query.meaning.finish import NoisyRow, Types, Value, kept, shown, types_of
+from ..query.meaning.finish import NoisyRow, Types, Value, kept, shown, types_of, with_windows
 from ..statistics.joint_estimate import JointTotal
 from ..statistics.laws.box import outward
 from ..statistics.recipe import NoisyValue
@@ -79,6 +79,7 @@ class Answer:
             {**dict(zip(names, key, strict=True)), **{name: made.value for name, made in row.items()}}
             for key, row in zip(keys, estimates, strict=True)
         ]
+        table = list(with_windows(question.finish, table, sorts))
         places = kept(question.finish, table, sorts)
         rows = [_shown(question.finish, table[place], estimates[place], sorts) for place in places]
         among = len(keys) if candidates is None else candidates
@@ -212,7 +213,9 @@ class Answer:
 def picks_by_noise(question: Question) -> bool:
     """Return whether rows are picked by noisy values: by HAVING, or by LIMIT in an order of them."""
     finish, names = question.finish, {name for name, _ in question.statistics}
-    ordered = finish.limit is not None and any(fields_of(expression) & names for expression, _ in finish.order)
+    ordered = (finish.limit is not None or finish.offset > 0) and any(
+        fields_of(expression) & names for expression, _ in finish.order
+    )
     return ordered or (finish.having is not None and bool(fields_of(finish.having) & names))
 
 

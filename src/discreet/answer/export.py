@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..optional import load
+from ..query.domains.calendar import EPOCH
 from ..query.domains.type_of import ValueType
-from ..query.domains.words import EPOCH
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]

@@ -12,7 +12,7 @@ from ..statistics.recipe import Need
 from ..statistics.releases.partition import PartitionNeed
 from ..statistics.releases.place import PlaceNeed
 from ..statistics.releases.sets import CellsNeed
-from ..statistics.releases.total import KeyValues, TotalNeed
+from ..statistics.releases.total import DistinctNeed, KeyValues, TotalNeed
 
 __all__ = ["GatheredTotals", "Tallier", "frame_of", "gather"]
 
@@ -32,7 +32,9 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
     """Return the tally of something needed for some keys, and for all its cells, without its term."""
     if not need.tally.keys:
         return replace(need.tally, terms=())
-    if isinstance(need, PlaceNeed):  # by its key alone: which cells have rows is what is asked
+    if isinstance(need, PlaceNeed) or (
+        isinstance(need, DistinctNeed) and need.cells.open
+    ):  # by its key alone: which cells have rows is what is asked
         return replace(need.tally, terms=(), only=tuple(keys) if any(keys) else None)
     only = (
         keys
@@ -59,4 +61,5 @@ def _totals_of(need: Need | CellsNeed, totals: Totals, terms: Mapping[Term, int]
     places = [terms[term] for term in need.tally.terms]
     if isinstance(need, PartitionNeed):
         return {key: tuple(each[place] for place in places) for key, each in totals.items()}
-    return {key: each[places[0]] for key, each in totals.items()}
+    found = {key: each[places[0]] for key, each in totals.items()}
+    return need.occurring(found) if isinstance(need, DistinctNeed) and need.cells.open else found

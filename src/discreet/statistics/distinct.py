@@ -1,6 +1,7 @@
-"""COUNT(DISTINCT x) of an expression with public values: how many of them occur.
+"""COUNT(DISTINCT x): how many public values occur; or, of text and other values that nobody listed, how many there are.
 
-Off by the noise on one total: the exact quantile, for any data.
+Off by the noise on one total: the exact quantile, for any data. One unit makes at most so many values occur as it has
+pairs of key and value that count, whether or not the values are public (`distinct_influence`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["DistinctRecipe"]
 
 @dataclass(frozen=True, slots=True)
 class DistinctRecipe:
-    """How many of some public values occur."""
+    """How many of some values occur."""
 
     cells: Cells
 
@@ -43,4 +44,6 @@ class DistinctRecipe:
         total = draws.totals[0]
         if not draws.nonnegative:
             return TotalEstimate(total)
+        if self.cells.open:
+            return TotalEstimate(total, Fraction(0))
         return TotalEstimate(total, Fraction(0), Fraction(len(self.cells.places)))

@@ -42,7 +42,7 @@ from .quantile import QuantileEstimate, QuantilePoint, QuantileRecipe
 from .recipe import NoisyValue, Recipe
 from .releases.addend import present
 from .releases.basis import Basis
-from .releases.choice import public_cells
+from .releases.choice import any_cells, public_cells
 from .releases.sets import SetEstimate
 from .releases.total import TotalEstimate
 from .sum import SumRecipe
@@ -96,7 +96,7 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
         case CountOf(of=of):
             return CountRecipe(present(of, basis.rows))
         case CountDistinct(of=of):
-            return DistinctRecipe(public_cells(of, basis))
+            return DistinctRecipe(any_cells(of, basis))
         case Sum(of=of):
             return SumRecipe(of)
         case Mean(of=of):

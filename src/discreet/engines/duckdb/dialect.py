@@ -24,7 +24,7 @@ _CLASSES: dict[str, Stored] = {
 }
 assert set(_CLASSES.values()) <= set(get_args(Stored))  # noqa: S101
 
-_PARTS = {Function.WEEKDAY: "isodow"}
+_PARTS = {Function.WEEKDAY: "isodow", Function.YEARDAY: "doy"}
 
 
 def stored_class(type_name: str) -> Stored:
@@ -70,6 +70,16 @@ def _part(function: Function, days: str) -> str:
     return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS INTEGER)) AS BIGINT)"
 
 
+def _start(unit: str, days: str) -> str:
+    first = f"date_trunc('{unit}', DATE '1970-01-01' + CAST({days} AS INTEGER))"
+    return f"date_diff('day', DATE '1970-01-01', CAST({first} AS DATE))"
+
+
+def _months_later(days: str, months: int) -> str:
+    later = f"CAST((DATE '1970-01-01' + CAST({days} AS INTEGER)) + to_months({months}) AS DATE)"
+    return f"date_diff('day', DATE '1970-01-01', {later})"
+
+
 def _listed(x: str, values: Sequence[str]) -> str:
     """An enumeration: one byte instead of text, and looked up once for each distinct value where text is compressed."""
     return f"TRY_CAST({x} AS ENUM({', '.join(doubled(value, chr(39)) for value in values)}))"
@@ -113,6 +123,8 @@ DUCKDB = Dialect(
     days=lambda x: f"date_diff('day', DATE '1970-01-01', {x})",
     seconds=_seconds,
     part=_part,
+    start=_start,
+    months_later=_months_later,
     listed=_listed,
     distance=True,
     in_order=lambda _: "",

@@ -175,15 +175,19 @@ def _paired(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[O
     left, right = columns_of(join.left), columns_of(join.right)
     sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
     mine, yours = (_cut_rows(side, most, tables, below) for side, most, below in sides)
-    partners: dict[object, list[ReadRow]] = defaultdict(list)
+    partners: dict[object, list[Owned]] = defaultdict(list)
     for one in yours:
         key = tuple(evaluate(expression, one.row, right) for _, expression in join.on)
         if None not in key:
-            partners[one.owner, key].append(one.row)
-    found = []
+            partners[one.owner, key].append(one)
+    found, met, nothing = [], set(), [Owned(None, dict.fromkeys(right))]
     for one in mine:
         key = tuple(evaluate(expression, one.row, left) for expression, _ in join.on)
-        found += [Owned(one.owner, {**one.row, **other}) for other in partners.get((one.owner, key), [])]
+        matches = partners.get((one.owner, key), [])
+        met |= set(map(id, matches))
+        found += [Owned(one.owner, {**one.row, **other.row}) for other in matches or (nothing if join.outer else [])]
+    if join.outer == "full":
+        found += [Owned(one.owner, {**dict.fromkeys(left), **one.row}) for one in yours if id(one) not in met]
     return found
 
 

@@ -19,7 +19,7 @@ _CLASSES: dict[str, Stored] = {
     "timestamp with time zone": "zoned",
 }
 _LEAST = "2.470328229206232721e-324"
-_PARTS = {Function.WEEKDAY: "isodow"}
+_PARTS = {Function.WEEKDAY: "isodow", Function.YEARDAY: "doy"}
 
 
 def stored_class(type_name: str, category: str) -> Stored:
@@ -68,6 +68,16 @@ def _part(function: Function, days: str) -> str:
     return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS integer)) AS bigint)"
 
 
+def _start(unit: str, days: str) -> str:
+    first = f"date_trunc('{unit}', CAST(DATE '1970-01-01' + CAST({days} AS integer) AS timestamp))"
+    return f"CAST(CAST({first} AS date) - DATE '1970-01-01' AS bigint)"
+
+
+def _months_later(days: str, months: int) -> str:
+    later = f"CAST((DATE '1970-01-01' + CAST({days} AS integer)) + INTERVAL '{months} months' AS date)"
+    return f"CAST({later} - DATE '1970-01-01' AS bigint)"
+
+
 POSTGRES = Dialect(
     name="postgres",
     quote=lambda name: doubled(name, '"'),
@@ -95,6 +105,8 @@ POSTGRES = Dialect(
     days=lambda x: f"CAST({x} - DATE '1970-01-01' AS bigint)",
     seconds=_seconds,
     part=_part,
+    start=_start,
+    months_later=_months_later,
     listed=None,
     distance=False,
     in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",  # and each cell is worked out once

@@ -21,7 +21,7 @@ _CLASSES: dict[str, Stored] = {
     "timestamp_ntz": "timestamp",
 }
 _PLAIN = re.compile(r"[^'\"\\$\x00-\x1f\x7f]*")
-_PARTS = {Function.WEEKDAY: "DAYOFWEEK_ISO"}
+_PARTS = {Function.WEEKDAY: "DAYOFWEEK_ISO", Function.YEARDAY: "DOY", Function.ISOYEAR: "YEAROFWEEK"}
 _END = "(?![^a]|a)"
 """The end of the text in a regular expression; a dollar or a backslash would depend on the session."""
 _LIMB = 1 << 23
@@ -99,6 +99,14 @@ def _part(function: Function, days: str) -> str:
     return f"CAST(extract({part} FROM date_from_unix_date(CAST({days} AS INT))) AS BIGINT)"
 
 
+def _start(unit: str, days: str) -> str:
+    return f"CAST(unix_date(trunc(date_from_unix_date(CAST({days} AS INT)), '{unit}')) AS BIGINT)"
+
+
+def _months_later(days: str, months: int) -> str:
+    return f"CAST(unix_date(add_months(date_from_unix_date(CAST({days} AS INT)), {months})) AS BIGINT)"
+
+
 SPARK = Dialect(
     name="spark",
     quote=lambda name: doubled(name, "`"),
@@ -126,6 +134,8 @@ SPARK = Dialect(
     days=lambda x: f"CAST(unix_date({x}) AS BIGINT)",
     seconds=_seconds,
     part=_part,
+    start=_start,
+    months_later=_months_later,
     listed=None,
     distance=False,
     in_order=lambda _: "",

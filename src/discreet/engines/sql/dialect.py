@@ -113,6 +113,10 @@ class Dialect:
     """A time as seconds since 1970 in UTC, rounded down."""
     part: Callable[[Function, str], str]
     """A part of the day so many days after 1970."""
+    start: Two
+    """The first day of a year, quarter or month, of the day so many days after 1970."""
+    months_later: Callable[[str, int], str]
+    """The day so many months after that day; a day that its month has not is the last of that month."""
     listed: Callable[[str, Sequence[str]], str] | None
     """Text as one value of a list, NULL if it is none of them, held compactly; None where IN does as well."""
     distance: bool

@@ -6,10 +6,11 @@ it non-negative; where that could overflow, negative numbers are turned around: 
 
 from __future__ import annotations
 
+from ...query.domains.arithmetic import root_scale, rooted
 from ...query.domains.domain import MOST_STEPS, Whole
 from .dialect import Dialect
 
-__all__ = ["floor_between", "floor_of", "modulo_sql", "quotient_sql", "rounded_sql"]
+__all__ = ["floor_between", "floor_of", "modulo_sql", "quotient_sql", "root_sql", "rounded_sql"]
 
 
 def floor_between(x: str, low: int, high: int, divisor: int, dialect: Dialect) -> str:
@@ -74,3 +75,11 @@ def quotient_sql(x: tuple[str, Whole], y: tuple[str, Whole], domain: Whole, dial
     if domain.low >= 0:
         return f"(CASE WHEN {test} THEN {up} END)"
     return f"(CASE WHEN {test} THEN CASE WHEN {top} >= 0 THEN {up} ELSE -1 - {turned} END END)"
+
+
+def root_sql(x: str, domain: Whole, dialect: Dialect) -> str:
+    """Write √x in steps of its domain, half up: (⌊√N⌋ + 1)//2 with N = ⌊n·p/q⌋ below 2^52; NULL below 0."""
+    scale = root_scale(domain, rooted(domain).step)
+    top = floor_between(_times(x, scale.numerator), 0, MOST_STEPS, scale.denominator, dialect)
+    root = f"floor(sqrt({dialect.as_double(f'GREATEST({top}, 0)')}))"
+    return f"(CASE WHEN {x} >= 0 THEN {dialect.divide(f'(CAST({root} AS BIGINT) + 1)', '2')} END)"

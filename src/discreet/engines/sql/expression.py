@@ -14,22 +14,14 @@ from ...query.domains.arithmetic import shared_step
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Truth, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.domains.edges import Binned, RoundedTest, binned, rounded_test
+from ...query.domains.times import TIMES
 from .dialect import bigint, null
-from .division import floor_between, floor_of, modulo_sql, quotient_sql, rounded_sql
+from .division import floor_between, floor_of, modulo_sql, quotient_sql, root_sql, rounded_sql
 from .scope import SqlScope, short
 from .words import time_sql, words_sql
 
 __all__ = ["alike_sql", "expression_sql", "scaled_sql"]
 
-_TIMES = (
-    Function.YEAR,
-    Function.QUARTER,
-    Function.MONTH,
-    Function.DAY,
-    Function.WEEKDAY,
-    Function.HOUR,
-    Function.DATE_OF,
-)
 _NUMBERS = (
     Function.ADD,
     Function.SUBTRACT,
@@ -41,6 +33,7 @@ _NUMBERS = (
     Function.FLOOR,
     Function.CEILING,
     Function.ROUND,
+    Function.ROOT,
 )
 _COMPARED = {Function.EQUAL: "=", Function.UNEQUAL: "<>", Function.LESS: "<", Function.AT_MOST: "<="}
 
@@ -112,9 +105,8 @@ def _call(call: Call, scope: SqlScope) -> str:
         return _number(call, scope)
     if function in _COMPARED or function is Function.AMONG:
         return _compared(function, arguments, scope)
-    if function in _TIMES:
-        inner = domain_of(arguments[0], scope.domains)
-        return time_sql(function, expression_sql(arguments[0], scope), inner, scope.dialect)
+    if function in TIMES:
+        return _time(call, scope)
     match function:
         case Function.AND | Function.OR:
             return "(" + f" {function.upper()} ".join(expression_sql(a, scope) for a in arguments) + ")"
@@ -124,11 +116,26 @@ def _call(call: Call, scope: SqlScope) -> str:
             return f"({expression_sql(arguments[0], scope)} IS NULL)"
         case Function.CASE:
             return _case(call, scope)
+        case Function.CONCAT:
+            return "(" + " || ".join(words_of(a, scope) for a in arguments) + ")"
         case Function.COALESCE | Function.LEAST | Function.GREATEST:
             return _chosen(call, scope)
         case _:
             inner = domain_of(arguments[0], scope.domains)
             return words_sql(call, expression_sql(arguments[0], scope), inner, scope.dialect)
+
+
+def words_of(expression: Expression, scope: SqlScope) -> str:
+    """Write text as text: a store may hold listed text as numbers of its list."""
+    return f"CAST({scaled_sql(expression, Texts(0), scope)} AS {scope.dialect.words})"
+
+
+def _time(call: Call, scope: SqlScope) -> str:
+    """Write a function of a time, or a time from a number of days or seconds."""
+    inner = domain_of(call.arguments[0], scope.domains)
+    if call.function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
+        return scaled_sql(call.arguments[0], Whole(Fraction(1), 0, 0), scope)
+    return time_sql(call, expression_sql(call.arguments[0], scope), inner, scope.dialect)
 
 
 def _compared(function: Function, arguments: Sequence[Expression], scope: SqlScope) -> str:
@@ -209,6 +216,8 @@ def _one_number(function: Function, x: str, domain: Whole, scope: SqlScope) -> s
         case Function.CEILING:
             negative = Whole(domain.step, -domain.high, -domain.low)
             return f"(-{floor_of(f'(-{x})', negative, scope.dialect)})"
+        case Function.ROOT:
+            return root_sql(x, domain, scope.dialect)
         case _:  # ROUND
             return rounded_sql(x, domain, scope.dialect)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...query.algebra.expression import Call, Constant, Function
-from ...query.domains.domain import Domain, Second, Texts
-from ...query.domains.words import DAY_SECONDS
+from ...query.domains.calendar import DAY_SECONDS
+from ...query.domains.domain import Day, Domain, Second, Texts
 from .dialect import Dialect
 from .division import floor_between
 
@@ -40,11 +40,38 @@ def days_sql(time: str, domain: Domain, dialect: Dialect) -> str:
     return time
 
 
-def time_sql(function: Function, time: str, domain: Domain, dialect: Dialect) -> str:
-    """Write a part of a day or second since 1970."""
-    if function is Function.DATE_OF:
-        return days_sql(time, domain, dialect)
-    if function is Function.HOUR and isinstance(domain, Second):
-        days = domain.low // DAY_SECONDS
-        return dialect.divide(f"(({time} - {days * DAY_SECONDS}) % {DAY_SECONDS})", "3600")
-    return dialect.part(function, days_sql(time, domain, dialect))
+def time_sql(call: Call, time: str, domain: Domain, dialect: Dialect) -> str:
+    """Write a function of a day or second since 1970: a part, the start of a unit, or what lies months later."""
+    match call.function, [a.value for a in call.arguments[1:] if isinstance(a, Constant)]:
+        case Function.DATE_OF, _:
+            return days_sql(time, domain, dialect)
+        case Function.UNIX_DATE | Function.UNIX_SECONDS, _:
+            return time
+        case (Function.HOUR | Function.MINUTE | Function.SECOND) as part, _ if isinstance(domain, Second):
+            around, long = {Function.HOUR: (DAY_SECONDS, 3600), Function.MINUTE: (3600, 60)}.get(part, (60, 1))
+            since = f"(({time} - {domain.low // DAY_SECONDS * DAY_SECONDS}) % {around})"
+            return dialect.divide(since, str(long)) if long > 1 else since
+        case Function.TRUNCATE, [str(unit)]:
+            return _start(unit, time, domain, dialect)
+        case Function.MONTHS_LATER, [int(months)]:
+            later = dialect.months_later(days_sql(time, domain, dialect), months)
+            if not isinstance(domain, Second):
+                return later
+            return f"({later} * {DAY_SECONDS} + ({time} - {domain.low // DAY_SECONDS * DAY_SECONDS}) % {DAY_SECONDS})"
+    return dialect.part(call.function, days_sql(time, domain, dialect))
+
+
+def _start(unit: str, time: str, domain: Domain, dialect: Dialect) -> str:
+    """Write the first day or second of a unit of time."""
+    low, high = (domain.low, domain.high) if isinstance(domain, Day | Second) else (0, 0)
+    if unit in ("hour", "minute", "second"):
+        long = {"hour": 3600, "minute": 60}.get(unit, 1) if isinstance(domain, Second) else 1
+        return f"({floor_between(time, low, high, long, dialect)} * {long})"
+    days = days_sql(time, domain, dialect)
+    if isinstance(domain, Second):
+        low, high = low // DAY_SECONDS, high // DAY_SECONDS
+    if unit == "week":  # day 4 after 1970 was a Monday
+        found = f"({floor_between(f'({days} - 4)', low - 4, high - 4, 7, dialect)} * 7 + 4)"
+    else:
+        found = days if unit == "day" else dialect.start(unit, days)
+    return f"({found} * {DAY_SECONDS})" if isinstance(domain, Second) else found

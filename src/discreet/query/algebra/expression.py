@@ -55,6 +55,26 @@ class Function(StrEnum):
     WEEKDAY = "weekday"  # 1 is Monday, 7 is Sunday
     HOUR = "hour"
     DATE_OF = "date_of"  # the day of a second
+    WEEK = "week"  # of the ISO year, 1 to 53
+    ISOYEAR = "isoyear"  # to which the ISO week belongs
+    YEARDAY = "yearday"  # 1 to 366
+    MINUTE = "minute"
+    SECOND = "second"
+    TRUNCATE = "truncate"  # the first day or second of a year, quarter, month, ISO week, day, hour or minute (constant)
+    MONTHS_LATER = "months_later"  # so many months (constant) later; the 31st of a shorter month is its last day
+    UNIX_DATE = "unix_date"  # days since 1970
+    UNIX_SECONDS = "unix_seconds"
+    FROM_UNIX_DATE = "from_unix_date"  # the day so many days after 1970
+    FROM_UNIX_SECONDS = "from_unix_seconds"
+    CONCAT = "concat"  # NULL if any argument is
+    ROOT = "root"  # √x, NULL below 0, rounded half up to the step of its domain
+    POWER = "power"  # this and the next two: of noisy results only, libraries differ in the last bit
+    LOGARITHM = "logarithm"  # natural
+    EXPONENTIAL = "exponential"
+    TOTAL = "total"  # of noisy results only: x summed over all rows that have the same further arguments (keys)
+    LAG = (
+        "lag"  # x so many rows (constant) before, in the order of an expression, downwards (constant), among equal keys
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...data.schema import Schema
 from ..bounds.rows import columns_of, tables_of
-from .expression import Field
+from .expression import Constant, Expression, Field
 from .names import fresh
 from .tree import Relation, Select
 
-__all__ = ["apart", "public_columns"]
+__all__ = ["apart", "flagged", "public_columns"]
 
 
 def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]:
@@ -37,3 +37,26 @@ def apart(left: Relation, right: Relation) -> tuple[Relation, dict[str, str]]:
     if all(old == name for old, name in new.items()):
         return right, new
     return Select(right, tuple((name, Field(old)) for old, name in new.items())), new
+
+
+def flagged(rows: Relation) -> tuple[Relation, str]:
+    """Add a column that is always 1, by whose NULL an outer join tells that these rows are missing.
+
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.joins import flagged
+    >>> from discreet.query.algebra.tree import Scan
+    >>> flagged(Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})))[1]
+    'present'
+    """
+    if isinstance(rows, Select) and _is_one(rows.columns[-1][1], rows.rows):
+        return rows, rows.columns[-1][0]
+    columns = columns_of(rows)
+    name = fresh("present", "is", columns)
+    return Select(rows, (*((column, Field(column)) for column in columns), (name, Constant(1)))), name
+
+
+def _is_one(expression: Expression, rows: Relation) -> bool:
+    """Return whether a column is always 1, perhaps under another name below."""
+    if isinstance(expression, Field) and isinstance(rows, Select):
+        return _is_one(dict(rows.columns)[expression.name], rows.rows)
+    return expression == Constant(1)

@@ -90,11 +90,16 @@ class JoinPublic:
 
 @dataclass(frozen=True, slots=True)
 class JoinPeople:
-    """Pairs of rows of one and the same person from two relations, further matched on `on`; names must not collide."""
+    """Pairs of rows of one and the same person from two relations, further matched on `on`; names must not collide.
+
+    `outer`: rows of the left side ("left"), or of both ("full"), that match nothing stay, with NULLs beside them. What
+    one person's rows become hangs on that person's rows alone, so this moves nobody else's.
+    """
 
     left: Relation
     right: Relation
     on: tuple[tuple[Expression, Expression], ...] = ()
+    outer: Literal["", "left", "full"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +230,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Post-processing of the noisy table: the columns to show, HAVING, ORDER BY, LIMIT. It costs nothing.
+    """Post-processing of the noisy table: the columns to show, HAVING, ORDER BY, LIMIT, OFFSET. It costs nothing.
 
     `columns` are expressions over the names of keys and statistics; `order` pairs an expression with "descending".
     """
@@ -234,6 +239,7 @@ class Finish:
     having: Expression | None = None
     order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

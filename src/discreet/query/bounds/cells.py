@@ -13,11 +13,15 @@ __all__ = ["Cells", "listed"]
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The expressions that say which cell a row is in, the cells by their values, and the ends of each cell."""
+    """The expressions that say which cell a row is in, the cells by their values, and the ends of each cell.
+
+    `open`: every value that is no NULL is a cell; nobody lists them.
+    """
 
     expressions: tuple[Expression, ...]
     places: tuple[tuple[Scalar, ...], ...]
     ends: tuple[tuple[Scalar, Scalar], ...]
+    open: bool = False
 
 
 def listed(of: Expression, values: Iterable[Scalar]) -> Cells:

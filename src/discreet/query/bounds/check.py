@@ -164,7 +164,7 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain],
         case CountDistinct(of=of) | Mode(of=of):
             domain_of(of, columns)
             found = public_keys(of, rows, public_values=values)
-            if found is None:
+            if found is None and isinstance(statistic, Mode):
                 raise refusal(_name(statistic), "it needs a short public list of values", "use a Category, or bins")
             if isinstance(statistic, Mode) and not found:
                 raise refusal("MODE", "no value meets the conditions", "ask for others")
@@ -204,6 +204,8 @@ def _finish(finish: Finish, types: dict[str, ValueType]) -> None:
         raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
     if finish.limit is not None and (type(finish.limit) is not int or finish.limit < 0):
         raise refusal("LIMIT", "it takes a whole number from 0", "write LIMIT 10")
+    if type(finish.offset) is not int or finish.offset < 0:
+        raise refusal("OFFSET", "it takes a whole number from 0", "write OFFSET 10")
     parts = (*finish.columns, *finish.order, *(() if finish.having is None else ((finish.having, True),)))
     for call in (call for pair in parts for part in pair if not isinstance(part, str | bool) for call in _calls(part)):
         if call.function in _TEXT:

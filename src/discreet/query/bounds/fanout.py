@@ -3,7 +3,7 @@
     Scan                     `max_rows` of a person, as declared; 1 where a row is its own unit
     Where, Select            no more
     JoinPublic               × the public rows that one row can match: 1 on a declared key, else `max_rows` of a column
-    JoinPeople               the product of both sides
+    JoinPeople               the product of both sides; what an outer join keeps of a side is no more
     Union                    the sum
     PerPerson                1, or as many as rows if there are further keys
 
@@ -76,12 +76,19 @@ def person_groups(rows: Relation) -> int:
 
 
 def _expected_pairs(join: JoinPeople, left: int, right: int) -> int:
-    return max(left, right) if join.on else left * right
+    if not join.on:
+        return left * right
+    return left + right if join.outer else max(left, right)  # pairs of one side, and what the other keeps alone
 
 
 def _most_rows(rows: Relation) -> int:
     """Bound the rows of one unit whatever a join matches, if every side is cut to its bound."""
-    return _count(rows, lambda unit: unit.max_rows, lambda _, left, right: left * right)
+    return _count(rows, lambda unit: unit.max_rows, _most_pairs)
+
+
+def _most_pairs(join: JoinPeople, left: int, right: int) -> int:
+    """Return all pairs; rows that match nothing are fewer, but where both sides keep them and a column must match."""
+    return max(left * right, left + right) if join.outer == "full" and join.on else left * right
 
 
 def _count(rows: Relation, most: Callable[[People], int], pairs: Callable[[JoinPeople, int, int], int]) -> int:

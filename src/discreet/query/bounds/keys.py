@@ -27,6 +27,7 @@ from ..domains.domain import Day, Domain, Scalar, Second, Truth, Whole, domain_o
 from ..domains.domain_of import domain_of
 from ..meaning.evaluate import evaluate
 from .rows import columns_of
+from .spans import list_starts, narrowed_columns, reads_times
 
 __all__ = ["MOST_KEYS", "PublicValues", "declares_null", "public_keys"]
 
@@ -124,9 +125,13 @@ def _tests(relation: Relation, names: frozenset[str]) -> list[Expression]:
 
 def _by_parts(call: Call, relation: Relation, search: _Search) -> KeyValues:
     """List the values of a function from those of its arguments, or from the range of its domain."""
-    domain = domain_of(call, columns_of(relation))
+    columns = narrowed_columns(relation) if reads_times(call) else columns_of(relation)
+    domain = domain_of(call, columns)
     if isinstance(domain, Truth):
         return (False, True, None)
+    if call.function is Function.TRUNCATE:
+        starts = list_starts(call, columns, search.most)
+        return None if starts is None else (*starts, None)
     branches = _branches(call)
     arguments = [_values(a, relation, search) for a in branches or call.arguments]
     known = [a for a in arguments if a is not None]

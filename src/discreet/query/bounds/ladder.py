@@ -17,9 +17,9 @@ from fractions import Fraction
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Function
+from ..domains.calendar import DAY_SECONDS
 from ..domains.domain import Day, Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
-from ..domains.words import DAY_SECONDS
 
 __all__ = ["LEAST_FINE", "Ladder", "ladder_of"]
 

@@ -87,6 +87,8 @@ def _joined(join: JoinPublic) -> dict[str, Domain]:
 
 def _paired(join: JoinPeople) -> dict[str, Domain]:
     left, right = columns_of(join.left), columns_of(join.right)
+    if join.outer not in ("", "left", "full"):
+        raise UnsupportedQuery(f"{join.outer!r} is no join; there are LEFT JOIN and FULL JOIN")
     for mine, yours in join.on:
         _comparable(domain_of(mine, left), domain_of(yours, right))
     return _unique([*left.items(), *right.items()])

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import gcd
+from math import gcd, isqrt
 
 from ...errors import UnsupportedQuery
 from .domain import MOST_STEPS, Whole
 
-__all__ = ["common", "divided", "half_up", "negated", "product", "rescaled", "shared_step", "sum_of", "whole_part"]
+__all__ = [
+    "common",
+    "divided",
+    "half_up",
+    "negated",
+    "product",
+    "rescaled",
+    "root_scale",
+    "rooted",
+    "shared_step",
+    "sum_of",
+    "whole_part",
+]
 
 
 def shared_step(steps: Sequence[Fraction]) -> Fraction:
@@ -123,6 +135,33 @@ def _fits(x: Whole, y: Whole, step: Fraction) -> bool:
     top = 2 * max(abs(x.low), abs(x.high)) * ratio.numerator
     bottom = 2 * max(abs(y.low), abs(y.high)) * ratio.denominator
     return top + bottom <= MOST_STEPS
+
+
+def root_scale(x: Whole, step: Fraction) -> Fraction:
+    """Return p/q with √x = ½·√(n·p/q) steps for n whole steps of x."""
+    return 4 * x.step / step**2
+
+
+def rooted(x: Whole) -> Whole:
+    """Return the domain of √x, rounded half up to a power of two that is about 2^-23 of the greatest.
+
+    √x in steps is (⌊√N⌋ + 1)//2 with N = ⌊4x/step²⌋ below 2^52, and such an N is a double whose root, correctly rounded
+    as IEEE 754 demands, never reaches the next integer: every store finds the same ⌊√N⌋.
+
+    >>> from discreet.query.domains.arithmetic import rooted
+    >>> from discreet.query.domains.domain import Whole
+    >>> from fractions import Fraction
+    >>> rooted(Whole(Fraction(1), 0, 16)).step, rooted(Whole(Fraction(1), -9, 0))
+    (Fraction(1, 2097152), Whole(step=Fraction(1, 1), low=0, high=0, keys=None))
+    """
+    if x.high <= 0:
+        return Whole(Fraction(1), 0, 0)
+    bound = Fraction(isqrt(int(x.high * x.step)) + 1)
+    step = _power_of_two(bound / (1 << 23))
+    scale = root_scale(x, step)
+    for end in (x.low, x.high):
+        _room(abs(end) * scale.numerator + scale.denominator)
+    return Whole(step, 0, (isqrt(int(x.high * scale)) + 1) // 2)
 
 
 def _power_of_two(bound: Fraction) -> Fraction:

@@ -9,10 +9,13 @@ from typing import TypeVar, assert_never
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from .arithmetic import common, divided, half_up, negated, product, rescaled, shared_step, sum_of, whole_part
+from ..algebra.spelling import spelled
+from .arithmetic import common, divided, half_up, negated, product, rescaled, rooted, shared_step, sum_of, whole_part
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 from .edges import binned
-from .words import text_domain, time_domain
+from .times import TIMES, time_domain
+from .type_of import NOUNS, type_of_domain
+from .words import concat_domain, text_domain
 
 __all__ = ["domain_of"]
 
@@ -77,7 +80,7 @@ def _call(function: Function, arguments: Sequence[Expression], domains: Sequence
     match function:
         case Function.ADD | Function.SUBTRACT | Function.MULTIPLY | Function.DIVIDE | Function.MODULO:
             return _two_numbers(function, *_all(function, domains, Whole, 2))
-        case Function.NEGATE | Function.ABSOLUTE | Function.FLOOR | Function.CEILING | Function.ROUND:
+        case Function.NEGATE | Function.ABSOLUTE | Function.FLOOR | Function.CEILING | Function.ROUND | Function.ROOT:
             return _one_number(function, *_all(function, domains, Whole, 1))
         case Function.LEAST | Function.GREATEST | Function.COALESCE:
             return _choice(function, domains)
@@ -88,7 +91,7 @@ def _call(function: Function, arguments: Sequence[Expression], domains: Sequence
             return Truth()
         case Function.IS_NULL:
             if len(arguments) != 1:
-                raise UnsupportedQuery("IS_NULL takes 1 expression")
+                raise UnsupportedQuery("IS NULL takes one expression")
             return Truth()
         case Function.CASE:
             return _case(arguments, domains)
@@ -100,7 +103,7 @@ def _all(function: Function, domains: Sequence[Domain], wanted: type[_K], count:
     found = [domain for domain in domains if isinstance(domain, wanted)]
     if len(found) != len(domains) or len(found) != count:
         what = {Whole: "number", Truth: "condition", Texts: "text", Day: "date", Second: "time"}[wanted]
-        raise UnsupportedQuery(f"{function.upper()} takes {count} {what}{'s' if count > 1 else ''}")
+        raise UnsupportedQuery(f"{spelled(function)} takes {count} {what}{'s' if count > 1 else ''}")
     return found
 
 
@@ -120,7 +123,7 @@ def _two_numbers(function: Function, x: Whole, y: Whole) -> Whole:
 
 def _modulo(x: Whole, y: Whole) -> Whole:
     if y.low != y.high or y.low <= 0:
-        raise UnsupportedQuery("MODULO takes a positive constant as its second argument")
+        raise UnsupportedQuery("% takes a positive constant on its right")
     step = shared_step([x.step, y.step])
     rescaled(x, step)  # the store counts x in these steps, so they must fit
     return Whole(step, 0, int(y.low * y.step / step) - 1)
@@ -137,6 +140,8 @@ def _one_number(function: Function, x: Whole) -> Whole:
             return whole_part(x, floor)
         case Function.CEILING:
             return whole_part(x, ceil)
+        case Function.ROOT:
+            return rooted(x)
         case _:  # ROUND
             return whole_part(x, half_up)
 
@@ -145,7 +150,8 @@ def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
     """Return the domain that holds every argument: they must all be of one type."""
     types = {type(domain) for domain in domains}
     if len(types) != 1:
-        raise UnsupportedQuery(f"{function.upper()} needs arguments of one type: all numbers, or all text, …")
+        kinds = " and ".join(sorted({NOUNS[type_of_domain(domain)] for domain in domains}))
+        raise UnsupportedQuery(f"{spelled(function)} cannot take {kinds} together; give it values of one type")
     match domains[0]:
         case Whole():
             return common([domain for domain in domains if isinstance(domain, Whole)])
@@ -192,7 +198,7 @@ def _comparison(function: Function, arguments: Sequence[Expression], domains: Se
         if not all(isinstance(a, Constant) for a in arguments[1:]):
             raise UnsupportedQuery("IN takes a list of constants; compare columns with =")
     elif len(arguments) != 2:
-        raise UnsupportedQuery(f"{function.upper()} takes 2 arguments")
+        raise UnsupportedQuery(f"{spelled(function)} takes 2 arguments")
     domain = _alike(function, domains)
     if function in (Function.LESS, Function.AT_MOST):
         _ordered(domain)
@@ -214,8 +220,13 @@ def _case(arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
 
 
 def _text_or_time(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
-    if function in (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY, Function.HOUR):
-        return time_domain(function, domains)
-    if function is Function.DATE_OF:
-        return time_domain(function, domains)
-    return text_domain(function, arguments, domains)
+    if function in TIMES:
+        return time_domain(function, arguments, domains)
+    if function in (Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL):
+        raise UnsupportedQuery(
+            f"{spelled(function)} of rows: libraries differ in its last bit, so stores would differ; use a column that was "
+            "prepared so, or take it of a result, as in LN(AVG(x))"
+        )
+    if function in (Function.TOTAL, Function.LAG):
+        raise UnsupportedQuery("OVER: of rows it would show one row's neighbours; use it on results, with GROUP BY")
+    return concat_domain(domains) if function is Function.CONCAT else text_domain(function, arguments, domains)

@@ -11,32 +11,48 @@ from typing import Literal, TypeAlias, assert_never
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.spelling import spelled
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 
-__all__ = ["ValueType", "type_of", "type_of_domain"]
+__all__ = ["NOUNS", "ValueType", "type_of", "type_of_domain"]
 
 ValueType: TypeAlias = Literal["number", "truth", "text", "day", "second"]
 
 _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
     **dict.fromkeys(
-        (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO),
+        (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO, Function.POWER),
         (("number", "number"), "number"),
     ),
     **dict.fromkeys(
-        (Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND),
+        (Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND, Function.ROOT),
         (("number",), "number"),
     ),
+    **dict.fromkeys((Function.LOGARITHM, Function.EXPONENTIAL), (("number",), "number")),
     **dict.fromkeys((Function.AND, Function.OR), (("truth", "truth"), "truth")),
     Function.NOT: (("truth",), "truth"),
     **dict.fromkeys((Function.LOWER, Function.UPPER, Function.TRIM), (("text",), "text")),
     Function.LENGTH: (("text",), "number"),
     Function.LIKE: (("text", "text"), "truth"),
     Function.SUBSTRING: (("text", "number", "number"), "text"),
-    Function.HOUR: (("second",), "number"),
+    **dict.fromkeys((Function.HOUR, Function.MINUTE, Function.SECOND, Function.UNIX_SECONDS), (("second",), "number")),
+    Function.UNIX_DATE: (("day",), "number"),
+    Function.FROM_UNIX_DATE: (("number",), "day"),
+    Function.FROM_UNIX_SECONDS: (("number",), "second"),
     Function.DATE_OF: (("second",), "day"),
 }
+NOUNS: dict[ValueType, str] = {
+    "number": "a number",
+    "truth": "a condition",
+    "text": "text",
+    "day": "a date",
+    "second": "a time",
+}
 _TIMES: dict[str | None, ValueType] = {"day": "day", "second": "second"}
-_PARTS = (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY)
+_PARTS = (
+    *(Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY),
+    *(Function.WEEK, Function.ISOYEAR, Function.YEARDAY),
+)
+_MOVES: dict[Function, ValueType] = {Function.TRUNCATE: "text", Function.MONTHS_LATER: "number"}
 _COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 
 
@@ -102,17 +118,37 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
     if function in _SIGNATURES:
         wanted, result = _SIGNATURES[function]
         if len(given) != len(wanted) or any(g not in (w, None) for g, w in zip(given, wanted, strict=True)):
-            raise UnsupportedQuery(f"{function.upper()} takes {', '.join(wanted)}")
+            raise UnsupportedQuery(f"{spelled(function)} takes {' and '.join(NOUNS[type_] for type_ in wanted)}")
         return result
     if function in _PARTS:
         if len(given) != 1 or given[0] not in ("day", "second", None):
-            raise UnsupportedQuery(f"{function.upper()} takes one date or time")
+            raise UnsupportedQuery(f"{spelled(function)} takes one date or time")
         return "number"
+    if function in _MOVES:
+        if len(given) != 2 or given[0] not in ("day", "second", None) or given[1] != _MOVES[function]:
+            raise UnsupportedQuery(f"{spelled(function)} takes a date or time, and a constant")
+        return given[0]
+    if function is Function.CONCAT:
+        return _concat(given)
+    if function in (Function.TOTAL, Function.LAG):
+        return _of_table(function, given)
     if function is Function.IS_NULL:
         return "truth"
     if function in _COMPARISONS:
         return _compared(function, given)
     return _alike(function, _branches(given) if function is Function.CASE else given)
+
+
+def _of_table(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+    if function is Function.TOTAL and given[0] not in ("number", None):
+        raise UnsupportedQuery("SUM … OVER takes a number")
+    return given[0]
+
+
+def _concat(given: Sequence[ValueType | None]) -> ValueType:
+    if len(given) < 2 or any(type_ not in ("text", None) for type_ in given):
+        raise UnsupportedQuery("|| and CONCAT take texts; group by a number beside them")
+    return "text"
 
 
 def _compared(function: Function, given: Sequence[ValueType | None]) -> ValueType:
@@ -131,5 +167,6 @@ def _branches(given: Sequence[ValueType | None]) -> list[ValueType | None]:
 def _alike(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
     types = sorted({type_ for type_ in given if type_ is not None})
     if len(types) > 1:
-        raise UnsupportedQuery(f"{function.upper()} needs arguments of one type, got {' and '.join(types)}")
+        nouns = " and ".join(NOUNS[t] for t in types)
+        raise UnsupportedQuery(f"{spelled(function)} cannot take {nouns} together; give it values of one type")
     return types[0] if types else None

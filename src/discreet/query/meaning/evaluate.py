@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
 from fractions import Fraction
+from math import isqrt
 from typing import assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..domains.arithmetic import half_up
+from ..domains.arithmetic import half_up, root_scale
+from ..domains.calendar import DAY_SECONDS, months_later, part_of, start_of
 from ..domains.domain import Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
 from ..domains.edges import RoundedTest, binned, rounded_test
-from ..domains.words import DAY_SECONDS, EPOCH
+from ..domains.times import TIMES
 from .like import like_regex
 
 __all__ = ["evaluate", "half_up", "settle"]
@@ -112,13 +113,13 @@ def _lenient(function: Function, values: Sequence[Scalar]) -> Scalar:
 def _strict(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:
     if isinstance(values[0], str) and function not in _COMPARISONS:
         return _of_text(function, values)
+    if function in TIMES:
+        return _of_time(call, function, values, columns)
     match function:
         case Function.DIVIDE:
             return _quotient(call, values, columns)
-        case Function.YEAR | Function.QUARTER | Function.MONTH | Function.DAY | Function.WEEKDAY | Function.HOUR:
-            return _of_time(call, function, values, columns)
-        case Function.DATE_OF:
-            return _number(values[0]).numerator // DAY_SECONDS
+        case Function.ROOT:
+            return _root(call, _number(values[0]), columns)
         case Function.NOT:
             return not values[0]
         case Function.EQUAL | Function.UNEQUAL | Function.AMONG:
@@ -185,6 +186,8 @@ def _of_text(function: Function, values: Sequence[Scalar]) -> Scalar:
             return text.strip(" ")
         case Function.LENGTH:
             return len(text)
+        case Function.CONCAT:
+            return "".join(map(str, values))
         case Function.SUBSTRING:
             first, count = int(_number(values[1])), int(_number(values[2]))
             return text[first - 1 : first - 1 + count]
@@ -193,21 +196,32 @@ def _of_text(function: Function, values: Sequence[Scalar]) -> Scalar:
 
 
 def _of_time(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:
-    count = _number(values[0]).numerator
+    count = int(_number(values[0]))
+    match function:
+        case Function.DATE_OF:
+            return count // DAY_SECONDS
+        case Function.HOUR:
+            return count % DAY_SECONDS // 3600
+        case Function.MINUTE:
+            return count % 3600 // 60
+        case Function.SECOND:
+            return count % 60
+        case Function.UNIX_DATE | Function.UNIX_SECONDS | Function.FROM_UNIX_DATE | Function.FROM_UNIX_SECONDS:
+            return count
     argument = call.arguments[0] if isinstance(call, Call) else call
     seconds = isinstance(domain_of(argument, columns), Second)
-    day = EPOCH + timedelta(days=count // DAY_SECONDS if seconds else count)
-    if function is Function.HOUR:
-        return count % DAY_SECONDS // 3600
-    return _part(function, day)
+    if function is Function.TRUNCATE:
+        return start_of(str(values[1]), count, seconds=seconds)
+    if function is Function.MONTHS_LATER:
+        return months_later(count, int(_number(values[1])), seconds=seconds)
+    return part_of(function, count // DAY_SECONDS if seconds else count)
 
 
-def _part(function: Function, day: date) -> int:
-    parts = {
-        Function.YEAR: day.year,
-        Function.QUARTER: (day.month + 2) // 3,
-        Function.MONTH: day.month,
-        Function.DAY: day.day,
-        Function.WEEKDAY: day.isoweekday(),
-    }
-    return parts[function]
+def _root(call: Expression, x: Fraction, columns: Columns) -> Scalar:
+    if x < 0 or not isinstance(call, Call):
+        return None
+    inner, domain = domain_of(call.arguments[0], columns), domain_of(call, columns)
+    if not isinstance(inner, Whole) or not isinstance(domain, Whole):
+        return None
+    scaled = x / inner.step * root_scale(inner, domain.step)
+    return (isqrt(scaled.numerator // scaled.denominator) + 1) // 2 * domain.step

@@ -15,12 +15,13 @@ from typing import TypeAlias, assert_never
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.tree import Finish, Mode, Quantile, Question
 from ..bounds.rows import columns_of
+from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
 from ..domains.domain import Scalar
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of, type_of_domain
 from .evaluate import evaluate, half_up, settle
 
-__all__ = ["NoisyRow", "Types", "Value", "finished", "kept", "shown", "types_of", "value_of"]
+__all__ = ["NoisyRow", "Types", "Value", "finished", "kept", "shown", "types_of", "value_of", "with_windows"]
 
 Value: TypeAlias = Scalar | float
 NoisyRow: TypeAlias = Mapping[str, Value]
@@ -55,19 +56,94 @@ def finished(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Val
     [{'region': 'S', 'n': 9.0}, {'region': 'E', 'n': 5.0}]
     """
     types = types_of(question)
-    return [shown(question.finish, rows[i], types) for i in kept(question.finish, rows, types)]
+    table = with_windows(question.finish, rows, types)
+    return [shown(question.finish, table[i], types) for i in kept(question.finish, table, types)]
 
 
 def kept(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
     """Return which rows HAVING and LIMIT keep, by their places, in the order of ORDER BY; ties stay as they are."""
-    having = finish.having
-    places = [i for i, row in enumerate(rows) if having is None or value_of(having, row, types) is True]
+    places = _having(finish, rows, types)
     for expression, descending in reversed(finish.order):
-        values = {i: value_of(expression, rows[i], types) for i in places}
-        present = [i for i in places if values[i] is not None]
-        present.sort(key=lambda i: values[i], reverse=descending)  # type: ignore[arg-type,return-value]
-        places = [*present, *(i for i in places if values[i] is None)]
-    return places if finish.limit is None else places[: finish.limit]
+        places = _sorted(places, expression, descending, rows, types)
+    return places[finish.offset :] if finish.limit is None else places[finish.offset : finish.offset + finish.limit]
+
+
+def _having(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
+    test = finish.having
+    return [i for i, row in enumerate(rows) if test is None or value_of(test, row, types) is True]
+
+
+def _sorted(
+    places: Sequence[int], expression: Expression, descending: bool, rows: Sequence[NoisyRow], types: Types
+) -> list[int]:
+    values = {i: value_of(expression, rows[i], types) for i in places}
+    present = [i for i in places if values[i] is not None]
+    present.sort(key=lambda i: values[i], reverse=descending)  # type: ignore[arg-type,return-value]
+    return [*present, *(i for i in places if values[i] is None)]
+
+
+def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequence[NoisyRow]:
+    """Add to every row what SUM … OVER () and LAG say of it, over the rows that HAVING leaves, as SQL does.
+
+    >>> from discreet.query.algebra.expression import Call, Field, Function
+    >>> from discreet.query.algebra.tree import Finish
+    >>> from discreet.query.meaning.finish import shown, with_windows
+    >>> share = Call(Function.DIVIDE, (Field("n"), Call(Function.TOTAL, (Field("n"),))))
+    >>> finish = Finish((("share", share),))
+    >>> [shown(finish, row, {}) for row in with_windows(finish, [{"n": 1.0}, {"n": 3.0}], {})]
+    [{'share': 0.25}, {'share': 0.75}]
+    """
+    parts = [e for _, e in finish.columns] + [e for e, _ in finish.order]
+    calls = list(dict.fromkeys(call for part in parts for call in _windows(part)))
+    if not calls:
+        return rows
+    table: list[dict[str, Value]] = [dict(row) for row in rows]
+    for call in calls:  # those inside others come first
+        for place, value in _over(call, _having(finish, table, types), table, types).items():
+            table[place][_window_name(call)] = value
+    return table
+
+
+def _windows(expression: Expression) -> list[Call]:
+    if not isinstance(expression, Call):
+        return []
+    inner = [call for argument in expression.arguments for call in _windows(argument)]
+    return [*inner, expression] if expression.function in (Function.TOTAL, Function.LAG) else inner
+
+
+def _window_name(call: Call) -> str:
+    return f"\0{call!r}"  # no column has such a name
+
+
+def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types) -> dict[int, Value]:
+    """Work out one window for the rows at some places."""
+    of, *rest = call.arguments
+    keys = rest if call.function is Function.TOTAL else rest[3:]
+    groups: dict[tuple[Value, ...], list[int]] = {}
+    for place in places:
+        groups.setdefault(tuple(value_of(key, rows[place], types) for key in keys), []).append(place)
+    found: dict[int, Value] = {}
+    for group in groups.values():
+        values = [value_of(of, rows[place], types) for place in group]
+        if call.function is Function.TOTAL:
+            known = [float(value) for value in values if value is not None]  # type: ignore[arg-type]
+            found |= dict.fromkeys(group, math.fsum(known) if known else None)
+        else:
+            found |= _lagged(rest, group, dict(zip(group, values, strict=True)), rows, types)
+    return found
+
+
+def _lagged(
+    rest: Sequence[Expression],
+    group: Sequence[int],
+    values: Mapping[int, Value],
+    rows: Sequence[NoisyRow],
+    types: Types,
+) -> dict[int, Value]:
+    back, down = (part.value if isinstance(part, Constant) else 0 for part in (rest[0], rest[2]))
+    ordered = _sorted(group, rest[1], bool(down), rows, types)
+    before = {place: at - int(back or 0) for at, place in enumerate(ordered)}  # type: ignore[arg-type]
+    return {place: values[ordered[at]] if 0 <= at < len(ordered) else None for place, at in before.items()}
 
 
 def shown(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
@@ -90,6 +166,8 @@ def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
             return value
         case Call(function=Function.CASE, arguments=arguments):
             return _case(arguments, row, types)
+        case Call(function=Function.TOTAL | Function.LAG):
+            return row.get(_window_name(expression))
         case Call(function=function, arguments=arguments):
             values = [value_of(a, row, types) for a in arguments]
             if function in _EXACT and None not in values:
@@ -104,6 +182,8 @@ _EXACT = frozenset(Function) - {
     *(Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND, Function.LEAST, Function.GREATEST),
     *(Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG, Function.NOT),
     *(Function.AND, Function.OR, Function.IS_NULL, Function.COALESCE, Function.CASE),
+    *(Function.ROOT, Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL, Function.TOTAL, Function.LAG),
+    *(Function.CONCAT, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
 }
 """Functions of text and time: their arguments are exact, being keys, so they mean what they mean for rows."""
 
@@ -133,7 +213,19 @@ def _apply(function: Function, values: Sequence[Value]) -> Value:
             return settle(True, values)
     if None in values:
         return None
+    if function is Function.CONCAT:
+        return "".join(map(str, values))
+    if function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
+        return _time_at(function, values[0])
     return _compare(function, values) if function in _COMPARISONS else _number(function, values)
+
+
+def _time_at(function: Function, value: Value) -> Value:
+    """Return a day or second as an integer; what lies outside the years 1 to 9999 is NULL."""
+    long = 1 if function is Function.FROM_UNIX_DATE else DAY_SECONDS
+    if not isinstance(value, int | float | Fraction) or not FIRST_DAY * long <= value < (LAST_DAY + 1) * long:
+        return None
+    return math.floor(value)
 
 
 _COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.AMONG, Function.LESS, Function.AT_MOST, Function.NOT)
@@ -178,6 +270,10 @@ _OPERATIONS: dict[Function, Callable[[Sequence[Fraction | float]], Fraction | fl
     Function.FLOOR: lambda x: math.floor(x[0]),
     Function.CEILING: lambda x: math.ceil(x[0]),
     Function.ROUND: lambda x: half_up(Fraction(x[0])),
+    Function.ROOT: lambda x: math.sqrt(x[0]),
+    Function.POWER: lambda x: math.pow(x[0], x[1]),
+    Function.LOGARITHM: lambda x: math.log(x[0]),
+    Function.EXPONENTIAL: lambda x: math.exp(x[0]),
     Function.LEAST: min,
     Function.GREATEST: max,
 }

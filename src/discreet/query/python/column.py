@@ -14,7 +14,7 @@ from ...errors import InvalidArgument
 from ..algebra.chain import chained
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
-from ..domains.words import EPOCH
+from ..domains.calendar import EPOCH
 from ..text.expression import expression_text, quoted
 
 __all__ = ["Col", "Literal", "case", "col", "constant", "expression_of"]
@@ -186,6 +186,55 @@ class Col:
     def substring(self, first: int, count: int) -> Col:
         """Cut text: so many characters from the first-th on, counting from 1."""
         return _call(Function.SUBSTRING, self, first, count)
+
+    def concat(self, *others: Col | Literal) -> Col:
+        """Put texts together; NULL if any is."""
+        return _call(Function.CONCAT, self, *others)
+
+    def sqrt(self) -> Col:
+        """Take the square root; of a row it is on a public grid, and NULL below 0."""
+        return _call(Function.ROOT, self)
+
+    def sign(self) -> Col:
+        """Return 1, -1 or 0."""
+        return case((self > 0, 1), (self < 0, -1), (self.is_null(), None), otherwise=0)
+
+    def truncate(self, unit: str) -> Col:
+        """Return the first day, or second, of the year, quarter, month, week, day, hour or minute.
+
+        >>> import discreet as dp
+        >>> dp.col("day").truncate("week")
+        DATE_TRUNC('week', day)
+        """
+        return _call(Function.TRUNCATE, self, unit)
+
+    def later(self, *, months: int = 0, days: int = 0, seconds: int = 0) -> Col:
+        """Move a date by months and days, or a time by months and seconds.
+
+        >>> import discreet as dp
+        >>> dp.col("day").later(months=1)
+        ADD_MONTHS(day, 1)
+        """
+        if days and seconds:
+            raise InvalidArgument("later moves a date by days, or a time by seconds; a day has 86,400 of them")
+        moved = _call(Function.MONTHS_LATER, self, months) if months else self
+        if days:
+            moved = _call(Function.FROM_UNIX_DATE, _call(Function.UNIX_DATE, moved) + days)
+        return _call(Function.FROM_UNIX_SECONDS, _call(Function.UNIX_SECONDS, moved) + seconds) if seconds else moved
+
+    def total(self, *by: str) -> Col:
+        """Sum a noisy result over all rows of the answer, or over those with the same keys: it costs nothing.
+
+        >>> import discreet as dp
+        >>> dp.col("n") / dp.col("n").total()
+        n / SUM(n) OVER ()
+        """
+        return _call(Function.TOTAL, self, *map(col, by))
+
+    def lag(self, order: str, rows: int = 1, by: Iterable[str] = ()) -> Col:
+        """Return a noisy result so many rows before (after, if below 0), in the order of a key ("-key": downwards)."""
+        down = order.startswith("-")
+        return _call(Function.LAG, self, rows, col(order.removeprefix("-")), down, *map(col, by))
 
     def call(self, function: Function | str) -> Col:
         """Apply any function of one argument from the list: floor, ceiling, round, lower, upper, length, trim, year …

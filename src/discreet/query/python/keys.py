@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ...errors import InvalidArgument
-from ..algebra.expression import Expression, Field
+from ..algebra.chain import chained
+from ..algebra.expression import Call, Expression, Field, Function
 from ..algebra.tree import Key, Named, Relation
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.rows import columns_of
@@ -16,12 +17,12 @@ from ..domains.type_of import type_of, type_of_domain
 from .aggregate import Of, named_column
 from .column import Literal, constant
 
-__all__ = ["By", "Keys", "grouped", "named_keys"]
+__all__ = ["By", "Keys", "chosen_keys", "grouped", "named_keys"]
 
 By: TypeAlias = str | Mapping[str, Of] | Sequence[str]
 """A column, several, or expressions under names: "region", ["region", "age"], {"decade": col("age") // 10}."""
-Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | None
-"""Public values: of the one key, or by its name; None leaves them to the schema."""
+Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | Iterable[tuple[Literal, ...]] | None
+"""Public values: of the one key, by its name, or combinations of all keys; None leaves them to the schema."""
 
 
 def named_keys(by: By) -> Named:
@@ -48,6 +49,34 @@ def grouped(by: By, keys: Keys, rows: Relation, public_values: PublicValues | No
     found = {name: public_keys(key, rows, public_values=public_values) for name, key in named if name not in given}
     values = {**found, **listed}
     return tuple(Key(name, key, values[name]) for name, key in named)
+
+
+def chosen_keys(by: By, keys: Keys) -> tuple[Keys, Expression | None]:
+    """Read a list of combinations of keys as the values of each, and as the condition that a row is one of them.
+
+    >>> from discreet.query.python.keys import chosen_keys
+    >>> chosen_keys(["sex", "old"], [("f", True), ("m", True)])[0]
+    {'sex': ['f', 'm'], 'old': [True]}
+    """
+    names = [name for name, _ in named_keys(by)]
+    if keys is None or isinstance(keys, Mapping | str) or len(names) < 2:
+        return keys, None
+    rows = list(keys)
+    if not rows or not all(isinstance(row, tuple) and len(row) == len(names) for row in rows):
+        return rows, None  # type: ignore[return-value]
+    if len(set(rows)) < len(rows):
+        raise InvalidArgument("keys must list each combination once")
+    each = {name: list(dict.fromkeys(row[i] for row in rows)) for i, name in enumerate(names)}  # type: ignore[index]
+    tests = [
+        chained(Function.AND, [_is(name, value) for name, value in zip(names, row, strict=True)])  # type: ignore[arg-type]
+        for row in rows
+    ]
+    return each, chained(Function.OR, tests)
+
+
+def _is(name: str, value: Literal) -> Expression:
+    field = Field(name)
+    return Call(Function.IS_NULL, (field,)) if value is None else Call(Function.EQUAL, (field, constant(value)))
 
 
 def _given(keys: Keys, named: Named) -> dict[str, list[Literal]]:

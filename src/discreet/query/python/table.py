@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import pairwise
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from ...arithmetic.rational import Number, positive, rational
+from ...arithmetic.rational import Number
 from ...data.schema import Schema
 from ...errors import InvalidArgument, UnsupportedQuery
 from ..algebra.chain import chained
@@ -19,12 +17,17 @@ from ..algebra.statistic import statistic_name
 from ..algebra.tree import Finish, JoinPeople, JoinPublic, Question, Relation, Scan, Select, Statistic, Union, Where
 from ..bounds.check import check_rows, checked
 from ..bounds.keys import PublicValues
+from ..bounds.rows import columns_of
 from ..bounds.totals import PersonTotals
+from ..domains.domain_of import domain_of
+from ..domains.type_of import type_of_domain
+from ..meaning.times import timely
 from . import aggregate as statistics
 from .aggregate import Of, named_column
-from .bins import edge_below, lower_edge
+from .bins import Edge, binned_by
 from .column import Col
-from .keys import By, Keys, grouped, named_keys
+from .keys import By, Keys, chosen_keys, grouped, named_keys
+from .people import people_in
 from .sets import running_key, sets_up_to
 
 __all__ = ["Table"]
@@ -69,13 +72,18 @@ class Table:
         """Keep the rows for which all conditions are true."""
         if not conditions or not all(isinstance(condition, Col) for condition in conditions):
             raise InvalidArgument("where takes conditions such as col('age') >= 18")
-        condition = chained(Function.AND, [condition.expression for condition in conditions])
+        condition = chained(Function.AND, [self._read(condition) for condition in conditions])
         return self._over(Where(self.rows, condition))
+
+    def _read(self, of: Of) -> Expression:
+        """Read a column's name or expression; dates among times and differences of dates mean what they do in SQL."""
+        columns = columns_of(self.rows)
+        return timely(named_column(of), {name: type_of_domain(domain) for name, domain in columns.items()})
 
     def select(self, *names: str, **expressions: Col) -> Table:
         """Keep columns by name, and add expressions under names of their own."""
         columns: list[tuple[str, Expression]] = [(name, named_column(name)) for name in names]
-        columns += [(name, named_column(expression)) for name, expression in expressions.items()]
+        columns += [(name, self._read(expression)) for name, expression in expressions.items()]
         if not columns:
             raise InvalidArgument("select takes at least one column")
         own_names([name for name, _ in columns])
@@ -86,11 +94,22 @@ class Table:
         pairs = tuple((named_column(mine), yours) for mine, yours in _pairs(on))
         return self._over(JoinPublic(self.rows, public, pairs, public_columns(self.rows, public), keep))
 
-    def join_person(self, other: Table, on: On = ()) -> Table:
-        """Pair the rows of each person here and there, further matched on names both have."""
+    def join_person(self, other: Table, on: On = (), *, outer: Literal["", "left", "full"] = "") -> Table:
+        """Pair the rows of each person here and there, further matched on names both have.
+
+        `outer` keeps rows without a match, with NULLs: those here ("left", LEFT JOIN), or of both tables ("full").
+        """
         right, new = apart(self.rows, other.rows)
         pairs = tuple((named_column(mine), Field(new.get(yours, yours))) for mine, yours in _pairs(on))
-        return self._over(JoinPeople(self.rows, right, pairs))
+        return self._over(JoinPeople(self.rows, right, pairs, outer))
+
+    def where_person_in(self, other: Table) -> Table:
+        """Keep the rows of people who have a row in another table: IN (SELECT person …), EXISTS, SEMI JOIN."""
+        return self._over(people_in(self.rows, other.rows, there=True))
+
+    def where_person_not_in(self, other: Table) -> Table:
+        """Keep the rows of people who have no row in another table: NOT IN, NOT EXISTS, ANTI JOIN."""
+        return self._over(people_in(self.rows, other.rows, there=False))
 
     def union(self, *others: Table) -> Table:
         """Put the rows of several tables of the same people together (UNION ALL)."""
@@ -115,24 +134,52 @@ class Table:
         having: Col | None = None,
         order: Sequence[str] = (),
         limit: int | None = None,
+        offset: int = 0,
+        show: Mapping[str, Col] | None = None,
         **named: Statistic,
     ) -> Question:
         """Ask for several statistics at once, for each key.
 
-        `keys` are public values of the keys, if the schema does not tell them; `having` is a condition on the noisy
-        result, `order` names columns ("-n": descending), `limit` keeps the first rows.
+        `keys` are public values of the keys, if the schema does not tell them, or a list of combinations of all keys;
+        `having` is a condition on the noisy result, `order` names columns ("-n": descending), `limit` keeps the first
+        rows after `offset`; `show` adds columns that are computed from the results, which costs nothing.
+
+        >>> import discreet as dp
+        >>> from discreet.query import count, describe
+        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})
+        >>> share = {"share": dp.col("n") / dp.col("n").total()}
+        >>> print(describe(dp.Table(people).aggregate(by="sex", n=count(), show=share)))
+        SELECT sex, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share
+        FROM people
+        GROUP BY sex
         """
         if not named:
             raise InvalidArgument("aggregate takes at least one statistic, such as n=count()")
         condition = None if having is None else named_column(having)
-        finish = Finish((), condition, tuple(map(_ordered, order)), limit)
+        more = {name: named_column(column) for name, column in (show or {}).items()}
+        finish = Finish(tuple(more.items()), condition, tuple(_ordered(one, more) for one in order), limit, offset)
         return self._question(named, by, keys, finish)
 
+    def distinct(self, by: By) -> Question:
+        """Ask which keys occur, nothing else: they are selected privately, which needs δ."""
+        return self._question({}, by, None, Finish(()))
+
     def _question(self, named: Mapping[str, Statistic], by: By, keys: Keys, finish: Finish) -> Question:
-        groups = grouped(by, keys, self.rows, self.public_values)
+        by = by if isinstance(by, str) else {name: Col(self._read(Col(key))) for name, key in named_keys(by)}
+        values, picked = chosen_keys(by, keys)
+        groups = grouped(by, values, self.rows, self.public_values)
         shown = tuple((name, Field(name)) for name in (*(key.name for key in groups), *named))
-        finish = replace(finish, columns=shown)
-        return checked(Question(self.rows, groups, tuple(named.items()), finish), self.public_values)
+        having = [test for test in (picked, finish.having) if test is not None]
+        condition = chained(Function.AND, having) if having else None
+        finish = replace(finish, columns=(*shown, *finish.columns), having=condition)
+        asked = tuple((name, self._timely(statistic)) for name, statistic in named.items())
+        return checked(Question(self.rows, groups, asked, finish), self.public_values)
+
+    def _timely(self, statistic: Statistic) -> Statistic:
+        parts = {name: getattr(statistic, name) for name in ("of", "x", "y") if hasattr(statistic, name)}
+        return (
+            replace(statistic, **{name: self._read(Col(part)) for name, part in parts.items()}) if parts else statistic
+        )
 
     def _one(self, statistic: Statistic, by: By, keys: Keys) -> Question:
         taken = [name for name, _ in named_keys(by)]
@@ -176,16 +223,28 @@ class Table:
         return self._one(statistics.mode(of), by, keys)
 
     def histogram(
-        self, of: Of, *, width: Number | None = None, start: Number = 0, edges: Iterable[Number] | None = None
+        self,
+        of: Of,
+        *,
+        width: Number | str | None = None,
+        start: Edge | None = None,
+        edges: Iterable[Edge] | None = None,
     ) -> Question:
-        """Count rows in public bins, named by their lower edges: of one width from `start` on, or between `edges`."""
-        x = named_column(of)
+        """Count rows in public bins, named by their lower edges: of one width from `start` on, or between `edges`.
+
+        Of dates a width is so many days, of times so many seconds, or a unit: width="week", "month", "quarter" …
+
+        >>> import discreet as dp
+        >>> from discreet.query import describe
+        >>> people = dp.Schema("people", dp.Rows(), {"joined": dp.Date("2024-01-01", "2024-12-31")})
+        >>> len(dp.Table(people).histogram("joined", width="week").keys[0].values)
+        53
+        """
+        x = self._read(of)
         if (width is None) == (edges is None):
             raise InvalidArgument("a histogram needs a width, as in width=10, or edges, as in edges=[0, 18, 65]")
-        if width is not None:
-            place = lower_edge(x, rational(start, "start"), positive(width, "width"))
-        else:
-            place = edge_below(x, _edges(edges or ()))
+        type_ = type_of_domain(domain_of(x, columns_of(self.rows)))
+        place = binned_by(x, type_, width, start, edges)
         return self.count(by={x.name if isinstance(x, Field) else "bin": Col(place)})
 
     def marginals(self, by: Sequence[str], up_to: int | None = None, keys: Keys = None) -> Question:
@@ -235,17 +294,11 @@ class Table:
         return checked(replace(question, **asked), self.public_values)  # type: ignore[arg-type]
 
 
-def _edges(edges: Iterable[Number]) -> list[Fraction]:
-    exact = [rational(edge, "edges") for edge in edges]
-    if len(exact) < 2 or any(low >= high for low, high in pairwise(exact)):
-        raise InvalidArgument("edges must be at least two numbers, in increasing order")
-    return exact
-
-
 def _pairs(on: On) -> list[tuple[Of, str]]:
     listed = [on] if isinstance(on, str) else list(on)
     return [(pair, pair) if isinstance(pair, str) else pair for pair in listed]
 
 
-def _ordered(name: str) -> tuple[Expression, bool]:
-    return Field(name.removeprefix("-")), name.startswith("-")
+def _ordered(name: str, computed: Mapping[str, Expression]) -> tuple[Expression, bool]:
+    plain = name.removeprefix("-")
+    return computed.get(plain, Field(plain)), name.startswith("-")

@@ -24,9 +24,9 @@ from ..algebra.tree import (
     Sum,
     Variance,
 )
-from .expression import read
-from .scope import PersonId, Scope, find, no_window, row_names
-from .syntax import clause_of, only, refuse_node
+from .expression import absent_side, read
+from .scope import Scope, is_person, no_window, row_names
+from .syntax import aggregate_named, clause_of, nearest_to, only, refuse_node
 
 __all__ = ["statistic_of"]
 
@@ -51,11 +51,10 @@ def _filtered(node: exp.Filter, scope: Scope) -> tuple[exp.Expr, Expression]:
 def _statistic(node: exp.Expr, scope: Scope, condition: Only) -> Statistic:
     if isinstance(node, exp.WithinGroup):
         return _within(node, scope, condition)
+    node = aggregate_named(node)
     reader = _READERS.get(type(node))
     if reader is None and not isinstance(node, exp.Window):
-        raise refusal(
-            clause_of(node), "this aggregate has no private answer", "use COUNT, SUM, AVG, VARIANCE, MEDIAN …"
-        )
+        raise refusal(clause_of(node), "this aggregate has no private answer", nearest_to(node))
     return refuse_node(node) if reader is None else reader(node, scope, condition)
 
 
@@ -77,7 +76,9 @@ def _count(node: exp.Count, scope: Scope, condition: Only) -> Statistic:
         return _count_distinct(node.this, scope, condition)
     if isinstance(node.this, exp.Star):
         only(node.this)
-    of = Constant(1) if node.this is None or isinstance(node.this, exp.Star) else _of(node.this, scope, None)
+    # a row without its person counts nowhere, so counting people's ids is counting rows
+    whole = node.this is None or isinstance(node.this, exp.Star) or is_person(node.this.unnest(), scope)
+    of = Constant(1) if whole else absent_side(node.this, row_names(scope)) or _of(node.this, scope, None)
     if of == Constant(None):
         raise refusal("COUNT(NULL)", "it is always 0", "write COUNT(*)")
     if isinstance(of, Constant):
@@ -90,16 +91,18 @@ def _count_distinct(node: exp.Distinct, scope: Scope, condition: Only) -> Statis
     if len(node.expressions) != 1:
         raise refusal("COUNT(DISTINCT x, y)", "it takes one column", "count pairs with GROUP BY x, y")
     what = node.expressions[0].unnest()
-    if (
-        isinstance(what, exp.Column)
-        and isinstance(what.this, exp.Identifier)
-        and isinstance(find(scope, what), PersonId)
-    ):
+    if is_person(what, scope):
         if condition is not None:
             raise refusal("FILTER", "people are counted over all rows", "put the condition into WHERE")
         no_window(scope.rows, "COUNT(DISTINCT person)")
         return CountPeople()
     return CountDistinct(_of(what, scope, condition))
+
+
+def _approximate_count(node: exp.ApproxDistinct, scope: Scope, condition: Only) -> Statistic:
+    """APPROX_COUNT_DISTINCT(x) is COUNT(DISTINCT x): the noise is its approximation."""
+    only(node, "this")
+    return _count_distinct(exp.Distinct(expressions=[node.this]), scope, condition)
 
 
 def _count_if(node: exp.CountIf, scope: Scope, condition: Only) -> Statistic:
@@ -112,7 +115,7 @@ def _count_if(node: exp.CountIf, scope: Scope, condition: Only) -> Statistic:
 def _simple(make: Callable[[Expression], Statistic], node: exp.Expr, scope: Scope, condition: Only) -> Statistic:
     only(node, "this")
     if isinstance(node.this, exp.Distinct):
-        raise refusal(f"{node.key.upper()}(DISTINCT …)", "it compares people with each other", "leave DISTINCT out")
+        raise refusal(clause_of(node), "DISTINCT compares people with each other", "leave DISTINCT out")
     return make(_of(node.this, scope, condition))
 
 
@@ -169,6 +172,7 @@ _READERS: dict[type[exp.Expr], Callable[..., Statistic]] = {
     exp.Max: partial(_simple, lambda of: Quantile(of, Fraction(1))),
     exp.Median: partial(_simple, lambda of: Quantile(of, Fraction(1, 2))),
     exp.Mode: partial(_simple, Mode),
+    exp.ApproxDistinct: _approximate_count,
     exp.Quantile: partial(_quantile, "quantile"),
     exp.ApproxQuantile: partial(_quantile, "quantile"),
     exp.PercentileCont: partial(_quantile, "expression"),

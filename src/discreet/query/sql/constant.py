@@ -12,8 +12,8 @@ from ...data.columns.cell import day, moment
 from ..algebra.expression import Constant, Expression
 from ..algebra.fold import exact
 from ..algebra.refusal import refusal
+from ..domains.calendar import DAY_SECONDS, EPOCH
 from ..domains.type_of import ValueType
-from ..domains.words import DAY_SECONDS, EPOCH
 
 __all__ = ["as_type", "literal", "on_day", "on_second"]
 

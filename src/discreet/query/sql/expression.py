@@ -8,16 +8,19 @@ from functools import cache, partial
 
 from sqlglot import exp
 
+from ...errors import UnsupportedQuery
 from ..algebra.chain import chained
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.fold import folded
 from ..algebra.refusal import refusal
 from ..domains.domain import Domain
+from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
+from ..meaning.times import as_second
 from .constant import as_type, literal
-from .syntax import only, refuse_node
+from .syntax import clause_of, only, refuse_node
 
-__all__ = ["Names", "alike", "read"]
+__all__ = ["Names", "absent_side", "alike", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Names:
     types: Mapping[str, ValueType]
     domains: Mapping[str, Domain] | None = None
     first: Callable[[exp.Expr], Expression | None] | None = None
+    absent: Callable[[exp.Column], Expression | None] | None = None
+    """What tells whether one side of an outer join is missing, where its person's id is named."""
 
 
 def read(node: exp.Expr, names: Names) -> Expression:
@@ -40,7 +45,21 @@ def read(node: exp.Expr, names: Names) -> Expression:
     reader = _readers().get(type(node))
     if reader is None:
         refuse_node(node)
-    return reader(node, names)
+    expression = reader(node, names)
+    _check_types(node, expression, names)
+    return expression
+
+
+def _check_types(node: exp.Expr, expression: Expression, names: Names) -> None:
+    """Refuse what does not fit together where it stands, in the user's words; the innermost part is named."""
+    if not isinstance(expression, Call):
+        return
+    try:
+        type_of(expression, names.types)
+        if names.domains is not None:
+            domain_of(expression, names.domains)
+    except UnsupportedQuery as error:
+        raise type(error)(f"{clause_of(node)}: {error}") from None
 
 
 def negated(condition: Expression, node: exp.Expr) -> Expression:
@@ -49,7 +68,7 @@ def negated(condition: Expression, node: exp.Expr) -> Expression:
 
 
 def _column(node: exp.Column, names: Names) -> Expression:
-    only(node, "this", "table")
+    only(node, "this", "table", "db", "catalog")
     if not isinstance(node.this, exp.Identifier):
         refuse_node(node.this)
     return names.column(node)
@@ -82,14 +101,16 @@ def _connected(function: Function, node: exp.Expr, names: Names) -> Expression:
 
 
 def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> list[Expression]:
-    """Read text literals as dates or times where the others are; refuse a comparison with NULL."""
+    """Read text literals as dates or times where the others are, and dates as times; refuse a comparison with NULL."""
     if any(isinstance(e, Constant) and e.value is None for e in expressions):
         raise refusal(
-            f"{node.key.upper()} with NULL", "it is never true", "write IS NULL, and leave NULL out of IN (…)"
+            clause_of(node), "a comparison with NULL is never true", "write IS NULL, and leave NULL out of IN (…)"
         )
     types = [type_of(e, names.types) for e in expressions]
     times: tuple[ValueType, ...] = ("second", "day")
     time = next((one for one in times if one in types), None)
+    if time == "second":
+        return [as_second(as_type(e, time), type_) for e, type_ in zip(expressions, types, strict=True)]
     return [as_type(e, time) for e in expressions]
 
 
@@ -126,13 +147,22 @@ def _like(node: exp.Like, names: Names) -> Expression:
 
 def _is(node: exp.Is, names: Names) -> Expression:
     only(node, "this", "expression", "negate")
-    value, wanted = read(node.this, names), node.expression
+    wanted, side = node.expression, absent_side(node.this, names)
+    value = side if side is not None and isinstance(wanted, exp.Null) else read(node.this, names)
     if isinstance(wanted, exp.Null):
         return negated(Call(Function.IS_NULL, (value,)), node)
     if not isinstance(wanted, exp.Boolean):
         refuse_node(node)
     said = value if wanted.this else Call(Function.NOT, (value,))
     return negated(Call(Function.COALESCE, (said, Constant(False))), node)
+
+
+def absent_side(node: exp.Expr, names: Names) -> Expression | None:
+    """Return what tells whether a side of an outer join is there, if a node names its person's id."""
+    inner = node.unnest()
+    if names.absent is None or not isinstance(inner, exp.Column) or not isinstance(inner.this, exp.Identifier):
+        return None
+    return names.absent(inner)
 
 
 def _same(differ: bool, node: exp.Expr, names: Names) -> Expression:
@@ -171,8 +201,6 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Paren: _inner,
     exp.Neg: partial(_unary, Function.NEGATE),
     exp.Not: partial(_unary, Function.NOT),
-    exp.Add: partial(_binary, Function.ADD),
-    exp.Sub: partial(_binary, Function.SUBTRACT),
     exp.Mul: partial(_binary, Function.MULTIPLY),
     exp.Div: partial(_binary, Function.DIVIDE),
     exp.And: partial(_connected, Function.AND),
@@ -197,5 +225,6 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
 @cache
 def _readers() -> dict[type[exp.Expr], Callable[..., Expression]]:
     from .function import FUNCTIONS
+    from .time import TIME_FUNCTIONS
 
-    return _READERS | FUNCTIONS
+    return _READERS | FUNCTIONS | TIME_FUNCTIONS

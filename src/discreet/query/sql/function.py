@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 
 from sqlglot import exp
 
@@ -14,21 +14,15 @@ from ..algebra.refusal import refusal
 from ..domains.domain import Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of
+from ..meaning.times import as_second, timed
 from ..python.bins import bin_of
 from .constant import as_type, on_day, on_second
 from .expression import Names, alike, read
-from .syntax import only, refuse_node
+from .syntax import clause_of, only, refuse_node, whole_literal
+from .time import part_of_time
 
 __all__ = ["FUNCTIONS"]
 
-_PARTS = {
-    "YEAR": Function.YEAR,
-    "QUARTER": Function.QUARTER,
-    "MONTH": Function.MONTH,
-    "DAY": Function.DAY,
-    "HOUR": Function.HOUR,
-    "ISODOW": Function.WEEKDAY,
-}
 _TYPES = exp.DType
 _WHOLE = (_TYPES.INT, _TYPES.BIGINT, _TYPES.SMALLINT, _TYPES.TINYINT, _TYPES.INT128)
 _REAL = (_TYPES.DOUBLE, _TYPES.FLOAT, _TYPES.DECIMAL)
@@ -107,21 +101,6 @@ def _left(node: exp.Left, names: Names) -> Expression:
     return Call(Function.SUBSTRING, (read(node.this, names), Constant(1), read(node.expression, names)))
 
 
-def _extract(node: exp.Extract, names: Names) -> Expression:
-    only(node, "this", "expression")
-    return _part(str(node.this.name), node.expression, names)
-
-
-def _part(what: str, node: exp.Expr, names: Names) -> Expression:
-    """Take a part of a time; DOW is 0 on Sunday in every store that knows it."""
-    time = read(node, names)
-    if what.upper() in ("DOW", "DAYOFWEEK"):
-        return Call(Function.MODULO, (Call(Function.WEEKDAY, (time,)), Constant(7)))
-    if what.upper() not in _PARTS:
-        raise refusal(f"EXTRACT({what.upper()})", "it is not among the parts of a time", f"use {', '.join(_PARTS)}")
-    return Call(_PARTS[what.upper()], (time,))
-
-
 def _bucket(node: exp.WidthBucket, names: Names) -> Expression:
     """WIDTH_BUCKET(x, low, high, n): 0 below low, n + 1 from high on, between them equal bins 1 to n."""
     only(node, "this", "min_value", "max_value", "num_buckets")
@@ -141,8 +120,18 @@ def _anonymous(node: exp.Anonymous, names: Names) -> Expression:
     match node.name.upper(), node.expressions:
         case "PMOD", [x, m]:
             return Call(Function.MODULO, (read(x, names), read(m, names)))
-        case "DATE_PART", [exp.Literal() as what, time]:
-            return _part(str(what.this), time, names)
+        case "DATE_PART" | "DATEPART", [exp.Literal() | exp.Column() as what, time]:
+            return part_of_time(what.name, time, names)
+        case "ISOYEAR", [time]:
+            return Call(Function.ISOYEAR, (read(time, names),))
+        case "TIMESTAMP_SECONDS", [number]:
+            return timed(Function.FROM_UNIX_SECONDS, read(number, names))
+        case "DATEADD" | "TIMESTAMPADD", [exp.Column() as unit, number, time]:
+            return read(exp.Add(this=time, expression=exp.Interval(this=number, unit=exp.var(unit.name))), names)
+        case "DATE_SUB", [time, exp.Interval() as interval]:
+            return read(exp.Sub(this=time, expression=interval), names)
+        case "IFF", [test, then, otherwise]:
+            return read(exp.If(this=test, true=then, false=otherwise), names)
         case _:
             return refuse_node(node)
 
@@ -152,6 +141,8 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "to", "safe")
     to, x = node.args["to"], read(node.this, names)
     type_ = type_of(x, names.types)
+    if names.domains is None and type_ == "number" and (rounded := _cast_result(x, to)) is not None:
+        return rounded
     match type_, _TYPES.UNKNOWN if to.expressions else to.this:
         case ("text", wanted) if isinstance(x, Constant) and wanted is _TYPES.DATE:
             return on_day(str(x.value))
@@ -168,8 +159,65 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
         case ("second", wanted) if wanted in _TIMES:
             return x
         case ("second", _TYPES.DATE):
-            return Call(Function.DATE_OF, (x,))
+            return timed(Function.DATE_OF, x)
+        case ("day", wanted) if wanted in _TIMES:
+            return as_second(x, "day")
     raise refusal("CAST", "stores disagree on it, or it can fail", "use ROUND or FLOOR, or declare the column so")
+
+
+def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
+    """Cast a noisy result: to whole numbers and decimals it is rounded, half up."""
+    if to.this in _WHOLE and not to.expressions:
+        return Call(Function.ROUND, (x,))
+    if to.this is not _TYPES.DECIMAL or len(to.expressions) != 2:
+        return None
+    places = whole_literal(to.expressions[1].this, "DECIMAL")
+    scale = exact(Fraction(10) ** min(places, 18))
+    return Call(Function.DIVIDE, (Call(Function.ROUND, (folded(Function.MULTIPLY, x, scale),)), scale))
+
+
+def _logarithm(node: exp.Log, names: Names) -> Expression:
+    """Read LOG10(x) and LOG2(x); LOG(x) alone means base 10 here and e there."""
+    only(node, "this", "expression")
+    if node.args.get("expression") is None:
+        raise refusal(clause_of(node), "its base is 10 in some stores, e in others", "write LN(x) or LOG10(x)")
+    base, x = read(node.this, names), read(node.expression, names)
+    return Call(Function.DIVIDE, (Call(Function.LOGARITHM, (x,)), Call(Function.LOGARITHM, (base,))))
+
+
+def _power(node: exp.Pow, names: Names) -> Expression:
+    """POWER(x, y) of results; of rows only a whole number of times that is written out, as a product."""
+    only(node, "this", "expression")
+    x, y = read(node.this, names), read(node.expression, names)
+    if names.domains is None:
+        return Call(Function.POWER, (x, y))
+    if not isinstance(y, Constant) or type(y.value) is not int or not 1 <= y.value <= 8:
+        raise refusal(
+            clause_of(node), "of rows only whole powers from 1 to 8 are the same in every store", "write x * x"
+        )
+    return reduce(partial(folded, Function.MULTIPLY), [x] * y.value)
+
+
+def _sign(node: exp.Sign, names: Names) -> Expression:
+    """SIGN(x): 1, -1 or 0."""
+    only(node, "this")
+    x = read(node.this, names)
+    tests = (Call(Function.LESS, (Constant(0), x)), Constant(1), Call(Function.LESS, (x, Constant(0))), Constant(-1))
+    return Call(Function.CASE, (*tests, Call(Function.IS_NULL, (x,)), Constant(None), Constant(0)))
+
+
+def _joined(node: exp.DPipe, names: Names) -> Expression:
+    """Read x || y || z, which is NULL if any of them is."""
+    only(node, "this", "expression", "safe")
+    return Call(Function.CONCAT, tuple(read(part, names) for part in node.flatten()))
+
+
+def _concat(node: exp.Concat, names: Names) -> Expression:
+    """CONCAT(x, y) leaves NULLs out, as in DuckDB and PostgreSQL."""
+    only(node, "expressions", "safe", "coalesce")
+    parts = [read(part, names) for part in node.expressions]
+    some = tuple(p if isinstance(p, Constant) else Call(Function.COALESCE, (p, Constant(""))) for p in parts)
+    return some[0] if len(some) == 1 else Call(Function.CONCAT, some)
 
 
 def _is_whole(x: Expression, names: Names) -> bool:
@@ -185,13 +233,14 @@ FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Upper: partial(_one, Function.UPPER),
     exp.Length: partial(_one, Function.LENGTH),
     exp.Trim: partial(_one, Function.TRIM),
-    exp.Year: partial(_one, Function.YEAR),
-    exp.Quarter: partial(_one, Function.QUARTER),
-    exp.Month: partial(_one, Function.MONTH),
-    exp.Day: partial(_one, Function.DAY),
-    exp.DayOfMonth: partial(_one, Function.DAY),
-    exp.Hour: partial(_one, Function.HOUR),
-    exp.DayOfWeekIso: partial(_one, Function.WEEKDAY),
+    exp.Sqrt: partial(_one, Function.ROOT),
+    exp.Ln: partial(_one, Function.LOGARITHM),
+    exp.Exp: partial(_one, Function.EXPONENTIAL),
+    exp.Pow: _power,
+    exp.Log: _logarithm,
+    exp.Sign: _sign,
+    exp.DPipe: _joined,
+    exp.Concat: _concat,
     exp.Least: partial(_many, Function.LEAST),
     exp.Greatest: partial(_many, Function.GREATEST),
     exp.Coalesce: _coalesce,
@@ -200,7 +249,6 @@ FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Round: _round,
     exp.Substring: _substring,
     exp.Left: _left,
-    exp.Extract: _extract,
     exp.WidthBucket: _bucket,
     exp.Anonymous: _anonymous,
     exp.Cast: _cast,

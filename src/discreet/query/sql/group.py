@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from ...errors import UnsupportedQuery
 from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.tree import Named
 from ..domains.type_of import ValueType
 from .expression import Names, read
-from .scope import PersonId, Scope, find, lookup, row_names
+from .scope import PersonId, Scope, find, is_person, lookup, row_names
 from .sets import grouping_flag, spread_sets
 from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
+from .window import is_result_window, read_window
 
 __all__ = ["Grouping", "group_of", "grouped_names"]
 
@@ -93,14 +95,9 @@ def _named(node: exp.Select, scope: Scope) -> dict[Expression, str]:
     names = row_names(scope)
     named: dict[Expression, str] = {}
     for item in node.expressions:
-        if isinstance(item, exp.Alias) and not with_aggregate(item) and not _is_person(item.this, scope):
+        if isinstance(item, exp.Alias) and not with_aggregate(item) and not is_person(item.this, scope):
             named.setdefault(read(item.this, names), identifier(item.args["alias"]))
     return named
-
-
-def _is_person(node: exp.Expr, scope: Scope) -> bool:
-    plain = isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier)
-    return plain and isinstance(find(scope, node), PersonId)  # type: ignore[arg-type]
 
 
 def grouped_names(
@@ -120,6 +117,8 @@ def grouped_names(
     def first(node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Grouping):
             return grouping_flag(_summed(node, rows, keys))
+        if is_result_window(node):
+            return read_window(node, names)
         if is_aggregate(node):
             return aggregate(node)
         if isinstance(node, exp.Literal | exp.Paren) or with_aggregate(node):
@@ -127,9 +126,18 @@ def grouped_names(
         if isinstance(node, exp.Column):
             known = _all_known(node, scope) or node.args.get("table") is not None
             return _key(node, rows, keys) if known else aliases.get(node.name.casefold()) or _key(node, rows, keys)
-        return keys.get(read(node, rows)) if _all_known(node, scope) else None
+        return _as_key(node, rows, keys) if _all_known(node, scope) else None
 
-    return Names(rows.column, types, None, first)
+    names = Names(rows.column, types, None, first)
+    return names
+
+
+def _as_key(node: exp.Expr, rows: Names, keys: Mapping[Expression, Field]) -> Expression | None:
+    """Return the key that an expression is; None if it is none, or is no expression of rows but perhaps one of keys."""
+    try:
+        return keys.get(read(node, rows))
+    except UnsupportedQuery:
+        return None
 
 
 def _summed(node: exp.Grouping, rows: Names, keys: Mapping[Expression, Field]) -> str:
@@ -150,7 +158,7 @@ def _all_known(node: exp.Expr, scope: Scope) -> bool:
 
 
 def _key(node: exp.Column, rows: Names, keys: Mapping[Expression, Field]) -> Expression:
-    only(node, "this", "table")
+    only(node, "this", "table", "db", "catalog")
     if not isinstance(node.this, exp.Identifier):
         refuse_node(node.this)
     column = rows.column(node)

@@ -8,6 +8,7 @@ from ..algebra.statistic import statistic_name
 from .aggregate import statistic_of
 from .scope import Scope
 from .syntax import identifier, is_aggregate
+from .window import is_result_window
 
 __all__ = ["item_names"]
 
@@ -30,4 +31,5 @@ def item_names(items: list[exp.Expr], scope: Scope) -> list[str]:
 def _own_name(item: exp.Expr, place: int, scope: Scope) -> str:
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier):
         return identifier(item.this)
-    return statistic_name(statistic_of(item, scope)) if is_aggregate(item) else f"column_{place}"
+    named = is_aggregate(item) and not is_result_window(item)
+    return statistic_name(statistic_of(item, scope)) if named else f"column_{place}"

@@ -10,47 +10,81 @@ from sqlglot import exp
 from ...data.unit import Rows
 from ..algebra.chain import chained
 from ..algebra.expression import Expression, Field, Function
-from ..algebra.joins import apart, public_columns
+from ..algebra.joins import apart, flagged, public_columns
 from ..algebra.refusal import refusal, unbounded
-from ..algebra.tree import JoinPeople, JoinPublic, Where
+from ..algebra.tree import JoinPeople, JoinPublic, Relation, Where
 from ..bounds.rows import unit_of
+from ..python.people import people_in
 from .expression import read
-from .scope import FromItem, PersonId, PublicItem, Scope, ShownColumns, find, lookup, no_window, row_names
+from .scope import (
+    Absent,
+    FromItem,
+    Person,
+    PersonId,
+    PublicItem,
+    Scope,
+    ShownColumns,
+    find,
+    lookup,
+    no_window,
+    row_names,
+)
 from .syntax import identifier, only
 
-__all__ = ["join_items", "keeps_left"]
+__all__ = ["join_items", "person_pair", "with_people"]
 
-Operand: TypeAlias = Expression | PersonId
-
-
-def keeps_left(join: exp.Join) -> bool:
-    """Return whether a join keeps rows without a match; refuses other joins than JOIN and LEFT JOIN on a condition."""
-    only(join, "this", "on", "using", "side", "kind", "method")
-    if join.args.get("method"):
-        raise refusal(
-            f"{str(join.args['method']).upper()} JOIN", "it is not supported", "write JOIN … ON with an equality"
-        )
-    side, kind = (str(join.args.get(part) or "").upper() for part in ("side", "kind"))
-    if kind == "CROSS" or (join.args.get("on") is None and not join.args.get("using")):
-        raise unbounded("CROSS JOIN", "each row would meet every other", "write JOIN … ON with an equality")
-    if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT"):
-        raise refusal(f"{side} {kind}".strip() + " JOIN", "it is not supported", "write JOIN or LEFT JOIN")
-    return side == "LEFT"
+Operand: TypeAlias = Expression | PersonId | Absent
 
 
-def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join, keep: bool) -> Scope:
-    """Join one more item; a public table may stand on either side of an inner join."""
-    match left, right:
-        case Scope(), PublicItem():
-            return _with_public(left, right, join, keep)
-        case PublicItem(), Scope() if not keep:
-            return _with_public(right, left, join, keep=False)
-        case Scope(), Scope() if not keep:
-            return _with_private(left, right, join)
-        case Scope(), Scope():
-            raise refusal("LEFT JOIN of private tables", "it is not supported", "write JOIN, on the person")
+def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join) -> Scope:
+    """Join one more item; a public table may stand on either side, rows without a match only be private ones."""
+    kind = _kind(join)
+    join = _natural(left, right, join) if join.args.get("method") else join
+    match left, right, kind:
+        case Scope(), PublicItem(), "" | "LEFT":
+            return _with_public(left, right, join, keep=kind == "LEFT")
+        case PublicItem(), Scope(), "" | "RIGHT":
+            return _with_public(right, left, join, keep=kind == "RIGHT")
+        case Scope(), Scope(), "RIGHT":
+            return _with_private(right, left, join, "left")
+        case Scope(), Scope(), "" | "LEFT" | "FULL":
+            return _with_private(left, right, join, kind.lower())
+        case Scope(), Scope(), "SEMI" | "ANTI":
+            return with_people(left, _only_person(left, right, join, kind), there=kind == "SEMI")
         case _:
-            raise refusal("JOIN", "a private table must come first", "write FROM private JOIN public ON …")
+            raise refusal(
+                f"{kind} JOIN".strip(),
+                "each row of an answer stands for private rows",
+                "write FROM private LEFT JOIN public ON …",
+            )
+
+
+def _kind(join: exp.Join) -> str:
+    """Return which join it is: inner (""), LEFT, RIGHT, FULL, SEMI or ANTI; refuses those without a condition."""
+    only(join, "this", "on", "using", "side", "kind", "method")
+    method, side, kind = (str(join.args.get(part) or "").upper() for part in ("method", "side", "kind"))
+    if method not in ("", "NATURAL"):
+        raise refusal(f"{method} JOIN", "it is not supported", "write JOIN … ON with an equality")
+    if kind == "CROSS" or (not method and join.args.get("on") is None and not join.args.get("using")):
+        raise unbounded("CROSS JOIN", "each row would meet every other", "write JOIN … ON with an equality")
+    if kind not in ("", "INNER", "OUTER", "SEMI", "ANTI") or (kind in ("SEMI", "ANTI") and side not in ("", "LEFT")):
+        raise refusal(f"{side} {kind}".strip() + " JOIN", "it is not supported", "write JOIN or LEFT JOIN")
+    return kind if kind in ("SEMI", "ANTI") else side
+
+
+def _natural(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join) -> exp.Join:
+    """Read NATURAL JOIN as USING all names that both sides have."""
+    theirs = {name.casefold() for name in _labels(right)}
+    both = [name for name in dict.fromkeys(_labels(left)) if name.casefold() in theirs]
+    if not both:
+        raise unbounded("NATURAL JOIN", "no column has the same name on both sides", "write JOIN … ON with an equality")
+    return exp.Join(this=join.this, using=[exp.to_identifier(name) for name in both])
+
+
+def _labels(item: Scope | PublicItem) -> list[str]:
+    if isinstance(item, PublicItem):
+        return list(item.table.columns)
+    return [label for source in item.sources for label, _ in source.shown]
 
 
 def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -> Scope:
@@ -59,9 +93,7 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
     back = dict(columns)
     matched, rest, merged = _conditions(scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join)
     on = [
-        (mine, back[yours.name])
-        for mine, yours in matched
-        if isinstance(yours, Field) and not isinstance(mine, PersonId)
+        (mine, back[yours.name]) for mine, yours in matched if isinstance(yours, Field) and not isinstance(mine, Person)
     ]
     if len(on) < len(matched) or not on:
         raise refusal("JOIN", f"{public.table.name} needs an equality with one of its columns", "write ON x = column")
@@ -71,24 +103,75 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
     return _narrowed(Scope(rows, (*scope.sources, FromItem(public.alias, shown)), scope.merged | merged), rest)
 
 
-def _with_private(left: Scope, right: Scope, join: exp.Join) -> Scope:
-    if any(isinstance(unit_of(scope.rows), Rows) for scope in (left, right)):
+def _people_only(*sides: Scope) -> None:
+    """Refuse rows that are their own unit, and windows of a person."""
+    if any(isinstance(unit_of(scope.rows), Rows) for scope in sides):
         raise unbounded(
             "JOIN of private tables", "their unit is a row, and one row could meet any number of others",
             'declare the person: unit=People("id", max_rows=…)',
         )  # fmt: skip
-    no_window(left.rows, "JOIN of private tables")
-    no_window(right.rows, "JOIN of private tables")
-    rows, new = apart(left.rows, right.rows)
-    right_sources = tuple(FromItem(s.alias, _renamed(s.shown, new)) for s in right.sources)
-    other = Scope(rows, right_sources)
-    matched, rest, merged = _conditions(left, other, join)
-    people = [pair for pair in matched if isinstance(pair[0], PersonId) and isinstance(pair[1], PersonId)]
-    on = [(m, y) for m, y in matched if not isinstance(m, PersonId) and not isinstance(y, PersonId)]
-    if not people or len(people) + len(on) < len(matched):
+    for scope in sides:
+        no_window(scope.rows, "JOIN of private tables")
+
+
+def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scope:
+    _people_only(left, right)
+    first, flag = flagged(left.rows) if outer == "full" else (left.rows, None)
+    second, other_flag = flagged(right.rows) if outer else (right.rows, None)
+    rows, new = apart(first, second)
+    mine = tuple(FromItem(s.alias, _absent(s.shown, flag)) for s in left.sources)
+    yours = tuple(
+        FromItem(s.alias, _absent(_renamed(s.shown, new), other_flag and new[other_flag])) for s in right.sources
+    )
+    people, on, rest, merged = _matched(
+        left, Scope(rows, tuple(FromItem(s.alias, _renamed(s.shown, new)) for s in right.sources)), join
+    )
+    if rest and outer:
+        raise refusal(
+            f"{outer.upper()} JOIN", "its ON takes equalities only", "put conditions on its right side into a sub-query"
+        )
+    if not people:
         raise unbounded("JOIN of private tables", "rows of different people could meet", "join them ON the person's id")
-    scope = Scope(JoinPeople(left.rows, rows, tuple(on)), (*left.sources, *right_sources), left.merged | merged)
+    merged_names = (left.merged | merged) if not outer else left.merged | _same_person(merged, left)
+    scope = Scope(JoinPeople(first, rows, tuple(on), outer), (*mine, *yours), merged_names)  # type: ignore[arg-type]
     return _narrowed(scope, rest)
+
+
+def _same_person(merged: frozenset[str], scope: Scope) -> frozenset[str]:
+    """Of the names that USING merges, an outer join keeps the person: other columns may be NULL on one side."""
+    return frozenset(name for name in merged if any(isinstance(w, PersonId) for w in lookup(scope, name, None)))
+
+
+def _absent(shown: ShownColumns, flag: str | None) -> ShownColumns:
+    """Let the person's id of a side that may be missing say just that."""
+    if flag is None:
+        return shown
+    return tuple((name, Absent(flag) if isinstance(what, PersonId) else what) for name, what in shown)
+
+
+def _matched(
+    left: Scope, right: Scope, join: exp.Join
+) -> tuple[bool, list[tuple[Expression, Expression]], list[exp.Expr], frozenset[str]]:
+    """Return whether the person is matched, which other columns are, further conditions, and names merged by USING."""
+    matched, rest, merged = _conditions(left, right, join)
+    people = [pair for pair in matched if isinstance(pair[0], PersonId) and isinstance(pair[1], PersonId)]
+    on = [(m, y) for m, y in matched if not isinstance(m, Person) and not isinstance(y, Person)]
+    return bool(people) and len(people) + len(on) == len(matched), on, rest, merged
+
+
+def _only_person(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relation:
+    """Return the rows of a SEMI or ANTI JOIN, which must match the person and nothing else."""
+    _people_only(left, right)
+    people, on, rest, _ = _matched(left, right, join)
+    if not people or on or rest:
+        raise refusal(f"{kind} JOIN", "it matches the person alone", "put other conditions into a sub-query")
+    return right.rows
+
+
+def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
+    """Keep the rows of people who have a row among `people`, or of those who have none."""
+    _people_only(scope, Scope(people, ()))
+    return Scope(people_in(scope.rows, people, there=there), scope.sources, scope.merged)
 
 
 def _renamed(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:
@@ -146,6 +229,16 @@ def _side(node: exp.Expr, left: Scope, right: Scope) -> str:
 
 
 def _read_side(node: exp.Expr, scope: Scope) -> Operand:
-    if isinstance(node, exp.Column) and isinstance(find(scope, node), PersonId):
-        return PersonId()
+    if isinstance(node, exp.Column) and isinstance(found := find(scope, node), Person):
+        return found
     return read(node, row_names(scope))
+
+
+def person_pair(node: exp.Expr, inner: Scope, outer: Scope) -> bool:
+    """Return whether a condition of a sub-query says that its person is the person outside."""
+    if not isinstance(node, exp.EQ):
+        return False
+    sides = {_side(part, outer, inner): part for part in (node.this, node.expression)}
+    if set(sides) != {"left", "right"} or not all(isinstance(part, exp.Column) for part in sides.values()):
+        return False
+    return isinstance(find(outer, sides["left"]), PersonId) and isinstance(find(inner, sides["right"]), PersonId)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from .aggregate import statistic_of
 from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
 from .item import item_names
-from .scope import PersonId, RowView, Scope, chosen, find, no_window
+from .scope import PersonId, RowView, Scope, chosen, is_person, no_window
 from .syntax import is_aggregate, only
 
 __all__ = ["read_people"]
@@ -56,10 +56,4 @@ def _read(
 
 
 def _item(node: exp.Expr, scope: Scope, names: Names) -> Expression | PersonId:
-    if (
-        isinstance(node, exp.Column)
-        and isinstance(node.this, exp.Identifier)
-        and isinstance(find(scope, node), PersonId)
-    ):
-        return PersonId()
-    return read(node, names)
+    return PersonId() if is_person(node, scope) else read(node, names)

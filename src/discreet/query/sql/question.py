@@ -28,6 +28,7 @@ from .scope import Scope, exact_rows, row_names
 from .sets import running_total
 from .statement import read_statement, too_deep
 from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
+from .window import is_result_window
 
 __all__ = ["read_question"]
 
@@ -82,13 +83,29 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
     while isinstance(node, exp.Subquery):
         only(node, "this", "with_")
         tables, node = with_views(node, tables), node.this
+    if isinstance(node, exp.Union) and node.args.get("distinct"):
+        node = keys_of_union(node)
     if isinstance(node, exp.SetOperation):
         raise refusal(node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM")
     if not isinstance(node, exp.Select):
         refuse_node(node)
-    only(node, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_", "distinct")
+    only(
+        node,
+        "expressions",
+        "from_",
+        "joins",
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "offset",
+        "with_",
+        "distinct",
+    )
     node = _grouped(node)
-    scope = read_where(node, read_from(node, with_views(node, tables)))
+    tables = with_views(node, tables)
+    scope = read_where(node, read_from(node, tables), tables)
     grouping = group_of(node, scope)
     if grouping.person:
         raise refusal("GROUP BY the person", "it would show each person", "do so in a sub-query, and sum up outside")
@@ -114,6 +131,33 @@ def _grouped(node: exp.Select) -> exp.Select:
     return plain
 
 
+def keys_of_union(node: exp.Union) -> exp.Expr:
+    """Read a UNION of plain SELECTs as the distinct keys of all their rows; other unions as they are."""
+    parts, last = [], node
+    while isinstance(last, exp.Union) and last.args.get("distinct"):
+        parts.append(last.expression)
+        last = last.this
+    parts = [part.unnest() for part in (last, *reversed(parts))]
+    if not all(isinstance(part, exp.Select) and not _sums_up(part) for part in parts):
+        return node
+    rows = [part.copy() for part in parts]
+    for part in rows:
+        part.set("distinct", None)
+    united: exp.Expr = rows[0]
+    for part in rows[1:]:
+        united = exp.Union(this=united, expression=part, distinct=False)
+    names = [exp.column(exp.to_identifier(item.alias_or_name, quoted=True)) for item in parts[0].expressions]
+    made = exp.Select(expressions=names, distinct=exp.Distinct(), from_=exp.From(this=exp.Subquery(this=united)))
+    for clause in ("order", "limit", "offset", "with_"):
+        made.set(clause, node.args.get(clause))
+    return made
+
+
+def _sums_up(node: exp.Select) -> bool:
+    grouped = any(node.args.get(clause) is not None for clause in ("group", "having", "limit", "order"))
+    return grouped or any(with_aggregate(item) or not item.alias_or_name for item in node.expressions)
+
+
 def _no_rows(node: exp.Select) -> None:
     for item in node.expressions:
         if isinstance(item.unalias(), exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
@@ -136,6 +180,8 @@ def _question(node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Ke
         scope, grouping, lambda part: statistics.name(part, places.get(id(part))), statistics.types, aliases
     )
     for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
+        if is_result_window(item):
+            continue
         statistics.name(item, places[id(item)])  # first those that SELECT names
     columns = tuple((name, read(item.unalias(), names)) for name, item in zip(given, node.expressions, strict=True))
     for name, expression in columns:
@@ -158,7 +204,7 @@ def _finish(
     if order is not None:
         only(order, "expressions")
     items = () if order is None else tuple(_ordered(item, names, columns, aliases) for item in order.expressions)
-    return Finish(columns, condition, items, _limit(node.args.get("limit")))
+    return Finish(columns, condition, items, _limit(node.args.get("limit")), _offset(node.args.get("offset")))
 
 
 def _ordered(
@@ -177,6 +223,13 @@ def _ordered(
     if isinstance(inner, exp.Column) and inner.args.get("table") is None and inner.name.casefold() in aliases:
         return aliases[inner.name.casefold()], descending
     return read(inner, names), descending
+
+
+def _offset(node: exp.Expr | None) -> int:
+    if node is None:
+        return 0
+    only(node, "expression")
+    return whole_literal(node.expression, "OFFSET")
 
 
 def _limit(node: exp.Expr | None) -> int | None:

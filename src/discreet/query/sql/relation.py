@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -12,10 +13,24 @@ from ...errors import SchemaMismatch
 from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
+from .exists import without_people
 from .expression import read
-from .join import join_items, keeps_left
+from .join import join_items
 from .person import read_people
-from .scope import FromItem, PersonId, PublicItem, RowView, Scope, chosen, exact_rows, find, row_names, table_view
+from .scope import (
+    Absent,
+    FromItem,
+    PersonId,
+    PublicItem,
+    RowView,
+    Scope,
+    chosen,
+    exact_rows,
+    find,
+    person_refusal,
+    row_names,
+    table_view,
+)
 from .syntax import identifier, only, refuse_node, with_aggregate
 
 __all__ = ["Catalogue", "read_from", "read_view", "read_where", "with_views"]
@@ -74,7 +89,7 @@ def _size(rows: Relation) -> int:
 
 def _select(node: exp.Select, tables: Catalogue) -> RowView:
     only(node, "expressions", "from_", "joins", "where", "group", "having", "with_")
-    scope = read_where(node, read_from(node, tables))
+    scope = read_where(node, read_from(node, tables), tables)
     if node.args.get("group") is not None:
         return read_people(node, scope)
     for window in (item.find(exp.Window) for item in node.expressions):
@@ -92,8 +107,11 @@ def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId
         return _star(node, scope)
     inner, alias = (node.this, node.args["alias"]) if isinstance(node, exp.Alias) else (node, None)
     if isinstance(inner, exp.Column) and isinstance(inner.this, exp.Identifier):
-        only(inner, "this", "table")
-        return [(identifier(alias or inner.this), find(scope, inner))]
+        only(inner, "this", "table", "db", "catalog")
+        found = find(scope, inner)
+        if isinstance(found, Absent):
+            raise person_refusal(identifier(inner.this))
+        return [(identifier(alias or inner.this), found)]
     if alias is None:
         raise refusal("SELECT", "an expression in a sub-query needs a name", "write … AS name")
     return [(identifier(alias), read(inner, row_names(scope)))]
@@ -107,9 +125,11 @@ def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId
         sources = [s for s in scope.sources if s.alias.casefold() == identifier(table).casefold()]
         if not sources:
             raise SchemaMismatch(f"{identifier(table)}.*: there is no such table in FROM")
-        return list(sources[0].shown)
+        return [(name, what) for name, what in sources[0].shown if not isinstance(what, Absent)]
     pairs: dict[str, tuple[str, Expression | PersonId]] = {}
     for name, what in (pair for source in scope.sources for pair in source.shown):
+        if isinstance(what, Absent):
+            continue  # the person is shown once, by the side that is always there
         if name.casefold() in pairs and what != pairs[name.casefold()][1] and name.casefold() not in scope.merged:
             raise refusal("*", f"more than one table has a column {name}", "name the columns")
         pairs.setdefault(name.casefold(), (name, what))
@@ -153,12 +173,16 @@ def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     if clause is None:
         raise refusal("SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}")
     only(clause, "this")
-    left: Scope | PublicItem = read_item(clause.this, tables)
-    for join in node.args.get("joins") or ():
-        keep = keeps_left(join)
-        left = join_items(left, read_item(join.this, tables), join, keep)
+    left = _joined(clause.this, node.args.get("joins") or (), tables)
     if isinstance(left, PublicItem):
         raise refusal(f"FROM {left.table.name}", "it is public, so its answers need no noise", "ask the store itself")
+    return left
+
+
+def _joined(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Scope | PublicItem:
+    left = read_item(first, tables)
+    for join in joins:
+        left = join_items(left, read_item(join.this, tables), join)
     return left
 
 
@@ -167,18 +191,26 @@ def read_item(node: exp.Expr, tables: Catalogue) -> Scope | PublicItem:
     if not isinstance(node, exp.Subquery | exp.Table):
         refuse_node(node)
     alias = _alias(node)
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
+        only(node, "this", "joins")  # (a JOIN b ON …) JOIN c
+        inner = node.this
+        own = inner.args.get("joins") or ()
+        bare = inner.copy() if own else inner
+        bare.set("joins", None)
+        return _joined(bare, [*own, *(node.args.get("joins") or ())], tables)
     if isinstance(node, exp.Subquery):
         only(node, "this", "alias", "with_")
         view = read_view(node.this, with_views(node, tables))
         return Scope(view.rows, (FromItem(alias or "", view.shown),))
     if not isinstance(node.this, exp.Identifier):
         refuse_node(node.this)
-    only(node, "this", "alias")
+    only(node, "this", "alias", "db", "catalog")
     name = identifier(node.this)
-    view_of = tables.views.get(name.casefold())
+    qualified = ".".join(identifier(node.args[part]) for part in ("catalog", "db", "this") if node.args.get(part))
+    view_of = None if node.args.get("db") else tables.views.get(name.casefold())
     if view_of is not None:
         return Scope(view_of.rows, (FromItem(alias or name, view_of.shown),))
-    schema = _schema(name, tables)
+    schema = _schema(qualified, name, tables)
     if schema.public:
         return PublicItem(schema, alias or name)
     shown = table_view(schema)
@@ -195,17 +227,26 @@ def _alias(node: exp.Expr) -> str | None:
     return identifier(alias.this)
 
 
-def _schema(name: str, tables: Catalogue) -> Schema:
-    for declared, schema in tables.schemas.items():
-        if declared.casefold() == name.casefold():
-            return schema
-    raise SchemaMismatch(f"there is no table {name!r}; there is {', '.join(tables.schemas)}")
+def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
+    """Find a declared table by its whole name, or by the last part of it: tables are declared, not looked up."""
+    declared = {own.casefold(): schema for own, schema in tables.schemas.items()}
+    found = declared.get(qualified.casefold()) or declared.get(name.casefold())
+    if found is not None:
+        return found
+    close = get_close_matches(name.casefold(), declared, n=1)
+    mean = f"; did you mean {declared[close[0]].name}?" if close else ""
+    raise SchemaMismatch(f"there is no table {qualified!r}; there is {', '.join(tables.schemas)}{mean}")
 
 
-def read_where(node: exp.Select, scope: Scope) -> Scope:
+def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:
     """Read WHERE."""
     clause = node.args.get("where")
     if clause is None:
         return scope
     only(clause, "this")
-    return replace(scope, rows=Where(scope.rows, read(clause.this, row_names(scope))))
+    scope, condition = without_people(
+        clause.this, scope, lambda query: read_view(query, tables), lambda query: read_from(query, tables)
+    )
+    if condition is None:
+        return scope
+    return replace(scope, rows=Where(scope.rows, read(condition, row_names(scope))))

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from sqlglot import exp
 
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
-from ..algebra.expression import Constant, Expression, Field
+from ..algebra.expression import Expression, Field
 from ..algebra.names import own_names
 from ..algebra.refusal import refusal
-from ..algebra.tree import Named, Relation, Scan, Select
+from ..algebra.tree import Relation, Scan, Select
 from ..bounds.rows import columns_of, unit_of
 from ..domains.type_of import type_of_domain
+from ..python.people import NO_COLUMNS
 from .expression import Names
 from .syntax import identifier
 
 __all__ = [
+    "Absent",
     "FromItem",
+    "Person",
     "PersonId",
     "PublicItem",
     "RowView",
@@ -31,6 +34,7 @@ __all__ = [
     "chosen",
     "exact_rows",
     "find",
+    "is_person",
     "lookup",
     "no_window",
     "person_refusal",
@@ -38,16 +42,21 @@ __all__ = [
     "table_view",
 ]
 
-NO_COLUMNS: Named = (("present", Constant(1)),)
-"""Stands in where only the person is selected: rows have at least one column."""
-
 
 @dataclass(frozen=True, slots=True)
 class PersonId:
     """The person's id: it may be counted, joined on and grouped by, never read."""
 
 
-ShownColumns: TypeAlias = tuple[tuple[str, Field | PersonId], ...]
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The person's id of a side of an outer join: NULL where the side is missing, which its flag tells; never read."""
+
+    flag: str
+
+
+Person = (PersonId, Absent)
+ShownColumns: TypeAlias = tuple[tuple[str, Field | PersonId | Absent], ...]
 """The columns of a table or sub-query by the names that SQL sees, in order."""
 
 
@@ -92,24 +101,34 @@ def table_view(schema: Schema) -> RowView:
     return RowView(rows, (*person, *shown))
 
 
-def find(scope: Scope, column: exp.Column) -> Field | PersonId:
+def find(scope: Scope, column: exp.Column) -> Field | PersonId | Absent:
     """Resolve a name, in any case, to the one column or person it means."""
     name, table = identifier(column.this), column.args.get("table")
     found = lookup(scope, name, None if table is None else identifier(table))
     distinct = list(dict.fromkeys(found))
+    if table is None and name.casefold() in scope.merged and all(isinstance(what, Person) for what in distinct):
+        return PersonId() if distinct else _unknown(scope, name)  # of whichever side is there
     if len(distinct) > 1 and not (table is None and name.casefold() in scope.merged):
         raise refusal(name, "more than one table has a column of this name", "write table.column")
-    if not distinct:
-        names = [label for source in scope.sources for label, _ in source.shown]
-        close = get_close_matches(name, names, n=1)
-        raise SchemaMismatch(
-            f"there is no column {name!r} here; there are {', '.join(dict.fromkeys(names))}"
-            + (f"; did you mean {close[0]}?" if close else "")
-        )
-    return distinct[0]
+    return distinct[0] if distinct else _unknown(scope, name)
 
 
-def lookup(scope: Scope, name: str, table: str | None) -> list[Field | PersonId]:
+def _unknown(scope: Scope, name: str) -> NoReturn:
+    names = [label for source in scope.sources for label, _ in source.shown]
+    close = get_close_matches(name, names, n=1)
+    raise SchemaMismatch(
+        f"there is no column {name!r} here; there are {', '.join(dict.fromkeys(names))}"
+        + (f"; did you mean {close[0]}?" if close else "")
+    )
+
+
+def is_person(node: exp.Expr, scope: Scope) -> bool:
+    """Return whether a node names the person's id."""
+    plain = isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier)
+    return plain and isinstance(find(scope, node), PersonId)  # type: ignore[arg-type]
+
+
+def lookup(scope: Scope, name: str, table: str | None) -> list[Field | PersonId | Absent]:
     """List what a name may mean, in the order of FROM."""
     return [
         what
@@ -135,11 +154,16 @@ def row_names(scope: Scope) -> Names:
 
     def column(node: exp.Column) -> Expression:
         found = find(scope, node)
-        if isinstance(found, PersonId):
+        if isinstance(found, Person):
             raise person_refusal(identifier(node.this))
         return found
 
-    return Names(column, {name: type_of_domain(domain) for name, domain in domains.items()}, domains)
+    def absent(node: exp.Column) -> Expression | None:
+        found = find(scope, node)
+        return Field(found.flag) if isinstance(found, Absent) else None
+
+    types = {name: type_of_domain(domain) for name, domain in domains.items()}
+    return Names(column, types, domains, absent=absent)
 
 
 def exact_rows(view: RowView) -> Relation:

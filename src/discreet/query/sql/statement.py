@@ -8,6 +8,8 @@ from sqlglot.errors import SqlglotError
 
 from ...errors import UnsupportedQuery
 from ..algebra.refusal import refusal
+from .quote import SOURCE
+from .spelling import double_quoted, without_top
 
 __all__ = ["read_statement", "too_deep"]
 
@@ -21,16 +23,27 @@ def read_statement(sql: str) -> exp.Expr:
     """Parse the text; there must be one statement, and it must be a SELECT."""
     if not isinstance(sql, str) or len(sql) > LONGEST:
         raise UnsupportedQuery(f"a question is text of at most {LONGEST} characters")
+    text = double_quoted(sql)
     try:
-        tokens = sqlglot.tokenize(sql, dialect=DIALECT)
+        tokens = sqlglot.tokenize(text, dialect=DIALECT)
         _check_start([token.text.upper() for token in tokens])
-        statements = [statement for statement in sqlglot.parse(sql, dialect=DIALECT) if statement is not None]
+        text, top = without_top(text, tokens)
+        statements = [statement for statement in sqlglot.parse(text, dialect=DIALECT) if statement is not None]
     except SqlglotError as error:
         raise _unreadable(error) from None
     if len(statements) != 1:
         raise refusal(";", "one question is one statement", "ask them one by one")
     _check_depth(statements[0])
-    return statements[0]
+    statements[0].meta[SOURCE] = sql
+    return statements[0] if top is None else _limited(statements[0], top)
+
+
+def _limited(node: exp.Expr, top: int) -> exp.Expr:
+    """Read SELECT TOP 5 … as … LIMIT 5."""
+    if not isinstance(node, exp.Select) or node.args.get("limit") is not None:
+        raise refusal("TOP", "it stands beside LIMIT, or not in the outermost SELECT", "write LIMIT at the end")
+    node.set("limit", exp.Limit(expression=exp.Literal.number(top)))
+    return node
 
 
 def _check_start(words: list[str]) -> None:

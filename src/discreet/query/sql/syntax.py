@@ -7,8 +7,19 @@ from typing import NoReturn
 from sqlglot import exp
 
 from ..algebra.refusal import refusal
+from .quote import quote_of
 
-__all__ = ["clause_of", "identifier", "is_aggregate", "only", "refuse_node", "whole_literal", "with_aggregate"]
+__all__ = [
+    "aggregate_named",
+    "clause_of",
+    "identifier",
+    "is_aggregate",
+    "nearest_to",
+    "only",
+    "refuse_node",
+    "whole_literal",
+    "with_aggregate",
+]
 
 DETAILS = "docs/questions.md lists what can be asked"
 
@@ -31,23 +42,31 @@ _CLAUSES = {
     "grouping_sets": "GROUPING SETS",
 }
 
+_WINDOW = "use GROUP BY: a window shows one row's neighbours"
+_SINGLE = "it would show values of single people; ask for COUNT(*), MODE(x), MIN(x) or MAX(x)"
+_FORMAT = "group by the date itself, as DATE_TRUNC('month', d), or by YEAR(d) and MONTH(d)"
+_CLOCK = "answers may not depend on the clock; write DATE '2024-01-31'"
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.Window: ("OVER", "use GROUP BY: a window shows one row's neighbours"),
+    exp.Window: ("OVER", _WINDOW),
+    exp.RowNumber: ("ROW_NUMBER", "use ORDER BY … LIMIT on the result"),
     exp.Subquery: ("a sub-query in an expression", "join a public table, or group by the person in FROM"),
     exp.Select: ("a sub-query in an expression", "join a public table, or group by the person in FROM"),
-    exp.Exists: ("EXISTS", "join a public table, or join private tables on the person"),
+    exp.Exists: ("EXISTS", "in WHERE, joined by AND, it takes private tables of the same person"),
     exp.Star: ("*", "name the columns"),
     exp.IntDiv: ("//", "write FLOOR(x / y)"),
     exp.ILike: ("ILIKE", "write LOWER(x) LIKE 'pattern'"),
-    exp.DPipe: ("||", "group by both columns instead"),
-    exp.Pow: ("POWER", "multiply, as in x * x"),
-    exp.TimestampTrunc: ("DATE_TRUNC", "group by YEAR(d), MONTH(d)"),
-    exp.DateTrunc: ("DATE_TRUNC", "group by YEAR(d), MONTH(d)"),
+    exp.RegexpLike: ("a regular expression", "write LIKE 'abc%', or x IN ('a', 'b')"),
+    exp.SimilarTo: ("SIMILAR TO", "write LIKE 'abc%', or x IN ('a', 'b')"),
     exp.DayOfWeek: ("DAYOFWEEK", "stores disagree where a week begins; write EXTRACT(ISODOW FROM d), 1 is Monday"),
+    exp.TimeToStr: ("a date as text", _FORMAT),
+    exp.ToChar: ("a date as text", _FORMAT),
+    exp.Monthname: ("MONTHNAME", "write MONTH(d)"),
+    exp.Dayname: ("DAYNAME", "write EXTRACT(ISODOW FROM d), 1 is Monday"),
+    exp.StrToTime: ("text as a date", "declare the column as Date or Timestamp"),
     exp.Rand: ("RANDOM", "answers may not depend on chance in the store"),
-    exp.CurrentDate: ("CURRENT_DATE", "answers may not depend on the clock; write DATE '2024-01-31'"),
+    exp.CurrentDate: ("CURRENT_DATE", _CLOCK),
     exp.CurrentTimestamp: ("NOW", "answers may not depend on the clock; write TIMESTAMP '2024-01-31 00:00:00'"),
-    exp.Interval: ("INTERVAL", "write the date itself, as DATE '2024-01-31'"),
+    exp.Interval: ("INTERVAL", "add it to a date, as d + INTERVAL '1' DAY"),
     exp.Placeholder: ("a parameter", "write the value into the question"),
     exp.Parameter: ("a parameter", "write the value into the question"),
     exp.Escape: ("ESCAPE", "patterns know only % and _"),
@@ -57,15 +76,35 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Bracket: ("[…]", "there are no lists"),
     exp.Any: ("ANY", "write IN (…)"),
     exp.All: ("ALL", "compare with one value"),
+    exp.GroupConcat: ("a list of values", _SINGLE),
+    exp.ArrayAgg: ("a list of values", _SINGLE),
+    exp.AnyValue: ("one of the values", _SINGLE),
+    exp.First: ("the first value", _SINGLE),
+    exp.Last: ("the last value", _SINGLE),
+    exp.ArgMax: ("the value at a maximum", _SINGLE),
+    exp.ArgMin: ("the value at a minimum", _SINGLE),
+    exp.LogicalOr: ("BOOL_OR", "write COUNT_IF(condition) > 0"),
+    exp.LogicalAnd: ("BOOL_AND", "write COUNT_IF(NOT condition) = 0"),
+    exp.ApproxTopK: ("the most frequent values", "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10"),
 }
+_LONGEST = 60
+_QUOTED = (exp.Func, exp.Binary, exp.Predicate, exp.Cast, exp.Interval, exp.Column, exp.Window, exp.Unary)
+_UNNAMED = (exp.Subquery, exp.Select, exp.Exists, exp.Star, exp.Tuple, exp.Any, exp.All, exp.Array, exp.In)
 
 
 def clause_of(node: exp.Expr) -> str:
-    """Name a part of a question as SQL writes it, for a refusal."""
-    if type(node) in _INSTEAD:
-        return _INSTEAD[type(node)][0]
+    """Name a part of a question by the user's own words, for a refusal; else as SQL writes it."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         return clause_of(node.this)
+    if isinstance(node, exp.Window) or any(
+        isinstance(part, exp.Null | exp.Boolean) for part in node.iter_expressions()
+    ):
+        return node.sql(dialect="duckdb", comments=False)[:_LONGEST]
+    found = quote_of(node) if isinstance(node, _QUOTED) and not isinstance(node, _UNNAMED) else None
+    if found is not None:
+        return found
+    if type(node) in _INSTEAD:
+        return _INSTEAD[type(node)][0]
     if isinstance(node, exp.Anonymous | exp.Var):
         return f"{node.name}()" if isinstance(node, exp.Anonymous) else node.name
     if isinstance(node, exp.Func):
@@ -75,9 +114,10 @@ def clause_of(node: exp.Expr) -> str:
 
 def refuse_node(node: exp.Expr) -> NoReturn:
     """Refuse a part of a question that is on no list."""
-    if is_aggregate(node) and type(node) not in _INSTEAD:
+    inner = node.this if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) else node
+    if is_aggregate(inner) and type(inner) not in _INSTEAD:
         raise refusal(clause_of(node), "an aggregate cannot stand here", "use it in SELECT, HAVING or ORDER BY")
-    instead = _INSTEAD[type(node)][1] if type(node) in _INSTEAD else DETAILS
+    instead = _INSTEAD[type(inner)][1] if type(inner) in _INSTEAD else DETAILS
     raise refusal(clause_of(node), "it is not among what can be asked privately", instead)
 
 
@@ -92,7 +132,10 @@ def only(node: exp.Expr, *known: str) -> None:
 def _place(node: exp.Expr) -> str:
     if isinstance(node, exp.Table):
         return "FROM"
-    return clause_of(node) if isinstance(node, exp.Func) else node.key.upper()
+    if isinstance(node, exp.Func):
+        return clause_of(node)
+    words = {"subquery": "a sub-query", "ordered": "ORDER BY", "tablealias": "AS", "cte": "WITH"}
+    return words.get(node.key, node.key.upper())
 
 
 def identifier(node: exp.Expr) -> str:
@@ -109,13 +152,45 @@ def whole_literal(node: object, clause: str) -> int:
 
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.Window)
+_RENAMED: dict[str, tuple[type[exp.Expr], tuple[str, ...]]] = {
+    "VAR": (exp.Variance, ("this",)),
+    "STD": (exp.Stddev, ("this",)),
+    "STDEV": (exp.Stddev, ("this",)),
+    "VARP": (exp.VariancePop, ("this",)),
+    "STDEVP": (exp.StddevPop, ("this",)),
+    "APPROX_MEDIAN": (exp.Median, ("this",)),
+    "APPROX_PERCENTILE": (exp.ApproxQuantile, ("this", "quantile")),
+    "PERCENTILE_APPROX": (exp.ApproxQuantile, ("this", "quantile")),
+    "PERCENTILE": (exp.ApproxQuantile, ("this", "quantile")),
+    "COUNT_BIG": (exp.Count, ("this",)),
+}
+"""Aggregates by names that only some dialects know."""
+
+
+def aggregate_named(node: exp.Expr) -> exp.Expr:
+    """Return an aggregate of another dialect as the one it means; other nodes as they are."""
+    if not isinstance(node, exp.Anonymous) or node.name.upper() not in _RENAMED:
+        return node
+    made, parts = _RENAMED[node.name.upper()]
+    if len(node.expressions) != len(parts):
+        raise refusal(clause_of(node), f"it takes {len(parts)} arguments", DETAILS)
+    return made(**dict(zip(parts, node.expressions, strict=True)))
+
+
+def nearest_to(node: exp.Expr) -> str:
+    """Name the nearest question that works instead of an aggregate."""
+    return (
+        _INSTEAD[type(node)][1] if type(node) in _INSTEAD else "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
+    )
 
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Return whether a node sums up many rows."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper() in _RENAMED
     return isinstance(node, _AGGREGATES) and not isinstance(node, exp.Grouping)  # GROUPING(x) tells of the row itself
 
 
 def with_aggregate(node: exp.Expr) -> bool:
     """Return whether a node holds an aggregate anywhere."""
-    return node.find(*_AGGREGATES) is not None
+    return node.find(*_AGGREGATES) is not None or any(map(is_aggregate, node.find_all(exp.Anonymous)))

@@ -10,7 +10,8 @@ from typing import assert_never
 
 from ..algebra.chain import balanced, leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..domains.words import EPOCH
+from ..algebra.spelling import spelled
+from ..domains.calendar import EPOCH
 
 __all__ = ["expression_text", "quoted"]
 
@@ -39,12 +40,6 @@ _INFIX = {
     Function.LIKE: "LIKE",
 }
 _MIRRORED = {Function.LESS: ">", Function.AT_MOST: ">="}
-_NAMED = {
-    Function.MODULO: "PMOD",
-    Function.ABSOLUTE: "ABS",
-    Function.CEILING: "CEIL",
-    Function.WEEKDAY: "ISODOW",
-}
 
 
 def quoted(name: str) -> str:
@@ -121,8 +116,25 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
             return f"CASE {' '.join(f'WHEN {test} THEN {value}' for test, value in pairs)} ELSE {texts[-1]} END"
         case Function.DATE_OF:
             return f"CAST({texts[0]} AS DATE)"
+        case Function.TRUNCATE:
+            return f"DATE_TRUNC({texts[1]}, {texts[0]})"
+        case Function.CONCAT:
+            return f"({' || '.join(texts)})"
+        case Function.TOTAL:
+            return f"SUM({texts[0]}) OVER ({_partition(texts[1:])})"
+        case Function.LAG:
+            back = int(str(arguments[1].value)) if isinstance(arguments[1], Constant) else 1
+            order = f"ORDER BY {texts[2]}{' DESC' if arguments[3] == Constant(True) else ''}"
+            within = " ".join(part for part in (_partition(texts[4:]), order) if part)
+            return f"{'LAG' if back >= 0 else 'LEAD'}({texts[0]}, {abs(back)}) OVER ({within})"
+        case Function.MODULO:
+            return f"PMOD({', '.join(texts)})"
         case _:
-            return f"{_NAMED.get(function, function.upper())}({', '.join(texts)})"
+            return f"{spelled(function)}({', '.join(texts)})"
+
+
+def _partition(keys: list[str]) -> str:
+    return f"PARTITION BY {', '.join(keys)}" if keys else ""
 
 
 def _bracketed(text: str, expression: Expression) -> str:

@@ -18,7 +18,7 @@ __all__ = ["describe", "fingerprint", "statistic_text"]
 
 FORMAT = 1
 """Of the canonical text behind a fingerprint; ledgers keep fingerprints, so it changes only with a new number."""
-_LATER = {"sets", "running"}
+_LATER = {"sets", "running", "outer", "offset"}
 """Fields that came later: where they say nothing they are not written, so that old fingerprints stay."""
 
 
@@ -68,7 +68,8 @@ def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
         text = quoted(shown[expression]) if expression in shown else expression_text(expression, names)
         order.append(f"{text} DESC" if descending else text)
     lines += [f"ORDER BY {', '.join(order)}"] if order else []
-    return lines + ([] if finish.limit is None else [f"LIMIT {finish.limit}"])
+    lines += [] if finish.limit is None else [f"LIMIT {finish.limit}"]
+    return lines + ([f"OFFSET {finish.offset}"] if finish.offset else [])
 
 
 def statistic_text(statistic: Statistic, shown: Naming) -> str:

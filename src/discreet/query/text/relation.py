@@ -102,7 +102,8 @@ def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
     right = right or _item(join.right, aliases, alone=False)
     tests = [f"{left.person} = {right.person}"]
     tests += [f"{expression_text(m, left.names)} = {expression_text(y, right.names)}" for m, y in join.on]
-    text = f"{left.text}\nJOIN {right.text} ON {' AND '.join(tests)}"
+    kind = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}[join.outer]
+    text = f"{left.text}\n{kind} {right.text} ON {' AND '.join(tests)}"
     return Naming(text, {**left.names, **right.names}, left.person)
 
 

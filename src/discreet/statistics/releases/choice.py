@@ -25,7 +25,7 @@ from ..laws.box import at_least
 from .basis import Basis
 from .total import ExactTotals, KeyValues
 
-__all__ = ["ChoiceNeed", "ChosenCell", "ChosenRelease", "cell_tally", "public_cells", "rows_by"]
+__all__ = ["ChoiceNeed", "ChosenCell", "ChosenRelease", "any_cells", "cell_tally", "public_cells", "rows_by"]
 
 _DEEP = -(1 << 62)
 
@@ -125,9 +125,15 @@ def rows_by(keys: tuple[Expression, ...], rows: Relation, basis: Basis) -> Tally
     return Tally(rows, keys, (Term(Constant(True), weight, 0, weight),), by_rows)
 
 
+def any_cells(of: Expression, basis: Basis) -> Cells:
+    """Return one cell for every public value of an expression, or, where they are not public, for every value."""
+    values = public_keys(of, basis.rows, public_values=basis.public_values)
+    return Cells((of,), (), (), open=True) if values is None else public_cells(of, basis)
+
+
 def public_cells(of: Expression, basis: Basis) -> Cells:
     """Return one cell for every public value of an expression; refuses values that are not a short public list."""
     values = public_keys(of, basis.rows, public_values=basis.public_values)
     if values is None:
-        raise UnsupportedQuery("MODE and COUNT(DISTINCT) need a short public list of values; use a Category")
+        raise UnsupportedQuery("MODE needs a short public list of values; use a Category")
     return listed(of, [value for value in values if value is not None])

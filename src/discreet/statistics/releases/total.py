@@ -71,7 +71,18 @@ class DistinctNeed:
 
     def exact(self, counts: ExactTotals, key: KeyValues) -> int:
         """Return what noise is added to: how many cells of a key occur."""
+        if self.cells.open:
+            return counts.get(key, 0)
         return sum(counts.get((*key, *place), 0) > 0 for place in self.cells.places)
+
+    def occurring(self, counts: ExactTotals) -> ExactTotals:
+        """Count, for each key, the values with a total above 0, where the values are not listed; NULL is none."""
+        width = len(self.tally.keys) - len(self.cells.expressions)
+        found: ExactTotals = {}
+        for place, total in counts.items():
+            if total > 0 and None not in place[width:]:
+                found[place[:width]] = found.get(place[:width], 0) + 1
+        return found
 
 
 @dataclass(frozen=True, slots=True)

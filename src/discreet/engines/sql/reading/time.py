@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, time
 
 from ....data.columns.column import Date, Timestamp
-from ....query.domains.words import DAY_SECONDS
+from ....query.domains.calendar import DAY_SECONDS
 from ..dialect import Dialect, StoredColumn, bigint, null
 from .number import clip_sql
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from ..dialect import Dialect
 from ..select import select_sql
@@ -30,10 +31,14 @@ class JoinSide:
     """Names of its columns in the result."""
 
 
-def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: bool = False) -> str:
-    """Write a join of two sides on equal owners and keys; `keep` keeps rows of the left side that match nothing."""
+Kept: TypeAlias = Literal["", "left", "full"]
+_VERBS = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}
+
+
+def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = "") -> str:
+    """Write a join of two sides on equal owners and keys; `keep` says of which sides rows stay that match nothing."""
     pairs = [*zip(left.owner, right.owner, strict=True), *zip(left.keys, right.keys, strict=True)]
-    cells, verb = [*left.cells, *right.cells], "LEFT JOIN" if keep else "JOIN"
+    cells, verb = [*left.cells, *right.cells], _VERBS[keep]
     if dialect.whole_joins:
         return _whole(left, right, cells, pairs, keep=keep)
     if not dialect.guarded:
@@ -42,11 +47,13 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: bool = 
     flags = "fl = fr" if dialect.hide is None else f"{dialect.hide('fl', 'Whole')} = {dialect.hide('fr', 'Whole')}"
     matched = " AND ".join([flags, *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)])
     sides = f"({_guarded(left, 'fl', 1)}) AS {left.letter} {verb} ({_guarded(right, 'fr', 2)}) AS {right.letter}"
-    return select_sql(cells, f"{sides} ON {matched}", "WHERE fl < 3" if keep else "")
+    return select_sql(
+        cells, f"{sides} ON {matched}", {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}[keep]
+    )
 
 
 def _whole(
-    left: JoinSide, right: JoinSide, cells: Sequence[str], pairs: Sequence[tuple[str, str]], *, keep: bool
+    left: JoinSide, right: JoinSide, cells: Sequence[str], pairs: Sequence[tuple[str, str]], *, keep: Kept
 ) -> str:
     """Write a full join, of which no side may be left out; what has no partner is dropped afterwards.
 
@@ -62,9 +69,9 @@ def _whole(
         f"({right.sql}) AS t",
     )
     matched = " AND ".join(f"{mine} = {yours}" for mine, yours in keys)
-    test = "COALESCE(lm, 0) = 1" if keep else "COALESCE(lm, 0) + COALESCE(rm, 0) = 2"
+    tests = {"left": "WHERE COALESCE(lm, 0) = 1", "": "WHERE COALESCE(lm, 0) + COALESCE(rm, 0) = 2", "full": ""}
     sides = f"({here}) AS {left.letter} FULL JOIN ({there}) AS {right.letter}"
-    return select_sql(cells, f"{sides} ON {matched}", f"WHERE {test}")
+    return select_sql(cells, f"{sides} ON {matched}", tests[keep])
 
 
 def _guarded(side: JoinSide, flag: str, number: int) -> str:

@@ -155,7 +155,7 @@ def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFr
     own = [*left.owner, *(left.names[n] for n in names if n in left.names)]
     mine = JoinSide(left.sql, "l", (), [key for key, _ in alike], own)
     yours = JoinSide(right.sql, "r", (), [key for _, key in alike], named_cells(public.items()))
-    sql = join_sql(mine, yours, writer.dialect, keep=join.keep)
+    sql = join_sql(mine, yours, writer.dialect, keep="left" if join.keep else "")
     return SqlFrame(sql, names, _domains(join, names), left.owner)
 
 
@@ -165,10 +165,15 @@ def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFr
     here, there = scope_of(left, writer), scope_of(right, writer)
     alike = [alike_sql((mine, here), (yours, there)) for mine, yours in join.on]
     names = {name: sql for name, sql in (left.names | right.names).items() if name in needed}
-    first = JoinSide(left.sql, "l", left.owner, [key for key, _ in alike], [*left.owner, *names.values()])
+    owner, own = left.owner, list(left.owner)
+    if join.outer == "full":  # whichever side is there
+        owner = tuple(writer.fresh("p") for _ in left.owner)
+        pairs = zip(owner, left.owner, right.owner, strict=True)
+        own = [f"COALESCE({mine}, {yours}) AS {name}" for name, mine, yours in pairs]
+    first = JoinSide(left.sql, "l", left.owner, [key for key, _ in alike], [*own, *names.values()])
     second = JoinSide(right.sql, "r", right.owner, [key for _, key in alike], ())
-    sql = join_sql(first, second, writer.dialect)
-    return SqlFrame(sql, names, _domains(join, names), left.owner)
+    sql = join_sql(first, second, writer.dialect, keep=join.outer)
+    return SqlFrame(sql, names, _domains(join, names), owner)
 
 
 def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:

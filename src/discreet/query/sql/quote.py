@@ -1,0 +1,60 @@
+"""The user's own words: the piece of the question that a part of the parsed text came from."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+__all__ = ["SOURCE", "quote_of"]
+
+SOURCE = "source"
+"""Under this name the root of a parsed text carries the text itself."""
+_LONGEST = 60
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def quote_of(node: exp.Expr) -> str | None:
+    """Return the text that a node was read from, shortened; None if it cannot be told.
+
+    >>> import sqlglot
+    >>> from discreet.query.sql.quote import SOURCE, quote_of
+    >>> sql = "SELECT COUNT(*) FROM t WHERE strftime(day, '%Y') = '2024'"
+    >>> root = sqlglot.parse_one(sql, dialect="duckdb")
+    >>> root.meta[SOURCE] = sql
+    >>> quote_of(root.args["where"].this.this)
+    "strftime(day, '%Y')"
+    """
+    source = node.root().meta.get(SOURCE)
+    places = [part.meta for part in node.walk() if "start" in part.meta]
+    if not isinstance(source, str) or not places:
+        return None
+    start, end = min(place["start"] for place in places), max(place["end"] for place in places) + 1
+    if isinstance(node, exp.Func) and "start" not in node.meta:
+        start = _called(source, start)
+    text = source[start : _closed(source, start, end)]
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1].rstrip() + "…"
+
+
+def _called(source: str, start: int) -> int:
+    """Go back to the name before the bracket in which a place lies."""
+    bare = _STRING.sub(lambda found: "." * len(found[0]), source)
+    depth, place = 0, start
+    while place > 0 and depth < 1:
+        place -= 1
+        depth += {"(": 1, ")": -1}.get(bare[place], 0)
+    name = re.search(r"[A-Za-z0-9_]+\s*$", bare[:place])
+    return name.start() if name else start
+
+
+def _closed(source: str, start: int, end: int) -> int:
+    """Go on to the brackets that close those which were opened; those within strings do not count."""
+    bare = _STRING.sub(lambda found: "." * len(found[0]), source)
+    open_ = bare[start:end].count("(") - bare[start:end].count(")")
+    follows = bare[end : end + 40].lstrip().startswith("(")
+    while end < len(bare) and (open_ > 0 or follows):
+        open_ += {"(": 1, ")": -1}.get(bare[end], 0)
+        follows = follows and bare[end] != "("
+        end += 1
+    return end
