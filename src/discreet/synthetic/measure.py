@@ -1,0 +1,52 @@
+"""From a store to noisy whole numbers: one exact table for each pair that is measured, contrasts, discrete noise.
+
+The store groups and counts; no row leaves it. A unit is in one cell of each table with each of its rows, so a table
+moves by at most `change.size` in all, and so each block by at most its own sensitivity, whatever the other tables say:
+even rows that change between two questions to a live store break nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..answer.gather import Tallier
+from ..noise.bits import Bits
+from ..query.algebra.expression import Constant
+from ..query.algebra.tally import Tally, Term
+from ..query.bounds.shares import possible_shares
+from ..workloads.change import Integers
+from ..workloads.estimate import contrast, sum_to
+from .plan import SyntheticPlan
+from .request import KeySet, SyntheticRequest
+
+__all__ = ["contrasts_of", "exact_tables", "measure"]
+
+
+def exact_tables(request: SyntheticRequest, sets: Sequence[KeySet], store: Tallier) -> dict[KeySet, Integers]:
+    """Return the exact table of every set that no other holds; from these all others follow."""
+    largest = [one for one in sets if not any(set(one) < set(other) for other in sets)]
+    share = possible_shares(request.rows, keyed=False)[0]
+    found = {}
+    for one in largest:
+        columns = [request.attributes[place] for place in one]
+        tally = Tally(request.rows, tuple(column.key for column in columns), (Term(Constant(True), 1, 0, 1),), share)
+        table = np.zeros([column.size for column in columns], dtype=np.int64)
+        places = [column.places() for column in columns]
+        for keys, (count,) in store.tally(tally).items():
+            cell = zip(keys, places, columns, strict=True)
+            table[tuple(known.get((type(k), k), column.size - 1) for k, known, column in cell)] += count
+        found[one] = table
+    return found
+
+
+def contrasts_of(sets: Sequence[KeySet], exact: Mapping[KeySet, Integers]) -> tuple[Integers, ...]:
+    """Return the whole contrasts of every set that is measured."""
+    return tuple(np.asarray(contrast(sum_to(exact, part)).ravel()) for part in sets)
+
+
+def measure(plan: SyntheticPlan, store: Tallier, *, bits: Bits | None = None) -> tuple[Integers, ...]:
+    """Return the noisy whole numbers of every block: the one step that reads data and draws noise."""
+    blocks = contrasts_of(plan.sets, exact_tables(plan.request, plan.sets, store))
+    return tuple(one.release(rows, bits=bits) for one, rows in zip(plan.measured, blocks, strict=True))
