@@ -29,7 +29,7 @@ from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from ..synthetic.plan import SyntheticPlan
-from ..synthetic.request import WorkloadWords
+from ..synthetic.request import SynthesisWords
 from ..synthetic.synthetic import Synthetic
 from .answers import read_answers
 from .body import Body, facts_of, write_body
@@ -224,40 +224,18 @@ class Curator:
         """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
         return explain_model(self, sql, model, spend, n)
 
-    def synthesize(
-        self,
-        table: str,
-        spend: Measure,
-        *,
-        columns: Iterable[str] | None = None,
-        workload: WorkloadWords = "pairs",
-        bins: Mapping[str, int] | None = None,
-        size: int | None = None,
-        why: str = "",
-    ) -> Synthetic:
+    def synthesize(self, table: str, spend: Measure, *, why: str = "", **words: Unpack[SynthesisWords]) -> Synthetic:
         """Release tables of the columns of a table, or of a SELECT's rows, with records made from them for free.
 
-        `workload` is "pairs" (the planner chooses which are worth measuring), "ones", or a list of sets of columns;
-        `bins` says how many equal bins a number has; `size`, public, about how many rows there are. The same request
-        costs nothing again. Refuses several rows of one person: make one row a person first.
+        `columns` are all if not said; `workload` is "pairs" (the planner chooses which are worth measuring), "ones", or
+        a list of sets of columns; `bins` says how many equal bins a number has; `size`, public, about how many rows
+        there are. The same request costs nothing again. Refuses several rows of one person.
         """
-        words = {"columns": columns, "workload": workload, "bins": bins, "size": size}
-        plan = plan_synthesis(self.stand, table, spend, **words)  # type: ignore[arg-type]
-        return synthesize(self, plan, spend, why)
+        return synthesize(self, self.plan_synthesis(table, spend, **words), spend, why)
 
-    def plan_synthesis(
-        self,
-        table: str,
-        spend: Measure,
-        *,
-        columns: Iterable[str] | None = None,
-        workload: WorkloadWords = "pairs",
-        bins: Mapping[str, int] | None = None,
-        size: int | None = None,
-    ) -> SyntheticPlan:
-        """Return what `synthesize` would measure and with which noise; nothing is touched or spent. It shows itself."""
-        words = {"columns": columns, "workload": workload, "bins": bins, "size": size}
-        return plan_synthesis(self.stand, table, spend, **words)  # type: ignore[arg-type]
+    def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
+        """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
+        return plan_synthesis(self.stand, table, spend, words)
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number | None = None, why: str = "suggest bounds"

@@ -56,9 +56,10 @@ class SyntheticPlan:
 
     def __str__(self) -> str:
         pairs = [one for one in self.request.sets if len(one) == 2]
-        taken = [one for one in self.sets if len(one) == 2]
+        taken: list[KeySet] = [one for one in self.sets if len(one) == 2]
         names, noise = [one.name for one in self.request.attributes], self.deviations
-        groups = [("total", [()]), ("columns", [o for o in self.sets if len(o) == 1]), ("pairs", taken)]
+        singles: list[KeySet] = [one for one in self.sets if len(one) == 1]
+        groups: list[tuple[str, list[KeySet]]] = [("total", [()]), ("columns", singles), ("pairs", taken)]
         lines = [(name, str(len(sets)), _range([noise[one] for one in sets])) for name, sets in groups if sets]
         return (
             f"synthetic table of {', '.join(names)}, planned for about {self.request.size:,} rows\n"
@@ -82,7 +83,8 @@ def plan_synthetic(request: SyntheticRequest, spend: Measure, under: Filter | No
     budgets = [one for one in routes_under(spend, under) if isinstance(one, ZCDP | GaussianDP)]
     if not budgets:
         raise InvalidArgument(
-            "tables are released with Gaussian noise, which keeps no pure ε; spend dp.ApproxDP(1, 1e-6), ZCDP or GaussianDP"
+            "tables are released with Gaussian noise, which keeps no pure ε; "
+            "spend dp.ApproxDP(1, 1e-6), ZCDP or GaussianDP"
         )
     chosen = choose_sets(request, float(square_of(budgets[0])))
     blocks = [residual_block([request.sizes[place] for place in part]) for part in chosen.sets]

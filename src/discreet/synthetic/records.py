@@ -97,7 +97,7 @@ def _spread(table: Floats, parents: Integers, bits: Bits | None) -> Integers:
 
 
 def _weigh(cells: Integers, released: Released, sizes: Sequence[int], total: float) -> Floats:
-    pairs = list(combinations(range(len(sizes)), 2)) or [(0,)]
+    pairs: list[KeySet] = [*combinations(range(len(sizes)), 2)] or [(0,)]
     index = {pair: _index(cells, pair, sizes) for pair in pairs}
     targets = {pair: released[pair].ravel() for pair in pairs}
     logs = np.zeros(len(cells))

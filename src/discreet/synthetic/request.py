@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 from ..arithmetic.rational import whole
 from ..data.unit import People
@@ -18,10 +18,20 @@ from ..query.bounds.rows import columns_of, multiplicity, neighbours_of, tables_
 from ..workloads import Change
 from .attribute import Attribute, attribute_of
 
-__all__ = ["SIZE_SUPPOSED", "KeySet", "SyntheticRequest", "WorkloadWords", "read_request"]
+__all__ = ["SIZE_SUPPOSED", "KeySet", "SynthesisWords", "SyntheticRequest", "WorkloadWords", "read_request"]
 
 KeySet: TypeAlias = tuple[int, ...]
 WorkloadWords: TypeAlias = Literal["pairs", "ones"] | Sequence[Sequence[str]]
+
+
+class SynthesisWords(TypedDict, total=False):
+    """What may be said beside the table and the spend."""
+
+    columns: Iterable[str] | None
+    workload: WorkloadWords
+    bins: Mapping[str, int] | None
+    size: int | None
+
 
 MOST_COLUMNS = 44
 MOST_CELLS = 4_000_000
@@ -79,8 +89,7 @@ def _change(rows: Relation) -> Change:
     if person_rows(rows) > 1:
         raise UnsupportedQuery(
             f"synthetic records stand for people, and a person may have {person_rows(rows)} rows here; make one row a "
-            f"person first, as in SELECT COUNT(*) AS visits, MAX(age) AS age FROM … GROUP BY {unit.id}, or declare "
-            "max_rows=1"
+            f"person first, by COUNT(*) AS visits, MAX(age) AS age … GROUP BY {unit.id}, or declare max_rows=1"
         )
     return Change(1, neighbours_of(rows))
 

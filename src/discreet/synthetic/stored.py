@@ -39,9 +39,7 @@ def measured_from_json(data: Any) -> Measured:  # noqa: ANN401 whatever JSON hol
     Refuses other values.
     """
     try:
-        if data["synthetic"] != VERSION:
-            raise ValueError
-        blocks = data["blocks"]
+        blocks = {VERSION: data["blocks"]}[data["synthetic"]]
         return Measured(
             tuple(_column_from_json(one) for one in data["columns"]),
             tuple(tuple(block["of"]) for block in blocks),

@@ -75,7 +75,7 @@ class Synthesizer:
         self.schema, self.spend = schema.ready(), spend
         if isinstance(self.schema.unit, People):
             raise InvalidArgument(
-                f"{schema.name} has people as units; make records through a curator: curator.synthesize({schema.name!r})"
+                f"{schema.name} has people as units; make records through a curator: curator.synthesize(…)"
             )
         self.request = read_request(Scan(self.schema), columns, workload, bins, size)
         self.synthetic_: Synthetic | None = None
@@ -92,7 +92,7 @@ class Synthesizer:
         who: str = "analyst",
         why: str = "",
     ) -> Self:
-        """Charge the ledger, then release tables of a data frame, a file or rows; `ledger=None` warns and keeps no count."""
+        """Charge the ledger, then release tables of a data frame, a file or rows; `ledger=None` keeps no count."""
         if ledger is REQUIRED_LEDGER:
             raise InvalidArgument(
                 "fit needs a ledger, which is charged before a row is read: fit(frame, ledger=ledger), or "

@@ -34,7 +34,7 @@ MOST_ROWS = 10_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """What was released: for each set of columns the noisy contrasts, times a whole grid, and their noise's variance."""
+    """What was released: for each set of columns its noisy contrasts, times a whole grid, and the noise's variance."""
 
     attributes: tuple[Attribute, ...]
     sets: tuple[KeySet, ...]
@@ -163,7 +163,7 @@ class Synthetic:
         """Return how far records are from the released tables, pair by pair; no data is touched, nothing is spent."""
         sizes, pool = self.measured.sizes, self._pool
         whole_ones = pick(pool, min(self.rows, MOST_ROWS))
-        pairs = list(combinations(range(len(sizes)), 2)) or [(0,)]
+        pairs: list[KeySet] = [*combinations(range(len(sizes)), 2)] or [(0,)]
         found = []
         for pair in pairs:
             target = self._tables[pair]

@@ -37,13 +37,20 @@ class Learner(Protocol):
     """Who learns: the curator, as far as a model needs it."""
 
     @property
-    def stand(self) -> Stand: ...
+    def stand(self) -> Stand:
+        """What the curator stands on."""
+
     @property
-    def signer(self) -> Signer | None: ...
+    def signer(self) -> Signer | None:
+        """Who signs the receipts."""
+
     @property
-    def locks(self) -> Locks: ...
+    def locks(self) -> Locks:
+        """The locks of the keys."""
+
     @property
-    def who(self) -> str: ...
+    def who(self) -> str:
+        """Who asks, and is charged."""
 
 
 def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: str) -> Model:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 from ...arithmetic.canonical import hash_json
 from ...errors import InvalidArgument
 from ...ledger.order import Order
@@ -16,7 +14,7 @@ from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
 from ...synthetic.measure import measure
 from ...synthetic.plan import SyntheticPlan, plan_synthetic
-from ...synthetic.request import WorkloadWords, read_request
+from ...synthetic.request import SynthesisWords, read_request
 from ...synthetic.stored import measured_from_json, measured_to_json
 from ...synthetic.synthesizer import measured_of, warn_if_hopeless
 from ...synthetic.synthetic import Synthetic
@@ -30,19 +28,10 @@ from .learn import Learner, counted
 __all__ = ["plan_synthesis", "synthesize"]
 
 
-def plan_synthesis(
-    stand: Stand,
-    table: str,
-    spend: Measure,
-    *,
-    columns: Iterable[str] | None,
-    workload: WorkloadWords,
-    bins: Mapping[str, int] | None,
-    size: int | None,
-) -> SyntheticPlan:
+def plan_synthesis(stand: Stand, table: str, spend: Measure, words: SynthesisWords) -> SyntheticPlan:
     """Return what would be measured of a table, or of the rows of a SELECT; nothing is touched or spent."""
     budget = read_budget(spend)
-    request = read_request(_rows(stand, table), columns, workload, bins, size)
+    request = read_request(_rows(stand, table), **words)
     stand.planner.question(counted(request.rows))
     return plan_synthetic(request, budget, stand.planner.filter)
 
@@ -92,7 +81,9 @@ def _facts(stand: Stand, plan: SyntheticPlan, spend: Measure) -> BodyFacts:
     names = [one.name for one in request.attributes]
     made: Json = {
         "synthesize": 1,
-        "columns": [{"name": one.name, "cells": one.size, "edges": list(one.edges or ())} for one in request.attributes],
+        "columns": [
+            {"name": one.name, "cells": one.size, "edges": list(one.edges or ())} for one in request.attributes
+        ],
         "sets": [list(one) for one in request.sets],
         "given": request.given,
         "size": request.size,
