@@ -2,7 +2,7 @@
 
 Measured are contrasts ("residuals") of the total, of single columns and of pairs (`workloads.residual`). Of a budget
 Σ p_A/σ_A² = μ² each gets √(p_A·energy_A), the optimum for tables weighed alike; the energies of single columns count
-ten times, since all pairs are started from them.
+ten times, since all pairs are started from them, that of the total a hundred times, since all tables add up to it.
 
 A pair that is not measured is made as if its columns were independent. What that loses is a fact about the data, so it
 is not looked at: a constant stands for it. What noise leaves of a pair after `denoise` follows x = σ(√m + √n)/rows,
@@ -23,7 +23,8 @@ from .request import KeySet, SyntheticRequest
 
 __all__ = ["BudgetShares", "choose_sets", "closure_of"]
 
-SINGLES = 10.0
+EXTRA = {0: 100.0, 1: 10.0}
+"""What the energies of the total and of single columns count; those of pairs count once."""
 LOSS = 0.08
 """Total variation that independence is supposed to lose in a pair: 0.07 on Adult, where constants were fitted."""
 POWER = 0.75
@@ -88,7 +89,7 @@ def _energy(request: SyntheticRequest, part: KeySet) -> float:
     """Return how much variance 1 in a component adds to the tables that are asked, each weighed alike."""
     largest: list[KeySet] = [one for one in request.sets if len(one) == 2] or list(request.sets)
     held: list[KeySet] = [one for one in largest if set(one).issuperset(part)] or [part]
-    return math.fsum(one_cell(request.sizes, one, part) for one in held) * (SINGLES if len(part) == 1 else 1.0)
+    return math.fsum(one_cell(request.sizes, one, part) for one in held) * EXTRA.get(len(part), 1.0)
 
 
 def _expected(request: SyntheticRequest, sigmas: dict[KeySet, float]) -> float:

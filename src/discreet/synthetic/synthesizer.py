@@ -80,9 +80,9 @@ class Synthesizer:
         self.request = read_request(Scan(self.schema), columns, workload, bins, size)
         self.synthetic_: Synthetic | None = None
 
-    def plan(self) -> SyntheticPlan:
-        """Return what would be measured, with which noise; nothing is read. It shows itself."""
-        return plan_synthetic(self.request, self.spend)
+    def plan(self, ledger: Ledger | None = None) -> SyntheticPlan:
+        """Return what would be measured, with which noise, to fit a ledger; nothing is read. It shows itself."""
+        return plan_synthetic(self.request, self.spend, None if ledger is None else ledger.terms.filter)
 
     def fit(
         self,
@@ -98,7 +98,7 @@ class Synthesizer:
                 "fit needs a ledger, which is charged before a row is read: fit(frame, ledger=ledger), or "
                 "curator.synthesize(…); ledger=None makes records without one, and nothing is recorded"
             )
-        plan, store = self.plan(), _store(self.schema.name, frame)
+        plan, store = self.plan(ledger), _store(self.schema.name, frame)
         with store if isinstance(store, nullcontext) else closing(store) as engine:
             engine.check(self.schema)
             warn_if_hopeless(plan)
