@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from . import noise as noise
     from . import privacy as privacy
     from . import query as query
+    from . import synthetic as synthetic
     from . import testing as testing
     from .errors import (
         BudgetExceeded as BudgetExceeded, Cancelled as Cancelled, ClaimRefuted as ClaimRefuted, DiscreetError
@@ -98,7 +99,8 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "audit": "audit", "data": "data", "engines": "engines", "events": "privacy.events",
-    "learn": "learn", "local": "local", "noise": "noise", "privacy": "privacy", "query": "query", "testing": "testing",
+    "learn": "learn", "local": "local", "noise": "noise", "privacy": "privacy", "query": "query",
+    "synthetic": "synthetic", "testing": "testing",
 }
 _HOMES = {
     "errors": """

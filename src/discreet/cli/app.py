@@ -28,6 +28,7 @@ COMMANDS = {
     "rehearse": "question",
     "release": "release",
     "learn": "learn",
+    "synthesize": "synthesize",
     "ledger": "ledger",
     "local": "local",
     "verify-receipt": "receipt",

@@ -28,6 +28,9 @@ from ..plan.planner import QuestionWords
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from ..query.python.table import Table
+from ..synthetic.plan import SyntheticPlan
+from ..synthetic.request import SynthesisWords
+from ..synthetic.synthetic import Synthetic
 from .answers import read_answers
 from .body import Body, facts_of, write_body
 from .bounds import bounds_of, caps_of
@@ -39,6 +42,7 @@ from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
 from .verbs.learn import Model, explain_model, learn
+from .verbs.synthesize import plan_synthesis, synthesize
 
 __all__ = ["Curator"]
 
@@ -219,6 +223,19 @@ class Curator:
     def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
         """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
         return explain_model(self, sql, model, spend, n)
+
+    def synthesize(self, table: str, spend: Measure, *, why: str = "", **words: Unpack[SynthesisWords]) -> Synthetic:
+        """Release tables of the columns of a table, or of a SELECT's rows, with records made from them for free.
+
+        `columns` are all if not said; `workload` is "pairs" (the planner chooses which are worth measuring), "ones", or
+        a list of sets of columns; `bins` says how many equal bins a number has; `size`, public, about how many rows
+        there are. The same request costs nothing again. Refuses several rows of one person.
+        """
+        return synthesize(self, self.plan_synthesis(table, spend, **words), spend, why)
+
+    def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
+        """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
+        return plan_synthesis(self.stand, table, spend, words)
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number | None = None, why: str = "suggest bounds"

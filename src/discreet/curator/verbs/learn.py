@@ -28,7 +28,7 @@ from ..pay import Locks, pay
 from ..sign import Signer
 from ..stand import Stand
 
-__all__ = ["Model", "explain_model", "learn"]
+__all__ = ["Learner", "Model", "counted", "explain_model", "learn"]
 
 Model = TypeVar("Model", bound=Estimator)
 
@@ -37,13 +37,20 @@ class Learner(Protocol):
     """Who learns: the curator, as far as a model needs it."""
 
     @property
-    def stand(self) -> Stand: ...
+    def stand(self) -> Stand:
+        """What the curator stands on."""
+
     @property
-    def signer(self) -> Signer | None: ...
+    def signer(self) -> Signer | None:
+        """Who signs the receipts."""
+
     @property
-    def locks(self) -> Locks: ...
+    def locks(self) -> Locks:
+        """The locks of the keys."""
+
     @property
-    def who(self) -> str: ...
+    def who(self) -> str:
+        """Who asks, and is charged."""
 
 
 def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: str) -> Model:
@@ -55,7 +62,7 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
         raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
     stand = asker.stand
     rows = parse_rows(sql, stand.schemas)
-    said = stand.planner.question(_counted(rows)).question
+    said = stand.planner.question(counted(rows)).question
     task, domains, price = model.task(columns_of(rows)), columns_of(rows), model.price(spend)
     training = model.recipe().plan(task, price, influence_of(rows))
     facts = _facts(said, rows, model, training, price)
@@ -76,13 +83,13 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
 def explain_model(asker: Learner, sql: str, model: Estimator, spend: Measure | None, n: int) -> TrainingExplanation:
     """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is touched or spent."""
     rows = parse_rows(sql, asker.stand.schemas)
-    asker.stand.planner.question(_counted(rows))
+    asker.stand.planner.question(counted(rows))
     task = model.task(columns_of(rows))
     training = model.recipe().plan(task, model.price(spend), influence_of(rows))
     return TrainingExplanation.of(type(model).__name__, task, training, whole(n, "n", least=1))
 
 
-def _counted(rows: Relation) -> Question:
+def counted(rows: Relation) -> Question:
     """Return a question about the rows, to check and to name them by."""
     return Question(rows, (), (("n", Count()),), Finish((("n", Field("n")),)))
 

@@ -1,0 +1,97 @@
+"""`discreet synthesize`: released tables and made-up records of a store's table, from the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import InvalidArgument
+from ...synthetic.plan import NOT_GOOD_FOR
+from ...synthetic.request import SynthesisWords
+from ...synthetic.stored import synthetic_to_json
+from ...synthetic.synthetic import Synthetic
+from ..asking import PlaceFlags, TermFlags, open_curator
+from ..budget import pairs
+from ..bundle import spread_flags
+from ..flags import JsonFlag, SourceArgument, WhyFlag
+from ..refusal import refusals
+from ..write import echo, write_text
+
+__all__ = ["synthesize"]
+
+
+@spread_flags
+def synthesize(
+    source: SourceArgument,
+    of: Annotated[str, typer.Argument(help="A declared table, or a SELECT of its rows.")],
+    *,
+    place: PlaceFlags,
+    price: TermFlags,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="A column to keep; all if none. May be repeated.")
+    ] = None,
+    workload: Annotated[str, typer.Option(help="Which tables: pairs, or ones.")] = "pairs",
+    bins: Annotated[
+        list[str] | None, typer.Option("--bins", help="Equal bins of a number: income=50. May be repeated.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="How many records to make; about as many as there are.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be measured; nothing is spent.")] = False,
+    why: WhyFlag = "",
+    out: Annotated[Path | None, typer.Option(help="Write whole records to this CSV file.")] = None,
+    tables: Annotated[Path | None, typer.Option(help="Write the released tables to this JSON file.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Release noisy tables of columns and pairs, and make records from them: charge the ledger, count, add noise.
+
+    Example: discreet synthesize people.csv people --schema people.toml --ledger people.ledger \
+    --epsilon 1 --delta 1e-6 --out records.csv
+    """
+    with refusals(as_json=as_json):
+        words = SynthesisWords(columns=column or None, workload=workload, bins=_bins(bins), size=price.size)  # type: ignore[typeddict-item]
+        if price.spend is None:
+            raise InvalidArgument("say what to spend: --epsilon and --delta, --rho or --mu")
+        with open_curator(source, place, price, spends=not plan, quiet=as_json) as curator:
+            if plan:
+                shown = curator.plan_synthesis(of, price.spend, **words)
+                echo(shown, {"plan": str(shown)}, as_json=as_json)
+                return
+            made = curator.synthesize(of, price.spend, why=why, **words)
+        _report(made, as_json=as_json)
+        if tables is not None:
+            write_text(tables, synthetic_to_json(made))
+        if out is not None:
+            write_text(out, _csv(made, rows))
+
+
+def _bins(said: list[str] | None) -> dict[str, int]:
+    given = pairs(said, "--bins")
+    wrong = [f"{name}={count}" for name, count in given.items() if not count.isdigit()]
+    if wrong:
+        raise InvalidArgument(f"--bins takes a whole number for each column, such as income=50; got {wrong[0]}")
+    return {name: int(count) for name, count in given.items()}
+
+
+def _report(made: Synthetic, *, as_json: bool) -> None:
+    quality = made.quality()
+    reply = {
+        "columns": list(made.columns),
+        "rows": made.rows,
+        "tables": json.loads(synthetic_to_json(made)) if as_json else None,
+        "quality": {"weighted": quality.weighted, "whole": quality.whole},
+        "not_good_for": NOT_GOOD_FOR,
+    }
+    echo(f"{made!r}\n{quality}\n{NOT_GOOD_FOR}", reply, as_json=as_json)
+
+
+def _csv(made: Synthetic, rows: int | None) -> str:
+    columns = made.records(rows)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

@@ -1,0 +1,28 @@
+"""Synthetic tables as answers: noisy counts of columns and pairs, with error bars, and records made from them for free.
+
+    Synthesizer            from a data frame, in SDV's manner; `curator.synthesize` does it for a store
+    Synthetic              what comes back: tables with error bars, weighted and whole records, their quality
+    synthetic_from_json    read it from a file; `synthetic_to_json` writes it
+
+Start at `request` (what is asked), then `shares` (what is worth measuring), `plan`, `measure` (the one step that reads
+data), and `denoise` and `records`, which read only what was released.
+"""
+
+from __future__ import annotations
+
+from .plan import SyntheticPlan
+from .quality import SyntheticQuality
+from .released_table import ReleasedTable
+from .stored import synthetic_from_json, synthetic_to_json
+from .synthesizer import Synthesizer
+from .synthetic import Synthetic
+
+__all__ = [
+    "ReleasedTable",
+    "Synthesizer",
+    "Synthetic",
+    "SyntheticPlan",
+    "SyntheticQuality",
+    "synthetic_from_json",
+    "synthetic_to_json",
+]

@@ -1,0 +1,124 @@
+"""Synthetic records from a data frame, in SDV's manner: make one with a schema, fit, sample."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, Any, Self
+
+from ..data.schema import Schema
+from ..data.unit import People
+from ..engines import DuckDB, Memory
+from ..errors import InvalidArgument
+from ..ledger import Ledger
+from ..privacy.measures import Measure
+from ..query.algebra.tree import Scan
+from .measure import measure
+from .plan import SyntheticPlan, plan_synthetic
+from .request import WorkloadWords, read_request
+from .synthetic import Measured, Synthetic
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
+__all__ = ["REQUIRED_LEDGER", "Synthesizer", "measured_of", "warn_if_hopeless"]
+
+REQUIRED_LEDGER: Any = type("REQUIRED_LEDGER", (), {"__repr__": lambda _: "REQUIRED_LEDGER"})()
+
+
+def measured_of(plan: SyntheticPlan, noisy: tuple[Any, ...]) -> Measured:
+    """Return what was released, with all that is needed to read it without the plan."""
+    grids, variances = [one.grid for one in plan.measured], [one.variance for one in plan.measured]
+    return Measured(plan.request.attributes, plan.sets, tuple(grids), tuple(variances), noisy)
+
+
+def warn_if_hopeless(plan: SyntheticPlan) -> None:
+    """Warn, before the charge, of a spend for which noise would drown the tables."""
+    if plan.hopeless:
+        warnings.warn(
+            f"noise would drown tables of about {plan.request.size:,} rows (expected total variation "
+            f"{plan.expected:.2f}); spend more, use fewer columns or wider bins, or say size= if there are more rows",
+            stacklevel=4,
+        )
+
+
+class Synthesizer:
+    """Make synthetic records of a declared table: `Synthesizer(schema, spend).fit(frame, ledger=ledger).sample(1_000)`.
+
+    Bounds, values and bins come from the schema, never from the frame. `fit` charges the ledger before a row is read;
+    every call is a charge of its own. `synthetic_` is what was released; `sample` and all else are free.
+
+    >>> import discreet as dp
+    >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"]), "works": dp.Boolean()}, size=400)
+    >>> frame = [{"sex": "fm"[i % 2], "works": i % 3 == 0} for i in range(400)]
+    >>> synth = dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6"))
+    >>> made = synth.fit(frame, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, "1e-5"))).synthetic_
+    >>> len(made.records(7)["sex"]), sorted(made.table("sex").to_dict())
+    (7, ['n', 'n_high', 'n_low', 'sex'])
+
+    Refuses pure ε, tables of several rows a person, and all that `curator.synthesize` refuses.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        spend: Measure,
+        *,
+        columns: Iterable[str] | None = None,
+        workload: WorkloadWords = "pairs",
+        bins: Mapping[str, int] | None = None,
+        size: int | None = None,
+    ) -> None:
+        if not isinstance(schema, Schema):
+            raise InvalidArgument("a synthesizer needs a schema: values, bounds and bins are declared, never read")
+        self.schema, self.spend = schema.ready(), spend
+        if isinstance(self.schema.unit, People):
+            raise InvalidArgument(
+                f"{schema.name} has people as units; make records through a curator: curator.synthesize(…)"
+            )
+        self.request = read_request(Scan(self.schema), columns, workload, bins, size)
+        self.synthetic_: Synthetic | None = None
+
+    def plan(self, ledger: Ledger | None = None) -> SyntheticPlan:
+        """Return what would be measured, with which noise, to fit a ledger; nothing is read. It shows itself."""
+        return plan_synthetic(self.request, self.spend, None if ledger is None else ledger.terms.filter)
+
+    def fit(
+        self,
+        frame: Any,  # noqa: ANN401 a data frame, a path or rows
+        *,
+        ledger: Ledger | None = REQUIRED_LEDGER,
+        who: str = "analyst",
+        why: str = "",
+    ) -> Self:
+        """Charge the ledger, then release tables of a data frame, a file or rows; `ledger=None` keeps no count."""
+        if ledger is REQUIRED_LEDGER:
+            raise InvalidArgument(
+                "fit needs a ledger, which is charged before a row is read: fit(frame, ledger=ledger), or "
+                "curator.synthesize(…); ledger=None makes records without one, and nothing is recorded"
+            )
+        plan, store = self.plan(ledger), _store(self.schema.name, frame)
+        with store if isinstance(store, nullcontext) else closing(store) as engine:
+            engine.check(self.schema)
+            warn_if_hopeless(plan)
+            entry = None
+            if ledger is None:
+                warnings.warn("nothing is recorded: this synthesis is not in any ledger", stacklevel=2)
+            else:
+                entry = ledger.charge(plan.event, who=who, why=why or f"synthesize {self.schema.name}")
+            noisy = measure(plan, engine)
+        self.synthetic_ = Synthetic(measured_of(plan, noisy), str(plan), entry)
+        return self
+
+    def sample(self, rows: int | None = None) -> pd.DataFrame:
+        """Return whole records as a pandas data frame; about as many as there are rows if not said."""
+        if self.synthetic_ is None:
+            raise InvalidArgument("this Synthesizer has not been fitted yet; call fit")
+        return self.synthetic_.to_pandas(rows)
+
+
+def _store(name: str, frame: Any) -> Any:  # noqa: ANN401 an engine, or one that needs no closing
+    if isinstance(frame, Mapping):
+        frame = [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)]
+    return nullcontext(Memory({name: frame})) if isinstance(frame, list | tuple) else DuckDB({name: frame})
