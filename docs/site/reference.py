@@ -1,4 +1,4 @@
-"""Write the reference of the site from the program: one page a room, every public name once, its docstring as it stands.
+"""Write the reference of the site from the program: one page a room, every public name once, its docstring unchanged.
 
 A hook of MkDocs (`mkdocs.yml`); the tests call `page` to see that no public name is missing.
 """

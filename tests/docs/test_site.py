@@ -58,4 +58,6 @@ def test_every_page_stands_in_the_navigation():
     listed = set(re.findall(r"([\w/-]+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
     pages = {str(path.relative_to(ROOT / "docs")) for path in ROOT.glob("docs/**/*.md")}
     assert {page for page in pages if not page.startswith("decisions/")} <= listed
-    assert {page for page in listed if not page.startswith("reference/")} <= pages
+    assert {page for page in listed if not page.startswith(("reference/", "gallery/"))} <= pages
+    notebooks = {f"gallery/{path.stem}.md" for path in ROOT.glob("docs/notebooks/*.ipynb")}
+    assert notebooks == {page for page in listed if page.startswith("gallery/")}
