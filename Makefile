@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BENCH  := .venv-bench
+DOCS   := .venv-docs
 PEERS  := opendp pipelinedp smartnoise tumult local
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -13,7 +14,7 @@ export OPENBLAS_NUM_THREADS := 1
 # starts, would compile the program anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve test deep lint types borders style format unit bench audit pictures notebooks clean
+.PHONY: help demo serve test deep docs package lint types borders style format unit bench audit pictures notebooks clean
 
 help:                     ## say what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -35,8 +36,18 @@ test: $(VENV)/.test       ## everything a release needs: style, types, room bord
 endif
 
 deep: $(VENV)/.test       ## the same at full size: every example, long faults, rare environments (up to 40 minutes)
-	@begin=$$(date +%s); $(MAKE) --no-print-directory lint unit PROFILE=deep && \
+	@begin=$$(date +%s); $(MAKE) --no-print-directory lint docs package unit PROFILE=deep && \
 	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
+
+docs: $(DOCS)/.ready       ## the site, into site/; a broken link or a missing page stops it
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+
+package: $(DOCS)/.ready    ## wheel and source into dist/, built twice alike and checked as an index would
+	rm -rf dist dist-again
+	for target in dist dist-again; do SOURCE_DATE_EPOCH=1767225600 $(DOCS)/bin/python -m build --outdir $$target . >/dev/null || exit 1; done
+	cd dist && sha256sum * | (cd ../dist-again && sha256sum --check --quiet)
+	$(DOCS)/bin/python -m twine check --strict dist/*
+	rm -rf dist-again
 
 lint: $(VENV)/.test       ## ruff, mypy strict, import-linter, two at a time
 	@$(MAKE) --no-print-directory --jobs $(WORKERS) --output-sync=target types borders style
@@ -50,6 +61,7 @@ borders: $(VENV)/.test
 style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell docs src README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md
 
 format: $(VENV)/.test     ## put the code into its house style
 	$(BIN)/ruff check --fix .
@@ -68,6 +80,7 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/counting.py
 	$(BENCH)/bin/python benchmarks/audit.py
 	$(BENCH)/bin/python benchmarks/queries.py
+	$(BENCH)/bin/python benchmarks/coming_from.py
 	-$(BENCH)/bin/python benchmarks/utility.py --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/ledger.py
 	$(BENCH)/bin/python benchmarks/local.py --peers $(BENCH)-local/bin/python
@@ -83,7 +96,7 @@ notebooks: $(VENV)/.test  ## run the notebooks of the docs again and keep what t
 	  $(BIN)/python -m jupyter execute --inplace $$notebook || exit 1; done
 
 clean:                    ## remove what the other targets made
-	rm -rf $(VENV) $(BENCH) $(BENCH)-* .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) site dist $(BENCH) $(BENCH)-* .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/.demo: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -94,6 +107,13 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python $(PIP) --group test
 	tests/service/browser/setup_chromium.sh
+	touch $@
+
+$(DOCS)/.ready: pyproject.toml constraints.txt
+	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python $(PIP) --upgrade pip
+	$(DOCS)/bin/python $(PIP) --editable .
+	$(DOCS)/bin/python $(PIP) --group docs
 	touch $@
 
 $(BENCH)/.ready: pyproject.toml constraints.txt

@@ -12,6 +12,7 @@ from starlette.types import Scope
 from ..state import State
 from .answers import answer_routes
 from .crowd import crowd_routes
+from .forms.builder import builder_routes
 from .lessons.corner import learn_routes
 from .sign import sign_routes
 from .steward import steward_routes
@@ -32,6 +33,7 @@ def routes(state: State) -> list[BaseRoute]:
         *learn_routes(state),
         *telemetry_routes(state),
         *workbench_routes(state),
+        *builder_routes(state),
         *answer_routes(state),
         *steward_routes(state),
         *crowd_routes(state),

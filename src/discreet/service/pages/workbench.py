@@ -23,6 +23,7 @@ from .charts.amount import Purse, left_bar
 from .charts.tradeoff import tradeoff
 from .clause import word_refusal
 from .explained import explained_of
+from .forms.builder import builders
 from .past import past_of
 from .render import html
 from .visit import Visit, for_analysts, to
@@ -80,6 +81,7 @@ def _show(visit: Visit) -> Response:
         mark=fresh_mark(),
         tables=tables,
         examples=examples,
+        builders=builders(schemas),
         past=past_of(visit.state, visit.person.name, most=RECENT, dataset=dataset),
         **_explanation(visit, dataset, fields, unit),
     )

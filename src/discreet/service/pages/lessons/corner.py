@@ -8,9 +8,15 @@ from starlette.routing import Route
 from ....privacy.advise import NOT_PROMISED
 from ...state import State
 from ..visit import Visit, for_all
+from .choice import choice_lesson
+from .clipping import clipping_lesson
 from .curve import curve_lesson
+from .differencing import differencing_lesson
+from .floats import floats_lesson
 from .noise import noise_lesson
+from .reconstruction import reconstruction_lesson
 from .response import response_lesson
+from .sparse import sparse_lesson
 from .sum import sum_lesson
 from .trust import trust_lesson
 
@@ -22,6 +28,12 @@ LESSONS = {
     "sum": sum_lesson,
     "response": response_lesson,
     "trust": trust_lesson,
+    "clipping": clipping_lesson,
+    "choice": choice_lesson,
+    "sparse": sparse_lesson,
+    "differencing": differencing_lesson,
+    "reconstruction": reconstruction_lesson,
+    "floats": floats_lesson,
 }
 
 MISPRINTS = (

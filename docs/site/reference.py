@@ -1,0 +1,64 @@
+"""Write the reference of the site from the program: one page a room, every public name once, its docstring unchanged.
+
+A hook of MkDocs (`mkdocs.yml`); the tests call `page` to see that no public name is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import discreet
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+TITLES = {
+    "curator": ("Curator and receipts", "curator.md", "curator answer client"),
+    "schemas": ("Schemas and stores", "schema.md", "data engines samples"),
+    "questions": ("Questions and plans", "planning.md", "query plan"),
+    "ledger": ("Ledger and filters", "ledger.md", "ledger privacy.filters.filter"),
+    "privacy": ("Promises and prices", "privacy.md", "privacy"),
+    "mechanisms": ("Mechanisms", "additive.md", "mechanisms"),
+    "local": ("The local model", "local.md", "+local"),
+    "learn": ("Models", "learn.md", "+learn"),
+    "audit": ("The auditor", "audit.md", "+audit"),
+    "events": ("Events", "privacy.md", "+privacy.events"),
+    "errors": ("Errors", "curator.md", "errors"),
+}
+"""Title, page that explains it, and the rooms whose names of `discreet` it lists; "+room" lists all names of a room."""
+
+
+def names(room: str) -> list[tuple[str, str]]:
+    """Return the public names of a room, as people say them, with where they are defined."""
+    if room.startswith("+"):
+        home = f"discreet.{room[1:]}"
+        return [(name, f"{home}.{name}") for name in import_module(home).__all__]
+    found = [(name, own) for name, (home, own) in discreet._HOME_OF.items() if home == room]  # noqa: SLF001
+    return [(f"dp.{name}", f"discreet.{room}.{own}") for name, own in found]
+
+
+def page(key: str) -> str:
+    """Return one page of the reference."""
+    title, explained, rooms = TITLES[key]
+    parts = [f"# {title}", f"Explained in [{explained.removesuffix('.md')}](../{explained})."]
+    for room in rooms.split():
+        parts += [f"::: {where}\n    options: {{heading: {name}, heading_level: 2}}" for name, where in names(room)]
+    return "\n\n".join(parts) + "\n"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages of the reference to those that stand in the folder."""
+    from mkdocs.structure.files import File  # not there where the tests run
+
+    for key in TITLES:
+        files.append(File.generated(config, f"reference/{key}.md", content=page(key)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Leave a link out of the folder as plain words: the site does not hold the program."""
+    return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", markdown) if "/" not in page.file.src_uri else markdown

@@ -1,0 +1,158 @@
+"""Ask without SQL: choose a statistic, a column, groups and a condition; the page writes the question.
+
+The form is sent as it is, without a script, and leads to the workbench with the question in the editor: what was chosen
+stands in the address, so it can be kept and sent to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ....arithmetic.numeral import read_number
+from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text
+from ....data.schema import Schema
+from ....data.unit import People
+from ....errors import InvalidArgument
+from ...state import State
+from ..visit import Visit, for_analysts, to
+
+__all__ = ["BuilderForm", "builder_routes", "builders", "write_question"]
+
+STATISTICS = {
+    "rows": ("how many rows", "COUNT(*)", "n"),
+    "people": ("how many people", "COUNT(DISTINCT {id})", "people"),
+    "mean": ("the mean of", "AVG({of})", "mean_{of}"),
+    "sum": ("the sum of", "SUM({of})", "sum_{of}"),
+    "median": ("the median of", "MEDIAN({of})", "median_{of}"),
+    "deviation": ("the standard deviation of", "STDDEV({of})", "deviation_{of}"),
+    "least": ("the least of", "MIN({of})", "least_{of}"),
+    "greatest": ("the greatest of", "MAX({of})", "greatest_{of}"),
+}
+"""What a statistic is called, how SQL writes it, and what its column is called."""
+TESTS = {"=": "is", "<>": "is not", "<": "is below", "<=": "is at most", ">": "is above", ">=": "is at least"}
+MOST_KEYS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderForm:
+    """What can be chosen of one table."""
+
+    table: str
+    statistics: tuple[tuple[str, str], ...]
+    numbers: tuple[str, ...]
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    tests: tuple[tuple[str, str], ...] = tuple(TESTS.items())
+
+
+def builders(schemas: tuple[Schema, ...]) -> tuple[BuilderForm, ...]:
+    """Return the forms of all private tables.
+
+    >>> import discreet as dp
+    >>> from discreet.service.pages.forms.builder import builders
+    >>> builders((dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 99), "sex": dp.Category(["f", "m"])}),))[0].keys
+    ('age', 'sex')
+    """
+    return tuple(_builder(schema) for schema in schemas if not schema.public)
+
+
+def _builder(schema: Schema) -> BuilderForm:
+    numbers = tuple(name for name, column in schema.declared if isinstance(column, Integer | Real))
+    keys = tuple(name for name, column in schema.declared if _is_key(column))
+    known = [
+        (key, words)
+        for key, (words, sql, _) in STATISTICS.items()
+        if ("{of}" not in sql or numbers) and (key != "people" or isinstance(schema.unit, People))
+    ]
+    return BuilderForm(schema.name, tuple(known), numbers, keys, tuple(name for name, _ in schema.declared))
+
+
+def _is_key(column: Column) -> bool:
+    if isinstance(column, Integer | Date):
+        return column.width() < MOST_KEYS
+    return isinstance(column, Category | Boolean | Text)
+
+
+def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
+    """Write the question that a form asks for.
+
+    >>> import discreet as dp
+    >>> from discreet.service.pages.forms.builder import write_question
+    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 99), "sex": dp.Category(["f", "m"])})
+    >>> form = {"table": "people", "statistic": "mean", "of": "age", "by": "sex"}
+    >>> print(write_question(form | {"if": "age", "test": ">", "value": "17"}, (people,)))
+    SELECT sex, COUNT(*) AS n, AVG(age) AS mean_age
+    FROM people
+    WHERE age > 17
+    GROUP BY sex
+
+    Refuses names that are not declared and values that do not fit their column.
+    """
+    schema = next((one for one in schemas if one.name == form.get("table") and not one.public), None)
+    if schema is None:
+        raise InvalidArgument("choose one of the tables")
+    key, unit = form.get("statistic", "rows"), schema.unit
+    if key not in dict(_builder(schema).statistics):
+        raise InvalidArgument(f"choose a statistic of {schema.name}: {', '.join(dict(_builder(schema).statistics))}")
+    _, sql, name = STATISTICS[key]
+    names = {"of": _column(form, "of", schema) if "{of}" in sql else "", "id": getattr(unit, "id", "")}
+    shown = [f"{sql.format(**names)} AS {name.format(**names)}"]
+    by = _column(form, "by", schema) if form.get("by") else ""
+    if by:
+        shown = [by, *(["COUNT(*) AS n"] if key not in ("rows", "people") else []), *shown]
+    lines = [f"SELECT {', '.join(shown)}", f"FROM {schema.name}"]
+    if form.get("if") and form.get("value", "").strip():
+        lines.append(f"WHERE {_condition(form, schema)}")
+    return "\n".join([*lines, f"GROUP BY {by}"] if by else lines)
+
+
+def _column(form: Mapping[str, str], field: str, schema: Schema) -> str:
+    name = form.get(field, "")
+    if name not in dict(schema.declared):
+        raise InvalidArgument(f"choose a column of {schema.name}: {', '.join(name for name, _ in schema.declared)}")
+    return name
+
+
+def _condition(form: Mapping[str, str], schema: Schema) -> str:
+    name, test, value = _column(form, "if", schema), form.get("test", "="), form["value"].strip()
+    if test not in TESTS:
+        raise InvalidArgument(f"choose one of {', '.join(TESTS.values())}")
+    return f"{name} {test} {_literal(dict(schema.declared)[name], name, value)}"
+
+
+def _literal(column: Column, name: str, value: str) -> str:
+    """Write a value as SQL reads it, by the type of its column."""
+    match column:
+        case Integer() | Real() | Category(of="integer"):
+            read_number(value, name)
+            return value
+        case Boolean() | Category(of="boolean"):
+            if value.lower() not in ("true", "false", "yes", "no"):
+                raise InvalidArgument(f"{name} is yes or no")
+            return "TRUE" if value.lower() in ("true", "yes") else "FALSE"
+        case Date():
+            return f"DATE '{_quoted(value)}'"
+        case Text() | Category():
+            return f"'{_quoted(value)}'"
+        case _:
+            return f"TIMESTAMP '{_quoted(value)}'"
+
+
+def _quoted(value: str) -> str:
+    return value.replace("'", "''")
+
+
+def builder_routes(state: State) -> list[Route]:
+    """Return the route that turns a form into a question."""
+    return [Route("/workbench/{dataset}/build", for_analysts(state, _build), methods=["GET"])]
+
+
+def _build(visit: Visit) -> Response:
+    name: str = visit.request.path_params["dataset"]
+    visit.state.datasets.check(visit.person, name)
+    sql = write_question(dict(visit.request.query_params), visit.state.datasets.schemas(name))
+    return to(f"/workbench/{name}", sql=sql)

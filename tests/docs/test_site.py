@@ -1,0 +1,63 @@
+"""The site: its reference has every public name, its table of theorems leads to functions and laws that are there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import discreet as dp
+
+ROOT = Path(__file__).parents[2]
+ROW = re.compile(r"^\| .* \| `(discreet[\w.]*)` \| `(tests/[\w/.]+)::(\w+)` \|$", re.MULTILINE)
+THEOREMS = ROW.findall((ROOT / "docs" / "theorems.md").read_text(encoding="utf-8"))
+
+
+def find(path):
+    """Return what a dotted path names, by importing as much of it as is a module."""
+    parts = path.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            found = getattr(found, name)
+        return found
+    raise LookupError(path)
+
+
+def test_the_reference_has_every_public_name_once():
+    site = runpy.run_path(str(ROOT / "docs" / "site" / "reference.py"))
+    listed = re.findall(r"heading: (?:dp\.)?(\w+),", "".join(map(site["page"], site["TITLES"])))
+    missing = set(dp.__all__) - set(dp._ROOMS) - set(listed)
+    assert not missing
+    twice = {name for name in listed if listed.count(name) > 1}
+    assert twice <= {"SparseVector"}  # a mechanism, and the event that ledgers hold of it
+
+
+@pytest.mark.parametrize(("function", "file", "law"), THEOREMS, ids=[law for _, _, law in THEOREMS])
+def test_a_theorem_leads_to_its_function_and_its_law(function, file, law):
+    assert find(function) is not None
+    classes = [
+        node for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)
+    ]
+    assert any(node.name == law and ast.get_docstring(node) for node in classes)
+
+
+def test_the_table_of_theorems_was_read():
+    assert len(THEOREMS) > 40
+
+
+def test_every_page_stands_in_the_navigation():
+    """What `mkdocs build --strict` would say, without building."""
+    listed = set(re.findall(r"([\w/-]+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    pages = {str(path.relative_to(ROOT / "docs")) for path in ROOT.glob("docs/**/*.md")}
+    assert {page for page in pages if not page.startswith("decisions/")} <= listed
+    assert {page for page in listed if not page.startswith(("reference/", "gallery/"))} <= pages
+    notebooks = {f"gallery/{path.stem}.md" for path in ROOT.glob("docs/notebooks/*.ipynb")}
+    assert notebooks == {page for page in listed if page.startswith("gallery/")}
