@@ -19,14 +19,26 @@ from ..privacy.filters.filter import Filter
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from . import steps
-from .account import count_for_part, window_of
+from .account import count_for_part
 from .books import Books, share_terms
 from .charter import OTHERS, Charter, allowance
 from .clock import stamp
 from .entry import Entry, EntryKind
 from .left import left_of, room_of, spent_of
 from .names import read_text, read_who
-from .order import Order, Settlement, check_body, entry_of, find_answer, find_pending, lookup_of, read_charge
+from .order import (
+    Order,
+    Settlement,
+    decide_order,
+    entry_of,
+    find_answer,
+    find_pending,
+    find_stored,
+    lookup_of,
+    own_of,
+    pending_of,
+    read_charge,
+)
 from .reading import closing_of, last_of, names_for, next_page, read_found
 from .recount import KnownSums
 from .review.export import backup_file, export_lines
@@ -101,27 +113,29 @@ class Ledger:
 
         Raises NotAllowed for one who has no allowance: he is refused also what was paid for by others.
         """
-        return self._standing(order, self._store.read(names_for(order.who), lookup_of(order)))
+        snapshot = self._store.read(names_for(order.who), lookup_of(order))
+        return own_of(order, self._standing(order, snapshot), snapshot)
 
     def settle(self, order: Order) -> Settlement:
         """Find what stands here for an order, or else charge it, in one transaction: one charge, whoever asks.
 
+        What one asks apart and another was charged for is refused as if it were new, else counted in one's own account.
         Raises what `charge` and `find` raise; nothing changes then.
         """
-        entry, found = entry_of(order), list[Settlement]()
+        who, found = read_who(order.who), list[Settlement]()
 
         def decide(snapshot: Snapshot) -> Page | None:
-            standing = self._standing(order, snapshot)
-            if standing is not None:
-                found.append(standing)
-                return None
-            return next_page(snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry)
+            books = self._sums.books(snapshot, who)
+            standing, page = decide_order(order, snapshot, self._standing(order, snapshot), books)
+            found[:] = [] if standing is None else [standing]
+            return page
 
-        self._sums.prepare(self._store, entry.who)
+        self._sums.prepare(self._store, who)
         steps.passed("charge:before")
-        page = self._store.append(names_for(entry.who), lookup_of(order), decide)
+        page = self._store.append(names_for(who), lookup_of(order), decide)
         steps.passed("charge:after")
-        return found[0] if found else Settlement(_written(page), fresh=True)
+        standing = found[0] if found else Settlement(_written(page), fresh=True)
+        return replace(standing, own=page.entry) if found and page else standing
 
     def finish(self, charge: Entry, body: str) -> Entry:
         """Release: store the answer of a charge durably, and give its entry. The first answer wins.
@@ -139,16 +153,9 @@ class Ledger:
         """Note that the run failed after the charge; the charge stays, since what a failure shows was paid for."""
         return self._close(charge, "fail", None)
 
-    def answer(self, key: str) -> tuple[Entry, str] | None:
-        """Return the stored answer of a key: the entry of its charge, and the body."""
-        entries = self._find(key)
-        charges = {entry.number: entry for entry, _ in entries if entry.kind == "charge"}
-        for entry, body in entries:
-            if entry.kind == "answer":
-                if entry.refers not in charges:
-                    raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
-                return charges[entry.refers], check_body(entry, body)
-        return None
+    def answer(self, key: str, number: int | None = None) -> tuple[Entry, str] | None:
+        """Return the stored answer of a key: the entry of its charge, or the one of this number, and the body."""
+        return find_stored(self._find(key), number)
 
     def body(self, charge: Entry) -> str | None:
         """Return the answer that was stored under a charge, if there is one."""
@@ -161,13 +168,7 @@ class Ledger:
         Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out. A
         charge of an earlier window is left alone: what goes out now is paid for now.
         """
-        snapshot = self._store.read((), Lookup(read_text(key, "key")))
-        entries, window = read_found(snapshot.found), self.terms.window
-        for entry, _ in entries:
-            mine = entry.kind == "charge" and entry.who == who and closing_of(entry.number, entries) is None
-            if mine and window_of(entry.time, window) == window_of(stamp(snapshot.now, entry.time), window):
-                return entry
-        return None
+        return pending_of(self._store.read((), Lookup(read_text(key, "key"))), who, self.terms.window)
 
     def allow(self, who: str, budget: Measure | None) -> Entry:
         """Return somebody a new, a larger or a smaller allowance; None withdraws it. "*" is everyone who is not named.
@@ -200,7 +201,7 @@ class Ledger:
         return self.terms.budget
 
     def history(self, who: str | None = None, last: int | None = None) -> History:
-        """List the entries, oldest first: all, or those of somebody, or the last few."""
+        """List the entries, oldest first: all, or those of somebody, or the last few; with what was asked, in words."""
         return read_history(self._store, self.filter(), who, last)
 
     def verify(self, progress: Progress | None = None, *, checkpoint: Checkpoint | None = None) -> Verdict:

@@ -62,7 +62,9 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
     if after.shares is not books.shares:
         changed[ALLOWANCES] = after.shares.text()
     if after.everyone is not books.everyone:
-        changed |= {EVERYONE: after.everyone.text(), account_name(books.who): after.own.text()}
+        changed[EVERYONE] = after.everyone.text()
+    if after.own is not books.own:
+        changed[account_name(books.who)] = after.own.text()
     return Page(seal(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
 
 
@@ -73,6 +75,6 @@ def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str
 
 def closing_of(number: int, entries: Sequence[tuple[Entry, str | None]]) -> tuple[Entry, str | None] | None:
     """Return the answer of a charge, or its failure if it has no answer; None while it is pending."""
-    ends = [(entry, body) for entry, body in entries if entry.refers == number]
+    ends = [(entry, body) for entry, body in entries if entry.refers == number and entry.kind in ("answer", "fail")]
     answers = [end for end in ends if end[0].kind == "answer"]
     return next(iter(answers or ends), None)

@@ -33,7 +33,7 @@ TERMS, ALLOWANCES, EVERYONE = "terms", "allowances", "everyone"
 """The names of the texts that every ledger has."""
 SECOND = "2:"
 """How keys of the second format begin; those of the first are found by the question that they were charged for."""
-_STEPS = {"charge": "charge", "answer": "finish", "fail": "fail", "open": "open", "allow": "allow"}
+_STEPS = {"charge": "charge", "answer": "finish", "fail": "fail", "open": "open", "allow": "allow", "again": "charge"}
 
 
 def account_name(who: str) -> str:
