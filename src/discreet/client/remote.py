@@ -140,9 +140,11 @@ class Remote:
         return budget_from_words(self.line.get(self._at("spent"))["spent"])
 
     def history(self, last: int = 100) -> History:
-        """List the last entries of the ledger; every hash is checked here."""
-        found = self.line.get(self._at(f"history?last={last}"))
-        return History(tuple(entry_from_json(one) for one in found["entries"]), Filter.from_json(found["filter"]))
+        """List the last entries of the ledger, with what was asked; the hash of every whole line is checked here."""
+        found = self.line.get(self._at(f"history?last={int(last)}"))
+        entries = tuple(entry_from_json(one) for one in found["entries"])
+        asked = {int(number): str(text) for number, text in found.get("asked", {}).items()}
+        return History(entries, Filter.from_json(found["filter"]), asked)
 
     def receipt(self, number: int) -> Receipt:
         """Fetch a receipt again, by its number in the ledger."""

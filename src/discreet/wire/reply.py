@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
 from ..arithmetic.canonical import canonical_json as line_of
+from ..arithmetic.canonical import digest
 from ..engines.base import failure
 from ..errors import (
     BudgetExceeded,
@@ -194,7 +196,18 @@ def entry_to_json(entry: Entry) -> dict[str, object]:
 
 
 def entry_from_json(data: object) -> Entry:
-    """Read a line of the ledger and check its hash."""
+    """Read a line of the ledger and check its hash; one that is shown without its place in the chain has only its form.
+
+    >>> import discreet as dp
+    >>> from discreet.wire.reply import entry_from_json, entry_to_json
+    >>> shown = dp.Entry(7, "charge", "2026-05-01T09:30:00.000000Z", who="bob", hash="f" * 64)
+    >>> entry_from_json(entry_to_json(shown)) == shown
+    True
+    """
+    if isinstance(data, dict) and data.get("previous") == data.get("books") == "" and data.get("number") != 1:
+        form = {name: value for name, value in data.items() if name != "hash"}
+        read = read_line(line_of({**form, "hash": digest(line_of(form))}))
+        return replace(read, hash=str(data.get("hash")))
     return read_line(line_of(data))
 
 

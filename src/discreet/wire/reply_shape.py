@@ -66,7 +66,7 @@ JOB = Record(
     ),
     description="How far a job is; when it is done, what came of it stands under reply.",
 )
-JOBS = Record((Slot("jobs", listing(Record((*_JOB, Slot("who", _TEXT))).shape, "jobs")),))
+JOBS = Record((Slot("jobs", listing(Record((*_JOB, Slot("who", _TEXT), Slot("asked", _FACTS))).shape, "jobs")),))
 _PERSON = (
     Slot("name", _TEXT),
     Slot("role", choice("steward", "analyst")),
@@ -84,7 +84,8 @@ ENTRY = Record(
         Slot("hash", _TEXT),
     ),
     more=True,
-    description="One line of the ledger, whole: whoever reads it can check its hash.",
+    description="One line of the ledger. A steward's is whole: who reads it can check its hash. An analyst's, where "
+    "questions are not shared, has no `previous` and no `books`, which tell of others.",
 )
 _LINE = refer("Entry", ENTRY.shape)
 DATASET = Record(
@@ -97,6 +98,8 @@ DATASET = Record(
     ),
 )
 VALUES = Record((Slot("values", listing(anything("An exact value."), "values")),))
+_ASKED = anything("What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema)
+HISTORY = Record((Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS), Slot("asked", _ASKED)))
 LEFT = Record((Slot("left", _SPENT), Slot("left_for_all", _SPENT), Slot("budget", _SPENT), Slot("text", _TEXT)))
 SPENT = Record((Slot("spent", _SPENT), Slot("spent_by_all", _SPENT), Slot("text", _TEXT)))
 
@@ -125,7 +128,7 @@ SHAPES: dict[str, JsonSchema] = {
     "Left": LEFT.schema,
     "Spent": SPENT.schema,
     "Entry": ENTRY.schema,
-    "History": Record((Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS))).schema,
+    "History": HISTORY.schema,
     "Allowed": Record((Slot("entry", _LINE),)).schema,
     "Receipt": anything("A receipt, as `verify_receipt` reads it.", type="object").schema,
     "Verified": Record((Slot("verified", FLAG), Slot("text", _TEXT))).schema,

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 MOST_ENTRIES = 1000
-SHOWN = ("charge", "allow")
+SHOWN = ("charge", "again", "allow")
 
 
 def get_left(state: State, call: ApiCall) -> Reply:
@@ -52,14 +52,19 @@ def get_spent(state: State, call: ApiCall) -> Reply:
 def list_history(state: State, call: ApiCall) -> Reply:
     """List the last entries of the ledger: one's own charges and allowances; a steward sees everything.
 
-    An answer's entry says when the store was done, to the microsecond: no analyst is shown that.
+    An answer's entry says when the store was done, to the microsecond: no analyst is shown that. `asked` has the texts
+    of what was asked, by the numbers of the entries.
     """
     state.datasets.check(call.person, call.dataset)
     steward = call.person.role == "steward"
     last = call.number("last", MOST_ENTRIES) or 100
-    found = state.datasets.ledger(call.dataset).history(None if steward else call.person.name, last)
+    if steward:
+        found = state.datasets.ledger(call.dataset).history(None, last)
+    else:
+        found = state.datasets.curator(call.dataset, call.person.name).history(last)
     entries = [entry_to_json(entry) for entry in found if steward or entry.kind in SHOWN]
-    return Reply({"entries": entries, "filter": found.filter.to_json()})
+    asked = {str(number): text for number, text in found.asked.items()}
+    return Reply({"entries": entries, "filter": found.filter.to_json(), "asked": asked})
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:
