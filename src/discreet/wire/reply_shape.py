@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .record import Record, Slot
 from .request import ASK, BUDGET, PARTS, PLAN, REHEARSAL, RELEASE
-from .shape import FLAG, JsonSchema, anything, choice, listing, nullable, refer, text
+from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable, refer, text
 
 __all__ = ["SHAPES"]
 
@@ -111,7 +111,25 @@ DATASET = Record(
 VALUES = Record((Slot("values", listing(anything("An exact value."), "values")),))
 _ASKED = anything("What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema)
 HISTORY = Record((Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS), Slot("asked", _ASKED)))
-LEFT = Record((Slot("left", _SPENT), Slot("left_for_all", _SPENT), Slot("budget", _SPENT), Slot("text", _TEXT)))
+_EXACT = refer("Number", NUMBER)
+ROOM = Record(
+    (
+        Slot("epsilon", _EXACT),
+        Slot("mu_squared", nullable(_EXACT)),
+        Slot("delta", _EXACT),
+        Slot("tail", _EXACT),
+    ),
+    description="The largest single question that fits an (ε, δ) budget: pure, or Gaussian; and the δ for keys.",
+)
+LEFT = Record(
+    (
+        Slot("left", _SPENT),
+        Slot("left_for_all", _SPENT),
+        Slot("budget", _SPENT),
+        Slot("text", _TEXT),
+        Slot("room", nullable(refer("Room", ROOM.shape))),
+    )
+)
 SPENT = Record((Slot("spent", _SPENT), Slot("spent_by_all", _SPENT), Slot("text", _TEXT)))
 
 
@@ -139,6 +157,7 @@ SHAPES: dict[str, JsonSchema] = {
     "DataSet": DATASET.schema,
     "Values": VALUES.schema,
     "Left": LEFT.schema,
+    "Room": ROOM.schema,
     "Spent": SPENT.schema,
     "Entry": ENTRY.schema,
     "History": HISTORY.schema,
