@@ -106,6 +106,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python $(PIP) --group test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(VENV)/generator --group generate
 	tests/service/browser/setup_chromium.sh
 	touch $@
 

@@ -106,7 +106,27 @@ class Cancelled(EngineFailure):
 
 
 class Unreachable(DiscreetError):
-    """The line to a service broke: something may have been spent; the same question asked again is charged once."""
+    """The line to a service broke, or no answer came in time.
+
+    `spent` is what may have been spent, None if nothing was to be charged; `key` names the request: sent again with it,
+    or the same question asked again, it is charged once.
+
+    >>> import discreet as dp
+    >>> dp.Unreachable("no answer came", spent=dp.PureDP(1), key="k").spent
+    PureDP(1)
+    """
+
+    def __init__(self, message: str, *, spent: object = None, key: str = "") -> None:
+        super().__init__(message)
+        self.spent = spent
+        self.key = key
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_unreachable, (self.args[0], self.spent, self.key)
+
+
+def _rebuild_unreachable(message: str, spent: object, key: str) -> Unreachable:
+    return Unreachable(message, spent=spent, key=key)
 
 
 class NotAllowed(DiscreetError):

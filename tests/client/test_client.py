@@ -65,8 +65,9 @@ class TestConnecting:
             dp.connect(server.house.url, token=token)
 
     def test_nobody_there_is_said_after_some_patience(self):
-        with pytest.raises(dp.Unreachable, match="cannot be reached.*may have been spent"):
+        with pytest.raises(dp.Unreachable, match="cannot be reached.*nothing was spent") as lost:
             dp.connect(f"http://127.0.0.1:{free_port()}", token="dsc_x", patience="0.1")
+        assert lost.value.spent is None
 
     def test_something_else_there_is_said_so(self):
         import http.server
@@ -116,6 +117,23 @@ class TestAsking:
         assert high - low <= 10
         by_name = ana.sql(GROUPED, error={"n": 20, "income": 20_000}, weights=None)
         assert len(by_name) == 4
+
+    def test_questions_built_in_python_are_asked_as_sql(self, ana, at_hand):
+        old = ana.table("people").where(dp.col("age") > 40).count(by="region")
+        spend = dp.PureDP("1/3")
+        assert ana.plan(old, spend) == at_hand.plan(old, spend)
+        assert ana.explain(old, spend).question == at_hand.explain(old, spend).question
+        answer = ana.ask(old, spend)
+        sql = "SELECT region, COUNT(*) AS count FROM people WHERE age > 40 GROUP BY region"
+        assert answer.columns == ("region", "count") and ana.sql(sql, spend) == answer
+        assert list(ana.release({"a": old, "b": COUNT}, spend)) == ["a", "b"]
+        assert ana.rehearse(old, spend).columns == answer.columns
+        with pytest.raises(dp.InvalidArgument, match="there is no table 'pets'"):
+            ana.table("pets")
+
+    def test_room_is_for_budgets_with_a_delta(self, ana):
+        with pytest.raises(dp.InvalidArgument, match="counts in one measure"):
+            ana.room()
 
     def test_weights_level_and_nonnegative(self, ana):
         answer = ana.sql(
@@ -312,8 +330,9 @@ class TestTheLine:
     def test_a_job_that_never_ends_is_not_followed_for_ever(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}
         made = line((202, waiting), (200, waiting))
-        with pytest.raises(dp.Unreachable, match="within 0.1 s; something may have been spent"):
-            Line(made.http, 5.0, 0.1).charge("/x", {})
+        with pytest.raises(dp.Unreachable, match="within 0.1 s; ε = 1 may have been spent: .* charged once") as lost:
+            Line(made.http, 5.0, 0.1).charge("/x", {}, "mine", dp.PureDP(1))
+        assert (lost.value.spent, lost.value.key) == (dp.PureDP(1), "mine")
 
     @pytest.mark.parametrize("again", ["soon", None, float("1e400"), -3])
     def test_a_job_that_says_nonsense_is_asked_again_all_the_same(self, line, again):
@@ -332,8 +351,12 @@ class TestTheLine:
     def test_a_gateway_that_finds_nobody_is_tried_again(self, line, status):
         page = "<html>Bad Gateway</html>"
         assert line((status, page, {"Retry-After": "0"}), (200, {"n": 1})).get("/x") == {"n": 1}
-        with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*may have been spent"):
-            Line(line((status, page, {"Retry-After": "0"})).http, 0.0).get("/x")
+        away = Line(line((status, page, {"Retry-After": "0"})).http, 0.0)
+        with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*nothing was spent"):
+            away.get("/x")
+        with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*its price may have been spent") as lost:
+            away.charge("/x", {})
+        assert lost.value.key
 
     def test_a_store_that_failed_is_an_answer(self, line):
         failed = {"error": {"kind": "EngineFailure", "message": "the store could not answer"}}

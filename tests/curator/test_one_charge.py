@@ -44,7 +44,7 @@ def _asks(where, who, start):
             for place in places:
                 sql = f"SELECT region, COUNT(*) AS n FROM people WHERE age > {place} GROUP BY region"
                 answer = curator.sql(sql, spend=dp.PureDP(1))
-                say([place, repr(answer.rows), answer.receipt.to_json()])
+                say([place, repr(answer.rows), answer.receipt.who])
 
     return work
 
@@ -58,11 +58,12 @@ def test_four_processes_with_the_same_six_questions_are_charged_six_times(where)
     ended = [heard(*child) for child in children]
     assert [code for _, code in ended] == [0] * PROCESSES
     told = [tuple(word) for words, _ in ended for word in words]
-    assert len(told) == PROCESSES * QUESTIONS and len(set(told)) == QUESTIONS
+    assert len(told) == len(set(told)) == PROCESSES * QUESTIONS and len({word[:2] for word in told}) == QUESTIONS
     with dp.open_ledger(**where) as ledger:
         verdict = ledger.verify()
         assert (verdict.charges, verdict.answers, verdict.pending) == (QUESTIONS, QUESTIONS, 0)
         assert ledger.spent() == dp.PureDP(QUESTIONS)
+        assert {ledger.spent(f"person {n}") for n in range(PROCESSES)} == {dp.PureDP(QUESTIONS)}
 
 
 class Died(BaseException):
@@ -148,7 +149,7 @@ def ledgers(request, tmp_path, monkeypatch):
     return [dp.open_ledger(tmp_path / "a.ledger", dp.PureDP(10**6)) for _ in range(3)]
 
 
-def _play_all(ledgers, dies=None):
+def _play_all(ledgers, dies=None, *, apart=False):
     """Let two askers meet in every schedule, the first of them dying at a touch; give the number of schedules."""
     before, played = ledgers[2].verify().charges, []
 
@@ -160,15 +161,16 @@ def _play_all(ledgers, dies=None):
             store = Watched(ledgers[asker]._store, stage, asker, dies if asker == 0 else None)
             ledger = Ledger(store, ledgers[asker].terms)
             event = dp.Laplace(scale=1, sensitivity=1).event
-            order = Order(f"person {asker}", "", key[2:], key, event)
+            order = Order(f"person {asker}", "", key[2:], key, event, text="SELECT", apart=apart)
             with suppress(Died):
                 told.append(pay(ledger, order, lambda: f"{next(drawn)}", Locks()))
 
         taken = list(stage.play([act, act]))
         final = Ledger(ledgers[2]._store, ledgers[2].terms)
-        order = Order("person 2", "", key[2:], key, dp.Laplace(scale=1, sensitivity=1).event)
+        order = Order("person 2", "", key[2:], key, dp.Laplace(scale=1, sensitivity=1).event, apart=apart)
         told.append(pay(final, order, lambda: f"{next(drawn)}", Locks()))
-        assert len(set(told)) == 1 and len(told) >= (3 if dies is None else 2), (choices, told)
+        assert len({body for _, body in told}) == 1 and len(told) >= (3 if dies is None else 2), (choices, told)
+        assert len({entry.number for entry, _ in told}) == (len(told) if apart else 1), (choices, told)
         played.append(key)
         return taken
 
@@ -181,6 +183,15 @@ def _play_all(ledgers, dies=None):
 def test_every_schedule_of_two_askers_has_one_charge_and_one_answer(ledgers):
     played = _play_all(ledgers)
     assert played > 100, played
+
+
+@pytest.mark.parametrize("dies", [pytest.param(None, marks=pytest.mark.slow), 1, 3])
+def test_every_schedule_of_askers_apart_has_one_charge_and_an_entry_for_each(ledgers, dies, monkeypatch):
+    """Each asker's own account has the whole price, the ledger has it once."""
+    monkeypatch.setattr(paying, "LONGEST_HOLD", 0.0)
+    played, spent = _play_all(ledgers, dies, apart=True), ledgers[2].spent()
+    assert played > 20 and spent == ledgers[2].spent("person 2") == dp.PureDP(played)
+    assert ledgers[2].spent("person 1") == spent and ledgers[2].spent("person 0") <= spent
 
 
 def test_so_it_is_if_one_of_them_dies_before_any_touch_of_the_store(ledgers):

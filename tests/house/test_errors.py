@@ -31,6 +31,11 @@ def test_budget_exceeded_says_what_was_asked_and_what_is_left_also_after_a_pickl
     assert (str(refusal), refusal.asked, refusal.left) == ("no", dp.PureDP(1), dp.PureDP("1/2"))
 
 
+def test_unreachable_says_what_may_have_been_spent_also_after_a_pickle():
+    refusal = pickle.loads(pickle.dumps(errors.Unreachable("gone", spent=dp.PureDP(1), key="k")))
+    assert (str(refusal), refusal.spent, refusal.key) == ("gone", dp.PureDP(1), "k")
+
+
 @pytest.mark.parametrize("name", errors.__all__)
 def test_the_drawn_tree_shows_every_error(name):
     assert name in errors.__doc__

@@ -367,5 +367,5 @@ def test_receipts_hold_on_every_store_and_after_a_move(places):
             forged["why"] = "something else"
             with pytest.raises(dp.ClaimRefuted):
                 dp.verify_receipt(json.dumps(forged), ledger=ledger)
-            again = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="bob").sql(COUNT, spend=dp.PureDP(1))
+            again = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="ann").sql(COUNT, spend=dp.PureDP(1))
             assert again.rows == answer.rows and ledger.spent() == dp.PureDP(1)

@@ -19,10 +19,10 @@ def connect(
     """Connect to a service: `dp.connect("https://curator.example", token="dsc_…").sql(…)`.
 
     `dataset` names one of this person's data sets; if there is just one it may be left out. `patience` is how many
-    seconds to keep asking while the service is busy or restarting; nothing is charged twice by that. `deadline` is how
-    many seconds to wait for the answer to one question, an hour by default.
+    seconds to keep asking while the service is busy, restarting or away; nothing is charged twice by that. `deadline`
+    is how many seconds to wait for the answer to one question, an hour by default.
 
-    Raises Unreachable when either runs out.
+    Raises Unreachable when either runs out; it says what may have been spent.
 
     Refuses what is no address, a token that does not open, a data set that is not this person's.
     """
@@ -31,7 +31,7 @@ def connect(
         raise InvalidArgument(f"a service has an address such as https://curator.example, got {str(url)[:60]!r}")
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
         raise InvalidArgument("a token is text such as dsc_…, as a steward gave it to you")
-    http = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=90.0, trust_env=False)
+    http = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, trust_env=False)
     try:
         line = Line(http, float(rational(patience, "patience")), float(rational(deadline, "deadline")))
         return _remote(line, dataset)

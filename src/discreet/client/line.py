@@ -26,7 +26,28 @@ Json = dict[str, Any]
 BUSY = (429, 503)
 GATEWAY = (502, 504)
 SECONDS = re.compile(r"[0-9]{1,9}")
-_AGAIN = "something may have been spent: ask the same again, it is charged once"
+LONGEST_WAIT = 90.0
+"""Seconds for which one attempt waits for a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stake:
+    """What a request may have cost when nothing is heard of it: a price, or nothing for what is free."""
+
+    charged: bool = False
+    price: object = None
+    key: str = ""
+
+    def lost(self, broken: str) -> Unreachable:
+        """Return what to raise: what broke, what may have been spent, and what to do."""
+        if not self.charged:
+            return Unreachable(f"{broken}; nothing was asked that costs, so nothing was spent")
+        price = "its price" if self.price is None else str(self.price)
+        again = f"ask the same again, it is charged once (the key of this request is {self.key})"
+        return Unreachable(f"{broken}; {price} may have been spent: {again}", spent=self.price, key=self.key)
+
+
+FREE = Stake()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +77,24 @@ class Line:
         """Take something away."""
         return self._check(self._send("DELETE", path))
 
-    def charge(self, path: str, body: Mapping[str, object], key: str = "") -> Json:
+    def charge(self, path: str, body: Mapping[str, object], key: str = "", price: object = None) -> Json:
         """Ask something that costs: under one idempotency key, so that however often it is sent it is charged once.
 
-        A job is followed until it ends, or until the deadline, asking at the ticks that the service names.
+        A job is followed until it ends, or until the deadline, asking at the ticks that the service names. `price` is
+        what it costs, to be said if nothing is heard of it.
         """
         end = time.monotonic() + self.deadline
-        response = self._send("POST", path, body, {"Idempotency-Key": key or secrets.token_urlsafe(24)})
+        stake = Stake(charged=True, price=price, key=key or secrets.token_urlsafe(24))
+        response = self._send("POST", path, body, stake, end)
         if response.status_code != 202:
             return self._check(response)
         job = _json(response)
         while "reply" not in job:
             left = end - time.monotonic()
             if left <= 0:
-                raise Unreachable(f"no answer came within {self.deadline:g} s; {_AGAIN}")
+                raise stake.lost(f"no answer came within {self.deadline:g} s")
             time.sleep(min(60.0, left, max(0.01, _number(job.get("again_in"), 1.0))))
-            job = self.get(f"/api/v1/jobs/{job.get('id')}")
+            job = self._check(self._send("GET", f"/api/v1/jobs/{job.get('id')}", None, stake, end))
         if job["status"] >= 400:
             raise refusal_from_json(job["reply"])
         reply: Json = job["reply"]
@@ -84,27 +107,43 @@ class Line:
         return data
 
     def _send(
-        self, method: str, path: str, body: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        stake: Stake = FREE,
+        end: float | None = None,
     ) -> httpx.Response:
-        """Send a request, again while nobody listens or the other end says that it is busy."""
-        httpx = load("httpx", "client")
+        """Send a request, again while nobody listens or the other end says that it is busy; never beyond the end."""
+        last = time.monotonic() + self.deadline if end is None else end
         content = None if body is None else write_json(body).encode()
-        end = time.monotonic() + self.patience
+        headers = {"Idempotency-Key": stake.key} if stake.charged and body is not None else {}
+        until = min(last, time.monotonic() + self.patience)
         while True:
-            try:
-                response = self.http.request(method, path, content=content, headers=dict(headers or {}))
-                wait, broken = _wait(response), f"the service is away (HTTP {response.status_code})"
-                if wait is None:
-                    return response
-                if time.monotonic() > end and _is_ours(response):
-                    return response
-            except httpx.TransportError:
-                wait, broken = 0.25, "the service cannot be reached"
-            except httpx.InvalidURL:
-                raise InvalidArgument(f"{path!r} is no path of a service") from None
-            if time.monotonic() > end:
-                raise Unreachable(f"{broken}; {_AGAIN}")
-            time.sleep(min(wait, max(0.0, end - time.monotonic()) + 0.01))
+            found, wait, broken = self._try(method, path, content, headers, last)
+            if wait is None and found is not None:
+                return found
+            if time.monotonic() > until and found is not None and _is_ours(found):
+                return found
+            if time.monotonic() > until:
+                raise stake.lost(broken)
+            time.sleep(min(wait or 0.25, max(0.0, until - time.monotonic()) + 0.01))
+
+    def _try(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str], last: float
+    ) -> tuple[httpx.Response | None, float | None, str]:
+        """Send a request once: what came, how long to wait before the next time if that is no answer, and why."""
+        httpx = load("httpx", "client")
+        most = min(LONGEST_WAIT, max(0.1, last - time.monotonic()))
+        try:
+            found = self.http.request(method, path, content=content, headers=dict(headers), timeout=most)
+        except httpx.TimeoutException:
+            return None, 0.25, "the service does not answer"
+        except httpx.TransportError:
+            return None, 0.25, "the service cannot be reached"
+        except httpx.InvalidURL:
+            raise InvalidArgument(f"{path!r} is no path of a service") from None
+        return found, _wait(found), f"the service is away (HTTP {found.status_code})"
 
 
 def _wait(response: httpx.Response) -> float | None:

@@ -33,14 +33,15 @@ from ..synthetic.request import SynthesisWords
 from ..synthetic.synthetic import Synthetic
 from .answers import read_answers
 from .body import Body, facts_of, write_body
-from .bounds import bounds_of, caps_of
 from .explain import check_store, explain_plan
 from .explanation import Explanation
+from .history import history_of
 from .order import order_of, plan_to_fit
 from .pay import Locks, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
+from .verbs.bounds import bounds_of, caps_of
 from .verbs.learn import Model, explain_model, learn
 from .verbs.synthesize import plan_synthesis, synthesize
 
@@ -54,6 +55,11 @@ class Curator:
     `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts. Every question
     is charged before it is run. The same question about the same declared version of the data, on the same terms, has
     the same answer and costs nothing. Curators may be used from many threads and processes.
+
+    What somebody else has asked before costs the ledger nothing either. But whether it was asked is not told: it counts
+    in the allowance of whoever asks it, with a receipt of their own, as if it were new. `share_questions` is the
+    steward's word that analysts may know of each other's questions: they are then free for all, and the receipt names
+    who asked first.
 
     >>> import discreet as dp
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
@@ -81,10 +87,11 @@ class Curator:
         *,
         who: str = "analyst",
         signer: Signer | None = None,
+        share_questions: bool = False,
     ) -> None:
         if signer is not None and not isinstance(signer, Signer):
             raise InvalidArgument(f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one")
-        _fill(self, who, signer, read_stand(engine, schemas, ledger), Locks())
+        _fill(self, who, signer, read_stand(engine, schemas, ledger, share_questions=share_questions), Locks())
 
     def __repr__(self) -> str:
         return f"<Curator of {', '.join(self.stand.schemas)} for {self.who}>"
@@ -113,8 +120,8 @@ class Curator:
         return self.ledger.spent(self.who)
 
     def history(self, last: int | None = None) -> History:
-        """List this analyst's entries in the ledger; it shows itself as a table."""
-        return self.ledger.history(self.who, last)
+        """List this analyst's entries in the ledger, with what was asked; it shows itself as a table."""
+        return history_of(self.stand, self.who, last)
 
     def table(self, name: str) -> Table:
         """Return a table to build questions on in Python: `curator.table("people").count(by="region")`."""
@@ -265,7 +272,7 @@ class Curator:
     def _answers(self, plans: dict[str, Plan], terms: Terms, why: str) -> dict[str, Answer]:
         for plan in plans.values():
             check_store(plan)
-        priced = order_of(plans, terms, self.ledger, who=self.who, why=why)
+        priced = order_of(plans, terms, self.stand, who=self.who, why=why)
 
         def run() -> str:
             made = {name: answer_to_json(self._run(plan, terms)) for name, plan in plans.items()}

@@ -23,7 +23,7 @@ __all__ = ["check_store", "explain_plan", "store_texts"]
 
 def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
     """Return what a plan would do and cost."""
-    ledger, priced = stand.ledger, order_of({"": plan}, terms, stand.ledger, who=who)
+    ledger, priced = stand.ledger, order_of({"": plan}, terms, stand, who=who)
     event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ..ledger import Ledger
 from ..ledger.order import Order
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import Planner
 from ..privacy.measures import ApproxDP, Measure
+from ..query.text.question import describe
 from .key import event_of, key_name, part_of_all, prints_of, question_name, terms_of
 from .old import fits_terms
 from .stand import Stand
@@ -33,16 +33,23 @@ class Priced:
     price: Measure
 
 
-def order_of(plans: Mapping[str, Plan], terms: Terms, ledger: Ledger, *, who: str, why: str = "") -> Priced:
+def order_of(plans: Mapping[str, Plan], terms: Terms, stand: Stand, *, who: str, why: str = "") -> Priced:
     """Return what a ledger is to be charged with for plans. Nothing is charged.
 
     Refuses plans that release nothing, and what the ledger cannot price.
     """
+    ledger = stand.ledger
     event, part = event_of(plans), part_of_all(plans, ledger.terms.parts)
     price = ledger.price(event, part=part)
     prints, fits = prints_of(plans), fits_terms(plans, terms, price)
     key = key_name(prints, terms_of(plans, terms))
-    return Priced(Order(who, why, question_name(prints), key, event, part, fits), price)
+    order = Order(who, why, question_name(prints), key, event, part, fits, _words(plans), not stand.share_questions)
+    return Priced(order, price)
+
+
+def _words(plans: Mapping[str, Plan]) -> str:
+    """Return what is asked, as SQL: one question as it is, several each under its name."""
+    return "\n".join(f"{name}: " * bool(name) + describe(plan.question) for name, plan in plans.items())
 
 
 def plan_to_fit(stand: Stand, terms: Terms, who: str, make: Callable[[Planner], dict[str, Plan]]) -> dict[str, Plan]:

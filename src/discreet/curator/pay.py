@@ -8,8 +8,10 @@
 Which of the three it is, the ledger decides in the transaction that would write the charge: one charge, whoever asks,
 from however many processes. So a crash may waste budget and never leaks. What is given is always what the ledger holds:
 if two processes ran the same charge, the first end that was noted is the one that both tell, be it an answer or a
-failure: one draw of noise is all that goes out, and nobody sees a failure beside an answer that one charge paid for. A
-failure after the charge is one constant message, whatever happened, and the charge stays.
+failure: one draw of noise is all that goes out, and nobody sees a failure beside an answer that one charge paid for.
+Where questions are not shared, what somebody else was charged for is counted in the asker's own account too, and held
+back for as long as it took: that it was asked before is not told. A failure after the charge is one constant message,
+whatever happened, and the charge stays.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ __all__ = ["Locks", "pay"]
 PATIENCE = 1.0
 """Seconds after a charge for which others wait for its answer before they run it themselves. A longer wait would only
 save work: all who run one charge give the same answer."""
+LONGEST_HOLD = 60.0
+"""Seconds for which an answer is held back at most: a first run that took longer was broken off and taken up again."""
 _PAUSE = 0.02
 
 
@@ -49,17 +53,21 @@ class Locks:
 def pay(ledger: Ledger, order: Order, run: Callable[[], str], locks: Locks) -> tuple[Entry, str]:
     """Return the charge and the stored answer of an order, running it if it was never answered.
 
-    `run` makes the answer's text, once it is paid for.
+    `run` makes the answer's text, once it is paid for. If questions are not shared, the entry is never somebody else's.
 
     Raises what the ledger refuses before anything is run; after that, EngineFailure with one constant message.
     """
     with locks.of(order.key):
+        ran = False
         while True:
             found = _settle(ledger, order)
             if found.body is not None:
-                return found.charge, found.body
+                if not ran:
+                    _hold(found)
+                return found.entry, found.body
             steps.passed("run:before")
             body = _run(ledger, found, run)
+            ran = True
             steps.passed("run:after")
             # What is given is what the ledger then finds: the first that was stored.
             if body is not None and ledger.finish(found.charge, body).kind == "fail":
@@ -82,6 +90,15 @@ def _settle(ledger: Ledger, order: Order) -> Settlement:
         if again.body is not None:
             return again
     return found
+
+
+def _hold(found: Settlement) -> None:
+    """Wait as long as the first asker did, if the asker must not know that there was one."""
+    if found.own is None:
+        return
+    took = (read_time(found.ended) - read_time(found.charge.time)).total_seconds()
+    age = (clock.now() - read_time(found.own.time)).total_seconds()
+    time.sleep(min(max(took - max(age, 0.0), 0.0), LONGEST_HOLD))
 
 
 def _patience(charge: Entry) -> float:

@@ -24,6 +24,8 @@ class Stand:
     engine: Engine
     schemas: dict[str, Schema]
     ledger: Ledger
+    share_questions: bool = False
+    """Whether analysts may know what others have asked."""
     known: dict[tuple[str, str], tuple[object, ...]] = field(default_factory=dict)
 
     def public_values(self, table: str, column: str) -> tuple[object, ...]:
@@ -54,7 +56,7 @@ def keeps_all_rows(engine: object) -> bool:
     return getattr(engine, "rows_public", False) is True
 
 
-def read_stand(engine: object, schemas: object, ledger: object) -> Stand:
+def read_stand(engine: object, schemas: object, ledger: object, *, share_questions: object = False) -> Stand:
     """Check that a store, tables and a ledger fit together.
 
     Refuses drafts, tables or columns that the store does not have, neighbours that differ among the tables or from the
@@ -64,7 +66,9 @@ def read_stand(engine: object, schemas: object, ledger: object) -> Stand:
         raise InvalidArgument(f"a curator needs an engine such as DuckDB(…), got {type(engine).__name__}")
     if not isinstance(ledger, Ledger):
         raise InvalidArgument(f"a curator needs a ledger, as open_ledger(…) gives it, got {type(ledger).__name__}")
-    stand = Stand(engine, _schemas(schemas), ledger)  # type: ignore[arg-type]
+    if not isinstance(share_questions, bool):
+        raise InvalidArgument(f"share_questions is True or False, got {type(share_questions).__name__}")
+    stand = Stand(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
     _check_neighbours(stand)
     _check_parts(stand)
     for schema in stand.schemas.values():

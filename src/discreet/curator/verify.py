@@ -80,7 +80,7 @@ def _stands(receipt: Receipt, ledger: Ledger) -> bool:
     without the questions' texts and the versions of the data; these two are then taken from the receipt, and the
     fingerprint, which is a hash of both, must be the one in the ledger.
     """
-    found = ledger.answer(receipt.stored_as)
+    found = ledger.answer(receipt.stored_as, receipt.number) or ledger.answer(receipt.stored_as)
     if found is None:
         raise ClaimRefuted("the ledger holds no such answer")
     charge, body = found[0], read_body(found[1])

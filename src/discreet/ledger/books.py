@@ -69,6 +69,9 @@ class Books:
         """
         if entry.kind == "charge":
             return self._charged(read_event(canonical_json(entry.event)), entry)
+        if entry.kind == "again":
+            after = self._charged(read_event(canonical_json(entry.event)), entry, shared=False)
+            return replace(self, own=after.own)
         if entry.kind == "allow":
             return replace(self, shares=self._shared(entry.who, entry.terms))
         return self
@@ -95,11 +98,14 @@ class Books:
         """Return the filter of this person's allowance as it stands."""
         return self.own.under(self.shares.of(self.who, self.terms.filter)[0], part)
 
-    def _charged(self, event: Event, entry: Entry) -> Books:
+    def _charged(self, event: Event, entry: Entry, *, shared: bool = True) -> Books:
+        """Return the books after a charge; one that is not shared counts in this person's account alone."""
         now, part = self.at(entry.time), self.part(entry.part)
         share, limited = self.shares.of(self.who, self.terms.filter)
         place = "" if part is None else f" on part {entry.part!r}"
-        everyone = _after(now.everyone, self.terms.filter, event, part, f"the budget{place}")
+        everyone = now.everyone
+        if shared:
+            everyone = _after(everyone, self.terms.filter, event, part, f"the budget{place}")
         if limited:
             own = _after(now.own, share, event, part, f"the allowance of {self.who}{place}")
         else:

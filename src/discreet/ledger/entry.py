@@ -18,7 +18,9 @@ from .clock import read_time
 
 __all__ = ["FORMAT", "Entry", "EntryKind", "read_line", "seal", "write_line"]
 
-EntryKind: TypeAlias = Literal["open", "charge", "answer", "fail", "allow", "close", "resume", "repair", "upgrade"]
+EntryKind: TypeAlias = Literal[
+    "open", "charge", "answer", "fail", "allow", "again", "close", "resume", "repair", "upgrade"
+]
 FORMAT = 1
 """Of a line; ledgers are kept for decades, so it changes only with a new number."""
 
@@ -28,9 +30,10 @@ class Entry:
     """One line, as it was written.
 
     `terms` are those of an `open` and an `allow`, and say where a `close` leads, where a `resume` comes from and what a
-    `repair` mends; an `upgrade` begins what later releases keep. `event` is of a `charge`; `refers` and `body_hash`
-    belong to what ends a charge, `answer` or `fail`; `books` is the digest of the accounts after this line. Kinds are
-    only ever added.
+    `repair` mends; an `upgrade` begins what later releases keep. `event` is of a `charge`; `refers` belongs to what
+    ends a charge, `answer` or `fail`; `body_hash` is that of an answer, or of the text of what was asked; `books` is the
+    digest of the accounts after this line. An `again` refers to the charge of somebody else who asked the same before:
+    its event counts in the account of the one who asks again, and not in everyone's. Kinds are only ever added.
     """
 
     number: int

@@ -30,9 +30,11 @@ from .names import read_text, read_who
 from .order import (
     Order,
     Settlement,
+    decide_order,
     entry_of,
     find_standing,
     lookup_of,
+    own_of,
     pending_charge,
     read_charge,
     stored_answer,
@@ -111,24 +113,26 @@ class Ledger:
 
         Raises NotAllowed for one who has no allowance: he is refused also what was paid for by others.
         """
-        return self._standing(order, self._store.read(names_for(order.who), lookup_of(order)))
+        snapshot = self._store.read(names_for(order.who), lookup_of(order))
+        return own_of(order, self._standing(order, snapshot), snapshot)
 
     def settle(self, order: Order) -> Settlement:
         """Find what stands here for an order, or else charge it, in one transaction: one charge, whoever asks.
 
+        What one asks apart and another was charged for is refused as if it were new, else counted in one's own account.
         Raises what `charge` and `find` raise; nothing changes then.
         """
         entry, found = entry_of(order), list[Settlement]()
 
         def decide(snapshot: Snapshot) -> Page | None:
-            standing = self._standing(order, snapshot)
-            if standing is not None:
-                found.append(standing)
-                return None
-            return next_page(snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry)
+            books = self._sums.books(snapshot, entry.who)
+            standing, page = decide_order(order, snapshot, self._standing(order, snapshot), books)
+            found[:] = [] if standing is None else [standing]
+            return page
 
         page = self._write(entry, lookup_of(order), decide)
-        return found[0] if found else Settlement(_written(page), fresh=True)
+        standing = found[0] if found else Settlement(_written(page), fresh=True)
+        return replace(standing, own=page.entry) if found and page else standing
 
     def finish(self, charge: Entry, body: str) -> Entry:
         """Release: store the answer of a charge durably, and give its entry. The first end wins.
@@ -149,9 +153,9 @@ class Ledger:
         """
         return self._close(charge, "fail", None)
 
-    def answer(self, key: str) -> tuple[Entry, str] | None:
-        """Return the stored answer of a key: the entry of its charge, and the body."""
-        return stored_answer(self._found(key))
+    def answer(self, key: str, number: int | None = None) -> tuple[Entry, str] | None:
+        """Return the stored answer of a key: the entry of its charge, or the one of this number, and the body."""
+        return stored_answer(self._found(key), number)
 
     def body(self, charge: Entry) -> str | None:
         """Return the answer that was stored under a charge, if there is one."""
@@ -197,7 +201,7 @@ class Ledger:
         return self.terms.budget
 
     def history(self, who: str | None = None, last: int | None = None) -> History:
-        """List the entries, oldest first: all, or those of somebody, or the last few."""
+        """List the entries, oldest first: all, or those of somebody, or the last few; with what was asked, in words."""
         return read_history(self._store, self.filter(), who, last)
 
     def verify(self, progress: Progress | None = None, *, checkpoint: Checkpoint | None = None) -> Verdict:

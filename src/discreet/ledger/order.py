@@ -13,7 +13,7 @@ and `fits` says whether one of them is what is asked for now.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..data.columns.keys import KeyValue
@@ -21,19 +21,22 @@ from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from .account import window_of
+from .books import Books
 from .charter import Window
 from .clock import stamp
 from .entry import Entry
 from .names import read_text, read_who
-from .reading import closed, closing_of, last_of, read_found
+from .reading import closed, closing_of, last_of, next_page, read_found
 from .roll import numbers
-from .stores.store import Lookup, Snapshot
+from .stores.store import Lookup, Page, Snapshot
 
 __all__ = [
     "Fits",
     "Order",
     "Settlement",
+    "again_of",
     "check_body",
+    "decide_order",
     "entry_of",
     "find_answer",
     "find_pending",
@@ -41,9 +44,11 @@ __all__ = [
     "is_behind",
     "is_present",
     "lookup_of",
+    "own_of",
     "pending_charge",
     "read_charge",
     "stored_answer",
+    "text_of",
 ]
 
 Fits = Callable[[Entry, str], bool]
@@ -61,18 +66,30 @@ class Order:
     event: Event
     part: KeyValue | None = None
     fits: Fits | None = None
+    text: str = ""
+    """What was asked, in words; kept beside the charge for the steward."""
+    apart: bool = False
+    """Whether what somebody else was charged for counts in this person's own account, as if nobody had asked it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """What a ledger holds for an order: its charge, and its answer unless it is still to be run.
 
-    `fresh` says that it was charged just now, by the one who is told so and by nobody else.
+    `fresh` says that it was charged just now, by the one who is told so and by nobody else. `own` is the entry of one
+    who asked apart what somebody else was charged for. `ended` is when the answer was stored.
     """
 
     charge: Entry
     body: str | None = None
     fresh: bool = False
+    own: Entry | None = None
+    ended: str = field(default="", compare=False)
+
+    @property
+    def entry(self) -> Entry:
+        """The entry that its asker is shown: the charge, or their own."""
+        return self.charge if self.own is None else self.own
 
 
 def lookup_of(order: Order) -> Lookup:
@@ -95,6 +112,7 @@ def entry_of(order: Order) -> Entry:
         key=read_text(order.key, "key"),
         part=order.part,
         event=to_json(order.event),
+        body_hash=digest(text) if (text := text_of(order)) else None,
     )
 
 
@@ -107,6 +125,27 @@ def find_standing(order: Order, snapshot: Snapshot, window: Window | None) -> Se
     if found is None and last.kind == "close":
         raise closed(last)
     return found or find_pending(order, snapshot, window)
+
+
+def text_of(order: Order) -> str | None:
+    """Return what is kept beside a charge: the words of what was asked, as JSON that every store can hold."""
+    return canonical_json({"asked": order.text}) if order.text else None
+
+
+def again_of(order: Order, charge: Entry) -> Entry:
+    """Return the entry that counts somebody else's charge in the account of one who asks the same, apart."""
+    asked = replace(entry_of(order), kind="again", refers=charge.number, part=charge.part, event=charge.event)
+    return replace(asked, question=charge.question, key=charge.key)
+
+
+def own_of(order: Order, standing: Settlement | None, snapshot: Snapshot) -> Settlement | None:
+    """Return what stands for an order as its asker may have it; None if only others have asked it, and it is apart."""
+    if standing is None or not order.apart or standing.charge.who == order.who:
+        return standing
+    for entry, _ in read_found(snapshot.found):
+        if (entry.kind, entry.who, entry.refers) == ("again", order.who, standing.charge.number):
+            return replace(standing, own=entry)
+    return None
 
 
 def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
@@ -124,7 +163,7 @@ def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
         body, own = check_body(*end), charge.key == order.key
         if own or (order.fits is not None and order.fits(charge, body)):
             other = not own and charge.event != to_json(order.event)
-            found.append(((not own, other, end[0].number), Settlement(charge, body)))
+            found.append(((not own, other, end[0].number), Settlement(charge, body, ended=end[0].time)))
     return min(found, key=lambda one: one[0])[1] if found else None
 
 
@@ -142,18 +181,21 @@ def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Set
     return None
 
 
-def stored_answer(snapshot: Snapshot) -> tuple[Entry, str] | None:
-    """Return the first answer among the lines of a key, with its charge.
+def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry, str] | None:
+    """Return the first answer among the lines of a key, with its charge; or that of the charge of this number.
 
-    Refuses an answer that is not the one that its entry vouches for.
+    Refuses an answer without its charge, or that is not the one that its entry vouches for.
     """
     entries = read_found(snapshot.found)
-    charges = {entry.number: entry for entry, _ in entries if entry.kind == "charge"}
+    charges = {entry.number: entry for entry, _ in entries if entry.kind in ("charge", "again")}
+    wanted = None if number is None else charges.get(number)
+    paid = wanted.refers if wanted is not None and wanted.kind == "again" else number
     for entry, body in entries:
-        if entry.kind == "answer" and not is_behind((entry, body), snapshot):
+        asked = entry.kind == "answer" and (number is None or entry.refers == paid)
+        if asked and not is_behind((entry, body), snapshot):
             if entry.refers not in charges:
                 raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
-            return charges[entry.refers], check_body(entry, body)
+            return wanted or charges[entry.refers], check_body(entry, body)
     return None
 
 
@@ -176,6 +218,23 @@ def is_present(charge: Entry, snapshot: Snapshot, window: Window | None) -> bool
         return True
     now = stamp(snapshot.now, last_of(snapshot).time)
     return charge.number > numbers(snapshot.texts)[0] and window_of(charge.time, window) == window_of(now, window)
+
+
+def decide_order(
+    order: Order, snapshot: Snapshot, standing: Settlement | None, books: Books
+) -> tuple[Settlement | None, Page | None]:
+    """Return what stands for an order, and what is to be written for it, while nobody else can write.
+
+    Of one who asks apart, the page of a new charge is made first, whoever asked before, so that the same is refused.
+    """
+    known = own_of(order, standing, snapshot)
+    if known is not None:
+        return known, None
+    last, text = last_of(snapshot), text_of(order)
+    page = next_page(snapshot, books, last, entry_of(order), text)
+    if standing is None:
+        return None, page
+    return standing, next_page(snapshot, books, last, again_of(order, standing.charge), text)
 
 
 def _charges(

@@ -74,8 +74,10 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
     if after.shares is not books.shares:
         changed[ALLOWANCES] = after.shares.text()
     if after.everyone is not books.everyone:
+        changed[EVERYONE] = after.everyone.text()
+    if after.everyone is not books.everyone or after.own is not books.own:
         own = after.own.text()
-        changed |= {EVERYONE: after.everyone.text(), account_name(books.who): own}
+        changed[account_name(books.who)] = own
         changed |= changed_roll(snapshot.texts, books.who, own) if ROLL in snapshot.texts else {}
     return Page(seal(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
 
@@ -87,6 +89,6 @@ def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str
 
 def closing_of(number: int, entries: Sequence[tuple[Entry, str | None]]) -> tuple[Entry, str | None] | None:
     """Return the answer of a charge, or its failure if it has no answer; None while it is pending."""
-    ends = [(entry, body) for entry, body in entries if entry.refers == number]
+    ends = [(entry, body) for entry, body in entries if entry.refers == number and entry.kind in ("answer", "fail")]
     answers = [end for end in ends if end[0].kind == "answer"]
     return next(iter(answers or ends), None)

@@ -53,6 +53,8 @@ class DataSet:
     ledger: str
     source: DataSource
     terms: Mapping[str, object] = field(default_factory=dict)
+    share_questions: bool = False
+    """Whether analysts may know what others have asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Config:
 _SERVICE = ("url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies")
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
-_DATASET = ("schema", "ledger", "tables", "trusted", *_TERMS, *_ENGINES)
+_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", *_TERMS, *_ENGINES)
 
 
 def read_config(path: str | Path) -> Config:
@@ -144,6 +146,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         _place(facts.get("ledger"), f"{where}.ledger", folder),
         replace(_source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted")),
         {key: _term(key, facts[key], where) for key in _TERMS if key in facts},
+        _flag(facts.get("share_questions", False), f"{where}.share_questions"),
     )
 
 
@@ -206,6 +209,12 @@ def _url(value: object) -> str:
 def _table(value: object, where: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
         raise InvalidArgument(f"{where} must be a table of names and values")
+    return value
+
+
+def _flag(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{where} must be true or false")
     return value
 
 

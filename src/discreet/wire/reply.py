@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
 from ..arithmetic.canonical import canonical_json as line_of
+from ..arithmetic.canonical import digest
+from ..arithmetic.numeral import read_number
 from ..engines.base import failure
 from ..errors import (
     BudgetExceeded,
@@ -33,7 +36,8 @@ from ..errors import (
 )
 from ..ledger.entry import Entry, read_line, write_line
 from ..privacy.budget_words import budget_from_words, budget_to_words
-from ..privacy.measures import Measure
+from ..privacy.filters.room import Room
+from ..privacy.measures import GaussianDP, Measure
 
 if TYPE_CHECKING:
     from ..answer.answer import Answer, Interval
@@ -49,6 +53,8 @@ __all__ = [
     "plan_reply",
     "refusal_from_json",
     "refusal_to_json",
+    "room_from_json",
+    "room_to_json",
     "status_of",
 ]
 
@@ -194,8 +200,39 @@ def entry_to_json(entry: Entry) -> dict[str, object]:
 
 
 def entry_from_json(data: object) -> Entry:
-    """Read a line of the ledger and check its hash."""
+    """Read a line of the ledger and check its hash; one that is shown without its place in the chain has only its form.
+
+    >>> import discreet as dp
+    >>> from discreet.wire.reply import entry_from_json, entry_to_json
+    >>> shown = dp.Entry(7, "charge", "2026-05-01T09:30:00.000000Z", who="bob", hash="f" * 64)
+    >>> entry_from_json(entry_to_json(shown)) == shown
+    True
+    """
+    if isinstance(data, dict) and data.get("previous") == data.get("books") == "" and data.get("number") != 1:
+        form = {name: value for name, value in data.items() if name != "hash"}
+        read = read_line(line_of({**form, "hash": digest(line_of(form))}))
+        return replace(read, hash=str(data.get("hash")))
     return read_line(line_of(data))
+
+
+def room_to_json(room: Room) -> dict[str, object]:
+    """Write what fits into an (ε, δ) budget at once; amounts are exact.
+
+    >>> import discreet as dp
+    >>> from discreet.wire.reply import room_from_json, room_to_json
+    >>> room = dp.open_filter(dp.ApproxDP(1, 1e-6)).room()
+    >>> room_from_json(room_to_json(room)) == room
+    True
+    """
+    squared = None if room.mu is None else str(room.mu.squared)
+    return {"epsilon": str(room.epsilon), "mu_squared": squared, "delta": str(room.delta), "tail": str(room.tail)}
+
+
+def room_from_json(data: Mapping[str, object]) -> Room:
+    """Read what `room_to_json` wrote."""
+    epsilon, delta, tail = (read_number(data[name], name) for name in ("epsilon", "delta", "tail"))
+    squared = data["mu_squared"]
+    return Room(epsilon, None if squared is None else GaussianDP.of_square(read_number(squared, "mu²")), delta, tail)
 
 
 def plain_json(value: object) -> object:

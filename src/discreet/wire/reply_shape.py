@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from .record import Record, Slot
-from .request import ASK, BUDGET, PLAN, REHEARSAL, RELEASE
+from .request import ASK, BUDGET, PARTS, PLAN, REHEARSAL, RELEASE
 from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable, refer, text
 
 __all__ = ["SHAPES"]
 
+_AT = "#/components/schemas/"
 _TEXT = text()
 _SPENT = refer("Budget", BUDGET)
 _CELL = anything("A value of a table; a time in ISO form.", type=["string", "number", "boolean", "null"])
 _FACTS = anything("Facts as the library writes them.", type="object")
 _SECONDS = anything("Seconds.", type="number")
 
+_AMOUNT = [{"$ref": _AT + "Budget"}, {"type": "string"}]
 _REFUSED = Record(
     (
         Slot("kind", _TEXT),
         Slot("message", _TEXT),
-        Slot("asked", anything("What was asked: a budget, or words.", type=["object", "string"]), required=False),
-        Slot("left", anything("What is left: a budget, or words.", type=["object", "string"]), required=False),
+        Slot("asked", anything("What was asked: a budget, or words.", anyOf=_AMOUNT), required=False),
+        Slot("left", anything("What is left: a budget, or words.", anyOf=_AMOUNT), required=False),
     ),
     more=True,
 )
-REFUSAL = Record((Slot("error", _REFUSED.shape),), description="What was asked, why not, what would work.")
+REFUSAL = Record(
+    (Slot("error", refer("Reason", _REFUSED.shape)),), description="What was asked, why not, what would work."
+)
 _COLUMN = Record((Slot("name", _TEXT), Slot("noisy", FLAG), Slot("sort", nullable(_TEXT))))
 ANSWER = Record(
     (
-        Slot("columns", listing(_COLUMN.shape, "columns")),
+        Slot("columns", listing(refer("Column", _COLUMN.shape), "columns")),
         Slot("rows", listing(listing(_CELL, "values"), "rows")),
         Slot("level", _TEXT),
         Slot("intervals", listing(listing(nullable(listing(_CELL, "two ends")), "intervals"), "rows")),
@@ -37,7 +41,9 @@ ANSWER = Record(
     ),
     description="A table with its error bars, its receipt as one canonical text, and the exact parts of it.",
 )
-_ANSWERS = anything("Answers by the names of their questions.", type="object", additionalProperties=ANSWER.schema)
+_ANSWERS = anything(
+    "Answers by the names of their questions.", type="object", additionalProperties={"$ref": _AT + "Answer"}
+)
 ANSWERS = Record((Slot("answers", _ANSWERS),))
 EXPLANATION = Record(
     (
@@ -56,17 +62,22 @@ EXPLANATION = Record(
 PLANNED = Record((Slot("plan", _FACTS), Slot("text", _TEXT)))
 _STATE = Slot("state", choice("waiting", "running", "done", "refused", "failed", "cancelled"))
 _JOB = (Slot("id", _TEXT), Slot("dataset", _TEXT), Slot("verb", _TEXT), _STATE)
+_CAME = anything(
+    "The answer, the answers by name, or the refusal.",
+    anyOf=[{"$ref": _AT + name} for name in ("Answer", "Answers", "Refusal")],
+)
 JOB = Record(
     (
         *_JOB,
         Slot("status", anything("The HTTP status of the reply.", type="integer"), required=False),
-        Slot("reply", _FACTS, required=False),
+        Slot("reply", _CAME, required=False),
         Slot("seconds", _SECONDS, required=False),
         Slot("again_in", _SECONDS, required=False),
     ),
     description="How far a job is; when it is done, what came of it stands under reply.",
 )
-JOBS = Record((Slot("jobs", listing(Record((*_JOB, Slot("who", _TEXT))).shape, "jobs")),))
+_OPEN = Record((*_JOB, Slot("who", _TEXT), Slot("asked", _FACTS)))
+JOBS = Record((Slot("jobs", listing(refer("OpenJob", _OPEN.shape), "jobs")),))
 _PERSON = (
     Slot("name", _TEXT),
     Slot("role", choice("steward", "analyst")),
@@ -84,7 +95,8 @@ ENTRY = Record(
         Slot("hash", _TEXT),
     ),
     more=True,
-    description="One line of the ledger, whole: whoever reads it can check its hash.",
+    description="One line of the ledger. A steward's is whole: who reads it can check its hash. An analyst's, where "
+    "questions are not shared, has no `previous` and no `books`, which tell of others.",
 )
 _LINE = refer("Entry", ENTRY.shape)
 DATASET = Record(
@@ -97,18 +109,40 @@ DATASET = Record(
     ),
 )
 VALUES = Record((Slot("values", listing(anything("An exact value."), "values")),))
-LEFT = Record((Slot("left", _SPENT), Slot("left_for_all", _SPENT), Slot("budget", _SPENT), Slot("text", _TEXT)))
+_ASKED = anything("What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema)
+HISTORY = Record((Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS), Slot("asked", _ASKED)))
+_EXACT = refer("Number", NUMBER)
+ROOM = Record(
+    (
+        Slot("epsilon", _EXACT),
+        Slot("mu_squared", nullable(_EXACT)),
+        Slot("delta", _EXACT),
+        Slot("tail", _EXACT),
+    ),
+    description="The largest single question that fits an (ε, δ) budget: pure, or Gaussian; and the δ for keys.",
+)
+LEFT = Record(
+    (
+        Slot("left", _SPENT),
+        Slot("left_for_all", _SPENT),
+        Slot("budget", _SPENT),
+        Slot("text", _TEXT),
+        Slot("room", nullable(refer("Room", ROOM.shape))),
+    )
+)
 SPENT = Record((Slot("spent", _SPENT), Slot("spent_by_all", _SPENT), Slot("text", _TEXT)))
 
 
 SHAPES: dict[str, JsonSchema] = {
-    "Number": NUMBER.schema,
-    "Budget": BUDGET.schema,
+    **PARTS,
     "AskRequest": ASK.schema,
     "RehearsalRequest": REHEARSAL.schema,
     "ReleaseRequest": RELEASE.schema,
     "PlanRequest": PLAN.schema,
     "Refusal": REFUSAL.schema,
+    "Reason": _REFUSED.schema,
+    "Column": _COLUMN.schema,
+    "OpenJob": _OPEN.schema,
     "Answer": ANSWER.schema,
     "Answers": ANSWERS.schema,
     "Explanation": EXPLANATION.schema,
@@ -116,16 +150,17 @@ SHAPES: dict[str, JsonSchema] = {
     "Job": JOB.schema,
     "Jobs": JOBS.schema,
     "Person": PERSON.schema,
-    "People": Record((Slot("people", listing(PERSON.shape, "people")),)).schema,
+    "People": Record((Slot("people", listing(refer("Person", PERSON.shape), "people")),)).schema,
     "NewPerson": Record((*_PERSON, Slot("token", _TEXT))).schema,
     "Token": Record((Slot("name", _TEXT), Slot("token", _TEXT))).schema,
     "DataSets": Record((Slot("datasets", listing(_TEXT, "names")),)).schema,
     "DataSet": DATASET.schema,
     "Values": VALUES.schema,
     "Left": LEFT.schema,
+    "Room": ROOM.schema,
     "Spent": SPENT.schema,
     "Entry": ENTRY.schema,
-    "History": Record((Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS))).schema,
+    "History": HISTORY.schema,
     "Allowed": Record((Slot("entry", _LINE),)).schema,
     "Receipt": anything("A receipt, as `verify_receipt` reads it.", type="object").schema,
     "Verified": Record((Slot("verified", FLAG), Slot("text", _TEXT))).schema,

@@ -89,23 +89,26 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
 NUMBERS = mapping(refer("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
 
 
+def _budget_form(*words: str) -> JsonSchema:
+    parts = {word: {"$ref": f"#/components/schemas/{'Orders' if word == 'renyi' else 'Number'}"} for word in words}
+    return {"type": "object", "properties": parts, "required": list(words), "additionalProperties": False}
+
+
+_BUDGETS: dict[str, JsonSchema] = {
+    "PureBudget": _budget_form("epsilon"),
+    "ApproximateBudget": _budget_form("epsilon", "delta"),
+    "ConcentratedBudget": _budget_form("rho"),
+    "GaussianBudget": _budget_form("mu"),
+    "SquaredGaussianBudget": _budget_form("mu_squared"),
+    "RenyiBudget": _budget_form("renyi"),
+}
+
+
 def _budget_schema() -> JsonSchema:
-    number = {"$ref": "#/components/schemas/Number"}
-    orders = {"type": "object", "additionalProperties": number, "minProperties": 1}
-    words = (("epsilon",), ("epsilon", "delta"), ("rho",), ("mu",), ("mu_squared",), ("renyi",))
-    forms = [
-        {
-            "type": "object",
-            "properties": {word: orders if word == "renyi" else number for word in form},
-            "required": list(form),
-            "additionalProperties": False,
-        }
-        for form in words
-    ]
     return {
         "description": "What may be spent, in words; amounts are exact.",
         "examples": [{"epsilon": "1/2"}, {"epsilon": "1", "delta": "1e-6"}, {"rho": "1/8"}],
-        "oneOf": forms,
+        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in _BUDGETS],
     }
 
 
@@ -120,18 +123,15 @@ BUDGET: JsonShape[Measure] = JsonShape(_read_budget, _budget_schema())
 EXAMPLE = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
 _SQL = text(LONGEST_SQL, blank=False, examples=(EXAMPLE,))
 SQL = Slot("sql", _SQL)
-QUESTIONS = Slot("questions", mapping(_SQL, "names to SQL", most=MOST_NAMES, longest=LONGEST_NAME))
+_TEXTS = mapping(_SQL, "names to SQL", most=MOST_NAMES, longest=LONGEST_NAME)
+QUESTIONS = Slot("questions", refer("Questions", _TEXTS))
 SPEND = Slot("spend", refer("Budget", BUDGET), required=False, null=True)
+_ONE_OR_SEVERAL = either(refer("Number", NUMBER), refer("Numbers", NUMBERS))
+ERRORS = mapping(_ONE_OR_SEVERAL, "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
 ERROR: Slot[ExactErrors | None] = Slot(
-    "error",
-    either(
-        refer("Number", NUMBER),
-        mapping(either(refer("Number", NUMBER), NUMBERS), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME),
-    ),
-    required=False,
-    null=True,
+    "error", either(refer("Number", NUMBER), refer("Errors", ERRORS)), required=False, null=True
 )
-WEIGHTS = Slot("weights", NUMBERS, required=False, null=True)
+WEIGHTS = Slot("weights", refer("Numbers", NUMBERS), required=False, null=True)
 SIZE = Slot("size", whole(10**12), required=False, null=True)
 LEVEL = Slot("level", level(), required=False, default=0.95)
 NONNEGATIVE = Slot("nonnegative", FLAG, required=False, default=False)
@@ -162,6 +162,17 @@ PLAN = Record(
     ),
     example={"sql": EXAMPLE, "error": {"n": 20, "income": 500}, "queries": 100},
 )
+
+PARTS: dict[str, JsonSchema] = {
+    "Number": NUMBER.schema,
+    "Numbers": NUMBERS.schema,
+    "Errors": ERRORS.schema,
+    "Questions": _TEXTS.schema,
+    "Orders": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Number"}, "minProperties": 1},
+    "Budget": BUDGET.schema,
+    **_BUDGETS,
+}
+"""What requests are made of, by its name in the description."""
 
 
 def read_ask(body: object, *, rehearsal: bool = False) -> Ask:

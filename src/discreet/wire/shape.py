@@ -129,7 +129,7 @@ def choice(*options: str) -> JsonShape[str]:
             raise InvalidArgument(f"{name} must be one of {', '.join(options)}")
         return value
 
-    return JsonShape(read, {"enum": list(options)})
+    return JsonShape(read, {"type": "string", "enum": list(options)})
 
 
 def listing(of: JsonShape[T], what: str, *, least: int = 0) -> JsonShape[list[T]]:

@@ -31,7 +31,7 @@ def page(window):
     return window(bypass_csp=True)  # axe is put in from outside, which the pages' policy rightly forbids
 
 
-@pytest.mark.parametrize("path", ["sign-in", "learn", "telemetry"])
+@pytest.mark.parametrize("path", ["sign-in", "learn", "telemetry", "docs"])
 def test_open_rooms(town, page, axe, path):
     page.goto(f"{town.url}/{path}")
     look(page, axe, path)

@@ -127,7 +127,9 @@ def history(
     """
     with refusals(as_json=as_json), open_existing(where, name) as ledger:
         found = ledger.history(who, last)
-        echo(found, [entry_to_json(entry) for entry in found], as_json=as_json)
+        lines = [entry_to_json(entry) for entry in found]  # with the texts, which are no part of a line and its hash
+        told = [{**line, "asked": found.asked.get(entry.number)} for line, entry in zip(lines, found, strict=True)]
+        echo(found, told, as_json=as_json)
 
 
 @app.command()

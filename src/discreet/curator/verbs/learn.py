@@ -105,4 +105,5 @@ def _facts(said: Question, rows: Relation, model: Estimator, training: Training,
 
 def _order(asker: Learner, facts: BodyFacts, training: Training, why: str) -> Order:
     asked = facts.asked[""].fingerprint
-    return Order(asker.who, why, asked, key_name({"": asked}, facts.terms), training.event)
+    key, apart = key_name({"": asked}, facts.terms), not asker.stand.share_questions
+    return Order(asker.who, why, asked, key, training.event, text=facts.asked[""].text, apart=apart)

@@ -47,7 +47,8 @@ def mended(
     people = dict(owners)
     for who in {one.who for one in present}:
         people[who] = _again(terms, owners[who], start, [one for one in present if one.who == who])
-    return _again(terms, books.everyone, start, present), people, counted
+    everyone = [one for one in present if one.kind == "charge"]  # an `again` counts in its asker's account alone
+    return _again(terms, books.everyone, start, everyone), people, counted
 
 
 def _again(terms: Charter, account: Account, start: str, charges: Sequence[Entry]) -> Account:

@@ -36,6 +36,7 @@ class Walk:
     everyone: Account | None = None
     owners: dict[str, Account] = field(default_factory=dict)
     charges: dict[int, tuple[str, str]] = field(default_factory=dict)
+    prices: dict[int, str] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
     exact: bool = True
@@ -61,7 +62,7 @@ class Walk:
         self._ends(entry)
         books = self._opened(entry) if number == 1 else self._priced(entry)
         self.terms, self.shares, self.everyone = books.terms, books.shares, books.everyone
-        if entry.kind == "charge":
+        if entry.kind in ("charge", "again"):
             self._charged(entry, books)
         if entry.kind == "repair":
             self.everyone, self.owners, self.made = mended(books, self.owners, self.made, entry)
@@ -112,7 +113,7 @@ class Walk:
 
     def _bodied(self, entry: Entry, body: str | None) -> None:
         """Check an answer against its hash; note one that is not here, unless it stayed behind with an export."""
-        if entry.kind == "answer" and body is None:
+        if body is None and (entry.kind == "answer" or entry.body_hash is not None):
             self.bare.add(entry.number)
         elif entry.body_hash != (None if body is None else digest(body)):
             raise LedgerCorrupt(f"entry {entry.number} has another answer than the one that was stored")
@@ -180,9 +181,13 @@ class Walk:
         """Note a charge, or that it ended: at most one answer, after the charge, of the same person and key."""
         if entry.kind == "charge":
             self.charges[entry.number] = (entry.who, entry.key)
-        if (entry.refers is not None) != (entry.kind in ("answer", "fail")):
+            self.prices[entry.number] = _paid(entry)
+        if (entry.refers is not None) != (entry.kind in ("answer", "fail", "again")):
             raise LedgerCorrupt(f"entry {entry.number}, of kind {entry.kind!r}, refers to {entry.refers}")
         if entry.refers is None:
+            return
+        if entry.kind == "again":
+            self._asked_again(entry, entry.refers)
             return
         if self.charges.get(entry.refers) != (entry.who, entry.key):
             raise LedgerCorrupt(f"entry {entry.number} ends entry {entry.refers}, which is not its charge")
@@ -190,6 +195,17 @@ class Walk:
         if entry.refers in ended or (entry.kind == "fail" and entry.refers in self.answered):
             raise LedgerCorrupt(f"entry {entry.number} ends entry {entry.refers} once more")
         ended.add(entry.refers)
+
+    def _asked_again(self, entry: Entry, number: int) -> None:
+        """Check that somebody else was charged before for the very same."""
+        who, key = self.charges.get(number, (entry.who, ""))
+        if who == entry.who or key != entry.key or self.prices[number] != _paid(entry):
+            raise LedgerCorrupt(f"entry {entry.number} asks entry {number} again, which is not the same charge")
+
+
+def _paid(entry: Entry) -> str:
+    """Return the digest of what was charged: the event and the part."""
+    return digest(canonical_json([entry.event, entry.part]))
 
 
 def _leaves_answers(entry: Entry) -> bool:

@@ -51,7 +51,7 @@ def account_name(who: str) -> str:
 
 def step_of(entry: Entry) -> str:
     """Name the durable step that writes an entry; see `steps`."""
-    return "finish" if entry.kind == "answer" else entry.kind
+    return {"answer": "finish", "again": "charge"}.get(entry.kind, entry.kind)
 
 
 @dataclass(frozen=True, slots=True)

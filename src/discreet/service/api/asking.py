@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 
@@ -121,14 +122,15 @@ def cancel_job(state: State, call: ApiCall) -> Reply:
     return Reply(state.jobs.view(job)[1], 202, pad=True)
 
 
-def list_jobs(state: State, _call: ApiCall) -> Reply:
-    """List all open jobs of all people; for stewards. No SQL is shown."""
-    jobs = [
-        {"id": job.id, "who": job.person, "dataset": job.dataset, "verb": job.verb, "state": job.state}
-        for job in state.jobs.shelf.pending()
-        if _call.person.may(job.dataset)
-    ]
-    return Reply({"jobs": jobs})
+def list_jobs(state: State, call: ApiCall) -> Reply:
+    """List all open jobs of all people, with what they ask; for stewards."""
+    mine = [job for job in state.jobs.shelf.pending() if call.person.may(job.dataset)]
+    return Reply({"jobs": [_listed(job) for job in mine]})
+
+
+def _listed(job: Job) -> dict[str, object]:
+    known = {"id": job.id, "who": job.person, "dataset": job.dataset, "verb": job.verb, "state": job.state}
+    return {**known, "asked": json.loads(job.body)}
 
 
 def _mark(given: str) -> str:

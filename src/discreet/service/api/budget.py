@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import NotAllowed
 from ...privacy.budget_words import budget_to_words
-from ...wire.reply import entry_to_json
+from ...wire.reply import entry_to_json, room_to_json
 from ..state import State
 from ..stores.people import NAME
 from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 MOST_ENTRIES = 1000
-SHOWN = ("charge", "allow")
+SHOWN = ("charge", "again", "allow")
 
 
 def get_left(state: State, call: ApiCall) -> Reply:
@@ -37,6 +37,7 @@ def get_left(state: State, call: ApiCall) -> Reply:
             "left_for_all": budget_to_words(ledger.left()),
             "budget": budget_to_words(ledger.promise()),
             "text": str(ledger.left(call.person.name)),
+            "room": room_to_json(ledger.room(call.person.name)) if ledger.terms.filter.adds else None,
         }
     )
 
@@ -52,14 +53,19 @@ def get_spent(state: State, call: ApiCall) -> Reply:
 def list_history(state: State, call: ApiCall) -> Reply:
     """List the last entries of the ledger: one's own charges and allowances; a steward sees everything.
 
-    An answer's entry says when the store was done, to the microsecond: no analyst is shown that.
+    An answer's entry says when the store was done, to the microsecond: no analyst is shown that. `asked` has the texts
+    of what was asked, by the numbers of the entries.
     """
     state.datasets.check(call.person, call.dataset)
     steward = call.person.role == "steward"
     last = call.number("last", MOST_ENTRIES) or 100
-    found = state.datasets.ledger(call.dataset).history(None if steward else call.person.name, last)
+    if steward:
+        found = state.datasets.ledger(call.dataset).history(None, last)
+    else:
+        found = state.datasets.curator(call.dataset, call.person.name).history(last)
     entries = [entry_to_json(entry) for entry in found if steward or entry.kind in SHOWN]
-    return Reply({"entries": entries, "filter": found.filter.to_json()})
+    asked = {str(number): text for number, text in found.asked.items()}
+    return Reply({"entries": entries, "filter": found.filter.to_json(), "asked": asked})
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:

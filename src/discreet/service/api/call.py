@@ -84,6 +84,17 @@ class Way:
     status: tuple[int, ...] = (200,)
 
     @property
+    def tag(self) -> str:
+        """What the way is about: questions, jobs, books, datasets or people."""
+        first, _, rest = self.path.removeprefix("/").partition("/")
+        if first != "datasets":
+            return {"me": "people"}.get(first, first)
+        verb = rest.partition("/")[2].partition("/")[0]
+        if verb in ("explain", "plan", "rehearse", "sql", "release"):
+            return "questions"
+        return "datasets" if verb in ("", "values") else "books"
+
+    @property
     def name(self) -> str:
         """The name of the operation."""
         return (self.handler or self.waiter).__name__  # type: ignore[union-attr]

@@ -28,6 +28,7 @@ _ERRORS = {
 }
 
 
+_LINES: Json = {"type": "string", "description": "One entry of the ledger a line."}
 _FREE = (
     ("/health", "get_health", "Say that the worker lives.", "Health"),
     ("/openapi.json", "get_openapi", "This document.", "Document"),
@@ -40,7 +41,7 @@ def document(ways: Iterable[Way], root: str, config: Config) -> Json:
     for way in ways:
         paths.setdefault(root + way.path, {})[way.method.lower()] = _operation(way)
     for path, name, words, shape in _FREE:
-        said: Json = {"summary": words, "operationId": name, "security": []}
+        said: Json = {"summary": words, "operationId": name, "tags": ["service"], "security": []}
         paths[root + path] = {"get": said | {"responses": {"200": _content("Done.", shape)}}}
     return {
         "openapi": "3.1.0",
@@ -72,6 +73,7 @@ def _operation(way: Way) -> Json:
     described: Json = {
         "summary": way.words,
         "operationId": way.name,
+        "tags": [way.tag],
         "parameters": parameters,
         "responses": _responses(way),
     }
@@ -84,7 +86,7 @@ def _operation(way: Way) -> Json:
 def _responses(way: Way) -> Json:
     done: Json = {str(status): _content(*_outcome(way, status)) for status in way.status}
     if not way.gives and way.status == (200,):
-        done["200"] = {"description": "Lines of JSON.", "content": {"application/x-ndjson": {}}}
+        done["200"] = {"description": "Lines of JSON.", "content": {"application/x-ndjson": {"schema": _LINES}}}
     return {**done, **{str(status): _content(words, "Refusal") for status, words in _ERRORS.items()}}
 
 

@@ -20,7 +20,11 @@ def entry_words(entry: Entry) -> str:
     'of 2'
     >>> entry_words(dp.Entry(4, "allow", "", terms={"allowance": None}))
     'allowance withdrawn'
+    >>> entry_words(dp.Entry(5, "again", "", refers=2))
+    'the question of entry 2, free'
     """
+    if entry.kind == "again":
+        return f"the question of entry {entry.refers}, free"
     if entry.event is not None:
         return event_words(entry.event)
     if entry.kind == "allow" and entry.terms is not None:

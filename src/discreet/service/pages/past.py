@@ -12,7 +12,7 @@ from ..jobs.job import COLUMNS, Job, read_job
 from ..state import State
 from .answer_view import cost_of
 
-__all__ = ["Past", "past_of", "sql_of"]
+__all__ = ["Past", "asked_of", "past_of", "sql_of"]
 
 SHORT = 60
 _SELECT = "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 - the columns are a constant
@@ -54,6 +54,13 @@ def past_of(state: State, who: str, *, most: int, dataset: str | None = None) ->
 def sql_of(job: Job) -> str:
     """Return the question of a job."""
     return str(json.loads(job.body).get("sql", ""))
+
+
+def asked_of(job: Job) -> str:
+    """Return what a job asks, in words, for stewards: its SQL, or that of every question of a release."""
+    body = json.loads(job.body)
+    several = body.get("questions", {})
+    return str(body.get("sql", "")) or "\n".join(f"{name}: {sql}" for name, sql in several.items())
 
 
 def _past(state: State, job: Job) -> Past:

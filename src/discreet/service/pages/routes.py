@@ -14,6 +14,7 @@ from .answers import answer_routes
 from .crowd import crowd_routes
 from .forms.builder import builder_routes
 from .lessons.corner import learn_routes
+from .reference.page import reference_routes
 from .sign import sign_routes
 from .steward import steward_routes
 from .telemetry import telemetry_routes
@@ -32,6 +33,7 @@ def routes(state: State) -> list[BaseRoute]:
         *sign_routes(state),
         *learn_routes(state),
         *telemetry_routes(state),
+        *reference_routes(state),
         *workbench_routes(state),
         *builder_routes(state),
         *answer_routes(state),

@@ -23,6 +23,7 @@ from .charts.amount import Purse, left_bar, part_bar
 from .charts.spending import price_of, spending_chart, spent_over_time
 from .clause import word_refusal
 from .entry_words import entry_words
+from .past import asked_of
 from .visit import Visit, for_stewards, to
 from .words import value_words
 from .workbench import dataset_of
@@ -63,6 +64,7 @@ class LedgerLine:
     kind: str
     who: str
     what: str
+    asked: str
     price: str
 
 
@@ -103,8 +105,8 @@ def _room(visit: Visit, dataset: str) -> Response:
         chart=spending_chart(spent_over_time(ledger), float(purse.whole), symbol),
         symbol=symbol,
         standings=_standings(ledger, people),
-        lines=[_line(entry, ledger) for entry in reversed(ledger.history(last=LAST))],
-        running=[job for job in state.jobs.shelf.pending() if job.dataset == dataset],
+        lines=_lines(ledger),
+        running=[(job, asked_of(job)) for job in state.jobs.shelf.pending() if job.dataset == dataset],
         schemas=[(heading(one), facts(one)) for one in state.datasets.schemas(dataset)],
     )
 
@@ -116,7 +118,7 @@ def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:
 
 
 def _standings(ledger: Ledger, people: list[str]) -> list[Standing]:
-    asked = {entry.who for entry in ledger.history(last=1000) if entry.kind == "charge"}
+    asked = {entry.who for entry in ledger.history(last=1000) if entry.kind in ("charge", "again")}
     return [_standing(ledger, name) for name in sorted({*people, *asked})]
 
 
@@ -130,13 +132,17 @@ def _standing(ledger: Ledger, name: str) -> Standing:
     return Standing(name, purse, bar, limited)
 
 
-def _line(entry: Entry, ledger: Ledger) -> LedgerLine:
+def _lines(ledger: Ledger) -> list[LedgerLine]:
+    found = ledger.history(last=LAST)
+    return [_line(entry, ledger, found.asked.get(entry.number, "")) for entry in reversed(found)]
+
+
+def _line(entry: Entry, ledger: Ledger, asked: str) -> LedgerLine:
     price = price_of(entry, ledger.terms.filter)
     what = f"{entry_words(entry)}: {entry.why}" if entry.why else entry_words(entry)
     moment = entry.time[:16].replace("T", " ")
-    return LedgerLine(
-        entry.number, moment, entry.kind, entry.who, what, "" if price is None else value_words(float(price))
-    )
+    cost = "" if price is None else value_words(float(price))
+    return LedgerLine(entry.number, moment, entry.kind, entry.who, what, asked, cost)
 
 
 def _verify(visit: Visit) -> Response:

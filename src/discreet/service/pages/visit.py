@@ -30,15 +30,16 @@ __all__ = ["Handler", "Visit", "for_all", "for_analysts", "for_stewards", "local
 
 MOST_FIELDS = 100
 ROOMS = {
-    "analyst": (("Workbench", "/workbench"), ("History", "/history"), ("Learn", "/learn")),
+    "analyst": (("Workbench", "/workbench"), ("History", "/history"), ("Learn", "/learn"), ("API", "/docs")),
     "steward": (
         ("Steward’s room", "/steward"),
         ("People", "/people"),
         ("Workbench", "/workbench"),
         ("Learn", "/learn"),
+        ("API", "/docs"),
     ),
 }
-PUBLIC = (("Learn", "/learn"),)
+PUBLIC = (("Learn", "/learn"), ("API", "/docs"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class DataSets:
         if name not in mine:
             opened = self._opened[name]
             engine = _another(opened.shared.engine, opened.config.source)
-            mine[name] = self._employ(engine, opened.schemas, opened.ledger, self._grid)
+            mine[name] = self._employ(engine, opened.config, opened.schemas, opened.ledger, self._grid)
             self._local.hired = mine
         return mine[name]
 
@@ -108,14 +108,22 @@ class DataSets:
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
-        return _Opened(config, schemas, ledger, self._employ(open_engine(config.source), schemas, ledger))
+        return _Opened(config, schemas, ledger, self._employ(open_engine(config.source), config, schemas, ledger))
 
-    def _employ(self, engine: Any, schemas: tuple[Schema, ...], ledger: Ledger, grid: float = 0.0) -> Hired:  # noqa: ANN401
+    def _employ(
+        self,
+        engine: Any,  # noqa: ANN401
+        config: DataSet,
+        schemas: tuple[Schema, ...],
+        ledger: Ledger,
+        grid: float = 0.0,
+    ) -> Hired:
         """Put a curator before an engine; one that runs questions answers on the grid."""
         with self._lock:
             self._engines.append(engine)
         held = pace(engine, grid) if grid else engine
-        return Hired(Curator(held, schemas, ledger, signer=self._signer), engine)
+        share = config.share_questions
+        return Hired(Curator(held, schemas, ledger, signer=self._signer, share_questions=share), engine)
 
 
 def _another(engine: Any, source: DataSource) -> Any:  # noqa: ANN401

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..answer.suggest import BoundsPlan, SuggestedBounds, SuggestedCaps, plan_bounds, plan_caps, run_bounds
-from ..arithmetic.canonical import hash_json
-from ..arithmetic.rational import Number
-from ..data.schema import Schema
-from ..ledger import Entry
-from ..ledger.order import Order
-from ..ledger.stores.store import SECOND
-from ..mechanisms.reading.budget import read_budget
-from ..privacy.events import Batch
-from ..privacy.events.json import measure_to_json, to_json
-from ..privacy.measures import Measure
-from ..query.algebra.tree import Scan
-from .body import Body, read_body, write_body
-from .old import fits_price
-from .pay import Locks, pay
-from .stand import Stand
+from ...answer.suggest import BoundsPlan, SuggestedBounds, SuggestedCaps, plan_bounds, plan_caps, run_bounds
+from ...arithmetic.canonical import hash_json
+from ...arithmetic.rational import Number
+from ...data.schema import Schema
+from ...ledger import Entry
+from ...ledger.order import Order
+from ...ledger.stores.store import SECOND
+from ...mechanisms.reading.budget import read_budget
+from ...privacy.events import Batch
+from ...privacy.events.json import measure_to_json, to_json
+from ...privacy.measures import Measure
+from ...query.algebra.tree import Scan
+from ..body import Body, read_body, write_body
+from ..old import fits_price
+from ..pay import Locks, pay
+from ..stand import Stand
 
 __all__ = ["bounds_of", "caps_of"]
 
@@ -32,7 +32,8 @@ def bounds_of(
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
     said = plan.releases[0].need.at if tail is None else tail  # 1/100 without a size, as 0.1.0 wrote it
     asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(said)})
-    low, high = _found(stand, plan, asked, spend, who=who, why=why, locks=locks)
+    text = f"bounds of {name} in {schema.name}"
+    low, high = _found(stand, plan, asked, spend, text=text, who=who, why=why, locks=locks)
     return SuggestedBounds(low, high, plan.events)
 
 
@@ -40,12 +41,13 @@ def caps_of(stand: Stand, schema: Schema, spend: Measure, *, who: str, why: str,
     """Suggest a cap on a person's rows; the same request about the same version costs nothing."""
     plan = plan_caps(Scan(schema), spend=spend)
     asked = hash_json({"caps": schema.to_dict()})
-    _, high = _found(stand, plan, asked, spend, who=who, why=why, locks=locks)
+    text = f"caps on the rows of one person in {schema.name}"
+    _, high = _found(stand, plan, asked, spend, text=text, who=who, why=why, locks=locks)
     return SuggestedCaps(max(1, int(high)), plan.events)
 
 
 def _found(
-    stand: Stand, plan: BoundsPlan, asked: str, spend: Measure, *, who: str, why: str, locks: Locks
+    stand: Stand, plan: BoundsPlan, asked: str, spend: Measure, *, text: str, who: str, why: str, locks: Locks
 ) -> tuple[Fraction, Fraction]:
     key = SECOND + hash_json({"key": 2, "bounds": asked, "spend": measure_to_json(read_budget(spend))})
     event = Batch(plan.events)
@@ -58,6 +60,6 @@ def _found(
     def fits(charge: Entry, body: str) -> bool:
         return charge.event == to_json(event) or fits_price(read_body(body).price, spend, price)
 
-    order = Order(who, why, asked, key, event, fits=fits)
+    order = Order(who, why, asked, key, event, fits=fits, text=text, apart=not stand.share_questions)
     ends = read_body(pay(stand.ledger, order, run, locks)[1]).answers
     return Fraction(str(ends["low"])), Fraction(str(ends["high"]))

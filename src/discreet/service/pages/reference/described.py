@@ -1,0 +1,180 @@
+"""The OpenAPI document laid out for reading: groups of operations, and the parts that they are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Described", "Field", "Group", "Operation", "Part", "lay_out", "words_of"]
+
+_AT = "#/components/schemas/"
+TITLES = {
+    "datasets": "Data sets",
+    "questions": "Questions",
+    "jobs": "Jobs",
+    "books": "Books: what is left, what was spent, receipts",
+    "people": "People",
+    "service": "The service itself",
+}
+"""The groups in the order of a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A parameter, or a field of a part; `refers` are the names of the parts that may stand there."""
+
+    name: str
+    words: str
+    refers: tuple[str, ...]
+    required: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One way in: what it does, what it takes, what it gives by status."""
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    open: bool
+    parameters: tuple[Field, ...]
+    takes: str
+    gives: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Operations about one thing."""
+
+    name: str
+    title: str
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A named shape: its fields if it is an object, else what may stand there; and an example."""
+
+    name: str
+    note: str
+    words: str
+    refers: tuple[str, ...]
+    fields: tuple[Field, ...]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The whole description."""
+
+    title: str
+    version: str
+    note: str
+    groups: tuple[Group, ...]
+    parts: tuple[Part, ...]
+
+
+def lay_out(document: Mapping[str, Any]) -> Described:
+    """Lay out a document for a page."""
+    found: dict[str, list[Operation]] = {tag: [] for tag in TITLES}
+    for path, ways in document["paths"].items():
+        for method, way in ways.items():
+            found.setdefault(way["tags"][0], []).append(_operation(method, path, way))
+    groups = (Group(tag, TITLES.get(tag, tag), tuple(ways)) for tag, ways in found.items() if ways)
+    parts = (_part(name, schema) for name, schema in sorted(document["components"]["schemas"].items()))
+    info = document["info"]
+    return Described(info["title"], info["version"], info["description"], tuple(groups), tuple(parts))
+
+
+def words_of(schema: Mapping[str, Any]) -> str:
+    """Say in a few words what may stand at a place.
+
+    >>> from discreet.service.pages.reference.described import words_of
+    >>> words_of({"type": "array", "items": {"anyOf": [{"$ref": "#/components/schemas/Number"}, {"type": "null"}]}})
+    'list of (Number or null)'
+    >>> words_of({"type": "string", "enum": ["done", "failed"]}), words_of({"type": "integer", "minimum": 1})
+    ('"done" or "failed"', 'integer, from 1')
+    """
+    if "$ref" in schema:
+        return str(schema["$ref"]).removeprefix(_AT)
+    options = schema.get("anyOf", schema.get("oneOf"))
+    if options is not None:
+        return " or ".join(dict.fromkeys(words_of(one) for one in options))
+    if "enum" in schema:
+        return " or ".join(json.dumps(one) for one in schema["enum"])
+    kinds = schema.get("type", "anything")
+    if kinds == "array":
+        inner = words_of(schema.get("items", {}))
+        return f"list of ({inner})" if " or " in inner else f"list of {inner}"
+    if kinds == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        return f"object of {words_of(schema['additionalProperties'])} by name"
+    limits = [f"{word} {schema[key]}" for key, word in _LIMITS.items() if key in schema]
+    return ", ".join([kinds if isinstance(kinds, str) else " or ".join(kinds), *limits])
+
+
+_LIMITS = {
+    "minimum": "from",
+    "exclusiveMinimum": "above",
+    "maximum": "to",
+    "exclusiveMaximum": "below",
+    "maxLength": "at most this many characters:",
+}
+
+
+def _refers(schema: object) -> Iterator[str]:
+    """List the names of all parts inside a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(schema.get("$ref"), str):
+            yield str(schema["$ref"]).removeprefix(_AT)
+        for key, inner in schema.items():
+            if key not in ("properties", "examples", "required"):
+                yield from _refers(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _refers(inner)
+
+
+def _names(schema: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_refers(schema)))
+
+
+def _operation(method: str, path: str, way: Mapping[str, Any]) -> Operation:
+    body = way.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    return Operation(
+        name=way["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=way["summary"],
+        open=way.get("security") == [],
+        parameters=tuple(_parameter(one) for one in way.get("parameters", ())),
+        takes="" if body is None else words_of(body),
+        gives=tuple(_given(status, reply) for status, reply in way["responses"].items()),
+    )
+
+
+def _parameter(said: Mapping[str, Any]) -> Field:
+    where = {"path": "in the path", "query": "after ?", "header": "a header"}[said["in"]]
+    return Field(said["name"], words_of(said["schema"]), _names(said["schema"]), bool(said["required"]), where)
+
+
+def _given(status: str, reply: Mapping[str, Any]) -> Field:
+    kind, content = next(iter(reply["content"].items()))
+    schema = content.get("schema", {})
+    words = words_of(schema) if kind == "application/json" else kind
+    return Field(status, words, _names(schema), required=status.startswith("2"), note=reply["description"])
+
+
+def _part(name: str, schema: Mapping[str, Any]) -> Part:
+    needed = schema.get("required", ())
+    fields = tuple(
+        Field(field, words_of(said), _names(said), field in needed, str(said.get("description", "")))
+        for field, said in schema.get("properties", {}).items()
+    )
+    examples = schema.get("examples", ())
+    example = "\n".join(json.dumps(one, ensure_ascii=False, indent=2) for one in examples)
+    words = "" if fields else words_of(schema)
+    return Part(name, str(schema.get("description", "")), words, _names(schema) if words else (), fields, example)

@@ -1,0 +1,24 @@
+"""/docs: the API for people to read, from the same table as its routes; open to all, as the document itself is."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...api.openapi import document
+from ...api.routes import ROOT, WAYS
+from ...state import State
+from ..visit import Visit, for_all
+from .described import lay_out
+
+__all__ = ["reference_routes"]
+
+
+def reference_routes(state: State) -> list[Route]:
+    """Return the route of the page; it is laid out once, when the service starts."""
+    described = lay_out(document(WAYS, ROOT, state.config))
+
+    def show(visit: Visit) -> Response:
+        return visit.show("reference.html", here="API", described=described, url=state.config.url)
+
+    return [Route("/docs", for_all(state, show), methods=["GET"])]

@@ -1,0 +1,50 @@
+"""A service that is stopped, silent or started again under its client: one charge, or a word about what it may be."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+
+import discreet as dp
+from service.house import COUNT, build, free_port, start
+
+
+@pytest.fixture
+def house(tmp_path):
+    return build(tmp_path, port=free_port(), service='grid = "0.05"\nlease = "1"')
+
+
+def test_a_restart_under_a_question_is_not_noticed(house):
+    first = start(house)
+    with dp.connect(house.url, token=house.tokens["ana"], patience=60) as ana:
+        assert ana.left() == dp.PureDP(100)
+        assert first.stop(signal.SIGKILL) != 0
+        later = []
+        starter = threading.Timer(0.5, lambda: later.append(start(house)))
+        starter.start()
+        try:
+            assert ana.sql(COUNT, spend=dp.PureDP(1)).receipt.who == "ana" and ana.spent() == dp.PureDP(1)
+        finally:
+            starter.join()
+            later[0].stop()
+
+
+def test_a_silent_service_ends_at_the_deadline_and_the_same_is_charged_once(house):
+    server = start(house)
+    try:
+        with dp.connect(house.url, token=house.tokens["ana"], patience=1, deadline=2) as ana:
+            server.process.send_signal(signal.SIGSTOP)
+            with pytest.raises(dp.Unreachable, match="does not answer; nothing was asked that costs"):
+                ana.left()
+            with pytest.raises(dp.Unreachable, match="does not answer; ε = 0.5 may have been spent") as lost:
+                ana.sql(COUNT, spend=dp.PureDP("1/2"))
+            assert lost.value.spent == dp.PureDP("1/2")
+            server.process.send_signal(signal.SIGCONT)
+        with dp.connect(house.url, token=house.tokens["ana"]) as ana:
+            again = ana.sql(COUNT, spend=dp.PureDP("1/2"), key=lost.value.key)
+            assert again == ana.sql(COUNT, spend=dp.PureDP("1/2")) and ana.spent() == dp.PureDP("1/2")
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+        server.stop()

@@ -1,0 +1,86 @@
+"""Between people, over HTTP: what an analyst is sent does not tell that a colleague asked before; a steward sees all."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+
+import pytest
+
+import discreet as dp
+from discreet.service.config import read_config
+from discreet.service.stores.datasets import DataSets
+from service.house import COUNT, GROUPED, ONE, build
+
+ASK = {"sql": GROUPED, "spend": ONE, "why": "a secret plan"}
+
+
+DIFFER = ("number", "charge", "time", "asked", "hash", "stored_as")
+
+
+def blurred(reply):
+    """Leave out of a reply what differs between any two answers: released numbers, entry, times and hashes."""
+    receipt = json.loads(reply["receipt"])
+    facts = {name: "…" if name in DIFFER else fact for name, fact in receipt.items()}
+    caption = re.sub(r"entry \d+", "entry …", reply["caption"])
+    return {**reply, "rows": 0, "intervals": 0, "exact": 0, "caption": caption, "receipt": facts}
+
+
+def test_a_question_asked_before_is_answered_like_a_new_one(as_who, ask):
+    def spent():
+        found = as_who("bob", "GET", "/datasets/people/spent").json()
+        return [Fraction(found[name]["epsilon"]) for name in ("spent", "spent_by_all")]
+
+    def explained():
+        found = as_who("bob", "POST", "/datasets/people/explain", {"sql": GROUPED, "spend": ONE}).json()
+        return {**found, "left": 0, "after": 0, "text": 0}  # what is left for all has moved
+
+    before = explained()
+    first = ask("ana", "/datasets/people/sql", ASK).reply
+    assert explained() == before
+    mine, ours = spent()
+    again = ask("bob", "/datasets/people/sql", {**ASK, "why": "b"}).reply
+    assert spent() == [mine + 1, ours]
+    fresh = GROUPED.replace("GROUP BY", "WHERE age > 7 GROUP BY")
+    new = ask("bob", "/datasets/people/sql", {**ASK, "sql": fresh, "why": "b"}).reply
+    assert spent() == [mine + 2, ours + 1]
+    assert again["rows"] == first["rows"] and blurred(again) == blurred(new)
+    assert "ana" not in again["receipt"] and "secret" not in again["receipt"]
+    number = json.loads(again["receipt"])["number"]
+    assert as_who("bob", "GET", f"/datasets/people/receipt/{number}").status_code == 200
+    assert as_who("ana", "GET", f"/datasets/people/receipt/{number}").status_code == 403
+
+
+def test_an_analyst_s_history_is_of_their_own_and_a_steward_s_has_the_texts(as_who, ask):
+    for who in ("ana", "bob"):
+        ask(who, "/datasets/people/sql", {**ASK, "sql": COUNT, "why": f"of {who}"})
+    mine = as_who("bob", "GET", "/datasets/people/history").json()
+    assert {(entry["kind"], entry["who"]) for entry in mine["entries"]} == {("charge", "bob")}
+    assert all(entry["refers"] is None and entry["previous"] == "" for entry in mine["entries"])
+    assert "ana" not in json.dumps(mine) and set(mine["asked"].values()) >= {"SELECT COUNT(*) AS n\nFROM people"}
+    whole = as_who("stella", "GET", "/datasets/people/history?last=1000").json()
+    kinds = {entry["kind"] for entry in whole["entries"] if str(entry["number"]) in whole["asked"]}
+    assert kinds == {"charge", "again"} and {entry["who"] for entry in whole["entries"]} >= {"ana", "bob"}
+
+
+def test_a_steward_may_share_questions_of_a_data_set(tmp_path):
+    datasets = DataSets(read_config(build(tmp_path / "a", dataset="share_questions = true").config))
+    told = [datasets.curator("people", who).sql(GROUPED, spend=dp.PureDP(1)).receipt.who for who in ("ana", "bob")]
+    assert told == ["ana", "ana"] and not datasets.curator("other", "bob").stand.share_questions
+    datasets.close()
+    with pytest.raises(dp.InvalidArgument, match=r"datasets\.people\.share_questions must be true or false"):
+        build(tmp_path / "b", dataset='share_questions = "yes"')
+
+
+def test_the_steward_s_room_shows_what_was_asked(house, client, ask):
+    ask(
+        "ana",
+        "/datasets/people/sql",
+        {**ASK, "sql": "SELECT COUNT(*) AS n FROM people WHERE age > 61 AND region = 'N'"},
+    )
+    token = house.tokens["stella"]
+    signed = client.request("POST", "/sign-in", data={"token": token}, headers={"Origin": house.url})
+    cookie = signed.headers["Set-Cookie"].partition(";")[0]
+    page = client.request("GET", "/steward/people", headers={"Cookie": cookie})
+    assert page.status_code == 200 and "age &gt; 61" in page.text and "region = &#39;N&#39;" in page.text
