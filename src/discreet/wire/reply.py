@@ -28,6 +28,7 @@ from ..errors import (
     LedgerCorrupt,
     NotAllowed,
     SchemaMismatch,
+    TooSlow,
     UnboundedSensitivity,
     UnsupportedQuery,
 )
@@ -58,6 +59,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (NotAllowed, 403),
     (LedgerConflict, 503),
     (Cancelled, 409),
+    (TooSlow, 409),
     (EngineFailure, 502),
     (LedgerCorrupt, 500),
     (ClaimRefuted, 422),
@@ -74,6 +76,7 @@ _KINDS: dict[str, type[DiscreetError]] = {
         LedgerCorrupt,
         NotAllowed,
         SchemaMismatch,
+        TooSlow,
         UnboundedSensitivity,
         UnsupportedQuery,
     )
@@ -101,7 +104,7 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     """
     if refusal is None:
         return {"error": {"kind": "EngineFailure", "message": BROKEN}}
-    if isinstance(refusal, EngineFailure):  # one constant message, whatever raised it
+    if isinstance(refusal, EngineFailure) and not isinstance(refusal, TooSlow):  # one constant message of any store
         refusal = Cancelled() if isinstance(refusal, Cancelled) else failure()
     kinds = (cls.__name__ for cls in type(refusal).__mro__ if cls.__name__ in _KINDS or cls is BudgetExceeded)
     kind = next(kinds, "InvalidArgument")

@@ -21,6 +21,7 @@ from psycopg import errors as e
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
+from .postgres_line import connect
 from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
 
 __all__ = ["LedgerInPostgres", "turn_of"]
@@ -57,6 +58,8 @@ INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
 ON CONFLICT (ledger, name) DO UPDATE SET text = excluded.text
 """
 _CHUNK = 1000
+_SPARE = 5.0
+"""Seconds beyond the wait for a turn after which a server that says nothing is given up."""
 
 T = TypeVar("T")
 _OPEN: weakref.WeakSet[LedgerInPostgres] = weakref.WeakSet()
@@ -198,7 +201,7 @@ class LedgerInPostgres:
 
     def _connection(self) -> psycopg.Connection:
         if self._held is None or self._held.closed:
-            connection = psycopg.connect(self._dsn, autocommit=True)
+            connection = connect(self._dsn, self._timeout + _SPARE)
             # First of all: whoever may create a function or an operator in a schema of the path could otherwise decide
             # what a ledger reads. Every table is named with its schema.
             connection.execute("SET search_path = pg_catalog, pg_temp")
