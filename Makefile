@@ -94,6 +94,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python $(PIP) --group test
 	tests/service/browser/setup_chromium.sh
+	tests/service/setup_nginx.sh
 	touch $@
 
 $(BENCH)/.ready: pyproject.toml constraints.txt

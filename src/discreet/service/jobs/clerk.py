@@ -19,10 +19,14 @@ from multiprocessing.connection import Connection
 from typing import Any, ClassVar
 
 from ...curator import Curator
+from ...data.columns.column import Integer
 from ...data.schema import Schema
+from ...data.unit import Rows
 from ...engines.base import failure
+from ...engines.memory.engine import Memory
 from ...errors import DiscreetError, TooSlow
 from ...ledger import Ledger, open_ledger
+from ...privacy.measures import PureDP
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..http.log import place_of
@@ -67,6 +71,7 @@ def main(handle: int) -> None:
     """Run the office: hire and dismiss clerks until the worker hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     clerks: set[int] = set()
+    _warm_up()
     with socket.socket(fileno=handle) as line:
         while True:
             word, handles, _, _ = socket.recv_fds(line, 64, 1)
@@ -85,6 +90,13 @@ def main(handle: int) -> None:
                 line.send(b"gone")
     for clerk in list(clerks):
         _dismiss(clerk, clerks)
+
+
+def _warm_up() -> None:
+    """Explain something small, so that whatever is imported on the way is there for every clerk."""
+    table = Schema("t", Rows(), {"x": Integer(0, 9)})
+    curator = Curator(Memory({"t": []}), [table], open_ledger(":memory:", PureDP(1)))
+    curator.explain("SELECT COUNT(*) AS n, AVG(x) AS m, MEDIAN(x) AS q FROM t", PureDP(1))
 
 
 def _dismiss(clerk: int, clerks: set[int]) -> None:

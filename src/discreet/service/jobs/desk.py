@@ -24,7 +24,7 @@ from ..config import Config
 from ..http.limits import TooMany
 from ..http.log import Log
 from .line import WorkLine
-from .office import Clerk, Office
+from .office import Clerk, the_office
 from .sheet import Broken
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ __all__ = ["Desk", "WentWrong"]
 T = TypeVar("T")
 WAITING = 4
 """How often the seconds of one piece of work it may wait for its turn."""
+OPENING = 30
+"""Seconds more, in which the office may open."""
 THREADS = 64
 
 
@@ -63,7 +65,7 @@ class Desk:
     def __init__(self, config: Config, datasets: DataSets, log: Log) -> None:
         self._bounds, self._datasets, self._log = config.bounds, datasets, log
         self._line: WorkLine[_Sheet] = WorkLine(max(1, config.bounds.free_processes // 2))
-        self._office = Office()
+        self._office = the_office()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._limiter: anyio.CapacityLimiter | None = None
@@ -81,7 +83,7 @@ class Desk:
         sheet = _Sheet(dataset, person, work, words)
         self._line.put(person, sheet)
         try:
-            found: T = sheet.future.result(WAITING * self._bounds.free_seconds)
+            found: T = sheet.future.result(OPENING + WAITING * self._bounds.free_seconds)
         except NotInTime:
             sheet.future.cancel()
             raise self._late() from None
@@ -98,9 +100,8 @@ class Desk:
         return all(thread.is_alive() for thread in self._threads)
 
     def close(self) -> None:
-        """Send everybody home."""
+        """Send the clerks home, each when it is done."""
         self._line.close()
-        self._office.close()
 
     def _begin(self) -> None:
         with self._lock:
@@ -118,6 +119,8 @@ class Desk:
                     clerk = self._serve(clerk, sheet)
             finally:
                 self._line.done(person)
+        if clerk is not None:
+            self._office.dismiss(clerk)
 
     def _serve(self, clerk: Clerk | None, sheet: _Sheet) -> Clerk | None:
         """Have a sheet worked on; return the clerk, unless it had to be dismissed."""

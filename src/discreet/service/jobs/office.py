@@ -1,4 +1,4 @@
-"""The office that clerks come from: started when the first one is needed, and again if it is gone."""
+"""The office that clerks come from: one for a process, started when the first is needed, and again if it is gone."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-__all__ = ["Clerk", "Office"]
+__all__ = ["Clerk", "Office", "the_office"]
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,7 +28,7 @@ class Clerk:
 
 
 class Office:
-    """One process that hires and dismisses for all threads of a worker."""
+    """One process that hires and dismisses for all threads of a worker; it ends when the worker does."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -50,11 +51,6 @@ class Office:
         clerk.line.close()
         with suppress(OSError):
             self._say(str(clerk.number).encode())
-
-    def close(self) -> None:
-        """End the office and all clerks."""
-        with self._lock:
-            self._shut()
 
     def _say(self, word: bytes, *handles: int) -> bytes:
         with self._lock:
@@ -99,3 +95,9 @@ class Office:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
             self._process = None
+
+
+@cache
+def the_office() -> Office:
+    """Return the office of this process."""
+    return Office()
