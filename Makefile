@@ -108,6 +108,7 @@ $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python $(PIP) --group test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(VENV)/generator --group generate
 	tests/service/browser/setup_chromium.sh
+	tests/service/setup_nginx.sh
 	touch $@
 
 $(DOCS)/.ready: pyproject.toml constraints.txt

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         as DiscreetError,
         EngineFailure as EngineFailure, InvalidArgument as InvalidArgument, LedgerConflict as LedgerConflict,
         LedgerCorrupt as LedgerCorrupt, NoRandomness as NoRandomness, NotAllowed as NotAllowed, SchemaMismatch
-        as SchemaMismatch, UnboundedSensitivity as UnboundedSensitivity, Unreachable as Unreachable, UnsupportedQuery
-        as UnsupportedQuery
+        as SchemaMismatch, TooSlow as TooSlow, UnboundedSensitivity as UnboundedSensitivity, Unreachable as Unreachable,
+        UnsupportedQuery as UnsupportedQuery
     )
     from .privacy import (
         ApproxDP as ApproxDP, Curve as Curve, GaussianDP as GaussianDP, Measure as Measure, PureDP as PureDP,
@@ -105,7 +105,7 @@ _ROOMS = {
 _HOMES = {
     "errors": """
         BudgetExceeded Cancelled ClaimRefuted DiscreetError EngineFailure InvalidArgument LedgerConflict LedgerCorrupt
-        NoRandomness NotAllowed SchemaMismatch UnboundedSensitivity Unreachable UnsupportedQuery
+        NoRandomness NotAllowed SchemaMismatch TooSlow UnboundedSensitivity Unreachable UnsupportedQuery
     """,
     "privacy": """
         ApproxDP Curve GaussianDP Measure PureDP RenyiDP ZCDP advise amplify compose dp_sgd group_privacy implies

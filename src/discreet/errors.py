@@ -9,7 +9,8 @@
     ├── LedgerConflict                        somebody else wrote first; nothing was spent, ask again
     ├── LedgerCorrupt                         the ledger's chain does not verify; nothing is answered
     ├── EngineFailure                         the store failed; the message never depends on data
-    │   └── Cancelled                         … because somebody stopped the query, or it took too long
+    │   ├── Cancelled                         … because somebody stopped the query
+    │   └── TooSlow                           … because it needed more time or memory than the service gives
     ├── Unreachable                           the line to a service broke; something may have been spent
     ├── NotAllowed                            this person may not do that
     ├── NoRandomness                          the source of secure bits failed; nothing was drawn
@@ -32,6 +33,7 @@ __all__ = [
     "NoRandomness",
     "NotAllowed",
     "SchemaMismatch",
+    "TooSlow",
     "UnboundedSensitivity",
     "Unreachable",
     "UnsupportedQuery",
@@ -102,6 +104,20 @@ class Cancelled(EngineFailure):
     """
 
     def __init__(self, message: str = "the query was cancelled before it was answered") -> None:
+        super().__init__(message)
+
+
+class TooSlow(EngineFailure):
+    """The question needed more time or memory than the service gives to one; what was charged stays charged.
+
+    >>> from discreet.errors import TooSlow
+    >>> TooSlow()
+    TooSlow('the query took longer than is allowed and was stopped; what was charged stays charged')
+    """
+
+    def __init__(
+        self, message: str = "the query took longer than is allowed and was stopped; what was charged stays charged"
+    ) -> None:
         super().__init__(message)
 
 

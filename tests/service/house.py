@@ -137,6 +137,7 @@ def start(
     *,
     workers: int = 1,
     environment: dict[str, str] | None = None,
+    port: int | None = None,
     script: str = "from discreet.cli.app import app; app()",
 ) -> Server:
     """Start a server and wait until it answers."""
@@ -149,6 +150,7 @@ def start(
         str(house.config),
         "--workers",
         str(workers),
+        *([] if port is None else ["--port", str(port)]),
     ]
     with (house.folder / "server.txt").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | (environment or {}))
@@ -159,7 +161,8 @@ def start(
                 if client.get("/health").status_code == 200:
                     return Server(house, process)
         except httpx.TransportError:
-            time.sleep(0.1)
+            pass
+        time.sleep(0.1)
         if process.poll() is not None:
             break
     raise AssertionError((house.folder / "server.txt").read_text())

@@ -15,34 +15,13 @@ from discreet.service.app import build_app
 from discreet.service.config import DataSource, read_config
 from discreet.service.http.limits import TooMany
 from discreet.service.jobs import jobs as jobs_room
-from discreet.service.jobs.jobs import _patiently
+from discreet.service.jobs.answering import patiently as _patiently
 from discreet.service.jobs.shelf import Shelf
 from discreet.service.state import open_state
 from discreet.service.stores.datasets import open_engine
 from service.house import COUNT, ONE, build
 from service.inside import inside
-
-BODY = json.dumps({"sql": COUNT, "spend": {"epsilon": "1/10"}, "level": "0.95", "nonnegative": False, "why": ""})
-
-
-def edited(house, **limits):
-    """Change limits in the configuration of a house."""
-    text = house.config.read_text()
-    for name, value in limits.items():
-        text = text.replace("[limits]\n", f"[limits]\n{name} = {value}\n")
-        text = "\n".join(
-            line for line in text.splitlines() if line == f"{name} = {value}" or not line.startswith(f"{name} =")
-        )
-    house.config.write_text(text)
-    return read_config(house.config)
-
-
-def ended(state, job, patience=30):
-    end = time.monotonic() + patience
-    while (found := state.jobs.shelf.get(job.id)).open:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return found
+from service.states import BODY, edited, ended
 
 
 @pytest.fixture
@@ -112,10 +91,10 @@ class TestJobs:
     def test_what_breaks_says_nothing(self, state, tmp_path):
         state.jobs.start()
         job = ended(state, state.jobs.put("ana", "people", "nonsense", '{"Ada": 36}'))
-        assert (job.state, job.status) == ("failed", 500)
+        assert (job.state, job.status) == ("refused", 500)  # nothing was charged: it may be sent again
         assert "Ada" not in job.reply
         log = (tmp_path / "audit.log").read_text()
-        assert "error KeyError at jobs.py" in log and "nonsense" in log and "Ada" not in log
+        assert "error KeyError at answering.py" in log and "nonsense" in log and "Ada" not in log
 
     def test_old_jobs_are_forgotten(self, state):
         job = state.jobs.put("ana", "people", "sql", BODY)
@@ -141,7 +120,7 @@ class TestJobs:
         slow.jobs.cancel("ana", first.id)
         assert ended(slow, first).state == "cancelled"
         late = slow.jobs.put("ana", "slow", "sql", BODY.replace("0.95", "0.9"))
-        assert ended(slow, late).state == "cancelled"
+        assert (ended(slow, late).state, json.loads(ended(slow, late).reply)["error"]["kind"]) == ("failed", "TooSlow")
         kinds = [entry.kind for entry in slow.datasets.ledger("slow").history()]
         assert kinds == ["open", "charge", "fail", "charge", "fail"]
 

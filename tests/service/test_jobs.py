@@ -100,7 +100,8 @@ class TestLongQueries:
     def test_a_query_that_takes_too_long_is_stopped(self, slow):
         with slow.house.client("stella") as client:
             place = post(client, ask(20), "late").headers["Location"].removeprefix("/api/v1")
-            assert follow(client, place)["state"] == "cancelled"
+            seen = follow(client, place)
+            assert (seen["state"], seen["reply"]["error"]["kind"]) == ("failed", "TooSlow")
 
     def test_others_are_answered_meanwhile(self, slow):
         with slow.house.client("stella") as client:

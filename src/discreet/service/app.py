@@ -26,6 +26,7 @@ from .http.door import NoEntry
 from .http.guard import guard_app
 from .http.limits import TooMany
 from .http.log import place_of
+from .jobs.desk import WentWrong
 from .pages.routes import routes as page_routes
 from .state import State, open_state
 
@@ -86,7 +87,8 @@ async def _too_many(_request: Request, refusal: Exception) -> Response:
 
 async def _http(_request: Request, refusal: Exception) -> Response:
     status = refusal.status_code if isinstance(refusal, HTTPException) else 400
-    words = {404: "there is nothing here", 405: "this path is not used with this method", 413: "the body is too large"}
+    words = {404: "there is nothing here", 405: "this path is not used with this method"}
+    words |= {408: "the body did not come in time; send it at once", 413: "the body is too large"}
     message = words.get(status, "the request is not understood")
     body = {"error": {"kind": "InvalidArgument", "message": f"{message}; see /api/v1/openapi.json"}}
     return send(Reply(body, status, dict(getattr(refusal, "headers", None) or {})))
@@ -94,7 +96,8 @@ async def _http(_request: Request, refusal: Exception) -> Response:
 
 def _broken(state: State) -> Handler:
     async def broken(request: Request, problem: Exception) -> Response:
-        _note(state, request, 500, f"error {place_of(problem)}")
+        place = problem.place if isinstance(problem, WentWrong) else place_of(problem)
+        _note(state, request, 500, f"error {place}")
         return send(Reply(refusal_to_json(None), 500))
 
     return broken

@@ -32,6 +32,9 @@ class RequestBounds:
     cells: int = 100_000
     jobs_per_person: int = 16
     threads: int = 4
+    free_seconds: int = 10
+    free_processes: int = 2
+    free_megabytes: int = 1024
 
 
 @dataclass(frozen=True, slots=True)

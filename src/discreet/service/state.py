@@ -13,6 +13,7 @@ from .http.limits import Limits
 from .http.log import Log
 from .http.metrics import Metrics
 from .http.session import Sessions
+from .jobs.desk import Desk
 from .jobs.grid import Grid
 from .jobs.jobs import Jobs
 from .stores.datasets import DataSets
@@ -36,12 +37,14 @@ class State:
     log: Log
     grid: Grid
     jobs: Jobs
+    desk: Desk
     receipts: Receipts
     metrics: Metrics
 
     def close(self) -> None:
         """Finish or release the running jobs, then close what is open."""
         self.jobs.stop(self.config.drain_seconds)
+        self.desk.close()
         self.datasets.close()
         self.store.close()
 
@@ -61,6 +64,7 @@ def open_state(config: Config) -> State:
         log=log,
         grid=grid,
         jobs=Jobs(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),
+        desk=Desk(config, datasets, log),
         receipts=receipts,
         metrics=Metrics(),
     )

@@ -31,6 +31,7 @@ from ..errors import (
     LedgerCorrupt,
     NotAllowed,
     SchemaMismatch,
+    TooSlow,
     UnboundedSensitivity,
     UnsupportedQuery,
 )
@@ -64,6 +65,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (NotAllowed, 403),
     (LedgerConflict, 503),
     (Cancelled, 409),
+    (TooSlow, 409),
     (EngineFailure, 502),
     (LedgerCorrupt, 500),
     (ClaimRefuted, 422),
@@ -80,6 +82,7 @@ _KINDS: dict[str, type[DiscreetError]] = {
         LedgerCorrupt,
         NotAllowed,
         SchemaMismatch,
+        TooSlow,
         UnboundedSensitivity,
         UnsupportedQuery,
     )
@@ -107,7 +110,7 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     """
     if refusal is None:
         return {"error": {"kind": "EngineFailure", "message": BROKEN}}
-    if isinstance(refusal, EngineFailure):  # one constant message, whatever raised it
+    if isinstance(refusal, EngineFailure) and not isinstance(refusal, TooSlow):  # one constant message of any store
         refusal = Cancelled() if isinstance(refusal, Cancelled) else failure()
     kinds = (cls.__name__ for cls in type(refusal).__mro__ if cls.__name__ in _KINDS or cls is BudgetExceeded)
     kind = next(kinds, "InvalidArgument")

@@ -73,6 +73,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
     """Check the configuration and open everything once, so that what is missing is said here; then serve."""
     import uvicorn
 
+    from ...service.http.prompt import PromptProtocol
     from ...service.state import open_state  # needs starlette, which comes with discreet[service]
 
     config = read_config(path)
@@ -86,6 +87,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
         host=host or place.hostname or "127.0.0.1",
         port=port or place.port or (443 if config.secure else 80),
         workers=workers,
+        http=PromptProtocol,
         **_manners(config),  # type: ignore[arg-type]
     )
 

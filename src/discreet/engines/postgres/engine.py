@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     import psycopg
 
 __all__ = ["Postgres"]
+
+_CANCEL_SECONDS = 3.0
 
 
 class Postgres:
@@ -121,8 +125,19 @@ class Postgres:
 
     def interrupt(self) -> None:
         """Cancel the query that is running, from another thread."""
-        if self._connection is not None:
-            self._connection.cancel_safe()
+        connection, psycopg = self._connection, load("psycopg", "postgres")
+        if connection is not None:
+            try:
+                connection.cancel_safe(timeout=_CANCEL_SECONDS)
+            except psycopg.Error:  # it does not even hear that
+                self.hang_up()
+
+    def hang_up(self) -> None:
+        """Cut the line, from another thread: for a server that is silent and cannot be told to stop."""
+        connection = self._connection
+        if connection is not None and not connection.closed:
+            with socket.socket(fileno=os.dup(connection.fileno())) as line, suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close the connection."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 
 from starlette.concurrency import run_in_threadpool
@@ -11,6 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from ...errors import InvalidArgument
 from ...wire.request import read_ask, read_plan, read_release
 from ...wire.text import write_json
+from ..http.door import MARK
+from ..jobs.clock import steady
 from ..jobs.job import Job
 from ..state import State
 from . import verbs
@@ -27,31 +28,30 @@ __all__ = [
     "rehearse_question",
 ]
 
-MARK = "Idempotency-Key"
 LONGEST_MARK = 200
-Reader = Callable[[State, ApiCall], Mapping[str, object]]
-"""Checks a charged request and gives it as it is kept."""
+Reader = Callable[[State, ApiCall, bool], Mapping[str, object]]
+"""Checks a charged request, unless it is known from before, and gives it as it is kept."""
 
 
 def explain_question(state: State, call: ApiCall) -> Reply:
     """Show what a question would do, cost and miss; nothing is touched or spent."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json())
-    return Reply(verbs.explain(state.datasets.curator(call.dataset, call.person.name), ask))
+    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.explain, ask))
 
 
 def plan_question(state: State, call: ApiCall) -> Reply:
     """Plan one question or several, or find the third of spend, error and queries."""
     state.datasets.check(call.person, call.dataset)
     planned = read_plan(call.json())
-    return Reply(verbs.plan(state.datasets.curator(call.dataset, call.person.name), planned))
+    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.plan, planned))
 
 
 def rehearse_question(state: State, call: ApiCall) -> Reply:
     """Answer from made-up rows; free."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json(), rehearsal=True)
-    return Reply(verbs.rehearse(state.datasets.curator(call.dataset, call.person.name), ask))
+    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.rehearse, ask, state.config.bounds.cells))
 
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:
@@ -64,33 +64,33 @@ async def ask_release(state: State, call: ApiCall) -> Reply:
     return await _charge(state, call, "release", _checked_release)
 
 
-def _checked_ask(state: State, call: ApiCall) -> Mapping[str, object]:
+def _checked_ask(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
     ask = read_ask(call.json())
-    curator = state.datasets.curator(call.dataset, call.person.name)
-    verbs.check_ask(curator, ask, state.config.bounds.cells)
+    if not known:
+        state.desk.ask(call.person.name, call.dataset, verbs.check_ask, ask, state.config.bounds.cells)
     return ask.to_json()
 
 
-def _checked_release(state: State, call: ApiCall) -> Mapping[str, object]:
+def _checked_release(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
     release = read_release(call.json())
-    curator = state.datasets.curator(call.dataset, call.person.name)
-    verbs.check_release(curator, release, state.config.bounds.cells)
+    if not known:
+        state.desk.ask(call.person.name, call.dataset, verbs.check_release, release, state.config.bounds.cells)
     return release.to_json()
 
 
 def put_job(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
     """Check a charged request by public facts alone, then put it up; blocks."""
     state.datasets.check(call.person, call.dataset)
-    body = write_json(read(state, call))
-    return state.jobs.put(call.person.name, call.dataset, verb, body, _mark(call.mark))
+    mark = _mark(call.mark)
+    known = bool(mark) and state.jobs.shelf.marked(call.person.name, mark) is not None
+    body = write_json(read(state, call, known))
+    return state.jobs.put(call.person.name, call.dataset, verb, body, mark)
 
 
-async def _charge(
-    state: State, call: ApiCall, verb: str, read: Callable[[State, ApiCall], Mapping[str, object]]
-) -> Reply:
+async def _charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
     """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
-    job = await run_in_threadpool(put_job, state, call, verb, read)
-    now = time.time()
+    job = await state.desk.run(put_job, state, call, verb, read)
+    now = steady()
     if state.grid.shows(job.started, job.finished, now):  # sent again long after: there is nothing to wait for
         return job_reply(state, job, now)
     moment = min(state.grid.tick(job.started, now), now + state.grid.seconds)

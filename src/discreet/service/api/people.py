@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from ...answer.stored import scalar_to_json
 from ...data.schema import Schema
 from ...errors import InvalidArgument, NotAllowed
 from ...privacy.budget_words import budget_to_words
+from ..http.health import health_of
 from ..state import State
 from ..stores.people import EVERYTHING, Member
 from .bodies import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
@@ -26,9 +25,9 @@ __all__ = [
 ]
 
 
-def get_health(_state: State) -> Reply:
-    """Say that the worker lives."""
-    return Reply({"status": "ok", "version": version("discreet")})
+def get_health(state: State) -> Reply:
+    """Say whether the worker is well."""
+    return Reply(*health_of(state))
 
 
 def get_me(_state: State, call: ApiCall) -> Reply:

@@ -26,8 +26,9 @@ def plan(curator: Curator, planned: PlanRequest) -> dict[str, object]:
     return plan_reply(curator.plan(planned.questions, queries=planned.queries, **planned.terms.words()))
 
 
-def rehearse(curator: Curator, ask: Ask) -> dict[str, object]:
-    """Answer from made-up rows."""
+def rehearse(curator: Curator, ask: Ask, cells: int) -> dict[str, object]:
+    """Answer from made-up rows, within the limits of a real answer."""
+    check_ask(curator, ask, cells)
     return answer_reply(curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows), ask.terms.level)
 
 

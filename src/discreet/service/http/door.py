@@ -1,7 +1,8 @@
 """The door: from a request to a person, or no entry.
 
 A program shows its token in `Authorization: Bearer`; a page its session's cookie, and for a change the session's second
-secret. Whatever is wrong with a token or a session, the word is the same; an address that fails too often must wait.
+secret. Whatever is wrong with a token or a session, the word is the same; who fails too often is told to wait,
+who shows a token that opens never is.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from ...errors import NotAllowed
 from ..state import State
 from ..stores.people import Member
 from .csrf import check_csrf
+from .limits import TooMany
 from .session import Session, read_cookie
 
 __all__ = ["Admission", "NoEntry", "address_of", "enter", "require_steward", "session_of"]
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LONGEST_TOKEN = 200
+MARK = "Idempotency-Key"
 
 
 class NoEntry(NotAllowed):
@@ -40,14 +43,23 @@ def enter(state: State, request: HTTPConnection) -> Admission:
     Refuses no token, a wrong, expired or revoked one, a forged session, a change without the session's second secret,
     and more requests than the limits allow.
     """
-    address = address_of(request)
-    state.limits.knock(address)
     found = _by_token(state, request) if "Authorization" in request.headers else _by_cookie(state, request)
     if found is None:
-        state.limits.failure(address)
+        state.limits.failure(address_of(request))
         raise NoEntry("no entry: show a valid token in the header 'Authorization: Bearer dsc_…', or sign in")
-    state.limits.request(found.person.name)
+    _count(state, request, found.person.name)
     return found
+
+
+def _count(state: State, request: HTTPConnection, person: str) -> None:
+    """Count a request; one that was sent before is let in when others have to wait."""
+    try:
+        state.limits.request(person)
+    except TooMany:
+        mark = request.headers.get(MARK, "")
+        if not mark or len(mark) > LONGEST_TOKEN or state.jobs.shelf.marked(person, mark) is None:
+            raise
+        state.limits.again(person)
 
 
 def session_of(state: State, request: HTTPConnection) -> Session | None:

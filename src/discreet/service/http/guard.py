@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
+import anyio
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -12,7 +14,10 @@ from ...wire.text import write_json
 from ..config import Config
 from .metrics import Metrics
 
-__all__ = ["guard_app"]
+__all__ = ["BODY_SECONDS", "guard_app"]
+
+BODY_SECONDS = 15.0
+"""Seconds within which a request must have been sent; what comes slower is closed."""
 
 Headers = list[tuple[bytes, bytes]]
 _POLICY = (
@@ -57,7 +62,7 @@ def guard_app(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
             await _refuse(sending, *refusal)
             return
         try:
-            await app(scope, _count_bytes(receive, most), sending)
+            await app(scope, _count_bytes(receive, most, time.monotonic() + BODY_SECONDS), sending)
         except Exception:  # noqa: BLE001 it was answered and noted; the server must not print it, it may hold data
             if not started:  # pragma: no cover the application answers whatever breaks
                 await _refuse(sending, 500, BROKEN)
@@ -90,15 +95,22 @@ def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
     return None
 
 
-def _count_bytes(receive: Receive, most: int) -> Receive:
-    seen = 0
+def _count_bytes(receive: Receive, most: int, end: float) -> Receive:
+    """Read no more than so many bytes, and wait for them no longer than until a moment; then the line is closed."""
+    seen, whole = 0, False
 
     async def counting() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, whole
+        if whole:  # what is waited for now is that somebody hangs up
+            return await receive()
+        with anyio.move_on_after(max(0.0, end - time.monotonic())) as scope:
+            message = await receive()
+        if scope.cancelled_caught:
+            raise HTTPException(408, headers={"Connection": "close"})
         seen += len(message.get("body", b""))
+        whole = not message.get("more_body", False)
         if seen > most:
-            raise HTTPException(413)
+            raise HTTPException(413, headers={"Connection": "close"})
         return message
 
     return counting

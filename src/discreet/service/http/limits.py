@@ -42,14 +42,14 @@ class Buckets:
         self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, key: str, *, take: bool = True) -> float:
+    def wait(self, key: str) -> float:
         """Take one from a bucket and give 0, or give the seconds until there is one; nothing is taken then."""
         now = self._clock()
         with self._lock:
             level, then = self._held.get(key, (self._most, now))
             level = min(self._most, level + (now - then) * self._most / 60)
             fits = level >= 1
-            self._held[key] = (level - 1 if fits and take else level, now)
+            self._held[key] = (level - 1 if fits else level, now)
             self._held.move_to_end(key)
             while len(self._held) > MOST_KEYS:
                 self._held.popitem(last=False)
@@ -57,24 +57,34 @@ class Buckets:
 
 
 class Limits:
-    """The limits of one worker: requests of a person, failures to sign in from an address."""
+    """The limits of one worker: requests of a person, failures to sign in and visits of strangers from an address."""
 
     def __init__(self, bounds: RequestBounds) -> None:
         self.bounds = bounds
         self._asked = Buckets(bounds.requests_per_minute)
+        self._again = Buckets(bounds.requests_per_minute)
         self._failed = Buckets(bounds.failures_per_minute)
+        self._strangers = Buckets(bounds.requests_per_minute)
 
     def request(self, person: str) -> None:
         """Count a request of a person, or refuse it."""
         _refuse(self._asked.wait(person))
 
-    def knock(self, address: str) -> None:
-        """Refuse an address that failed to sign in too often."""
-        _refuse(self._failed.wait(address, take=False))
+    def again(self, person: str) -> None:
+        """Count a request that was sent before, which has a measure of its own, or refuse it."""
+        _refuse(self._again.wait(person))
 
     def failure(self, address: str) -> None:
-        """Count a failure to sign in."""
-        self._failed.wait(address)
+        """Count a failure to sign in; refuse to say more than that to an address that fails too often.
+
+        Whoever shows a token that opens is never asked where it comes from: strangers behind the same address lock
+        nobody out. Guessing 256 bits needs no lock.
+        """
+        _refuse(self._failed.wait(address))
+
+    def stranger(self, address: str) -> None:
+        """Count a visit of somebody who is not signed in, or refuse it."""
+        _refuse(self._strangers.wait(address))
 
 
 def _refuse(seconds: float) -> None:

@@ -1,6 +1,7 @@
 """The audit log: who did what to which data set and what came of it, one JSON line each.
 
-Never a value, a number of rows, a literal of SQL or a token: a question appears as its fingerprint only.
+Never a value, a number of rows, a literal of SQL or a token: a question appears as its fingerprint only. A log that
+cannot be written stops nothing: its lines go to the standard error, and /health says so until it can be written again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from ...wire.text import write_json
@@ -22,23 +24,35 @@ class Log:
     def __init__(self, path: str = "") -> None:
         self._path = path
         self._lock = threading.Lock()
+        self._well = True
+
+    @property
+    def well(self) -> bool:
+        """Whether the last line could be written where it belongs."""
+        return self._well
 
     def write(self, verb: str, *, who: str = "", dataset: str = "", question: str = "", status: int = 0) -> None:
-        """Write one line."""
+        """Write one line; never raises, since whoever writes has something better to do than to fail here."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         fields = {"time": time, "who": who, "verb": verb, "dataset": dataset, "question": question, "status": status}
         line = write_json({name: value for name, value in fields.items() if value != ""}) + "\n"
         with self._lock:
-            if self._path:
-                self._append(line.encode())
-            else:
-                sys.stderr.write(line)
-                sys.stderr.flush()
+            try:
+                self._append(line)
+                self._well = True
+            except (OSError, ValueError):  # ValueError: the standard error is closed
+                self._well = False
+                with suppress(OSError, ValueError):
+                    sys.stderr.write(line)
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, line: str) -> None:
+        if not self._path:
+            sys.stderr.write(line)
+            sys.stderr.flush()
+            return
         handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(handle, line)
+            os.write(handle, line.encode())
         finally:
             os.close(handle)
 

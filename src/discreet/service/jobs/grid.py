@@ -8,10 +8,11 @@ the first, at most log₂(T/g) + 1 outcomes within T seconds. The ticks depend o
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import anyio
+
+from .clock import steady
 
 __all__ = ["Grid"]
 
@@ -39,5 +40,5 @@ class Grid:
         return finished is not None and self.tick(started, finished) <= now
 
     async def until(self, moment: float) -> None:
-        """Wait for a moment on the wall clock."""
-        await anyio.sleep(max(0.0, moment - time.time()))
+        """Wait for a moment of the worker's clock."""
+        await anyio.sleep(max(0.0, moment - steady()))

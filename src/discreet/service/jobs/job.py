@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-__all__ = ["COLUMNS", "OPEN", "Job", "State", "read_job"]
+from .clock import steady
+
+__all__ = ["COLUMNS", "OPEN", "Job", "State", "new_job", "read_job"]
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
-"""`refused` spent nothing and may be tried again; `failed` was charged: the store broke after the charge."""
+"""`refused` spent nothing and may be tried again; `failed` was charged: the store broke or was too slow then."""
 
 OPEN = ("waiting", "running")
 COLUMNS = (
@@ -49,6 +52,15 @@ class Job:
         if shown and self.reply is not None:
             return seen | {"status": self.status, "reply": json.loads(self.reply)}
         return seen | {"seconds": round(max(0.0, now - self.started), 3), "again_in": round(next_tick - now, 3)}
+
+
+def new_job(person: str, dataset: str, verb: str, body: str, *, mark: str, owner: str) -> Job:
+    """Make a job of a request that has just come in; without a mark its id is one."""
+    name, now = secrets.token_urlsafe(16), steady()
+    return Job(
+        id=name, person=person, mark=mark or name, dataset=dataset, verb=verb, body=body, state="waiting", cancel=0,
+        owner=owner, lease=0.0, created=now, started=now, finished=None, status=None, reply=None,
+    )  # fmt: skip
 
 
 def read_job(row: tuple[object, ...]) -> Job:

@@ -2,53 +2,43 @@
 
 put ─► waiting ─► running ─► done | refused | failed | cancelled
                      └── worker gone: lease runs out ─► another worker runs it again, under the same charge
+
+No thread here ends before the worker does, whatever store, disk or log are up to: what cannot be written down now is
+kept, and written down when it can be.
 """
 
 from __future__ import annotations
 
-import json
-import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
-from ...engines.base import failure
-from ...errors import Cancelled, DiscreetError, EngineFailure, LedgerConflict
-from ...wire.reply import refusal_to_json, status_of
+from ...errors import LedgerConflict
 from ...wire.text import write_json
-from ..api.verbs import CHARGED
 from ..config import Config
 from ..http.limits import TooMany
 from ..http.log import Log, place_of
-from ..stores.datasets import DataSets, Hired
+from ..stores.datasets import DataSets
 from ..stores.receipts import Receipts, fingerprints
-from ..stores.store import PATIENCE, ServiceStore
+from ..stores.store import ServiceStore
+from .answering import CANCELLED, Answering, Outcome
+from .clock import steady
 from .grid import Grid
-from .job import Job
+from .job import Job, new_job
+from .line import WorkLine
+from .pulse import Pulse
 from .shelf import Shelf
 
-__all__ = ["Jobs", "Outcome"]
+__all__ = ["Jobs", "fair_share"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a job."""
+class _Held:
+    """A job in hand here, with what came of it if that could not be written down yet."""
 
-    state: str
-    status: int
-    reply: Mapping[str, object]
-
-
-_CANCELLED = Outcome("cancelled", status_of(Cancelled()), refusal_to_json(Cancelled()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    hired: Hired
-    since: float
+    job: Job
+    outcome: Outcome | None = None
 
 
 class Jobs:
@@ -59,13 +49,15 @@ class Jobs:
     ) -> None:
         self.owner = secrets.token_hex(8)
         self.shelf = Shelf(store, self.owner, config.lease)
-        self._datasets, self._grid, self._log, self._receipts, self._config = datasets, grid, log, receipts, config
-        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._running: dict[str, _Run] = {}
-        self._mine: set[str] = set()
-        self._cancelled: set[str] = set()
-        self._lock = threading.Lock()
+        self.pulse = Pulse(pause=min(1.0, config.lease / 3))
+        self._grid, self._log, self._config = grid, log, config
         self._stopping = threading.Event()
+        self._answering = Answering(datasets, receipts, log, stopping=self._stopping)
+        self._line: WorkLine[_Held] = WorkLine(fair_share(config.bounds.threads))
+        self._mine: set[str] = set()
+        self._later: list[_Held] = []
+        self._first: dict[str, float] = {}
+        self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -75,31 +67,21 @@ class Jobs:
             self._threads.append(threading.Thread(target=work, daemon=True))
             self._threads[-1].start()
 
+    def well(self) -> dict[str, bool]:
+        """Tell whether all threads go on, and whether the store could be read and written a moment ago."""
+        alive = all(thread.is_alive() for thread in self._threads)
+        return {"threads": alive and self.pulse.turning, "store": self.pulse.reaching}
+
     def put(self, person: str, dataset: str, verb: str, body: str, mark: str = "") -> Job:
         """Put up a request; the same mark of the same person is the same job.
 
-        Refuses a person with too many open jobs, and a mark that was used for something else.
+        Refuses a person with too many open jobs, unless this is one of them or was answered before; and a mark that was
+        used for something else.
         """
-        if self.shelf.count(person) >= self._config.bounds.jobs_per_person:
+        known = bool(mark) and self.shelf.marked(person, mark) is not None
+        if not known and self.shelf.count(person) >= self._config.bounds.jobs_per_person:
             raise TooMany(self._config.grid)
-        job_id, now = secrets.token_urlsafe(16), time.time()
-        fresh = Job(
-            job_id,
-            person,
-            mark or job_id,
-            dataset,
-            verb,
-            body,
-            "waiting",
-            0,
-            self.owner,
-            0.0,
-            now,
-            now,
-            None,
-            None,
-            None,
-        )
+        fresh = new_job(person, dataset, verb, body, mark=mark, owner=self.owner)
         job, new = self.shelf.put(fresh)
         taken = job if new else self._take_again(job)
         if taken is not None:
@@ -114,11 +96,23 @@ class Jobs:
 
         A refusal spent nothing, and the budget may have changed; but first its own tick must have shown it.
         """
-        now = time.time()
-        return (job.open and job.lease < now) or (job.state == "refused" and self._shows(job, now))
+        now = self._moment(job)
+        return (job.open and job.lease < now) or (
+            job.state == "refused" and self._grid.shows(job.started, job.finished, now)
+        )
 
-    def _shows(self, job: Job, now: float) -> bool:
-        return self._grid.shows(job.started, job.finished, now)
+    def _moment(self, job: Job) -> float:
+        """Return what time it is for a job: by this worker's clock, unless that is behind the one that started it.
+
+        Then it is the job's start and the time since the job was first seen here: its ticks come late, never early.
+        """
+        now = steady()
+        if job.started <= now:
+            return now
+        with self._lock:
+            if len(self._first) > 10_000:
+                self._first.clear()
+            return job.started + now - self._first.setdefault(job.id, now)
 
     def find(self, person: str, job_id: str) -> Job:
         """Find a job of a person."""
@@ -126,7 +120,7 @@ class Jobs:
 
     def view(self, job: Job, now: float | None = None) -> tuple[bool, dict[str, object]]:
         """Return what may be seen of a job by now, and whether that is its outcome."""
-        moment = time.time() if now is None else now
+        moment = self._moment(job) if now is None else now
         shown = self._grid.shows(job.started, job.finished, moment)
         tick = self._grid.tick(job.started, max(moment, job.started) + 1e-6)
         return shown, job.to_json(shown=shown, next_tick=tick, now=moment)
@@ -135,14 +129,13 @@ class Jobs:
         """Stop a job of a person; what was charged stays charged."""
         job = self.shelf.find(job_id, person)
         self.shelf.cancel(job)
-        self._interrupt(job.id)
+        self._answering.stop(job.id, "cancelled")
         return self.shelf.find(job_id, person)
 
     def stop(self, seconds: float) -> None:
         """Let running jobs finish for some seconds, then give up the leases of the rest."""
         self._stopping.set()
-        for _ in self._threads:
-            self._queue.put(None)
+        self._line.close()
         end = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
@@ -153,23 +146,40 @@ class Jobs:
             if job.id in self._mine:
                 return
             self._mine.add(job.id)
-        self._queue.put(job)
+        self._line.put(job.person, _Held(job))
 
     def _work(self) -> None:
-        while (job := self._queue.get()) is not None and not self._stopping.is_set():
+        while (found := self._line.take()) is not None:
+            person, held = found
             try:
-                self._run(job)
-            except LedgerConflict:
-                pass  # the service's store is away: the lease runs out, and the job is taken up again
-            except Exception as broken:  # noqa: BLE001 whatever it is, this thread goes on to the next job
-                self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
+                self._handle(held)
             finally:
-                with self._lock:
-                    self._mine.discard(job.id)
-                    self._cancelled.discard(job.id)
+                self._line.done(person)
 
-    def _run(self, job: Job) -> None:
-        outcome = self._answer(job) if self.shelf.begin(job) else _CANCELLED
+    def _handle(self, held: _Held) -> None:
+        """Run a job and write down what came of it; while the store is away both are put off."""
+        job, outcome = held.job, held.outcome
+        try:
+            outcome = outcome or self._outcome(job)
+            if outcome is not None:
+                self._write_down(job, outcome)
+        except LedgerConflict:
+            with self._lock:
+                self._later.append(_Held(job, outcome))
+            return
+        except Exception as broken:  # noqa: BLE001 whatever it is, this thread goes on to the next job
+            self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
+        with self._lock:
+            self._mine.discard(job.id)
+
+    def _outcome(self, job: Job) -> Outcome | None:
+        """Run a job; None if it is no longer ours to run."""
+        if self.shelf.begin(job):
+            return self._answering.answer(job)
+        found = self.shelf.get(job.id)
+        return CANCELLED if found is not None and found.open and found.owner == self.owner else None
+
+    def _write_down(self, job: Job, outcome: Outcome) -> None:
         self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply))
         self._log.write(
             f"{job.verb} {outcome.state}",
@@ -179,82 +189,47 @@ class Jobs:
             status=outcome.status,
         )
 
-    def _answer(self, job: Job) -> Outcome:
-        try:
-            hired = self._datasets.hire(job.dataset)
-        except DiscreetError:  # the store went away before this thread had opened it; nothing was charged
-            return Outcome("failed", status_of(failure()), refusal_to_json(failure()))
-        with self._lock:
-            self._running[job.id] = _Run(hired, time.monotonic())
-        try:
-            verb = CHARGED[job.verb]
-            body = json.loads(job.body)
-            reply = _patiently(lambda: verb(hired.curator.named(job.person), body), self._stopping)
-            self._receipts.keep(job.dataset, reply)
-            return Outcome("done", 200, reply)
-        except EngineFailure as failed:
-            return self._fail(job, failed)
-        except DiscreetError as refusal:
-            return Outcome("refused", status_of(refusal), refusal_to_json(refusal))
-        except Exception as broken:  # noqa: BLE001 whatever it says may tell about data
-            self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
-            return Outcome("failed", 500, refusal_to_json(None))
-        finally:
-            with self._lock:  # from here on nobody may interrupt: the engine goes on to the next job
-                del self._running[job.id]
-
-    def _fail(self, job: Job, failed: EngineFailure) -> Outcome:
-        with self._lock:
-            cancelled = job.id in self._cancelled
-        if cancelled:
-            return _CANCELLED
-        return Outcome("failed", status_of(failed), refusal_to_json(failed))
-
-    def _interrupt(self, job_id: str) -> None:
-        with self._lock:
-            run = self._running.get(job_id)
-            if run is not None:
-                self._cancelled.add(job_id)
-                run.hired.interrupt()
-
     def _keep(self) -> None:
         """Renew, stop what is cancelled or too long, take over what was lost; until the worker ends."""
-        pause, rounds = min(1.0, self._config.lease / 3), 0
+        rounds = 0
         while True:
-            if self._stopping.wait(pause):
+            if self._stopping.wait(self.pulse.pause):
                 time.sleep(0.05)
-                if not self._running:
+                if not self._answering.busy:
                     return
-            with suppress(LedgerConflict):  # the store is away; leases are long enough to live through a restart
+            self.pulse.turn()
+            try:
                 self._round(forget=rounds % 3600 == 0)
+                self.pulse.reached()
+            except LedgerConflict:
+                pass  # the store is away, which the pulse shows; leases are long enough to live through a restart
+            except Exception as broken:  # noqa: BLE001 whatever it is, the keeper keeps on
+                self._log.write(f"error {place_of(broken)}", status=500)
             rounds += 1
 
     def _round(self, *, forget: bool) -> None:
-        for job_id in self.shelf.renew() if self._mine else ():
-            self._interrupt(job_id)
+        self._answering.stop_late(self._config.bounds.query_seconds)
         with self._lock:
-            limit = time.monotonic() - self._config.bounds.query_seconds
-            late = [job_id for job_id, run in self._running.items() if run.since < limit]
-        for job_id in late:
-            self._interrupt(job_id)
-        if not self._stopping.is_set():
-            for job in self.shelf.lost():
-                taken = self.shelf.take(job)
-                if taken is not None:
-                    self._enqueue(taken)
+            mine, later = list(self._mine), self._later
+            self._later = []
+        for held in later:
+            self._line.put(held.job.person, held)
+        for job_id in self.shelf.renew(mine):
+            self._answering.stop(job_id, "cancelled")
+        self.shelf.probe()
+        for job in () if self._stopping.is_set() else self.shelf.lost():
+            taken = self.shelf.take(job)
+            if taken is not None:
+                self._enqueue(taken)
         if forget:
             self.shelf.forget()
 
 
-def _patiently(
-    run: Callable[[], Mapping[str, object]], stopping: threading.Event, patience: float = PATIENCE
-) -> Mapping[str, object]:
-    """Run again while the ledger cannot be reached, for some seconds: it says that nothing was lost by asking again."""
-    end = time.monotonic() + patience
-    while True:
-        try:
-            return run()
-        except LedgerConflict:
-            if time.monotonic() > end or stopping.is_set():
-                raise
-            stopping.wait(0.2)
+def fair_share(threads: int) -> int:
+    """Return how many of so many hands one person may hold: half, so that whoever comes next finds one free.
+
+    >>> from discreet.service.jobs.jobs import fair_share
+    >>> fair_share(4), fair_share(1)
+    (2, 1)
+    """
+    return max(1, threads // 2)

@@ -7,9 +7,10 @@ asked: three quarters of a reply's tick, which leaves the last quarter for the n
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...data.schema import Schema
 from ...engines.base import Engine
@@ -17,6 +18,7 @@ from ...engines.snapshot import one_snapshot
 from ...errors import Cancelled, EngineFailure
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
+from .clock import steady
 from .grid import Grid
 
 __all__ = ["Paced", "pace"]
@@ -24,14 +26,19 @@ __all__ = ["Paced", "pace"]
 
 @dataclass(frozen=True, slots=True)
 class Paced:
-    """The engine inside, its totals held back to the next tick."""
+    """The engine inside, its totals held back to the next tick; `touched` is set as soon as it is asked for any.
+
+    Nothing is asked before it is charged for, so what fails untouched has spent nothing.
+    """
 
     engine: Engine
     grid: Grid
+    touched: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals at a tick; a query that somebody stopped ends at once."""
-        started = time.time()
+        self.touched.set()
+        started = steady()
         try:
             totals = self.engine.tally(tally)
         except Cancelled:
@@ -56,14 +63,15 @@ class Paced:
 
     def snapshot(self) -> AbstractContextManager[object]:
         """Hold the data still, if the engine can."""
+        self.touched.set()
         return one_snapshot(self.engine)
 
     def _hold(self, started: float) -> None:
-        now = time.time()
+        now = steady()
         time.sleep(max(0.0, self.grid.tick(started, now) - now))
 
 
-def pace(engine: Engine, seconds: float) -> Engine:
+def pace(engine: Engine, seconds: float) -> Paced:
     """Hold an engine's totals back, for replies that leave on a grid of so many seconds.
 
     >>> from discreet.service.jobs.paced import pace

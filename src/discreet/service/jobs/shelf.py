@@ -1,15 +1,19 @@
 """The shelf of jobs: every change of a job is one statement, and running it twice is harmless.
 
 A worker holds a job by a lease that it renews; a job whose lease ran out is anybody's. Taking it over is safe because
-the ledger, not the job, says what was charged: the second run finds the charge pending, or its answer stored.
+the ledger, not the job, says what was charged: the second run finds the charge pending, or its answer stored. A lease
+has run out by its date, or when nobody has renewed it for as long as it lasts, by the clock of whoever looks: workers
+whose clocks disagree still find each other's lost jobs.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from ...errors import InvalidArgument, NotAllowed
 from ..stores.store import ServiceStore
+from .clock import steady
 from .job import COLUMNS, Job, read_job
 
 __all__ = ["Shelf"]
@@ -23,7 +27,7 @@ _INSERT = (
 _TAKE = (
     "UPDATE discreet_jobs SET state = 'waiting', owner = ?, lease = ?, started = ?, finished = NULL, "  # noqa: S608
     "status = NULL, reply = NULL WHERE id = ? AND (state = 'refused' OR (state IN ('waiting', 'running') "
-    "AND (lease < ? OR owner = ?))) RETURNING " + COLUMNS
+    "AND (lease < ? OR lease = ? OR owner = ?))) RETURNING " + COLUMNS
 )
 
 
@@ -34,6 +38,7 @@ class Shelf:
         self._store = store
         self._owner = owner
         self._lease = lease
+        self._seen: dict[str, tuple[float, float]] = {}
 
     def put(self, fresh: Job) -> tuple[Job, bool]:
         """Put up a job, or find the one with the same mark of the same person; tell whether it is the new one.
@@ -53,15 +58,14 @@ class Shelf:
             fresh.created,
             fresh.created,
         )
-        rows = self._store.ask(_SELECT + "WHERE person = ? AND mark = ?", fresh.person, fresh.mark)
-        found = read_job(rows[0])
+        found = self.marked(fresh.person, fresh.mark) or fresh
         if (found.dataset, found.verb, found.body) != (fresh.dataset, fresh.verb, fresh.body):
             raise InvalidArgument("this Idempotency-Key was used for another request; use a new one for a new request")
         return found, found.id == fresh.id
 
     def take(self, job: Job) -> Job | None:
         """Take over a job that was refused or whose lease ran out; None if somebody else was faster."""
-        now = time.time()
+        now = steady()
         rows = self._store.ask(
             _TAKE,
             self._owner,
@@ -69,12 +73,13 @@ class Shelf:
             now if job.state == "refused" else job.started,
             job.id,
             now,
+            job.lease,
             self._owner,
         )
         return read_job(rows[0]) if rows else None
 
     def begin(self, job: Job) -> bool:
-        """Mark a job of ours as running, unless it was cancelled."""
+        """Mark a job of ours as running, unless it was cancelled or somebody else has taken it over."""
         sql = (
             "UPDATE discreet_jobs SET state = 'running' WHERE id = ? AND owner = ? AND cancel = 0 "
             "AND state IN ('waiting', 'running') RETURNING id"
@@ -89,13 +94,18 @@ class Shelf:
             state,
             status,
             reply,
-            time.time(),
+            steady(),
             job.id,
         )
 
     def cancel(self, job: Job) -> None:
         """Ask whoever runs a job to stop."""
         self._store.ask("UPDATE discreet_jobs SET cancel = 1 WHERE id = ? AND state IN ('waiting', 'running')", job.id)
+
+    def marked(self, person: str, mark: str) -> Job | None:
+        """Find the job of a person's mark."""
+        rows = self._store.ask(_SELECT + "WHERE person = ? AND mark = ?", person, mark)
+        return read_job(rows[0]) if rows else None
 
     def find(self, job_id: str, person: str) -> Job:
         """Find a job of a person; somebody else's is as unknown as one that never was."""
@@ -109,20 +119,36 @@ class Shelf:
         rows = self._store.ask(_SELECT + "WHERE id = ?", job_id)
         return read_job(rows[0]) if rows else None
 
-    def renew(self) -> tuple[str, ...]:
-        """Renew the leases of all open jobs of ours; list those that are to be cancelled."""
-        rows = self._store.ask(
-            "UPDATE discreet_jobs SET lease = ? WHERE owner = ? AND state IN ('waiting', 'running') "
-            "RETURNING id, cancel",
-            self._end(),
-            self._owner,
-        )
-        return tuple(str(job) for job, cancel in rows if cancel)
+    def renew(self, mine: Sequence[str]) -> tuple[str, ...]:
+        """Renew the leases of open jobs that are in hand here; list those that are to be cancelled."""
+        cancelled: list[str] = []
+        for start in range(0, len(mine), 500):
+            some = mine[start : start + 500]
+            rows = self._store.ask(
+                "UPDATE discreet_jobs SET lease = ? WHERE owner = ? AND state IN ('waiting', 'running') "  # noqa: S608
+                f"AND id IN ({', '.join('?' * len(some))}) RETURNING id, cancel",
+                self._end(),
+                self._owner,
+                *some,
+            )
+            cancelled += [str(job) for job, cancel in rows if cancel]
+        return tuple(cancelled)
+
+    def probe(self) -> None:
+        """Write nothing, in a way that a store which cannot be written refuses."""
+        self._store.ask("UPDATE discreet_jobs SET cancel = 1 WHERE id = ''")
 
     def lost(self) -> tuple[Job, ...]:
-        """List open jobs whose worker is gone."""
-        sql = _SELECT + "WHERE state IN ('waiting', 'running') AND lease < ? ORDER BY created LIMIT 8"
-        return tuple(read_job(row) for row in self._store.ask(sql, time.time()))
+        """List open jobs whose worker is gone: the lease is over by its date, or nobody has renewed it since."""
+        seen, now, found = self._seen, time.monotonic(), []
+        self._seen = {}
+        sql = _SELECT + "WHERE state IN ('waiting', 'running') AND (lease < ? OR owner <> ?) ORDER BY created LIMIT 500"
+        for job in map(read_job, self._store.ask(sql, steady(), self._owner)):
+            lease, since = seen.get(job.id, (job.lease, now))
+            self._seen[job.id] = (job.lease, since if lease == job.lease else now)
+            if job.lease < steady() or now - self._seen[job.id][1] > max(self._lease, 0.0):
+                found.append(job)
+        return tuple(found[:8])
 
     def release(self) -> None:
         """Give up all our leases: the next worker goes on at once."""
@@ -143,8 +169,8 @@ class Shelf:
     def forget(self) -> None:
         """Drop jobs that ended long ago; their answers stay in the ledger."""
         self._store.ask(
-            "DELETE FROM discreet_jobs WHERE finished IS NOT NULL AND finished < ?", time.time() - KEPT_SECONDS
+            "DELETE FROM discreet_jobs WHERE finished IS NOT NULL AND finished < ?", steady() - KEPT_SECONDS
         )
 
     def _end(self) -> float:
-        return time.time() + self._lease
+        return steady() + self._lease

@@ -15,6 +15,7 @@ from ...errors import (
     LedgerCorrupt,
     NotAllowed,
     SchemaMismatch,
+    TooSlow,
 )
 
 __all__ = ["Refusal", "TextPlace", "place_of", "word_refusal", "words_of"]
@@ -27,6 +28,7 @@ TITLES: dict[str, str] = {
     LedgerConflict.__name__: "The ledger is busy; nothing was spent",
     EngineFailure.__name__: "The store failed",
     Cancelled.__name__: "The query was stopped",
+    TooSlow.__name__: "That takes too long",
     LedgerCorrupt.__name__: "The ledger does not hold; nothing is answered",
     "TooMany": "That was a little fast",
     "": "Something broke",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -64,7 +63,7 @@ def asked_of(job: Job) -> str:
 
 
 def _past(state: State, job: Job) -> Past:
-    shown, seen = state.jobs.view(job, time.time())
+    shown, seen = state.jobs.view(job)
     reply = seen.get("reply")
     cost = cost_of(reply) if shown and job.state == "done" and isinstance(reply, dict) else ""
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")

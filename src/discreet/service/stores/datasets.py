@@ -17,6 +17,7 @@ from ...ledger import Ledger, open_ledger
 from ...optional import load
 from ..config import Config, DataSet, DataSource
 from ..jobs.paced import pace
+from ..jobs.sheet import Setup
 from .people import Member
 
 __all__ = ["DataSets", "Hired", "open_engine"]
@@ -31,10 +32,16 @@ class Hired:
 
     curator: Curator
     engine: Any
+    touched: threading.Event
 
     def interrupt(self) -> None:
         """Stop the question that runs, if the engine can."""
         self.engine.interrupt()
+
+    def hang_up(self) -> None:
+        """Give up a store that cannot be told to stop, if there is a line to cut."""
+        if hasattr(self.engine, "hang_up"):
+            self.engine.hang_up()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,15 @@ class DataSets:
         """Return the curator for what is free: one engine for all, since no private row is touched."""
         return self._opened[name].shared.curator.named(who)
 
+    def engine(self, name: str) -> Any:  # noqa: ANN401
+        """Return the engine for what is free."""
+        return self._opened[name].shared.engine
+
+    @property
+    def setups(self) -> dict[str, Setup]:
+        """What clerks must know of all data sets."""
+        return {name: _setup(one) for name, one in self._opened.items()}
+
     def hire(self, name: str) -> Hired:
         """Return the curator of the calling thread for what is charged."""
         mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
@@ -121,9 +137,15 @@ class DataSets:
         """Put a curator before an engine; one that runs questions answers on the grid."""
         with self._lock:
             self._engines.append(engine)
-        held = pace(engine, grid) if grid else engine
-        share = config.share_questions
-        return Hired(Curator(held, schemas, ledger, signer=self._signer, share_questions=share), engine)
+        paced, share = pace(engine, grid or 1.0), config.share_questions
+        held = paced if grid else engine
+        curator = Curator(held, schemas, ledger, signer=self._signer, share_questions=share)
+        return Hired(curator, engine, paced.touched)
+
+
+def _setup(opened: _Opened) -> Setup:
+    place = "" if opened.config.ledger == ":memory:" else opened.config.ledger
+    return Setup(opened.config.name, opened.schemas, place, WAIT, opened.config.share_questions)
 
 
 def _another(engine: Any, source: DataSource) -> Any:  # noqa: ANN401

@@ -1,0 +1,27 @@
+"""What a worker and its clerks send each other, beside questions and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...data.schema import Schema
+
+__all__ = ["Broken", "Setup"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a clerk must know of one data set; no ledger if it is in the worker's own memory."""
+
+    name: str
+    schemas: tuple[Schema, ...]
+    ledger: str
+    wait: float
+    share_questions: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Something that is no refusal went wrong, and where; never what it said."""
+
+    place: str

@@ -1,0 +1,33 @@
+"""What the service asks of a store, and the one word it has for a store that is away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+from ...errors import LedgerConflict
+
+__all__ = ["PATIENCE", "ServiceStore", "StoredRow", "StoredValue", "unreachable"]
+
+StoredValue: TypeAlias = str | int | float | None
+StoredRow: TypeAlias = tuple[object, ...]
+
+PATIENCE = 15.0
+"""Seconds to wait for a database that is restarting, before giving up with a word."""
+
+
+class ServiceStore(Protocol):
+    """A database that runs one statement at a time."""
+
+    def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
+        """Run one statement, `?` for each value, and give its rows."""
+        ...
+
+    def close(self) -> None:
+        """Close what is open."""
+        ...
+
+
+def unreachable() -> LedgerConflict:
+    """Return the one refusal for a store that is busy or away."""
+    return LedgerConflict("the service's own store is busy or cannot be reached; nothing was spent, ask again")

@@ -1,0 +1,218 @@
+"""Everything at once: 32 clients ask while disks fill, databases pause, clocks jump and workers die.
+
+Half of the questions are charged in PostgreSQL, half in SQLite; more are asked than the budgets allow. Afterwards the
+books are compared with what the clients got: nothing over-spent, no answer without its charge, no question charged
+twice, no request without an end; and after every fault a new question is answered without a restart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from pathlib import Path
+
+import httpx
+import pytest
+
+import discreet as dp
+from discreet.ledger import open_ledger
+from discreet.service.stores.people import Members
+from discreet.service.stores.store import open_store
+from service.house import COUNT, build, free_port, start
+from service.own_postgres import SETUP, own_postgres
+from service.proxy import set_up
+
+CLIENTS = 32
+PATIENCE = 120.0
+"""Seconds after which a request counts as one without an end."""
+STEPPING = """
+import os, threading, time
+real, steps = time.time, [0.0]
+time.time = lambda: real() + steps[0]
+open(os.environ["STEP"] + ".here", "w").close()
+def watch():
+    while True:
+        time.sleep(0.05)
+        try:
+            steps[0] = float(open(os.environ["STEP"]).read())
+        except (OSError, ValueError):
+            pass
+threading.Thread(target=watch, daemon=True).start()
+"""
+
+
+class Storm:
+    """A house on fire: two workers behind a proxy, a database of their own, 32 people."""
+
+    def __init__(self, folder, base, budget):
+        self.base, self.budget, self.outside, inside = base, budget, free_port(), free_port()
+        self.house = build(
+            folder / "house",
+            port=self.outside,
+            budget=f'{{ epsilon = "{budget}" }}',
+            store=base.dsn,
+            ledger=base.dsn,
+            service='grid = "0.1"\nlease = "2"\nproxies = ["127.0.0.1"]',
+        )
+        text = self.house.config.read_text().replace(
+            'budget = { epsilon = "1" }', f'budget = {{ epsilon = "{budget}" }}'
+        )
+        self.house.config.write_text(text)
+        kept = open_store(base.dsn)
+        for k in range(CLIENTS + 1):
+            self.house.tokens[f"p{k}"] = Members(kept).add(f"p{k}", "analyst", ["people", "other"])[1]
+        kept.close()
+        self.step = folder / "step"
+        (folder / "sitecustomize.py").write_text(STEPPING)
+        self.proxy = set_up(folder / "nginx", self.outside, inside).start()
+        path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+        environment = {"STEP": str(self.step), "PYTHONPATH": path}
+        self.server = start(self.house, workers=2, environment=environment, port=inside)
+
+    def workers(self):
+        main = self.server.process.pid
+        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        return [int(one) for one in children if "spawn_main" in Path(f"/proc/{one}/cmdline").read_text()]
+
+    def faults(self, seconds):
+        """Every fault by name; each lasts some seconds."""
+
+        def lasting(around):
+            with around:
+                time.sleep(seconds)
+
+        return {
+            "a worker is killed": lambda: os.kill(self.workers()[0], signal.SIGKILL),
+            "the database is paused": lambda: lasting(self.base.paused()),
+            "connections are cut": self.base.cut,
+            "the database is read-only": lambda: lasting(self.base.read_only()),
+            "the disk is full": lambda: lasting(self.full_disk()),
+            "the log cannot be written": lambda: lasting(self.no_log()),
+            "the clock steps back": lambda: self.step.write_text("-3600"),
+            "the clock steps ahead": lambda: self.step.write_text("7200"),
+            "the proxy is restarted": lambda: (self.proxy.stop(), self.proxy.start()),
+        }
+
+    @contextmanager
+    def full_disk(self):
+        """Let no file of the workers grow: SQLite and the log are refused every byte."""
+        held = [(one, resource.prlimit(one, resource.RLIMIT_FSIZE)) for one in self.workers()]
+        for one, (_, hard) in held:
+            resource.prlimit(one, resource.RLIMIT_FSIZE, (1, hard))
+        try:
+            yield
+        finally:
+            for one, limits in held:
+                with suppress(ProcessLookupError):  # it was killed meanwhile
+                    resource.prlimit(one, resource.RLIMIT_FSIZE, limits)
+
+    @contextmanager
+    def no_log(self):
+        log = self.house.folder / "audit.log"
+        log.rename(log.with_suffix(".old"))
+        log.mkdir()
+        try:
+            yield
+        finally:
+            log.rmdir()
+
+    def ask(self, who, key):
+        """Ask until there is an answer or a refusal; give the status and the number of the receipt."""
+        dataset = "people" if key % 2 else "other"
+        sql = f"{COUNT} WHERE age < {key % 110} AND income < {1000 + key // 110}"
+        body = {"sql": sql, "spend": {"epsilon": "1/100"}}
+        end = time.monotonic() + PATIENCE
+        with httpx.Client(base_url=self.house.url + "/api/v1", trust_env=False, timeout=60) as client:
+            client.headers["Authorization"] = f"Bearer {self.house.tokens[who]}"
+            while time.monotonic() < end:
+                try:
+                    found = client.post(f"/datasets/{dataset}/sql", json=body, headers={"Idempotency-Key": str(key)})
+                except httpx.TransportError:
+                    found = None
+                if found is not None and found.status_code in (200, 409):
+                    reply = found.json()
+                    return (
+                        dataset,
+                        found.status_code,
+                        json.loads(reply["receipt"])["number"] if "receipt" in reply else None,
+                    )
+                assert found is None or found.status_code in (202, 429, 502, 503, 504), found.text
+                time.sleep(0.1)
+        raise AssertionError("a request without an end")
+
+    def stop(self):
+        self.server.stop()
+        self.proxy.stop()
+
+
+def weather(tmp_path, each, seconds):
+    """Let `each` clients ask at once during every fault, and all of them at the end; then compare the books."""
+    if subprocess.run([SETUP, "install"], capture_output=True, check=False).returncode:
+        pytest.skip("there is no PostgreSQL server here, and it could not be installed")
+    with own_postgres() as base:
+        storm = Storm(tmp_path, base, Fraction(9 * (each + 1) // 2 + 8, 100))
+        try:
+            _weather(storm, each, seconds)
+        finally:
+            storm.stop()
+
+
+def _weather(storm, each, seconds):
+    found, keys = [], iter(range(10**6))
+    faults = storm.faults(seconds)
+    assert len(faults) == 9
+    found.append(storm.ask("p0", next(keys)))
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        asked = []
+        for name, fault in faults.items():
+            asked += [pool.submit(storm.ask, f"p{key % CLIENTS}", key) for key in itertools.islice(keys, each)]
+            fault()
+            begin = time.monotonic()
+            found.append(storm.ask(f"p{CLIENTS}", next(keys)))
+            print(f"{name}: {found[-1][:2]} after {time.monotonic() - begin:.1f} s")  # noqa: T201 for readers of -s
+        asked += [pool.submit(storm.ask, f"p{key % CLIENTS}", key) for key in itertools.islice(keys, CLIENTS)]
+        found += [one.result() for one in asked]
+    for dataset, place in (("people", storm.base.dsn), ("other", storm.house.folder / "other.ledger")):
+        check_books(dataset, place, [one for one in found if one[0] == dataset], storm.budget)
+    with storm.house.client() as line:
+        wait_for_health(line)
+    assert storm.step.with_name("step.here").exists(), "no clock was ever stepped"
+
+
+def wait_for_health(line):
+    end = time.monotonic() + 30
+    while (found := line.get("/health")).status_code != 200:
+        assert time.monotonic() < end, found.text
+        time.sleep(0.2)
+
+
+def check_books(dataset, place, found, budget):
+    """Compare what clients got with what the ledger says."""
+    numbers = [number for _, status, number in found if status == 200]
+    with open_ledger(place, name=dataset) as ledger:
+        entries = ledger.history()
+        ledger.verify()
+        spent = ledger.spent()
+    charges = [entry for entry in entries if entry.kind == "charge"]
+    assert spent == dp.PureDP(Fraction(len(charges), 100)) and len(charges) <= budget * 100
+    assert len({entry.key for entry in charges}) == len(charges), "a question was charged twice"
+    assert len(set(numbers)) == len(numbers), "two questions share a charge"
+    assert set(numbers) <= {entry.number for entry in charges}, "an answer without its charge"
+    assert any(status == 409 for _, status, _ in found), "the budget was never short"
+
+
+def test_a_small_storm(tmp_path):
+    weather(tmp_path, each=6, seconds=1.0)
+
+
+@pytest.mark.slow
+def test_a_long_storm(tmp_path):
+    weather(tmp_path, each=4 * CLIENTS, seconds=8.0)
