@@ -26,7 +26,7 @@ from ..workloads.workload import Counts, Tables
 from .answer import Answer
 from .gather import Tallier, gather
 
-__all__ = ["Moves", "run_sets", "set_keys"]
+__all__ = ["Moves", "cut_answer", "run_sets", "set_keys"]
 
 _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
 
@@ -154,3 +154,17 @@ def _row_law(release: SetsRelease, row: Floats) -> SumLaw:
     if one.laplace:
         return SumLaw.of(row / one.grid, np.ones(len(row)), float(one.mechanism.scale))
     return SumLaw(float(np.sqrt((row**2).sum() * one.variance)))
+
+
+def cut_answer(answer: Answer, plan: Plan) -> Answer:
+    """Return the answer to one of several questions that were planned as one: its own sets and statistics."""
+    question, whole = plan.question, answer.plan.question
+    places = [[key.expression for key in whole.keys].index(key.expression) for key in question.keys]
+    names = {statistic: name for name, statistic in whole.statistics}
+    rows = dict(zip(answer.keys, answer.estimates, strict=True))
+    keys, made = set_keys(question), []
+    for key in keys:
+        own = dict(zip(places, key, strict=True))
+        row = rows[tuple(own.get(place) for place in range(len(whole.keys)))]
+        made.append({name: row[names[statistic]] for name, statistic in question.statistics})
+    return Answer.of(plan, keys, made)

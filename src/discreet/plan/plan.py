@@ -61,10 +61,16 @@ class Plan:
     apart: tuple[Event, ...] = ()
     free: tuple[int, ...] = ()
     """The places of totals that are public, and so cost nothing."""
+    within: Plan | None = None
+    """The plan of several questions that this one is cut from; it is run once for all of them."""
+    paid: bool = False
+    """Whether another question that is cut from the same plan is charged for it."""
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What will be done: what a ledger is charged with before anything runs."""
+        if self.paid:
+            return ()
         first = () if self.selection is None else (self.selection.event,)
         paid = [one for place, one in enumerate(self.releases) if place != self.counted and place not in self.free]
         found = (*first, *(release.event for release in paid))
