@@ -15,6 +15,7 @@ from .change import Block, Change, Integers
 from .components import Floats
 from .matrix import MatrixStrategy
 from .measured import Measurement, NoiseBudget, calibrate
+from .nested import NestedStrategy, NestedTables
 from .residual import ResidualStrategy
 from .tail import laplace_reach, loose_reach, normal_reach
 from .tree import LevelStrategy
@@ -23,8 +24,8 @@ from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 __all__ = ["AnyStrategy", "AnyWorkload", "Bound", "Strategy", "StrategyPlan", "planned", "weights_of"]
 
-AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | Counts
-AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | MatrixStrategy | LevelStrategy
+AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | NestedTables | Counts
+AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | MatrixStrategy | LevelStrategy | NestedStrategy
 
 
 class Strategy(Protocol):
@@ -62,6 +63,8 @@ def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
             return workload.shares
         case Hierarchy():
             return (1 / len(workload.sizes),) * len(workload.sizes)
+        case NestedTables():
+            return (1 / len(workload.sets),) * len(workload.sets)
     return (1.0,)
 
 
@@ -124,9 +127,17 @@ class StrategyPlan:
                 if self.measured[0].laplace:
                     return tuple(loose_reach(level, widest, beta) for level in nodes)
                 return tuple(normal_reach(np.sqrt(level), beta) for level in nodes)
+            case NestedStrategy():
+                return tuple(self._spread(one, beta) for one in strategy.set_deviations(variances))
             case TableStrategy() if self.measured[0].laplace:
                 return tuple(self._table_reach(strategy, one, beta) for one in strategy.workload.sets)
         return tuple(normal_reach(np.array([math.sqrt(v)]), beta) for v in strategy.set_variances(variances))
+
+    def _spread(self, deviations: Floats, beta: float) -> Floats:
+        """Return half the width of intervals from deviations alone, by the tail of the noise."""
+        if not self.measured[0].laplace:
+            return normal_reach(deviations, beta)
+        return loose_reach(deviations**2, max(one.scale for one in self.measured), beta)
 
     def reach_of(self, rows: Floats, beta: float) -> Floats:
         """Return half the width of the interval of any sums of cells, a row of coefficients each; for matrices only."""

@@ -14,7 +14,7 @@ from ...errors import InvalidArgument, UnsupportedQuery
 from ...query.algebra.expression import Expression, Field
 from ...query.algebra.names import fresh
 from ...query.algebra.tally import Free, RowShare
-from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Sum
+from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Statistic, Sum
 from ...query.bounds.shares import possible_shares
 from ...statistics.releases.sets import SetsRelease
 from ..asked.checked import Checked, check_question
@@ -81,7 +81,7 @@ def _united(questions: Sequence[Question]) -> Question | None:
                 return None
         sets |= dict.fromkeys(_sets_of(question, list(keys)))
     names = [key.name for key in keys.values()]
-    statistics = []
+    statistics: list[tuple[str, Statistic]] = []
     for name, statistic in questions[0].statistics:
         statistics.append((fresh(name, "statistic", (*names, *(n for n, _ in statistics))), statistic))
     shown = tuple((name, Field(name)) for name in (*names, *(name for name, _ in statistics)))

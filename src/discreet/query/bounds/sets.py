@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from ..algebra.refusal import refusal
 from ..algebra.tree import Count, CountOf, CountPeople, Question, Sum
+from .nested import MOST_LEAVES, check_nest, count_cells
 
 __all__ = ["MOST_FINEST", "check_sets"]
 
@@ -41,10 +41,12 @@ divide two of them for a mean
         if None in key.values:
             here = f"{key.name} may be NULL, and NULL stands for all of its values here"
             raise refusal(clause, here, f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out")
-    cells = math.prod(len(key.values or ()) for key in question.keys)
-    if cells > MOST_FINEST:
-        what = f"its keys have {cells:,} combinations, and at most {MOST_FINEST:,} are kept"
+    cells, most = count_cells(question), MOST_FINEST if question.nested is None else MOST_LEAVES
+    if cells > most:
+        what = f"its keys have {cells:,} combinations, and at most {most:,} are kept"
         raise refusal(clause, what, "use fewer keys, or wider bins")
+    if question.nested is not None:
+        check_nest(question, question.nested)
     _running(question) if question.running else _sets(question)
 
 
