@@ -26,11 +26,12 @@ def level_cells(
     """
     step = STEP * release.unit.denominator if whole else 1
     levels = tidy(estimate, step) if floor else None
-    for depth, keys in estimate.workload.sets:
+    known = release.plan.cell_laws() if release.plan.measured[0].laplace else None
+    for place_of, (depth, keys) in enumerate(estimate.workload.sets):
         table = estimate.table(depth, keys)
         tops = table.numerators.ravel().tolist()
         shown = None if levels is None else _summed(levels[depth], estimate.workload.sizes, keys).ravel().tolist()
-        laws = _laws(release, estimate, depth, keys)
+        laws = _laws(release, estimate, depth, keys) if known is None else known[place_of]
         each = len(tops) // len(laws)
         for place, top in enumerate(tops):
             exact = Fraction(top, table.denominator)

@@ -11,9 +11,10 @@ children; errors are those of the tree itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -31,6 +32,7 @@ from .workload import LevelSet, NestedTables, level_energies, level_ratios
 __all__ = ["NestedStrategy", "best_nested"]
 
 _LEAST = 1e-6
+_MOST_DENSE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,23 +128,41 @@ class NestedStrategy:
         """Return the mean variance of the cells of every set that is asked."""
         return tuple(float((one**2).mean()) for one in self.set_deviations(variances))
 
+    def cell_weights(self, variances: Sequence[float]) -> tuple[Floats, ...] | None:
+        """Return for every set how strongly each of its cells feels each released number; None beyond 128 leaf cells.
+
+        Where they are few the least-squares map is written out, and intervals need no bound by deviations alone.
+        """
+        if self.workload.tree.sizes[-1] * math.prod(self.workload.sizes) > _MOST_DENSE:
+            return None
+        return _cell_weights(self, tuple(variances))
+
     def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> NestedEstimate:
         """Return the least-squares estimate from what was released."""
         variances = [one.variance for one in measured]
-        tables = [self._read(place, noisy[place], one.grid) for place, one in enumerate(measured)]
+        tables = [self.read(place, noisy[place], one.grid) for place, one in enumerate(measured)]
         found: dict[KeySet, tuple[Integers, ...]] = {}
+        for part, levels in self.solve(tables, variances).items():
+            last = len(levels) - 1
+            tree = Hierarchy(self.workload.tree.parents[:last]) if last else None
+            leaves = to_steps(levels[-1])
+            found[part] = (leaves,) if tree is None else tuple(level_sums(tree, leaves))
+        return NestedEstimate(self.workload, found, self.node_variances(variances))
+
+    def solve(self, tables: Sequence[Floats], variances: Sequence[float]) -> dict[KeySet, list[Floats]]:
+        """Return the levels of every component by least squares, the root first."""
+        found: dict[KeySet, list[Floats]] = {}
         for part, known in self._precisions(variances).items():
             own = {depth: self._pooled(part, blocks, tables) for depth, blocks in known.items()}
             noise = {depth: 1 / math.fsum(p for _, p in blocks) for depth, blocks in known.items()}
             tree = self._tree(part, list(known))
             if tree is None:
-                found[part] = (to_steps(own[0]),)
-                continue
-            leaves = tree.least_squares(own, noise)
-            found[part] = tuple(level_sums(tree.workload, to_steps(leaves)))
-        return NestedEstimate(self.workload, found, self.node_variances(variances))
+                found[part] = [own[0]]
+            else:
+                found[part] = [np.asarray(level) for level in level_sums(tree.workload, tree.least_squares(own, noise))]
+        return found
 
-    def _read(self, place: int, released: Integers, grid: int) -> Floats:
+    def read(self, place: int, released: Integers, grid: int) -> Floats:
         """Return one block as a table of components: an axis for the nodes, and one for each of its keys."""
         shape = tuple(self.workload.sizes[i] for i in self.parts[place][1])
         steps = grid * (math.prod(shape) if self.contrasts else 1)
@@ -157,6 +177,34 @@ class NestedStrategy:
             found = found + tables[place].sum(axis=gone) * (precision / total)
         table = np.asarray(found)
         return table.reshape(len(table), -1)
+
+
+@lru_cache(maxsize=16)
+def _cell_weights(strategy: NestedStrategy, variances: tuple[float, ...]) -> tuple[Floats, ...]:
+    """Push every released number through the estimate by itself; what it moves is its weight."""
+    places = [(at, row) for at, block in enumerate(strategy.blocks) for row in range(block.rows)]
+    columns: list[list[Floats]] = [[] for _ in strategy.workload.sets]
+    for at, row in places:
+        noisy = [np.zeros(block.rows) for block in strategy.blocks]
+        noisy[at][row] = 1.0
+        tables = [strategy.read(place, rows, 1) for place, rows in enumerate(noisy)]
+        trees = strategy.solve(tables, variances)
+        for place, (depth, keys) in enumerate(strategy.workload.sets):
+            columns[place].append(_float_table(strategy.workload, trees, depth, keys).ravel())
+    return tuple(np.stack(column, axis=1) for column in columns)
+
+
+def _float_table(workload: NestedTables, trees: Mapping[KeySet, list[Floats]], depth: int, keys: KeySet) -> Floats:
+    sizes = workload.sizes
+    total = np.zeros((workload.tree.sizes[depth], *(sizes[i] for i in keys)))
+    for part, levels in trees.items():
+        if set(keys).issuperset(part):
+            own = levels[depth].reshape(-1, *(sizes[i] for i in part))
+            for axis in range(1, own.ndim):
+                own = own - own.mean(axis=axis, keepdims=True)
+            spread = tuple(sizes[i] if i in part else 1 for i in keys)
+            total = total + own.reshape(-1, *spread) / math.prod(sizes[i] for i in keys if i not in part)
+    return total
 
 
 def best_nested(workload: NestedTables, *, laplace: bool) -> NestedStrategy:
