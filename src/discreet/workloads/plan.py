@@ -134,7 +134,7 @@ class StrategyPlan:
         return tuple(normal_reach(np.array([math.sqrt(v)]), beta) for v in strategy.set_variances(variances))
 
     def _nested_reach(self, strategy: NestedStrategy, variances: Sequence[float], beta: float) -> tuple[Floats, ...]:
-        """Return half the width of intervals of levels: by the weights of cells where they are few, else by deviations."""
+        """Return half the width of intervals of levels: by weights of cells where they are few, else by deviations."""
         deviations = strategy.set_deviations(variances)
         if not self.measured[0].laplace:
             return tuple(normal_reach(one, beta) for one in deviations)

@@ -111,6 +111,18 @@ class LevelStrategy:
             found.append(children * (1 - part) + part**2 * found[-1][parents])
         return tuple(found)
 
+    def shares_below(self, variances: Sequence[float]) -> list[tuple[Floats, Floats]]:
+        """Return for every level below the root each node's share of what moves its parent, and Σ of that level's v.
+
+        Two nodes below different children of c move together by w·w′·(Var c − Σv), w the product of the shares from c.
+        """
+        up = self._upwards(variances)
+        found = []
+        for depth, parents in enumerate(self.workload.parents):
+            pooled = np.add.reduceat(up[depth + 1], starts(parents))
+            found.append((up[depth + 1] / pooled[parents], pooled))
+        return found
+
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the mean variance of the nodes of every level."""
         return tuple(float(level.mean()) for level in self.node_variances(variances))

@@ -42,6 +42,7 @@ from ..domains.words import text_domain
 from ..meaning.finish import types_of
 from .fanout import check_joins
 from .keys import PublicValues, public_keys
+from .means import by_sums
 from .nested import with_nest
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
 from .sets import check_sets
@@ -72,6 +73,7 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
     """
     check_rows(question.rows)
     columns = columns_of(question.rows)
+    question = by_sums(question)
     if not question.statistics and all(key.values is not None for key in question.keys):
         why = "its keys are public already" if question.keys else "there is nothing to count or sum up"
         raise refusal("SELECT", why, "ask for at least one aggregate, as COUNT(*)")

@@ -20,21 +20,25 @@ def check_sets(question: Question) -> None:
 
     >>> import discreet as dp
     >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
-    >>> dp.parse_sql("SELECT sex, AVG(1) AS x FROM people GROUP BY CUBE (sex)", people)
+    >>> dp.parse_sql("SELECT sex, VARIANCE(1) AS x FROM people GROUP BY CUBE (sex)", people)
     Traceback (most recent call last):
     ...
-    discreet.errors.UnsupportedQuery: GROUPING SETS: only COUNT(*), COUNT(x) and SUM(x) are sums of their parts; \
-divide two of them for a mean
+    discreet.errors.UnsupportedQuery: GROUPING SETS: COUNT(*), COUNT(x), SUM(x) and AVG(x) are made of sums of \
+their parts, others are not; ask for it by itself
     """
     if question.sets is None and not question.running:
         return
     clause = "SUM(…) OVER" if question.running else "GROUPING SETS"
     for _, statistic in question.statistics:
         if isinstance(statistic, CountPeople):
-            raise refusal(clause, "people in several cells are not the sum of the cells", "count rows, or ask apart")
+            raise refusal(
+                clause,
+                "people in several cells are not the sum of the cells",
+                "count rows, or ask for each set by itself",
+            )
         if not isinstance(statistic, Count | CountOf | Sum):
-            what = "only COUNT(*), COUNT(x) and SUM(x) are sums of their parts"
-            raise refusal(clause, what, "divide two of them for a mean")
+            what = "COUNT(*), COUNT(x), SUM(x) and AVG(x) are made of sums of their parts, others are not"
+            raise refusal(clause, what, "ask for it by itself")
     for key in question.keys:
         if key.values is None:
             raise refusal(clause, f"the keys of {key.name} are not public", "declare a Category, or use bins")

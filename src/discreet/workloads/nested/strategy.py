@@ -114,6 +114,20 @@ class NestedStrategy:
             found[part] = (np.array(noise),) if tree is None else tree.node_variances(noise)
         return found
 
+    def tree_facts(self, variances: Sequence[float]) -> dict[KeySet, list[dict[str, Floats]]]:
+        """Return what the covariance of any two nodes of a component follows from, by level, the root first."""
+        found: dict[KeySet, list[dict[str, Floats]]] = {}
+        nodes = self.node_variances(variances)
+        for part, known in self._precisions(variances).items():
+            tree = self._tree(part, list(known))
+            noise = [1 / math.fsum(precision for _, precision in known[depth]) for depth in sorted(known)]
+            facts = [{"variance": level} for level in nodes[part]]
+            for depth, (share, pooled) in enumerate(tree.shares_below(noise) if tree else ()):
+                facts[depth]["pooled"] = pooled
+                facts[depth + 1]["share"] = share
+            found[part] = facts
+        return found
+
     def set_deviations(self, variances: Sequence[float]) -> tuple[Floats, ...]:
         """Return the deviation of a cell in every node of each set that is asked."""
         nodes, sizes = self.node_variances(variances), self.workload.sizes
