@@ -61,11 +61,11 @@ def test_a_cube_is_published_whole_and_with_its_measurements(run, home, file):
     done = run("release", "release.toml", "--out", "out")
     assert done.exit_code == 0, done.stderr
     names = {path.name for path in (home / "out").iterdir()}
-    assert names > {"cube.csv", "cube.measurements.json", "ages.measurements.json", "README.md", "receipt.json"}
+    assert names > {"cube.csv", "measurements.json", "README.md", "receipt.json"}
     lines = [line.split(",") for line in (home / "out" / "cube.csv").read_text().splitlines()[1:]]
     counts = {line[0]: float(line[1]) for line in lines}
     assert counts.pop("") == sum(counts.values())
-    raw = json.loads((home / "out" / "cube.measurements.json").read_text())["n"]
+    raw = json.loads((home / "out" / "measurements.json").read_text())["tables"]["cube"]["n"]
     assert [one["keys"] for one in raw["components"]] == [[], ["region"]]
     assert "with their covariance" in (home / "out" / "README.md").read_text()
 
@@ -117,3 +117,29 @@ def test_no_file_and_no_questions(run, home, file):
     assert run("release", "nothing.toml", "--out", "out").exit_code == 2
     file.write_text(FILE.split("[questions", maxsplit=1)[0])
     assert "asks nothing" in run("release", "release.toml", "--out", "out").stderr
+
+
+def test_a_made_up_country_is_published(run, home):
+    """The example is written by code, and its small tables are published as its release file says."""
+    assert run("release", "country", "--out", "land").exit_code == 0
+    assert run("release", "country", "--out", "land").exit_code == 2
+    text = (home / "land" / "tables.toml").read_text()
+    assert "(state, county, tract, sex)" in text
+    small = text[: text.index("[questions.places]")] + text[text.index("[questions.decades]") :]
+    (home / "land" / "small.toml").write_text(small)
+    done = run("release", "land/small.toml", "--out", "out")
+    assert done.exit_code == 0, done.stderr
+    told = json.loads((home / "out" / "measurements.json").read_text())["tables"]
+    assert told["decades"]["strategy_of"] == ["decades", "generations"]
+    rows = {name: (home / "out" / f"{name}.csv").read_text().splitlines() for name in ("decades", "generations")}
+    decades = [line.split(",") for line in rows["decades"][1:]]
+    both = sum(float(line[2]) for line in decades if line[0] in ("0", "1") and not line[1])
+    assert float(rows["generations"][1].split(",")[1]) == both
+
+
+def test_invariants_are_refused_loudly(run, home, file):
+    file.write_text('invariants = ["state"]\n' + FILE)
+    done = run("release", "release.toml", "--out", "out")
+    assert done.exit_code == 2
+    assert "outside every promise" in " ".join(done.stderr.split())
+    assert not (home / "people.ledger").exists()

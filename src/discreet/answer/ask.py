@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..arithmetic.rational import Number
 from ..engines.snapshot import one_snapshot
@@ -24,9 +25,9 @@ from .answer import Answer
 from .fresh_noise import draw
 from .gather import Tallier, gather
 from .level import read_level
-from .sets import Moves, run_sets
+from .sets import Moves, cut_answer, run_sets
 
-__all__ = ["answer_question", "run_plan", "salted"]
+__all__ = ["answer_question", "run_plan", "run_plans", "salted"]
 
 
 def answer_question(
@@ -96,6 +97,23 @@ def run_plan(
             made[name] = recipe.estimate(Draws.of(own, level=confidence, nonnegative=nonnegative))
         rows.append(made)
     return Answer.of(plan, keys, rows)
+
+
+def run_plans(
+    plans: Mapping[str, Plan], engine: Tallier, *, level: float = 0.95, nonnegative: bool = False, whole: bool = False
+) -> dict[str, Answer]:
+    """Run plans of several questions that have been paid for; those that are cut from one plan share its one run."""
+    words: Any = {"level": level, "nonnegative": nonnegative, "whole": whole}
+    found: dict[str, Answer] = {}
+    shared: dict[int, Answer] = {}
+    for name, plan in plans.items():
+        if plan.within is None:
+            found[name] = run_plan(plan, engine, **words)
+            continue
+        if id(plan.within) not in shared:
+            shared[id(plan.within)] = run_plan(plan.within, engine, **words)
+        found[name] = cut_answer(shared[id(plan.within)], plan)
+    return found
 
 
 def _keys(plan: Plan, engine: Tallier, bits: Bits | None) -> tuple[Sequence[KeyValues], Sequence[NoisyTotal]]:

@@ -15,7 +15,9 @@ from ..plan.plan import Plan
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.releases.sets import SetEstimate, SetsRelease
+from ..workloads.components import Floats
 from ..workloads.matrix import MatrixStrategy
+from ..workloads.nested import NestedStrategy
 from ..workloads.residual import ResidualStrategy
 from ..workloads.weighted import TableStrategy
 from ..workloads.workload import Counts
@@ -23,12 +25,27 @@ from ..workloads.workload import Counts
 if TYPE_CHECKING:
     from .answer import Answer
 
-__all__ = ["COVARIANCE", "measurements"]
+__all__ = ["COVARIANCE", "HOW", "LEVELS", "measurements"]
 
 COVARIANCE = (
     "unit² · Σ over components A within both sets, S of cell a and T of cell b, of variance_A · Π over keys of A of "
     "(1 if a and b have the same value else 0, minus 1/size) · Π over other keys of S of 1/size · the same for T"
 )
+LEVELS = (
+    "as for keys: unit² · Σ over components A of v_A(a, b) · Π over keys of A of (1 if a and b have the same value "
+    "else 0, minus 1/size) · Π over other keys of 1/size, with v_A by the nodes of a and b: let c be the lowest node "
+    "that holds both, w(a) the product of `share` over the nodes from below c down to a; v_A = w(a)·w(b)·(variance of "
+    "c, minus `pooled` of c if both a and b lie below c). Numbers are by level, the root first; a list has one for "
+    "each node, in order of the rows"
+)
+HOW = (
+    "Estimates before anything was moved: unbiased, with known covariance, and consistent. Each table has `columns` "
+    "and `rows` (null: summed over), the noise, and `covariance`: a matrix in the order of the rows, or the formula by "
+    "which that of any two cells follows from `components`. Tables that name the same `strategy_of` were estimated at "
+    "once: the formula holds between their cells too; other tables are independent. For a regression use generalised "
+    "least squares with this covariance; the CSV files are for reading, since moved numbers are biased."
+)
+"""What the one file of a release says of itself."""
 
 
 def measurements(answer: Answer) -> dict[str, object]:
@@ -47,7 +64,7 @@ def measurements(answer: Answer) -> dict[str, object]:
     for place, release in enumerate(plan.releases):
         if isinstance(release, SetsRelease):
             for name in [name for name, places in plan.uses if places[0] == place]:
-                found[name] = _one(answer, name, release, plan.question)
+                found[name] = _one(answer, name, release, plan)
     return found
 
 
@@ -55,21 +72,34 @@ def _plain(value: Scalar) -> object:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def _one(answer: Answer, name: str, release: SetsRelease, question: Question) -> dict[str, object]:
+def _named(plan: Plan) -> tuple[Question, list[str]]:
+    """Return the question that was planned, and what it calls the keys of this one."""
+    whole = plan.question if plan.within is None else plan.within.question
+    known = {key.expression: key.name for key in whole.keys}
+    return whole, [known[key.expression] for key in plan.question.keys]
+
+
+def _one(answer: Answer, name: str, release: SetsRelease, plan: Plan) -> dict[str, object]:
     strategy, made = release.plan.strategy, release.plan
     rows = [
         [*map(_plain, key), float(row[name].total)]  # type: ignore[attr-defined]
         for key, row in zip(answer.keys, answer.estimates, strict=True)
         if isinstance(row[name], SetEstimate)
     ]
-    told = {"strategy": strategy.name, "noise": made.noise, "unit": float(release.unit)}
-    told |= {"columns": [*(key.name for key in question.keys), name], "rows": rows}
+    question, columns = _named(plan)
+    told: dict[str, object] = {"strategy": strategy.name, "noise": made.noise, "unit": float(release.unit)}
+    told |= {"columns": [*columns, name], "rows": rows}
+    variances = [one.variance for one in made.measured]
+    names = [key.name for key in question.keys]
     if isinstance(strategy, ResidualStrategy | TableStrategy):
-        variances = strategy.component_variances([one.variance for one in made.measured])
-        names = [key.name for key in question.keys]
-        parts = [{"keys": [names[i] for i in part], "variance": v} for part, v in variances.items()]
+        known = strategy.component_variances(variances)
+        parts: list[dict[str, object]] = [
+            {"keys": [names[i] for i in part], "variance": v} for part, v in known.items()
+        ]
         sizes = {key.name: len(key.values or ()) for key in question.keys}
         return told | {"sizes": sizes, "components": parts, "covariance": COVARIANCE}
+    if isinstance(strategy, NestedStrategy):
+        return told | _levels(strategy, variances, question)
     if not isinstance(strategy, MatrixStrategy):
         raise InvalidArgument("levels of a tree have no covariance that is written out")
     shape = strategy.workload
@@ -77,3 +107,22 @@ def _one(answer: Answer, name: str, release: SetsRelease, question: Question) ->
     weights = sums @ strategy.solver
     matrix = weights @ weights.T * made.measured[0].variance * float(release.unit) ** 2
     return told | {"covariance": matrix.tolist()}
+
+
+def _levels(strategy: NestedStrategy, variances: list[float], question: Question) -> dict[str, object]:
+    """Return what the covariance of any two cells of nested levels follows from."""
+    nested = question.nested.places if question.nested is not None else ()
+    others = [key.name for place, key in enumerate(question.keys) if place not in nested]
+    parts = [
+        {"keys": [others[i] for i in part], "levels": [{n: _short(v) for n, v in level.items()} for level in facts]}
+        for part, facts in strategy.tree_facts(variances).items()
+    ]
+    sizes = dict(zip(others, strategy.workload.sizes, strict=True))
+    told: dict[str, object] = {"levels": [question.keys[place].name for place in nested], "sizes": sizes}
+    return told | {"components": parts, "covariance": LEVELS}
+
+
+def _short(values: Floats) -> object:
+    """Return one number for all nodes of a level where they are equal."""
+    same = float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
+    return float(values[0]) if same else values.tolist()

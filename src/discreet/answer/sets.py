@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..noise import Bits
 from ..plan.plan import Plan
-from ..query.algebra.tree import Count, CountOf, Question
+from ..query.algebra.tree import Count, CountOf
+from ..query.bounds.nested import set_cells
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.sets import CellsNeed, SetEstimate, SetsRelease
 from ..statistics.releases.total import ExactTotals, KeyValues
@@ -19,25 +20,19 @@ from ..workloads.change import Integers
 from ..workloads.components import Floats
 from ..workloads.estimate import STEP, ComponentEstimate, to_steps
 from ..workloads.matrix import CellEstimate
+from ..workloads.nested import NestedEstimate, NestedTables
 from ..workloads.project import isotonic, simplex, whole_parts
 from ..workloads.tail import SumLaw
 from ..workloads.weighted import TableStrategy
 from ..workloads.workload import Counts, Tables
 from .answer import Answer
 from .gather import Tallier, gather
+from .levels import level_cells
 
-__all__ = ["Moves", "run_sets", "set_keys"]
+__all__ = ["Moves", "cut_answer", "run_sets"]
 
 _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
-
-
-def set_keys(question: Question) -> list[KeyValues]:
-    """List the keys of every row: of every set all combinations, NULL for the keys that are summed over."""
-    lists = [key.values or () for key in question.keys]
-    found: list[KeyValues] = []
-    for one in question.sets or (tuple(range(len(lists))),):
-        found += product(*(values if place in one else (None,) for place, values in enumerate(lists)))
-    return found
+Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +57,29 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     if isinstance(releases[0].need, CellsNeed):
         return Answer.of(plan, [()], [dict(zip(names, (each[at] for at, each in enumerate(made)), strict=True))])
     rows: list[dict[str, NoisyValue]] = [dict(zip(names, each, strict=True)) for each in zip(*made, strict=True)]
-    return Answer.of(plan, set_keys(question), rows)
+    return Answer.of(plan, list(set_cells(question)), rows)
 
 
-def _drawn(
-    release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues], bits: Bits | None
-) -> ComponentEstimate | CellEstimate:
+def _drawn(release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues], bits: Bits | None) -> Estimate:
     need = release.need
     exact = [need.exact(counts, key) for key in (need.cells.places if isinstance(need, CellsNeed) else keys)]
     wide = any(abs(total) >= 2**61 for total in exact)
     cells: Integers = np.array(exact, dtype=object if wide else np.int64)
     shape = release.plan.workload
-    totals = {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)} if isinstance(shape, Tables) else cells
-    found: ComponentEstimate | CellEstimate = release.plan.estimate(release.plan.release(totals, bits=bits))
+    totals: Any = cells
+    if isinstance(shape, Tables):
+        totals = {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)}
+    elif isinstance(shape, NestedTables):
+        totals = cells.reshape(shape.tree.sizes[-1], -1)
+    found: Estimate = release.plan.estimate(release.plan.release(totals, bits=bits))
     return found
 
 
-def _estimates(release: SetsRelease, estimate: ComponentEstimate | CellEstimate, moves: Moves) -> Iterator[SetEstimate]:
+def _estimates(release: SetsRelease, estimate: Estimate, moves: Moves) -> Iterator[SetEstimate]:
     if isinstance(estimate, ComponentEstimate):
         cells = _table_cells(release, estimate, moves)
+    elif isinstance(estimate, NestedEstimate):
+        cells = level_cells(release, estimate, floor=moves.floor, whole=moves.whole)
     else:
         cells = _running_cells(release, estimate, moves)
     unit, low = release.unit, Fraction(0) if moves.floor else None
@@ -154,3 +153,17 @@ def _row_law(release: SetsRelease, row: Floats) -> SumLaw:
     if one.laplace:
         return SumLaw.of(row / one.grid, np.ones(len(row)), float(one.mechanism.scale))
     return SumLaw(float(np.sqrt((row**2).sum() * one.variance)))
+
+
+def cut_answer(answer: Answer, plan: Plan) -> Answer:
+    """Return the answer to one of several questions that were planned as one: its own sets and statistics."""
+    question, whole = plan.question, answer.plan.question
+    places = [[key.expression for key in whole.keys].index(key.expression) for key in question.keys]
+    names = {statistic: name for name, statistic in whole.statistics}
+    rows = dict(zip(answer.keys, answer.estimates, strict=True))
+    keys, made = list(set_cells(question)), []
+    for key in keys:
+        own = dict(zip(places, key, strict=True))
+        row = rows[tuple(own.get(place) for place in range(len(whole.keys)))]
+        made.append({name: row[names[statistic]] for name, statistic in question.statistics})
+    return Answer.of(plan, keys, made)

@@ -205,7 +205,8 @@ def _write(kind: str, value: Any, mechanisms: _Mechanisms) -> object:  # noqa: A
         case "texts":
             return list(value)
         case "law":
-            return [repr(value.scale), *([repr(weight), repr(count)] for weight, count in value.terms)]
+            loose = ["loose"] if value.loose else []
+            return [repr(value.scale), *([repr(weight), repr(count)] for weight, count in value.terms), *loose]
     return bool(value)
 
 
@@ -249,10 +250,12 @@ def _float(value: object) -> float:
 
 def _law(value: object) -> SumLaw:
     scale, *terms = read_list(value, "a law") or [None]
+    loose = bool(terms) and terms[-1] == "loose"
+    terms = terms[:-1] if loose else terms
     pairs = [read_list(term, "a term of a law") for term in terms]
     if any(len(pair) != 2 for pair in pairs):
         raise InvalidArgument("a law is written as a scale, then a weight and a number for each term")
-    return SumLaw(_float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs))
+    return SumLaw(_float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs), loose)
 
 
 def _truth(value: object) -> bool:

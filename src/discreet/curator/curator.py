@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Unpack
 
 from ..answer.answer import Answer
-from ..answer.ask import run_plan
+from ..answer.ask import run_plan, run_plans
 from ..answer.stored import answer_to_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..arithmetic.rational import Number, whole
@@ -275,14 +275,13 @@ class Curator:
         priced = order_of(plans, terms, self.stand, who=self.who, why=why)
 
         def run() -> str:
-            made = {name: answer_to_json(self._run(plan, terms)) for name, plan in plans.items()}
+            words = {"level": terms.level, "nonnegative": terms.nonnegative, "whole": terms.whole}
+            found = run_plans(plans, self.stand.engine, **words)  # type: ignore[arg-type]
+            made = {name: answer_to_json(answer) for name, answer in found.items()}
             return write_body(Body(priced.price, made, facts_of(plans, terms)))
 
         found = pay(self.ledger, priced.order, run, self.locks)
         return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer)
-
-    def _run(self, plan: Plan, terms: Terms) -> Answer:
-        return run_plan(plan, self.stand.engine, level=terms.level, nonnegative=terms.nonnegative, whole=terms.whole)
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

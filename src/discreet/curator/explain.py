@@ -70,6 +70,8 @@ def check_store(plan: Plan) -> None:
 
 
 def _tallies(plan: Plan) -> Sequence[Tally]:
+    if plan.within is not None:
+        return _tallies(plan.within)
     listener = _Listener([])
     needs = [release.need for place, release in enumerate(plan.releases) if place != plan.counted]
     gather(needs, plan.keys or [()], listener)

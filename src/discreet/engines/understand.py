@@ -70,7 +70,8 @@ def understand(tally: Tally) -> TallyFacts:
     for expression in (*tally.keys, *(term.expression for term in tally.terms), *_expressions(tally.rows)):
         _storable(expression)
     keys = tuple(domain_of(key, columns) for key in tally.keys)
-    if tally.only is not None and any(len(key) != tally.listed or len(key) > len(keys) for key in tally.only):
+    listed = tally.listed
+    if tally.only is not None and any(len(key) != listed or len(key) > len(keys) for key in tally.only):
         raise InvalidArgument(f"each public key must be a tuple of {len(keys)} values, one for each key of the tally")
     if not tally.terms:
         raise InvalidArgument("a tally needs at least one term; count rows with Constant(True)")

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
@@ -16,7 +15,9 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, PureDP
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
+from ..query.bounds.nested import MOST_LEAVES, count_cells, finest_cells, leaf_question
 from ..query.bounds.rows import neighbours_of
+from ..query.bounds.sets import MOST_FINEST
 from ..query.domains.domain import Scalar
 from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
@@ -61,10 +62,16 @@ class Plan:
     apart: tuple[Event, ...] = ()
     free: tuple[int, ...] = ()
     """The places of totals that are public, and so cost nothing."""
+    within: Plan | None = None
+    """The plan of several questions that this one is cut from; it is run once for all of them."""
+    paid: bool = False
+    """Whether another question that is cut from the same plan is charged for it."""
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What will be done: what a ledger is charged with before anything runs."""
+        if self.paid:
+            return ()
         first = () if self.selection is None else (self.selection.event,)
         paid = [one for place, one in enumerate(self.releases) if place != self.counted and place not in self.free]
         found = (*first, *(release.event for release in paid))
@@ -178,14 +185,14 @@ def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
 def public_tuples(question: Question) -> Keys | None:
     """List every combination of the public keys, in the order they are declared; None if some key is unknown.
 
-    Refuses more than 100,000 of them, and none.
+    Refuses more than 100,000 of them (200,000 of nested keys), and none.
     """
     lists = [key.values for key in question.keys]
     if any(values is None for values in lists):
         return None
-    known = [values for values in lists if values is not None]
-    if not all(known):
+    if not all(lists):
         raise UnsupportedQuery("GROUP BY: no public key meets the conditions; ask for others")
-    if math.prod(map(len, known)) > 100_000:
-        raise InvalidArgument("GROUP BY has more than 100,000 combinations of public keys; use fewer or wider keys")
-    return tuple(product(*known))
+    most = MOST_FINEST if question.nested is None else MOST_LEAVES
+    if count_cells(question) > most:
+        raise InvalidArgument(f"GROUP BY has more than {most:,} combinations of public keys; use fewer or wider keys")
+    return tuple(finest_cells(leaf_question(question)))

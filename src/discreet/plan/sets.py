@@ -9,14 +9,15 @@ from fractions import Fraction
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
-from ..query.algebra.tree import Question
+from ..query.algebra.tree import Nest, Question
+from ..query.bounds.nested import leaf_question
 from ..query.bounds.rows import neighbours_of
 from ..query.bounds.sensitivity import corners
 from ..query.bounds.shares import possible_shares
 from ..statistics.recipe import Recipe
 from ..statistics.releases.sets import CellsNeed, SetsRelease
 from ..statistics.releases.total import TotalNeed
-from ..workloads import Change, RunningTotals, Tables, plan_strategy
+from ..workloads import Change, Hierarchy, NestedTables, RunningTotals, Tables, plan_strategy
 from ..workloads.plan import AnyWorkload
 from .asked import Asked
 from .layout import Layout, layout_of
@@ -27,11 +28,27 @@ __all__ = ["change_of", "plan_one", "plan_sets", "workload_shape"]
 
 
 def workload_shape(question: Question) -> AnyWorkload:
-    """Return what is asked of the finest cells: tables of sets of keys, or the running totals along one key."""
+    """Return what is asked of the finest cells: tables of sets of keys, levels, or the running totals along one key."""
     sizes = [len(key.values or ()) for key in question.keys]
     if question.running:
         return RunningTotals(sizes[0])
+    if question.nested is not None:
+        return _levels(question, question.nested, sizes)
     return Tables(sizes, question.sets or ())
+
+
+def _levels(question: Question, nest: Nest, sizes: Sequence[int]) -> NestedTables:
+    """Return the levels of nested keys, each by the keys beside them."""
+    others = [place for place in range(len(sizes)) if place not in nest.places]
+    parents: list[list[int]] = []
+    for depth in range(len(nest.places)):
+        above = {node: at for at, node in enumerate(dict.fromkeys(row[:depth] for row in nest.rows))}
+        parents.append([above[node[:-1]] for node in dict.fromkeys(row[: depth + 1] for row in nest.rows)])
+    sets = []
+    for one in question.sets or ():
+        deep = max((at + 1 for at, place in enumerate(nest.places) if place in one), default=0)
+        sets.append((deep, [others.index(place) for place in one if place in others]))
+    return NestedTables(Hierarchy(parents), [sizes[place] for place in others], sets)
 
 
 def change_of(need: TotalNeed | CellsNeed) -> Change:
@@ -50,7 +67,7 @@ def plan_sets(question: Question, asked: Asked, keys: Keys, amount_of: Callable[
     plans: list[Plan] = []
     refused: Exception | None = None
     for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        layout = layout_of(question, share, len(keys), asked.public_values)
+        layout = layout_of(leaf_question(question), share, len(keys), asked.public_values)
         for way in _ways(asked):
             try:
                 plans.append(_planned(question, asked, keys, layout, way))

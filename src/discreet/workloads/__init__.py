@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .change import Block, Change
 from .choose import bound_of, plan_strategy
+from .nested import NestedTables
 from .plan import Bound, StrategyPlan
 from .workload import Counts, Hierarchy, RunningTotals, Tables, marginals
 
@@ -16,6 +17,7 @@ __all__ = [
     "Change",
     "Counts",
     "Hierarchy",
+    "NestedTables",
     "RunningTotals",
     "StrategyPlan",
     "Tables",

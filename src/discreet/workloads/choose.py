@@ -4,6 +4,7 @@
     Tables          histogram, direct answers, weighted tables   histogram, and residuals: the optimum
     RunningTotals   histogram, p-identity                        histogram, the optimum; p-identity above 2,048 cells
     Hierarchy       weighted levels                              weighted levels
+    NestedTables    weighted levels by the keys beside           residuals of levels
     Counts          histogram, direct answers, p-identity        histogram, direct answers, the optimum
 
 An (ε, δ) may be spent either way, and both are compared. The first of equals is taken.
@@ -36,6 +37,7 @@ from .fixed_point import dense_optimum, line_optimum
 from .line import roots_of_gram
 from .matrix import RAISED, gram_of, matrix_strategies
 from .measured import NoiseBudget, square_of
+from .nested import NestedTables, best_nested, nested_bound
 from .plan import AnyStrategy, AnyWorkload, Bound, StrategyPlan, planned
 from .residual import ResidualStrategy, residual_error
 from .tree import best_levels
@@ -52,6 +54,8 @@ def strategies(workload: AnyWorkload, *, laplace: bool, groups: int = 1) -> list
     """Return the strategies that are compared, by the table above; they depend on nothing else, and are kept."""
     if isinstance(workload, Hierarchy):
         return [best_levels(workload, laplace=laplace, groups=groups)]
+    if isinstance(workload, NestedTables):
+        return [best_nested(workload, laplace=laplace)]
     return list(_kept(workload, laplace))
 
 
@@ -99,6 +103,8 @@ def _least(workload: AnyWorkload) -> float:
             return residual_error(workload)
         case Hierarchy():
             return _tree_bound(workload)
+        case NestedTables():
+            return nested_bound(workload)
         case RunningTotals() if workload.size > _MOST_BOUND:
             return float(roots_of_gram(workload).sum()) ** 2 / workload.size / workload.queries
         case RunningTotals():

@@ -15,16 +15,17 @@ from .change import Block, Change, Integers
 from .components import Floats
 from .matrix import MatrixStrategy
 from .measured import Measurement, NoiseBudget, calibrate
+from .nested import NestedStrategy, NestedTables
 from .residual import ResidualStrategy
-from .tail import laplace_reach, loose_reach, normal_reach
+from .tail import SumLaw, laplace_reach, loose_reach, normal_reach
 from .tree import LevelStrategy
 from .weighted import TableStrategy
 from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 __all__ = ["AnyStrategy", "AnyWorkload", "Bound", "Strategy", "StrategyPlan", "planned", "weights_of"]
 
-AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | Counts
-AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | MatrixStrategy | LevelStrategy
+AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | NestedTables | Counts
+AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | MatrixStrategy | LevelStrategy | NestedStrategy
 
 
 class Strategy(Protocol):
@@ -62,6 +63,8 @@ def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
             return workload.shares
         case Hierarchy():
             return (1 / len(workload.sizes),) * len(workload.sizes)
+        case NestedTables():
+            return (1 / len(workload.sets),) * len(workload.sets)
     return (1.0,)
 
 
@@ -124,9 +127,36 @@ class StrategyPlan:
                 if self.measured[0].laplace:
                     return tuple(loose_reach(level, widest, beta) for level in nodes)
                 return tuple(normal_reach(np.sqrt(level), beta) for level in nodes)
+            case NestedStrategy():
+                return self._nested_reach(strategy, variances, beta)
             case TableStrategy() if self.measured[0].laplace:
                 return tuple(self._table_reach(strategy, one, beta) for one in strategy.workload.sets)
         return tuple(normal_reach(np.array([math.sqrt(v)]), beta) for v in strategy.set_variances(variances))
+
+    def _nested_reach(self, strategy: NestedStrategy, variances: Sequence[float], beta: float) -> tuple[Floats, ...]:
+        """Return half the width of intervals of levels: by weights of cells where they are few, else by deviations."""
+        deviations = strategy.set_deviations(variances)
+        if not self.measured[0].laplace:
+            return tuple(normal_reach(one, beta) for one in deviations)
+        laws = self.cell_laws()
+        if laws is not None:
+            return tuple(np.array([law.reach(beta) for law in dict.fromkeys(each)]) for each in laws)
+        widest = max(one.scale for one in self.measured)
+        return tuple(loose_reach(one**2, widest, beta) for one in deviations)
+
+    def cell_laws(self) -> tuple[list[SumLaw], ...] | None:
+        """Return how far off every cell of every set of levels is, under geometric noise; None where they are many."""
+        if not isinstance(self.strategy, NestedStrategy):
+            return None
+        weights = self.strategy.cell_weights([one.variance for one in self.measured])
+        if weights is None:
+            return None
+        # one scale for all: a weight times its scale is what counts, and noise of a finer grid is nearer to continuous
+        least = min(float(one.mechanism.scale) for one in self.measured)
+        scale = np.concatenate(
+            [np.full(one.block.rows, float(one.mechanism.scale) / least / one.grid) for one in self.measured]
+        )
+        return tuple([_row_law(row * scale, least) for row in rows] for rows in weights)
 
     def reach_of(self, rows: Floats, beta: float) -> Floats:
         """Return half the width of the interval of any sums of cells, a row of coefficients each; for matrices only."""
@@ -156,6 +186,12 @@ class StrategyPlan:
     def estimate(self, noisy: Sequence[Integers]) -> Any:  # noqa: ANN401 - by kind of workload
         """Return the least-squares estimate of what was released; reads no data."""
         return self.strategy.estimate(noisy, self.measured)
+
+
+def _row_law(row: Floats, scale: float) -> SumLaw:
+    sizes = np.abs(row)
+    felt = np.sort(np.where(sizes > 1e-12 * sizes.max(), sizes, 0.0))
+    return SumLaw.of(np.round(felt, 12), np.ones(len(felt)), scale)
 
 
 def _asked(strategy: MatrixStrategy) -> Floats:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -32,7 +33,8 @@ _BINS = 64
 class SumLaw:
     """How far off one sum is: normal, of deviation `scale`; or of terms (weight, how many) of geometric noise.
 
-    Weights are put into bins, each as large as the largest in it: what is further from 0 bounds what is nearer.
+    Weights are put into bins, each as large as the largest in it: what is further from 0 bounds what is nearer. `loose`
+    means that only the deviation of the sum, `scale`, and the largest scale, the one weight, are known.
 
     >>> from discreet.workloads.tail import SumLaw
     >>> round(SumLaw(10.0).reach(0.05), 1), round(SumLaw(1e6, ((1e-6, 1.0),)).reach(0.05), 2)
@@ -41,6 +43,7 @@ class SumLaw:
 
     scale: float
     terms: tuple[tuple[float, float], ...] = ()
+    loose: bool = False
 
     @classmethod
     def of(cls, weights: Floats, counts: Floats, scale: float) -> SumLaw:
@@ -56,10 +59,18 @@ class SumLaw:
 
     def reach(self, beta: float) -> float:
         """Bound the error with probability at least 1 − β."""
-        if not self.terms:
-            return float(normal_reach(self.scale, beta))
-        weights, counts = np.array(self.terms).T
-        return float(laplace_reach(weights[None, :], counts, self.scale, beta)[0])
+        return _reach(self, beta)
+
+
+@lru_cache(maxsize=4096)
+def _reach(law: SumLaw, beta: float) -> float:
+    """Bound the error once for all cells of one law."""
+    if not law.terms:
+        return float(normal_reach(law.scale, beta))
+    weights, counts = np.array(law.terms).T
+    if law.loose:
+        return float(loose_reach(np.array(law.scale**2), float(weights[0]), beta))
+    return float(laplace_reach(weights[None, :], counts, law.scale, beta)[0])
 
 
 def _slack(weights: Floats, counts: Floats) -> Floats:

@@ -10,7 +10,7 @@ A node's variance follows the same way: Var(child | parent) = v_c − v_c²/Σv,
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ from .measured import Measurement, shares_of
 from .project import whole_parts
 from .workload import Hierarchy
 
-__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "top_down"]
+__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "level_sums", "starts", "top_down"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,18 +35,19 @@ class LevelEstimate:
 
     def level(self, depth: int) -> Integers:
         """Return all nodes of a level, the root being 0, in multiples of 1/STEP."""
-        return _levels(self.workload, self.leaves)[depth]
+        return level_sums(self.workload, self.leaves)[depth]
 
 
-def _starts(parents: Integers) -> Integers:
+def starts(parents: Integers) -> Integers:
+    """Return where the children of each node begin."""
     return np.flatnonzero(np.diff(parents, prepend=-1))
 
 
-def _levels(tree: Hierarchy, leaves: Integers) -> list[Integers]:
+def level_sums(tree: Hierarchy, leaves: Integers) -> list[Integers]:
     """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
     found = [roomy(leaves)]
     for parents in reversed(tree.parents):
-        found.append(np.add.reduceat(found[-1], _starts(parents), axis=0))
+        found.append(np.add.reduceat(found[-1], starts(parents), axis=0))
     return found[::-1]
 
 
@@ -86,7 +87,7 @@ class LevelStrategy:
 
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block."""
-        levels = _levels(self.workload, leaves)
+        levels = level_sums(self.workload, leaves)
         return tuple(np.asarray(levels[depth]).ravel() for depth in self.depths)
 
     def _upwards(self, variances: Sequence[float]) -> list[Floats]:
@@ -95,7 +96,7 @@ class LevelStrategy:
         sizes = self.workload.sizes
         found = [np.full(sizes[-1], own[len(sizes) - 1])]
         for depth in range(len(sizes) - 2, -1, -1):
-            below = np.add.reduceat(found[-1], _starts(self.workload.parents[depth]))
+            below = np.add.reduceat(found[-1], starts(self.workload.parents[depth]))
             noise = own.get(depth, math.inf)
             found.append(below if math.isinf(noise) else noise * below / (noise + below))
         return found[::-1]
@@ -106,9 +107,21 @@ class LevelStrategy:
         found = [up[0]]
         for depth, parents in enumerate(self.workload.parents):
             children = up[depth + 1]
-            part = children / np.add.reduceat(children, _starts(parents))[parents]
+            part = children / np.add.reduceat(children, starts(parents))[parents]
             found.append(children * (1 - part) + part**2 * found[-1][parents])
         return tuple(found)
+
+    def shares_below(self, variances: Sequence[float]) -> list[tuple[Floats, Floats]]:
+        """Return for every level below the root each node's share of what moves its parent, and Σ of that level's v.
+
+        Two nodes below different children of c move together by w·w′·(Var c − Σv), w the product of the shares from c.
+        """
+        up = self._upwards(variances)
+        found = []
+        for depth, parents in enumerate(self.workload.parents):
+            pooled = np.add.reduceat(up[depth + 1], starts(parents))
+            found.append((up[depth + 1] / pooled[parents], pooled))
+        return found
 
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the mean variance of the nodes of every level."""
@@ -120,22 +133,24 @@ class LevelStrategy:
         pairs = zip(self.depths, noisy, measured, strict=True)
         shape = (-1, self.groups)
         own = {depth: np.asarray(rows.reshape(shape) / one.grid, dtype=np.float64) for depth, rows, one in pairs}
-        up = self._upwards(variances)
         noise = dict(zip(self.depths, variances, strict=True))
-        leaves = _gls(self.workload, own, noise, up)
-        return LevelEstimate(self.workload, to_steps(leaves))
+        return LevelEstimate(self.workload, to_steps(self.least_squares(own, noise)))
+
+    def least_squares(self, own: Mapping[int, Floats], noise: Mapping[int, float]) -> Floats:
+        """Return the estimated leaves from noisy levels by their depths, and the variance of the noise of each."""
+        return _gls(self.workload, own, noise, self._upwards([noise[depth] for depth in self.depths]))
 
 
-def _gls(tree: Hierarchy, own: dict[int, Floats], noise: dict[int, float], up: list[Floats]) -> Floats:
+def _gls(tree: Hierarchy, own: Mapping[int, Floats], noise: Mapping[int, float], up: list[Floats]) -> Floats:
     last = len(tree.parents)
     pooled, sums = {last: own[last]}, {}
     for depth in range(last - 1, -1, -1):
-        sums[depth] = np.add.reduceat(pooled[depth + 1], _starts(tree.parents[depth]), axis=0)
+        sums[depth] = np.add.reduceat(pooled[depth + 1], starts(tree.parents[depth]), axis=0)
         share = (up[depth] / noise[depth])[:, None] if depth in noise else 0.0
         pooled[depth] = sums[depth] if depth not in noise else share * own[depth] + (1 - share) * sums[depth]
     final = pooled[0]
     for depth, parents in enumerate(tree.parents):
-        part = up[depth + 1] / np.add.reduceat(up[depth + 1], _starts(parents))[parents]
+        part = up[depth + 1] / np.add.reduceat(up[depth + 1], starts(parents))[parents]
         final = pooled[depth + 1] + part[:, None] * (final - sums[depth])[parents]
     return np.asarray(final)
 
@@ -162,7 +177,7 @@ def top_down(estimate: LevelEstimate, *, whole: bool) -> list[Integers]:
     With `whole` all numbers are whole, by largest remainders inside each parent.
     """
     tree, unit = estimate.workload, STEP if whole else 1
-    levels = _levels(tree, estimate.leaves)
+    levels = level_sums(tree, estimate.leaves)
     final = np.maximum(np.rint(np.asarray(levels[0] / unit, dtype=np.float64)), 0).astype(np.int64)
     found = [final * unit]
     for depth, parents in enumerate(tree.parents):

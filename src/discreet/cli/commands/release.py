@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...answer.measurements import HOW
 from ...curator import Curator
 from ...data.files.file import read_schemas
 from ...errors import InvalidArgument
 from ...ledger import open_ledger
 from ...plan.plan import Plan
+from ...samples.country import write_country
 from ...wire.reply import plan_reply
 from ..flags import JsonFlag
 from ..publish.file import ReleaseFile, read_release
-from ..publish.page import page
+from ..publish.page import MOST_DRAWN, page
 from ..refusal import refusals
 from ..source import open_source
 from ..write import can_draw, echo, write_picture, write_text
@@ -30,7 +32,9 @@ __all__ = ["release"]
 
 
 def release(
-    file: Annotated[Path, typer.Argument(help="The release file: source, schema, ledger, spend, questions.")],
+    file: Annotated[
+        Path, typer.Argument(help="The release file: source, schema, ledger, spend, questions; or country, an example.")
+    ],
     *,
     out: Annotated[Path, typer.Option(help="The folder to make; it must not be there yet.")],
     plan: Annotated[bool, typer.Option("--plan", help="Only show what it would cost and miss.")] = False,
@@ -40,9 +44,16 @@ def release(
 
     All are answered or nothing is spent. The same release of the same version of the data is written again for free.
 
+    `country` stands for a made-up country of 60,000 tracts: its people, schema and release file are written to --out.
+
     Example: discreet release release.toml --out release/
     """
     with refusals(as_json=as_json):
+        if str(file) == "country" and not file.exists():
+            made = write_country(out)
+            told = f"a made-up country is in {out}; publish it: discreet release {made} --out tables"
+            echo(told, {"file": str(made)}, as_json=as_json)
+            return
         asked = read_release(file)
         if out.exists() and not plan:
             raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
@@ -86,11 +97,28 @@ def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme:
         ) from None
     for name, answer in answers.items():
         write_text(half / f"{name}.csv", answer.to_csv(level=asked.level))
-        if isinstance(answer.plan, Plan) and answer.plan.gap is not None:
-            write_text(half / f"{name}.measurements.json", json.dumps(answer.measurements(), indent=1))
-        if can_draw():
+        if can_draw() and len(answer) <= MOST_DRAWN:
             write_picture(answer, half / f"{name}.svg", level=asked.level, title=asked.questions[name].title)
+    if told := _measured(answers):
+        write_text(half / "measurements.json", json.dumps(told, indent=1))
     receipt: Any = next(iter(answers.values())).receipt
     write_text(half / "receipt.json", receipt.to_json())
     write_text(half / "README.md", readme)
     half.rename(out)
+
+
+def _measured(answers: Mapping[str, Answer]) -> dict[str, object]:
+    """Return the estimates of all workloads before they were moved, with their covariance, and how to read them."""
+    found = {name: one for name, one in answers.items() if isinstance(one.plan, Plan) and one.plan.gap is not None}
+    if not found:
+        return {}
+    tables: dict[str, object] = {}
+    for name, answer in found.items():
+        shared = [other for other, one in found.items() if _strategy_of(one) is _strategy_of(answer)]
+        tables[name] = {"strategy_of": shared, **answer.measurements()}
+    return {"how": HOW, "tables": tables}
+
+
+def _strategy_of(answer: Answer) -> object:
+    plan: Any = answer.plan
+    return plan if plan.within is None else plan.within

@@ -86,6 +86,11 @@ def read_release(path: str | Path) -> ReleaseFile:
         raise InvalidArgument(f"{path} cannot be read; give the path of a TOML file in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument(f"{path} is no TOML: {error}") from None
+    if "invariants" in data:
+        raise InvalidArgument(
+            f"{path}: invariants would be exact totals, outside every promise made here, and whoever knows all but one "
+            "person would learn that person; leave them out, or publish them beside, as what they are: no private tables"
+        )
     _check_known(data, _FIELDS, str(path))
     home, questions = Path(path).parent, _questions(data.get("questions"), str(path))
     spend = budget_from_words(data["spend"], f"{path}: spend") if "spend" in data else None

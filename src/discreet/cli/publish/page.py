@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from ...data.schema import Schema
     from .file import ReleaseFile
 
-__all__ = ["page"]
+__all__ = ["MOST_DRAWN", "page"]
+
+MOST_DRAWN = 400
+"""A table of more rows has no picture: nobody could read it."""
 
 
 def page(
@@ -31,7 +34,7 @@ def page(
         "the bounds of the schema cut off (values beyond them, rows of one person beyond the most) is in no number.",
     ]
     for name, answer in answers.items():
-        blocks += _table(name, file, answer, drawn=drawn)
+        blocks += _table(name, file, answer, drawn=drawn and len(answer) <= MOST_DRAWN)
     blocks += ["## Checking", f"`receipt.json` says what was charged and where; {_how(file)}"]
     return "\n\n".join(blocks) + "\n"
 
@@ -49,7 +52,7 @@ def _guarantee(answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promi
 def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list[str]:
     asked = file.questions[name]
     picture = [f"![{asked.title}]({name}.svg)"] if drawn else []
-    raw = f"`{name}.measurements.json` has the estimates before anything was moved, with their covariance: for models."
+    raw = f"`measurements.json` has `{name}` as it was before anything was moved, cells with their covariance: for models."
     made = [raw] if isinstance(answer.plan, Plan) and answer.plan.gap is not None else []
     return [
         f"## {asked.title}",

@@ -107,13 +107,13 @@ class Memory:
 
 def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
     tally, columns = facts.tally, facts.columns
-    only = None if tally.only is None else set(tally.only)
+    only, listed = None if tally.only is None else set(tally.only), tally.listed
     found = []
     needed = fields_in((*tally.keys, *(term.expression for term in tally.terms)))
     for one in owned_rows(tally.rows, tables, needed):
         values = (evaluate(key, one.row, columns) for key in tally.keys)
         key = tuple(value_of(hold(v, domain), domain) for v, domain in zip(values, facts.keys, strict=True))
-        if only is None or key[: tally.listed] in only:
+        if only is None or key[:listed] in only:
             found.append(
                 Contribution(one.owner, key, tuple(_contribution(part, one.row, facts) for part in facts.parts))
             )

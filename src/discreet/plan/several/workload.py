@@ -14,12 +14,15 @@ from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
+from ..asked.asked import read_errors
 from ..asked.checked import Checked, check_question
 from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
+from ..choose import amount_of
 from ..plan import Plan
 from ..question import plan_checked
 from ..split import routes_under, split
 from ..text.workload import workload_html, workload_text
+from .together import Joined, cut_plans, join_questions
 
 __all__ = ["Workload", "plan_workload", "workload_of"]
 
@@ -110,11 +113,50 @@ def workload_of(questions: Mapping[str, Checked], terms: Terms, *, under: Filter
     if terms.weights:
         raise InvalidArgument("weights divide a spend; with error= every question has its own, so leave them out")
     each = _errors(list(questions), terms.error)
-    plans = [
-        (name, plan_checked(one, replace(terms, error=each[name]), under=under)) for name, one in questions.items()
-    ]
+    made = [_erring(units, questions, each, terms, under) for units in _unions(questions, terms)]
+    return min((one for one in made if one is not None), key=lambda found: amount_of(found.spend))
+
+
+def _unions(questions: Mapping[str, Checked], terms: Terms) -> list[list[Joined]]:
+    """List what is tried: every question by itself, and those that can be together as one; none is dearer so."""
+    alone = [Joined((name,), one) for name, one in questions.items()]
+    weights = set((terms.weights or {}).values()) | {Fraction(1)}
+    together = join_questions(questions) if len(weights) == 1 else alone
+    return [alone] if len(together) == len(alone) else [alone, together]
+
+
+def _erring(
+    units: Sequence[Joined],
+    questions: Mapping[str, Checked],
+    each: Mapping[str, ExactErrors | None],
+    terms: Terms,
+    under: Filter | None,
+) -> Workload | None:
+    """Plan every unit for its errors; None where one of several questions at once cannot be."""
+    plans: list[tuple[str, Plan]] = []
+    for unit in units:
+        errors = [each[name] for name in unit.names]
+        if len(unit.names) > 1:
+            least = [min(_least(error, questions[n])) for n, error in zip(unit.names, errors, strict=True)]
+            errors = [min(least)]
+        try:
+            plan = plan_checked(unit.checked, replace(terms, error=errors[0]), under=under)
+        except (InvalidArgument, UnsupportedQuery):
+            if len(unit.names) == 1:
+                raise
+            return None
+        plans += cut_plans(unit, plan, questions)
     batch = Batch([event for _, plan in plans for event in plan.events])
-    return Workload(tuple(plans), (under or open_filter(PureDP(1))).price(batch))
+    return Workload(tuple(_in_order(plans, questions)), (under or open_filter(PureDP(1))).price(batch))
+
+
+def _least(error: ExactErrors | None, one: Checked) -> tuple[Fraction, ...]:
+    return read_errors(one.question, Fraction(1) if error is None else error)
+
+
+def _in_order(plans: Sequence[tuple[str, Plan]], questions: Mapping[str, Checked]) -> list[tuple[str, Plan]]:
+    found = dict(plans)
+    return [(name, found[name]) for name in questions]
 
 
 def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, under: Filter | None) -> Workload:
@@ -122,22 +164,34 @@ def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, un
     parts = _weights(list(questions), terms.weights or {})
     made: list[tuple[tuple[bool, float], Workload]] = []
     refused: Exception | None = None
-    for pieces in _divide(spend, list(parts.values()), under):
-        each = zip(questions.items(), pieces, strict=True)
-        try:
-            plans = [
-                (name, plan_checked(one, replace(terms, spend=piece, weights=None), under=under))
-                for (name, one), piece in each
-            ]
-        except (InvalidArgument, UnsupportedQuery) as why:  # another way to divide may do
-            refused = why
-        else:
-            found = Workload(tuple(plans), spend)
-            fits = under is None or under.admits(found.event)
-            made.append(((not fits, _loss(plans, parts)), found))
+    for units in _unions(questions, terms):
+        weights = [sum((parts[name] for name in unit.names), Fraction()) for unit in units]
+        for pieces in _divide(spend, weights, under):
+            try:
+                plans = _planned(units, pieces, questions, terms, under)
+            except (InvalidArgument, UnsupportedQuery) as why:  # another way to divide may do
+                refused = refused or why
+            else:
+                found = Workload(tuple(plans), spend)
+                fits = under is None or under.admits(found.event)
+                made.append(((not fits, _loss(plans, parts)), found))
     if refused is not None and not made:
         raise refused
     return min(made, key=lambda pair: pair[0])[1]
+
+
+def _planned(
+    units: Sequence[Joined],
+    pieces: Sequence[Measure],
+    questions: Mapping[str, Checked],
+    terms: Terms,
+    under: Filter | None,
+) -> list[tuple[str, Plan]]:
+    plans: list[tuple[str, Plan]] = []
+    for unit, piece in zip(units, pieces, strict=True):
+        plan = plan_checked(unit.checked, replace(terms, spend=piece, weights=None), under=under)
+        plans += cut_plans(unit, plan, questions)
+    return _in_order(plans, questions)
 
 
 def _names(questions: object) -> list[str]:

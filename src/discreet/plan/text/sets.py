@@ -20,13 +20,15 @@ def strategy_lines(plan: Plan) -> list[str]:
     for place, release in enumerate(plan.releases):
         if isinstance(release, SetsRelease):
             names = [name for name, places in plan.uses if places[0] == place]
-            found += _lines(names[0] if len(names) == 1 else f"all {len(names)}", release, plan.question)
+            label = names[0] if len(names) == 1 else f"all {len(names)}"
+            found += _lines(label, release, plan.question if plan.within is None else plan.within.question)
     return found
 
 
 def _lines(name: str, release: SetsRelease, question: Question) -> list[str]:
     made, unit = release.plan, float(release.unit)
-    sets = zip(_labels(question), made.set_rmse, strict=True)
+    pairs = list(zip(_labels(question), made.set_rmse, strict=True))
+    sets = pairs if release.asked is None else [pairs[place] for place in release.asked]
     errors = ", ".join(f"{label} {shown(rmse * unit, 4)}" for label, rmse in sets)
     tried = ", ".join(f"{one} ({noise}) {shown(rmse * unit, 4)}" for one, noise, rmse in made.tried)
     lines = [f"{name}: by {made.strategy.name}, {made.noise} noise; RMSE of a cell {errors}"]

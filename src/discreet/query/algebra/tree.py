@@ -243,11 +243,23 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
+class Nest:
+    """Keys that lie within each other, by their places, the widest first, and every public combination of their values.
+
+    Rows stand in the order of their parents; a row of people that has none of these combinations is in no cell.
+    """
+
+    places: tuple[int, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """Statistics of the rows, for each key.
 
     `sets`: for each combination of some of the keys, by their places, summed over the others (GROUPING SETS); a key
-    that is summed over is NULL. `running`: totals up to and with each value of the one key.
+    that is summed over is NULL. `running`: totals up to and with each value of the one key. `nested`: which of the
+    keys lie within each other, and all combinations of them that there are.
     """
 
     rows: Relation
@@ -256,3 +268,4 @@ class Question:
     finish: Finish
     sets: tuple[tuple[int, ...], ...] | None = None
     running: bool = False
+    nested: Nest | None = None

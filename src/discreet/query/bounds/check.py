@@ -42,6 +42,8 @@ from ..domains.words import text_domain
 from ..meaning.finish import types_of
 from .fanout import check_joins
 from .keys import PublicValues, public_keys
+from .means import by_sums
+from .nested import with_nest
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
 from .sets import check_sets
 
@@ -53,7 +55,7 @@ _TOTALS = ("count", "sum", "least", "greatest")
 
 
 def checked(question: Question, public_values: PublicValues | None = None) -> Question:
-    """Return the question if every part of it is sound, refuse it otherwise; no store is touched.
+    """Return the question if every part of it is sound, nested keys found; refuse it otherwise. No store is touched.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import Finish, Sum
@@ -71,6 +73,7 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
     """
     check_rows(question.rows)
     columns = columns_of(question.rows)
+    question = by_sums(question)
     if not question.statistics and all(key.values is not None for key in question.keys):
         why = "its keys are public already" if question.keys else "there is nothing to count or sum up"
         raise refusal("SELECT", why, "ask for at least one aggregate, as COUNT(*)")
@@ -80,6 +83,7 @@ def checked(question: Question, public_values: PublicValues | None = None) -> Qu
         _statistic(statistic, question.rows, columns, public_values)
     own_names([key.name for key in question.keys] + [name for name, _ in question.statistics])
     _finish(question.finish, types_of(question))
+    question = with_nest(question, public_values)
     check_sets(question)
     return question
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from ..algebra.refusal import refusal
 from ..algebra.tree import Count, CountOf, CountPeople, Question, Sum
+from .nested import MOST_LEAVES, check_nest, count_cells
 
 __all__ = ["MOST_FINEST", "check_sets"]
 
@@ -20,31 +20,37 @@ def check_sets(question: Question) -> None:
 
     >>> import discreet as dp
     >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
-    >>> dp.parse_sql("SELECT sex, AVG(1) AS x FROM people GROUP BY CUBE (sex)", people)
+    >>> dp.parse_sql("SELECT sex, VARIANCE(1) AS x FROM people GROUP BY CUBE (sex)", people)
     Traceback (most recent call last):
     ...
-    discreet.errors.UnsupportedQuery: GROUPING SETS: only COUNT(*), COUNT(x) and SUM(x) are sums of their parts; \
-divide two of them for a mean
+    discreet.errors.UnsupportedQuery: GROUPING SETS: COUNT(*), COUNT(x), SUM(x) and AVG(x) are made of sums of \
+their parts, others are not; ask for it by itself
     """
     if question.sets is None and not question.running:
         return
     clause = "SUM(…) OVER" if question.running else "GROUPING SETS"
     for _, statistic in question.statistics:
         if isinstance(statistic, CountPeople):
-            raise refusal(clause, "people in several cells are not the sum of the cells", "count rows, or ask apart")
+            raise refusal(
+                clause,
+                "people in several cells are not the sum of the cells",
+                "count rows, or ask for each set by itself",
+            )
         if not isinstance(statistic, Count | CountOf | Sum):
-            what = "only COUNT(*), COUNT(x) and SUM(x) are sums of their parts"
-            raise refusal(clause, what, "divide two of them for a mean")
+            what = "COUNT(*), COUNT(x), SUM(x) and AVG(x) are made of sums of their parts, others are not"
+            raise refusal(clause, what, "ask for it by itself")
     for key in question.keys:
         if key.values is None:
             raise refusal(clause, f"the keys of {key.name} are not public", "declare a Category, or use bins")
         if None in key.values:
             here = f"{key.name} may be NULL, and NULL stands for all of its values here"
             raise refusal(clause, here, f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out")
-    cells = math.prod(len(key.values or ()) for key in question.keys)
-    if cells > MOST_FINEST:
-        what = f"its keys have {cells:,} combinations, and at most {MOST_FINEST:,} are kept"
+    cells, most = count_cells(question), MOST_FINEST if question.nested is None else MOST_LEAVES
+    if cells > most:
+        what = f"its keys have {cells:,} combinations, and at most {most:,} are kept"
         raise refusal(clause, what, "use fewer keys, or wider bins")
+    if question.nested is not None:
+        check_nest(question, question.nested)
     _running(question) if question.running else _sets(question)
 
 

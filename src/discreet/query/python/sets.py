@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ..algebra.expression import Expression, Field
 from ..algebra.names import own_names
+from ..algebra.tree import Nest
+from ..bounds.nested import in_order
 from .aggregate import Of, named_column
 from .bins import lower_edge
-from .column import Col
+from .column import Col, Literal, constant
+from .keys import Keys
 
-__all__ = ["running_key", "sets_up_to"]
+__all__ = ["Places", "named_levels", "nest_of", "read_places", "running_key", "sets_up_to"]
+
+Places: TypeAlias = Iterable[Sequence[Literal] | Mapping[str, Literal]]
+"""The combinations of nested keys that there are: rows of values, widest first, or of values by the keys' names."""
 
 
 def sets_up_to(names: Sequence[str], up_to: int) -> tuple[tuple[int, ...], ...]:
@@ -41,3 +48,31 @@ def running_key(of: Of, width: Number | None, start: Number) -> dict[str, Of]:
     if width is None:
         return {name: Col(x)}
     return {name: Col(lower_edge(x, rational(start, "start"), positive(width, "width")))}
+
+
+def named_levels(level: str | Mapping[str, Of]) -> list[tuple[str, Of]]:
+    """Read levels of a hierarchy: a column by its name, or expressions under names."""
+    return [(level, level)] if isinstance(level, str) else list(level.items())
+
+
+def read_places(places: Places, names: Sequence[str], keys: Keys) -> list[tuple[Literal, ...]]:
+    """Read the combinations of nested keys, each as a row in the order of the levels.
+
+    Refuses rows of another length or of other names, none, one twice, and values that `keys` lists as well.
+    """
+    if keys is not None and (not isinstance(keys, Mapping) or set(keys) & set(names)):
+        raise InvalidArgument("places says which values the levels have; give keys for the others only, by name")
+    rows = [tuple(row.get(n) for n in names) if isinstance(row, Mapping) else tuple(row) for row in places]
+    if not rows or any(len(row) != len(names) or None in row for row in rows):
+        raise InvalidArgument(
+            f"places lists rows of {len(names)} values, one for each of {', '.join(names)}, none NULL"
+        )
+    if len(set(rows)) < len(rows):
+        raise InvalidArgument("places lists each combination once")
+    return rows
+
+
+def nest_of(rows: Sequence[Sequence[Literal]]) -> Nest:
+    """Return the levels, the first keys of a question, as nested in these combinations."""
+    exact = [tuple(constant(value).value for value in row) for row in rows]
+    return Nest(tuple(range(len(exact[0]))), in_order(exact))

@@ -28,7 +28,7 @@ from .bins import Edge, binned_by
 from .column import Col
 from .keys import By, Keys, chosen_keys, grouped, named_keys
 from .people import people_in
-from .sets import running_key, sets_up_to
+from .sets import Places, named_levels, nest_of, read_places, running_key, sets_up_to
 
 __all__ = ["Table"]
 
@@ -262,21 +262,35 @@ class Table:
         sets = sets_up_to(by, len(by) if up_to is None else up_to)
         return self._together(self.count(list(by), keys), sets=sets)
 
-    def hierarchy(self, *levels: str, by: Sequence[str] = (), keys: Keys = None) -> Question:
+    def hierarchy(
+        self, *levels: str | Mapping[str, Of], by: Sequence[str] = (), keys: Keys = None, places: Places | None = None
+    ) -> Question:
         """Count rows on every level of nested keys, the widest first, and of each level by further keys.
 
-        >>> import discreet as dp
-        >>> land = dp.Schema("land", dp.Rows(), {"state": dp.Category(["A", "B"]), "sex": dp.Category(["f", "m"])})
-        >>> dp.Table(land).hierarchy("state", by=["sex"]).sets
-        ((0, 1), (0,), (1,), ())
+        Levels are names of columns, or expressions under names; those that read one column are nested by themselves.
+        Of several columns `places` lists the combinations that there are, each a row of values; without it all count.
 
-        Refuses what `marginals` refuses; for very many leaves `discreet.workloads.Hierarchy` is the strategy.
+        >>> import discreet as dp
+        >>> land = dp.Schema("land", dp.Rows(), {"tract": dp.Integer(0, 59_999), "sex": dp.Category(["f", "m"])})
+        >>> tree = dp.Table(land).hierarchy({"state": dp.col("tract") // 1200, "tract": "tract"}, by=["sex"])
+        >>> tree.sets, len(tree.nested.rows)
+        (((0, 1, 2), (0, 1), (0, 2), (0,), (2,), ()), 60000)
+
+        Refuses what `marginals` refuses, places twice or of other keys, and more than 200,000 cells of nested keys.
         """
-        names, depth = [*levels, *by], len(levels)
+        named = dict(pair for level in levels for pair in named_levels(level))
+        names, depth = [*named, *by], len(named)
         sets_up_to(names, 1)
         beside = tuple(range(depth, len(names)))
         found = [(*range(k), *more) for k in range(depth, -1, -1) for more in ((beside, ()) if beside else ((),))]
-        return self._together(self.count(names, keys), sets=tuple(found))
+        if places is None:
+            question = self.count({**named, **{name: name for name in by}}, keys)
+            return self._together(question, sets=tuple(found))
+        rows = read_places(places, list(named), keys)
+        listed: dict[str, Iterable[Literal]] = {n: dict.fromkeys(row[at] for row in rows) for at, n in enumerate(named)}
+        listed |= dict(keys) if isinstance(keys, Mapping) else {}
+        question = self.count({**named, **{name: name for name in by}}, listed)
+        return self._together(question, sets=tuple(found), nested=nest_of(rows) if depth > 1 else None)
 
     def cumulative(self, of: Of, *, width: Number | None = None, start: Number = 0) -> Question:
         """Count the rows up to and with every value of a number, or up to every bin: `answer.between`, `.quantile`.

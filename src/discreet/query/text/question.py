@@ -18,7 +18,7 @@ __all__ = ["describe", "fingerprint", "statistic_text"]
 
 FORMAT = 1
 """Of the canonical text behind a fingerprint; ledgers keep fingerprints, so it changes only with a new number."""
-_LATER = {"sets", "running", "outer", "offset"}
+_LATER = {"sets", "running", "outer", "offset", "nested"}
 """Fields that came later: where they say nothing they are not written, so that old fingerprints stay."""
 
 

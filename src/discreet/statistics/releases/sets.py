@@ -40,10 +40,14 @@ class CellsNeed:
 
 @dataclass(frozen=True, slots=True)
 class SetsRelease:
-    """The totals of the finest cells, and the strategy by which sums of them are released."""
+    """The totals of the finest cells, and the strategy by which sums of them are released.
+
+    `asked` are the places of the sets that one question of several reads; None: all.
+    """
 
     need: TotalNeed | CellsNeed
     plan: StrategyPlan
+    asked: tuple[int, ...] | None = None
 
     @property
     def event(self) -> Event:
@@ -66,8 +70,9 @@ class SetsRelease:
         return self.plan.measured[0].scale * float(self.unit)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound the miss in the worst cell of all sets with probability at least 1 − β, in the unit of the total."""
-        return at_least(Fraction(max(self.plan.reach(beta))) * self.unit)
+        """Bound the miss in the worst cell of the sets with probability at least 1 − β, in the unit of the total."""
+        found = self.plan.reach(beta)
+        return at_least(Fraction(max(found if self.asked is None else (found[i] for i in self.asked))) * self.unit)
 
 
 @dataclass(frozen=True, slots=True)

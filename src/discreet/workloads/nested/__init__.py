@@ -1,0 +1,9 @@
+"""Nested levels with further keys beside them: states, counties and tracts, each by sex."""
+
+from __future__ import annotations
+
+from .estimate import NestedEstimate
+from .strategy import NestedStrategy, best_nested
+from .workload import NestedTables, nested_bound
+
+__all__ = ["NestedEstimate", "NestedStrategy", "NestedTables", "best_nested", "nested_bound"]
