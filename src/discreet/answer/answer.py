@@ -28,7 +28,7 @@ from .level import read_level
 from .made import Made
 from .measurements import measurements
 from .one_set import Between, between, one_set, quantile_of
-from .text.answer import answer_html, answer_text
+from .text.answer import answer_html, answer_markdown, answer_text
 from .text.plot import plot
 
 if TYPE_CHECKING:
@@ -182,6 +182,18 @@ class Answer:
         return str(self)
 
     def _repr_html_(self) -> str:
+        return answer_html(self)
+
+    def to_text(self, width: int | None = None) -> str:
+        """Lay out the table as `print` shows it, within the width of a terminal if one is given."""
+        return answer_text(self, width)
+
+    def to_markdown(self) -> str:
+        """Write the table as Markdown, numbers rounded to their error."""
+        return answer_markdown(self)
+
+    def to_html(self) -> str:
+        """Write the table as HTML, as a notebook shows it."""
         return answer_html(self)
 
     def to_dict(self, level: float | None = None) -> dict[str, list[object]]:
