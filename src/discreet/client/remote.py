@@ -8,13 +8,14 @@ from typing import Any, Self, Unpack
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, scalar_from_json
+from ..arithmetic.rational import Number
 from ..curator.explanation import Explanation
 from ..curator.receipt import Receipt
 from ..curator.verify import read_receipt
 from ..data.schema import Schema
 from ..ledger.review.history import History
 from ..plan import Plan, Third, Workload
-from ..plan.asked.terms import TermWords, read_terms
+from ..plan.asked.terms import TermWords
 from ..plan.planner import Planner
 from ..privacy.budget_words import budget_from_words
 from ..privacy.filters.filter import Filter
@@ -41,7 +42,7 @@ class Remote:
     def sql(
         self,
         text: str,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
@@ -51,7 +52,7 @@ class Remote:
 
         Raises what the curator raises.
         """
-        read = read_terms(spend, **terms)
+        read = self._planner.terms(spend, **terms)
         plan = self._planner.plan(sql_text(text), read)
         reply = self.line.charge(self._at("sql"), Ask(text, read, why).to_json(), key)
         return make_answer(reply, plan, {"": plan})
@@ -59,7 +60,7 @@ class Remote:
     def ask(
         self,
         question: str,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
@@ -71,14 +72,14 @@ class Remote:
     def release(
         self,
         questions: Mapping[str, str],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
         **terms: Unpack[TermWords],
     ) -> dict[str, Answer]:
         """Answer several questions by name with one charge, as `Curator.release` does."""
-        read = read_terms(spend, **terms)
+        read = self._planner.terms(spend, **terms)
         asked = _sql_texts(questions)
         plans = dict(self._planner.workload(asked, read).plans)
         body = ReleaseRequest(asked, read, why).to_json()
@@ -88,11 +89,11 @@ class Remote:
     def explain(
         self,
         question: str,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         **terms: Unpack[TermWords],
     ) -> Explanation:
         """Show what a question would do, cost and miss; nothing is touched or spent."""
-        read = read_terms(spend, **terms)
+        read = self._planner.terms(spend, **terms)
         found = self.line.post(self._at("explain"), Ask(sql_text(question), read).to_json())
         return Explanation(
             question=found["question"],
@@ -108,25 +109,25 @@ class Remote:
     def plan(
         self,
         question: str | Mapping[str, str],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         queries: int | None = None,
         **terms: Unpack[TermWords],
     ) -> Plan | Workload | Third:
         """Plan as `Curator.plan` does, here: a plan needs public facts only."""
         asked = _sql_texts(question) if isinstance(question, Mapping) else sql_text(question)
-        return self._planner.find(asked, read_terms(spend, **terms), queries)
+        return self._planner.find(asked, self._planner.terms(spend, **terms), queries)
 
     def rehearse(
         self,
         question: str,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         rows: int = 1_000,
         **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer from made-up rows; free, and marked."""
-        read = read_terms(spend, **terms)
+        read = self._planner.terms(spend, **terms)
         plan = self._planner.plan(sql_text(question), read)
         reply = self.line.post(self._at("rehearse"), Ask(question, read, rows=rows).to_json())
         return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])

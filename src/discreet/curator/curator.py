@@ -23,7 +23,7 @@ from ..learn.explanation import TrainingExplanation
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
-from ..plan.asked.terms import Terms, TermWords, read_terms
+from ..plan.asked.terms import Terms, TermWords
 from ..plan.planner import QuestionWords
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
@@ -119,13 +119,14 @@ class Curator:
     def sql(
         self,
         text: str,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer one SELECT, spending as said, or as little as keeps every error within `error`.
 
+        Of a ledger that promises a pure ε, `spend=1` and `epsilon=1` mean `spend=PureDP(1)`.
         `weights` divides the budget among statistics; `size` is the number of rows per key for which errors of means
         are predicted; `level` is that of `error` and of quantiles' intervals; `nonnegative` moves counts to 0 or above;
         `why` is kept in the ledger.
@@ -140,19 +141,19 @@ class Curator:
     def ask(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         return self._answers(self._plans(question, read), read, why)[""]
 
     def release(
         self,
         questions: Mapping[str, QuestionWords],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         **terms: Unpack[TermWords],
@@ -161,25 +162,25 @@ class Curator:
 
         `weights` divides the spend among the questions.
         """
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         plans = plan_to_fit(self.stand, read, self.who, lambda one: dict(one.workload(questions, read).plans))
         return self._answers(plans, read, why)
 
     def plan(
         self,
         question: QuestionWords | Mapping[str, QuestionWords],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         queries: int | None = None,
         **terms: Unpack[TermWords],
     ) -> Plan | Workload | Third:
         """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
-        return self.stand.planner.find(question, read_terms(spend, **terms), queries)
+        return self.stand.planner.find(question, self.stand.planner.terms(spend, **terms), queries)
 
     def explain(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         **terms: Unpack[TermWords],
     ) -> Explanation:
         """Show what a question would do, cost and miss, and what the store would be asked.
@@ -187,13 +188,13 @@ class Curator:
         No private data is touched, nothing is spent. Refuses what `sql` would refuse, but for the budget: that an
         answer would not fit is told, not raised.
         """
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         return explain_plan(self.stand, self._plans(question, read)[""], read, self.who)
 
     def rehearse(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         rows: int = 1_000,
         **terms: Unpack[TermWords],
@@ -202,7 +203,7 @@ class Curator:
 
         The answer is marked, and says nothing about the data: no private row is read.
         """
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
         store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole)
@@ -250,12 +251,17 @@ class Curator:
             check_store(plan)
         priced = order_of(plans, terms, self.ledger, who=self.who, why=why)
 
+        ran = False
+
         def run() -> str:
+            nonlocal ran
+            ran = True
             made = {name: answer_to_json(self._run(plan, terms)) for name, plan in plans.items()}
             return write_body(Body(priced.price, made, facts_of(plans, terms)))
 
         found = pay(self.ledger, priced.order, run, self.locks)
-        return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer)
+        again = not ran and found[0].who == self.who  # whether others asked it is theirs to tell
+        return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer, again=again)
 
     def _run(self, plan: Plan, terms: Terms) -> Answer:
         return run_plan(plan, self.stand.engine, level=terms.level, nonnegative=terms.nonnegative, whole=terms.whole)

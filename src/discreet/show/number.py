@@ -1,4 +1,4 @@
-"""Numbers with what they may be off by, as people read them: rounded to their error, thousands apart, never flattering."""
+"""Numbers with what they may be off by, as people read them: rounded to their error, thousands apart."""
 
 from __future__ import annotations
 

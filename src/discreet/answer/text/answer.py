@@ -67,7 +67,7 @@ def _words(seen: Seen) -> Iterator[tuple[str, list[NumberWords]]]:
 
 
 def _below(seen: Seen, faint: str) -> str:
-    """Return what stands below the table: the caption, the level if unusual, how rows were picked, which say nothing."""
+    """Return what stands below the table: caption, an unusual level, how rows were picked, which say nothing."""
     answer = seen.answer
     level = answer.plan.level
     said = "" if level == Fraction(95, 100) or not answer.noisy else f"intervals at level {float(level):g}"
