@@ -104,6 +104,7 @@ class Remote:
             stored=found["stored"],
             part=found["part"],
             texts=tuple(found["texts"]),
+            warnings=tuple(found.get("warnings", ())),
         )
 
     def plan(
