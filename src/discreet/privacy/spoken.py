@@ -16,7 +16,7 @@ def price_of_promise(price: Measure, promise: Measure) -> str:
     >>> from discreet.privacy import ApproxDP, PureDP
     >>> from discreet.privacy.spoken import price_of_promise
     >>> price_of_promise(PureDP("127/60"), PureDP(3)), price_of_promise(PureDP(1), ApproxDP(3, "1e-6"))
-    ('ε = 2.117 of ε = 3', '(ε, δ) = (1, 0) of (ε, δ) = (3, 1e-06)')
+    ('ε = 2.11667 of ε = 3', '(ε, δ) = (1, 0) of (ε, δ) = (3, 1e-06)')
     """
     if isinstance(price, PureDP) and isinstance(promise, ApproxDP):
         price = ApproxDP(price.epsilon, 0)
@@ -33,4 +33,4 @@ def _words(measure: Measure) -> str:
 
 def _decimal(amount: Fraction) -> str:
     exact = exact_text(amount)
-    return exact if "/" not in exact and len(exact) <= 8 else shown(amount, 4)
+    return exact if "/" not in exact and len(exact) <= 12 else shown(amount, 6)

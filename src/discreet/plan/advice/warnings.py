@@ -10,6 +10,7 @@ Each line says what, why, and offers coarser keys, a larger spend or another sta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
@@ -94,14 +95,19 @@ def _errors(plan: Plan) -> Iterator[str]:
         if recipe.noise_model.counts or ranked:
             if rows is not None and error >= (rows / 4 if ranked else rows):
                 unit = " rows" if ranked else ""
-                many = f"a cell holds {shown(rows, 2)} {_who(plan.question.rows)} on average"
-                said = f"{name} is off by ± {shown(error, 2)}{unit} where {many}"
+                many = f"a cell holds {_brief(rows)} {_who(plan.question.rows)} on average"
+                said = f"{name} is off by ± {_brief(error)}{unit} where {many}"
                 yield f"{said}; {_offers(plan, error / max(rows / 10, 1e-300), None)}"
             continue
         width = _width(statistic, plan.question, rows)
         if width is not None and error >= width / 4:
-            said = f"{name} is off by ± {plain_number(float(shown(error, 2)))}, {_part(error, width)} of all it can be"
-            yield f"{said}, for {plan.supposed}; {_offers(plan, 20 * error / width, statistic)}"
+            said = f"{name} is off by ± {_brief(error)}, {_part(error, width)} of all it can be"
+            times = 20 * error / width if error < width else math.inf  # a clipped error does not tell how much would do
+            yield f"{said}, for {plan.supposed}; {_offers(plan, times, statistic)}"
+
+
+def _brief(number: float) -> str:
+    return plain_number(float(shown(number, 2)))
 
 
 def _part(error: float, width: float) -> str:
@@ -134,7 +140,7 @@ def _width(statistic: Statistic, question: Question, rows: float | None) -> floa
 def _offers(plan: Plan, times: float, statistic: Statistic | None) -> str:
     """Return what would help: coarser keys, so many times the spend, another statistic."""
     times = times**2 if isinstance(plan.spend, ZCDP) else times
-    more = [f"spend {shown(times, 2)} times as much"] if times <= _MOST_TIMES else []
+    more = [f"spend {_brief(times)} times as much"] if times <= _MOST_TIMES else []
     offers = [*_coarser(plan.question), *more, *_other(statistic)]
     return ", or ".join(offers) or "ask of more rows at once"
 

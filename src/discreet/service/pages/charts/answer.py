@@ -52,9 +52,7 @@ def drawn_words(bars: Sequence[Bar]) -> str:
     """
     if _line(bars):
         left = sum(bar.at is None for bar in bars)
-        return (
-            f"{'1 group' if left == 1 else f'{left} groups'} without a place on the axis: see the table" if left else ""
-        )
+        return f"{left} of {len(bars):,} groups have no place on the axis: see the table" if left else ""
     return f"{MOST} of {len(bars):,} groups are drawn; the table has all of them" if len(bars) > MOST else ""
 
 
