@@ -216,9 +216,11 @@ class Answer:
         """Return an Arrow table."""
         return export.to_arrow(self, level)
 
-    def plot(self, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
-        """Draw one noisy column with its error bars (needs matplotlib)."""
-        return plot(self, column, level)
+    def plot(self, column: str | None = None, level: float = 0.95, title: str | None = None) -> matplotlib.axes.Axes:
+        """Draw one noisy column with its error bars (needs matplotlib): a line and a band along a key with an order,
+        else bars; of two keys small multiples.
+        """
+        return plot(self, column, level, title)
 
 
 def picks_by_noise(question: Question) -> bool:

@@ -34,6 +34,7 @@ from .flags import (
     WhoFlag,
 )
 from .source import open_source
+from .stopping import told_of_charges
 
 __all__ = ["PlaceFlags", "TermFlags", "open_curator"]
 
@@ -112,9 +113,9 @@ def open_curator(source: str, place: PlaceFlags, price: TermFlags, *, spends: bo
     this question spends, so that nothing more is ever promised away by accident. One that only plans needs none.
     """
     schemas = read_schemas(place.schema)
-    engine = open_source(source, schemas, pairs(place.table, "--table"), progress=not quiet)
+    engine = open_source(source, schemas, pairs(place.table, "--table"), progress=spends)
     try:
-        with _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger:
+        with _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger, told_of_charges(ledger, place.who):
             yield Curator(engine, schemas, ledger, who=place.who)
     finally:
         engine.close()

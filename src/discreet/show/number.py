@@ -51,7 +51,8 @@ def number_words(value: float, low: float, high: float, digits: Digits = Digits.
     place = _place((high - low) / 2, whole=whole)
     every = digits is Digits.EVERY or place is None
     middle = plain_number(value) if every else _written(_at(value, place or 0, ROUND_HALF_EVEN))
-    if min(below, above) < 0 or abs(above - below) > 0.1 * (high - low):
+    slack = max(0.1 * (high - low), 1.0 if digits is Digits.WHOLE else 0.0)  # ends of counts are rounded to whole ones
+    if min(below, above) < 0 or abs(above - below) > slack:
         ends = (_written(_at(end, place or 0, way)) for end, way in ((low, ROUND_FLOOR), (high, ROUND_CEILING)))
         return NumberWords(middle, f"({' to '.join(ends)})")
     shown = Decimal(middle.replace(",", ""))
