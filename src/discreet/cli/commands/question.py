@@ -58,10 +58,11 @@ def query(
         check_picture(plot)
         check_out(out, as_json=as_json)
         asked, words = read_text(sql, "the question"), price.words(nonnegative=nonnegative, intervals=intervals)
-        if place.fresh:  # a ledger is for good: make it only for a question that can be answered
-            with open_curator(source, place, price, spends=False, quiet=True) as curator:
-                curator.explain(asked, **words)
-        with open_curator(source, place, price, spends=True, quiet=as_json) as curator:
+
+        def sound(curator: Curator) -> None:
+            curator.explain(asked, **words)
+
+        with open_curator(source, place, price, spends=True, quiet=as_json, first=sound) as curator:
             _warn(curator, asked, words, quiet=as_json)
             answer = curator.sql(asked, **words, why=why)
         if out == STANDARD:
