@@ -47,7 +47,8 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
             ended.set()
 
     thread = threading.Thread(target=work, daemon=True)
-    with Progress(*_columns(), console=Console(stderr=True), transient=True) as bar:
+    screen = Console(stderr=True)
+    with Progress(*_columns(), console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task(what, total=None)
         try:
             thread.start()

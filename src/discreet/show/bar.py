@@ -18,9 +18,9 @@ def share_bar(share: float, width: int = 20) -> str:
 
 
 def error_bar(
-    interval: tuple[float, float], value: float, span: tuple[float, float], width: int = 24, *, line: str = "─"
+    interval: tuple[float, float], value: float, span: tuple[float, float], width: int = 24, *, hollow: bool = False
 ) -> str:
-    """Draw an interval to scale, the value as a dot.
+    """Draw an interval to scale, the value as a dot; `hollow`: it says nothing.
 
     >>> from discreet.show.bar import error_bar
     >>> error_bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)
@@ -29,7 +29,7 @@ def error_bar(
     scale = (width - 1) / ((span[1] - span[0]) or 1.0)
     low, dot, high = (min(width - 1, max(0, round((x - span[0]) * scale))) for x in (interval[0], value, interval[1]))
     drawn = [" "] * width
-    drawn[low : high + 1] = [line] * (high - low + 1)
+    drawn[low : high + 1] = ["·" if hollow else "─"] * (high - low + 1)
     drawn[low], drawn[high] = "├", "┤"
-    drawn[dot] = "●"
+    drawn[dot] = "○" if hollow else "●"
     return "".join(drawn)

@@ -123,7 +123,7 @@ def answer_text(answer: Answer, width: int | None = None) -> str:
         columns.append([name, *(_aligned(words) if name in answer.noisy else map(str, words))])
         if name == next(iter(answer.noisy), None) and len(answer) > 1:
             bars, at = _bars(seen, name, _characters), len(columns)
-    below = _below(seen, " drawn with dots" if any(bars) else "")
+    below = _below(seen, " drawn hollow" if any(bars) else "")
     drawn = [*columns[:at], ["", *bars], *columns[at:]] if any(bars) else columns
     table = text_table(list(zip(*drawn, strict=True)))
     if width is not None and max(map(len, table.splitlines())) > width:
@@ -139,7 +139,7 @@ def _aligned(words: Sequence[NumberWords]) -> Iterator[str]:
 
 
 def _characters(bar: Sequence[float], span: Ends, faint: bool) -> str:
-    return error_bar((bar[1], bar[2]), bar[0], span, line="·" if faint else "─")
+    return error_bar((bar[1], bar[2]), bar[0], span, hollow=faint)
 
 
 def answer_html(answer: Answer) -> Html:

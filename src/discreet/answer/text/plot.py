@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot"]
 
-MOST_LABELS, MOST_BARS, MOST_PARTS = 40, 300, 12
-"""So many bars are named, so many are drawn, and so many small pictures are."""
+MOST_LABELS, FEW_LABELS, MOST_BARS, MOST_PARTS = 40, 12, 300, 12
+"""So many bars are named, so many in a small picture; so many are drawn, and so many small pictures are."""
 FEWEST = 3
 """A line has at least so many points."""
 
@@ -110,7 +110,7 @@ def _multiples(plt: Any, drawing: _Drawing, marks: Sequence[_Mark]) -> matplotli
     key, left = drawing.keys[1 - apart], list[str]()
     for axes, part in zip(grid.flat, parts, strict=False):
         some = [_Mark((mark.keys[1 - apart],), mark.value, mark.ends) for mark in marks if mark.keys[apart] == part]
-        left += _draw(axes, (key,), drawing, some)
+        left += _draw(axes, (key,), drawing, some, FEW_LABELS)
         axes.set_title(f"{drawing.keys[apart]} = {_word(part)}", fontsize="medium")
         axes.set_ylabel(drawing.column if axes in grid[:, 0] else "")
     if len(parts) < len(values[apart]):
@@ -126,11 +126,17 @@ def _is_line(keys: Sequence[str], drawing: _Drawing, marks: Sequence[_Mark]) -> 
     return len(keys) == 1 and keys[0] in drawing.ordered and placed >= FEWEST
 
 
-def _draw(axes: matplotlib.axes.Axes, keys: Sequence[str], drawing: _Drawing, marks: Sequence[_Mark]) -> list[str]:
+def _draw(
+    axes: matplotlib.axes.Axes,
+    keys: Sequence[str],
+    drawing: _Drawing,
+    marks: Sequence[_Mark],
+    labels: int = MOST_LABELS,
+) -> list[str]:
     """Draw values along their key; return words on what is left out."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(", ".join(keys))
-    return _line(axes, marks) if _is_line(keys, drawing, marks) else _bars(axes, marks)
+    return _line(axes, marks) if _is_line(keys, drawing, marks) else _bars(axes, marks, labels)
 
 
 def _line(axes: matplotlib.axes.Axes, marks: Sequence[_Mark]) -> list[str]:
@@ -146,7 +152,7 @@ def _line(axes: matplotlib.axes.Axes, marks: Sequence[_Mark]) -> list[str]:
     return [f"{len(marks) - len(placed)} group without a place on the axis"] if len(placed) < len(marks) else []
 
 
-def _bars(axes: matplotlib.axes.Axes, marks: Sequence[_Mark]) -> list[str]:
+def _bars(axes: matplotlib.axes.Axes, marks: Sequence[_Mark], most: int) -> list[str]:
     """Draw a bar up to each value, and its interval with caps on top of it."""
     drawn = marks[:MOST_BARS]
     for place, mark in enumerate(drawn):
@@ -157,8 +163,8 @@ def _bars(axes: matplotlib.axes.Axes, marks: Sequence[_Mark]) -> list[str]:
             low, high = mark.ends
             axes.errorbar([place], [(low + high) / 2], yerr=[(high - low) / 2], fmt="none", ecolor="C0", capsize=4)
     labels = [", ".join(map(_word, mark.keys)) for mark in drawn]
-    every = max(1, -(-len(labels) // MOST_LABELS))
-    turned = max(map(len, labels), default=0) * len(labels[::every]) > 60
+    every = max(1, -(-len(labels) // most))
+    turned = max(map(len, labels), default=0) * len(labels[::every]) > 60 * most // MOST_LABELS
     axes.set_xticks(range(0, len(labels), every), labels[::every], rotation=45 if turned else 0)
     axes.set_xlim(-0.6, len(labels) - 0.4)
     return [f"{len(drawn)} of {len(marks):,} groups drawn"] if len(drawn) < len(marks) else []
