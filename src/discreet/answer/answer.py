@@ -28,7 +28,7 @@ from .level import read_level
 from .made import Made
 from .measurements import measurements
 from .one_set import Between, between, one_set, quantile_of
-from .text.answer import answer_html, answer_text
+from .text.answer import answer_html, answer_markdown, answer_text
 from .text.plot import plot
 
 if TYPE_CHECKING:
@@ -185,6 +185,18 @@ class Answer:
     def _repr_html_(self) -> str:
         return answer_html(self)
 
+    def to_text(self, width: int | None = None) -> str:
+        """Lay out the table as `print` shows it, within the width of a terminal if one is given."""
+        return answer_text(self, width)
+
+    def to_markdown(self) -> str:
+        """Write the table as Markdown, numbers rounded to their error."""
+        return answer_markdown(self)
+
+    def to_html(self) -> str:
+        """Write the table as HTML, as a notebook shows it."""
+        return answer_html(self)
+
     def to_dict(self, level: float | None = None) -> dict[str, list[object]]:
         """Return the columns by name; with a level, also `name_low` and `name_high` of every noisy column."""
         return export.to_dict(self, level)
@@ -205,9 +217,11 @@ class Answer:
         """Return an Arrow table."""
         return export.to_arrow(self, level)
 
-    def plot(self, column: str | None = None, level: float = 0.95) -> matplotlib.axes.Axes:
-        """Draw one noisy column with its error bars (needs matplotlib)."""
-        return plot(self, column, level)
+    def plot(self, column: str | None = None, level: float = 0.95, title: str | None = None) -> matplotlib.axes.Axes:
+        """Draw one noisy column with its error bars (needs matplotlib): a line and a band along a key with an order,
+        else bars; of two keys small multiples.
+        """
+        return plot(self, column, level, title)
 
 
 def picks_by_noise(question: Question) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..optional import load
 from ..query.domains.calendar import EPOCH
 from ..query.domains.type_of import ValueType
+from ..show.spreadsheet import safe_csv
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -55,15 +54,12 @@ def to_dict(answer: Answer, level: float | None = None) -> dict[str, list[object
 
 
 def to_csv(answer: Answer, path: str | Path | None = None, level: float | None = None) -> str:
-    """Write CSV with a header; NULL is empty, times are in ISO form."""
+    """Write CSV with a header; NULL is empty, times are in ISO form, no text is a formula for a spreadsheet."""
     columns = to_dict(answer, level)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    text = safe_csv([columns, *zip(*columns.values(), strict=True)])
     if path is not None:
-        Path(path).write_text(text.getvalue(), encoding="utf-8")
-    return text.getvalue()
+        Path(path).write_text(text, encoding="utf-8")
+    return text
 
 
 def to_polars(answer: Answer, level: float | None = None) -> pl.DataFrame:

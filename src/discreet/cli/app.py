@@ -14,6 +14,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from .refusal import refusals
+
 if TYPE_CHECKING:
     from typer._click import Command, Context
 
@@ -51,7 +53,8 @@ class LazyCommands(TyperGroup):
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return the command of this name, from its own module."""
         del ctx
-        return _load(cmd_name) if cmd_name in COMMANDS else None
+        with refusals():  # Ctrl-C while a command is imported
+            return _load(cmd_name) if cmd_name in COMMANDS else None
 
 
 def _load(name: str) -> Command:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ from .flags import (
     WhoFlag,
 )
 from .source import open_source
+from .stopping import told_of_charges
 
 __all__ = ["PlaceFlags", "TermFlags", "open_curator"]
 
@@ -105,16 +106,28 @@ class PlaceFlags:
 
 
 @contextmanager
-def open_curator(source: str, place: PlaceFlags, price: TermFlags, *, spends: bool, quiet: bool) -> Iterator[Curator]:
+def open_curator(
+    source: str,
+    place: PlaceFlags,
+    price: TermFlags,
+    *,
+    spends: bool,
+    quiet: bool,
+    first: Callable[[Curator], object] | None = None,
+) -> Iterator[Curator]:
     """Open the curator of a source and close it after.
 
     A command that spends needs a ledger. One that is new gets the budget that is said; without one it gets just what
-    this question spends, so that nothing more is ever promised away by accident. One that only plans needs none.
+    this question spends, so that nothing more is ever promised away by accident. One that only plans needs none. A new
+    ledger is for good: it is made only if `first` refuses nothing.
     """
     schemas = read_schemas(place.schema)
-    engine = open_source(source, schemas, pairs(place.table, "--table"), progress=not quiet)
+    engine = open_source(source, schemas, pairs(place.table, "--table"), progress=spends)
     try:
-        with _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger:
+        if first is not None and place.fresh:
+            with _ledger(place, price.spend, spends=False, quiet=True) as trial:
+                first(Curator(engine, schemas, trial, who=place.who))
+        with _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger, told_of_charges(ledger, place.who):
             yield Curator(engine, schemas, ledger, who=place.who)
     finally:
         engine.close()

@@ -30,7 +30,9 @@ __all__ = [
 SourceArgument: TypeAlias = Annotated[
     str, typer.Argument(help="A CSV, Parquet or DuckDB file, or postgresql://… of a database.", show_default=False)
 ]
-SqlArgument: TypeAlias = Annotated[str, typer.Argument(help="The question, as one SELECT.", show_default=False)]
+SqlArgument: TypeAlias = Annotated[
+    str, typer.Argument(help="The question, as one SELECT; - reads it from standard input.", show_default=False)
+]
 SchemaFlag: TypeAlias = Annotated[
     str, typer.Option("--schema", help="The schema file: who is protected, what each column may hold.")
 ]

@@ -28,6 +28,10 @@ def open_source(
 
     Refuses a file that is not there, and a file whose table cannot be told from its name and the schemas.
     """
+    if source == "-":
+        raise InvalidArgument(
+            "the data cannot come from standard input: it is read more than once; give a file or an address"
+        )
     if source.startswith(("postgresql://", "postgres://")):
         if tables:
             raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")

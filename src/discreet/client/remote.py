@@ -8,6 +8,7 @@ from typing import Any, Self, Unpack
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, scalar_from_json
+from ..arithmetic.rational import Number
 from ..curator.explanation import Explanation
 from ..curator.key import event_of
 from ..curator.receipt import Receipt
@@ -16,7 +17,7 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..ledger.review.history import History
 from ..plan import Plan, Third, Workload
-from ..plan.asked.terms import TermWords, read_terms
+from ..plan.asked.terms import TermWords
 from ..plan.planner import Planner, QuestionWords
 from ..privacy.budget_words import budget_from_words
 from ..privacy.filters.filter import Filter
@@ -46,7 +47,7 @@ class Remote:
     def sql(
         self,
         text: str,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
@@ -56,7 +57,7 @@ class Remote:
 
         Raises what the curator raises.
         """
-        read = read_terms(spend, **terms)
+        read = self._planner.terms(spend, **terms)
         plan = self._planner.plan(sql_text(text), read)
         price = self._price({"": plan})
         reply = self.line.charge(self._at("sql"), Ask(text, read, why).to_json(), key, price)
@@ -65,7 +66,7 @@ class Remote:
     def ask(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
@@ -77,14 +78,14 @@ class Remote:
     def release(
         self,
         questions: Mapping[str, QuestionWords],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
         **terms: Unpack[TermWords],
     ) -> dict[str, Answer]:
         """Answer several questions by name with one charge, as `Curator.release` does."""
-        read = read_terms(spend, **terms)
+        read = self._planner.terms(spend, **terms)
         asked = {name: self._text(one) for name, one in questions.items()}
         plans = dict(self._planner.workload(asked, read).plans)
         body = ReleaseRequest(asked, read, why).to_json()
@@ -94,11 +95,11 @@ class Remote:
     def explain(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         **terms: Unpack[TermWords],
     ) -> Explanation:
         """Show what a question would do, cost and miss; nothing is touched or spent."""
-        read, text = read_terms(spend, **terms), self._text(question)
+        read, text = self._planner.terms(spend, **terms), self._text(question)
         found = self.line.post(self._at("explain"), Ask(text, read).to_json())
         return Explanation(
             question=found["question"],
@@ -110,29 +111,30 @@ class Remote:
             part=found["part"],
             texts=tuple(found["texts"]),
             rest=None if found["after"] is None else budget_from_words(found["after"]),
+            warnings=tuple(found.get("warnings", ())),
         )
 
     def plan(
         self,
         question: QuestionWords | Mapping[str, QuestionWords],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         queries: int | None = None,
         **terms: Unpack[TermWords],
     ) -> Plan | Workload | Third:
         """Plan as `Curator.plan` does, here: a plan needs public facts only."""
-        return self._planner.find(question, read_terms(spend, **terms), queries)
+        return self._planner.find(question, self._planner.terms(spend, **terms), queries)
 
     def rehearse(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         rows: int = 1_000,
         **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer from made-up rows; free, and marked."""
-        read, text = read_terms(spend, **terms), self._text(question)
+        read, text = self._planner.terms(spend, **terms), self._text(question)
         plan = self._planner.plan(text, read)
         reply = self.line.post(self._at("rehearse"), Ask(text, read, rows=rows).to_json())
         return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])

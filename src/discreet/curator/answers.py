@@ -15,30 +15,53 @@ from ..plan.text.plan import cut_text
 from ..privacy.events.json import from_json, to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
+from ..privacy.spoken import price_of_promise
 from .body import Body, BodyFacts, facts_of, read_body
 from .key import event_of, shares_of
 from .old import same_plan
 from .receipt import Receipt, ReceiptQuestion
 from .sign import Signer
 
-__all__ = ["read_answers", "receipt_of"]
+__all__ = ["again_words", "read_answers", "receipt_of"]
 
 
 def read_answers(
-    plans: Mapping[str, Plan], terms: Terms, found: tuple[Entry, str], opened: Filter, signer: Signer | None
+    plans: Mapping[str, Plan],
+    terms: Terms,
+    found: tuple[Entry, str],
+    opened: Filter,
+    signer: Signer | None,
+    *,
+    again: bool = False,
 ) -> dict[str, Answer]:
-    """Return the answers that a ledger holds, each with the receipt of their one charge."""
+    """Return the answers that a ledger holds, each with the receipt of their one charge; `again`: nothing was run."""
     promise = opened.promise()
     charge, body = found[0], read_body(found[1])
     receipt = receipt_of(charge, body, body.facts or facts_of(plans, terms), promise)
     if signer is not None:
         receipt = receipt.signed(signer)
     price = opened.stated(from_json(charge.event)) if opened.adds else body.price
-    caption = f"{price} of {promise}, entry {charge.number} of the ledger"
+    caption = f"{price_of_promise(price, promise)}, entry {charge.number} of the ledger"
+    if again:
+        caption = f"{again_words(dict(receipt.tables))}; it cost {caption}"
     return {
         name: answer_from_json(body.answers[name], made).with_receipt(receipt, _captioned(caption, made))
         for name, made in _made(plans, terms, charge, body).items()
     }
+
+
+def again_words(versions: Mapping[str, str]) -> str:
+    """Say that an answer is an old one, of which version of the data, and that it was free.
+
+    >>> from discreet.curator.answers import again_words
+    >>> again_words({"people": "1"})
+    'answered before, data version 1, nothing spent'
+    >>> again_words({"people": "1", "visits": "march"})
+    'answered before, people version 1, visits version march, nothing spent'
+    """
+    names = ["data"] if len(versions) == 1 else versions
+    data = ", ".join(f"{name} version {one}" for name, one in zip(names, versions.values(), strict=True))
+    return f"answered before, {data}, nothing spent"
 
 
 def _captioned(caption: str, made: Plan | Made) -> str:

@@ -23,7 +23,7 @@ from ..learn.explanation import TrainingExplanation
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
-from ..plan.asked.terms import Terms, TermWords, read_terms
+from ..plan.asked.terms import Terms, TermWords
 from ..plan.planner import QuestionWords
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
@@ -130,13 +130,14 @@ class Curator:
     def sql(
         self,
         text: str,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer one SELECT, spending as said, or as little as keeps every error within `error`.
 
+        Of a ledger that promises a pure ε, `spend=1` and `epsilon=1` mean `spend=PureDP(1)`.
         `weights` divides the budget among statistics; `size` is the number of rows per key for which errors of means
         are predicted; `level` is that of `error` and of quantiles' intervals; `nonnegative` moves counts to 0 or above;
         `why` is kept in the ledger.
@@ -151,19 +152,19 @@ class Curator:
     def ask(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         **terms: Unpack[TermWords],
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         return self._answers(self._plans(question, read), read, why)[""]
 
     def release(
         self,
         questions: Mapping[str, QuestionWords],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         why: str = "",
         **terms: Unpack[TermWords],
@@ -172,25 +173,25 @@ class Curator:
 
         `weights` divides the spend among the questions.
         """
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         plans = plan_to_fit(self.stand, read, self.who, lambda one: dict(one.workload(questions, read).plans))
         return self._answers(plans, read, why)
 
     def plan(
         self,
         question: QuestionWords | Mapping[str, QuestionWords],
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         queries: int | None = None,
         **terms: Unpack[TermWords],
     ) -> Plan | Workload | Third:
         """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
-        return self.stand.planner.find(question, read_terms(spend, **terms), queries)
+        return self.stand.planner.find(question, self.stand.planner.terms(spend, **terms), queries)
 
     def explain(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         **terms: Unpack[TermWords],
     ) -> Explanation:
         """Show what a question would do, cost and miss, and what the store would be asked.
@@ -198,13 +199,13 @@ class Curator:
         No private data is touched, nothing is spent. Refuses what `sql` would refuse, but for the budget: that an
         answer would not fit is told, not raised.
         """
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         return explain_plan(self.stand, self._plans(question, read)[""], read, self.who)
 
     def rehearse(
         self,
         question: QuestionWords,
-        spend: Measure | None = None,
+        spend: Measure | Number | None = None,
         *,
         rows: int = 1_000,
         **terms: Unpack[TermWords],
@@ -213,7 +214,7 @@ class Curator:
 
         The answer is marked, and says nothing about the data: no private row is read.
         """
-        read = read_terms(spend, **terms)
+        read = self.stand.planner.terms(spend, **terms)
         plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
         store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole)
@@ -274,6 +275,8 @@ class Curator:
             check_store(plan)
         priced = order_of(plans, terms, self.stand, who=self.who, why=why)
 
+        known = self.ledger.find(priced.order)  # of this asker: what only others asked is not told
+
         def run() -> str:
             words = {"level": terms.level, "nonnegative": terms.nonnegative, "whole": terms.whole}
             found = run_plans(plans, self.stand.engine, **words)  # type: ignore[arg-type]
@@ -281,7 +284,8 @@ class Curator:
             return write_body(Body(priced.price, made, facts_of(plans, terms)))
 
         found = pay(self.ledger, priced.order, run, self.locks)
-        return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer)
+        again = known is not None and known.body is not None
+        return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer, again=again)
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

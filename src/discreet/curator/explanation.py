@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 from ..data.columns.keys import KeyValue
 from ..plan.plan import Plan
-from ..plan.text.plan import cut_text, plan_html
+from ..plan.text.plan import plan_html, plan_text
 from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..show.markup import element, join
@@ -32,6 +33,8 @@ class Explanation:
     texts: tuple[str, ...]
     rest: Measure | None = None
     """What would be left of an (ε, δ) budget, where that is not a matter of taking off."""
+    warnings: tuple[str, ...] = ()
+    """What speaks against the question as it is, from public facts, and what would work better."""
 
     @property
     def after(self) -> Measure | None:
@@ -54,10 +57,16 @@ class Explanation:
         return f"costs {self.price} of {self.left} left{of}" + ("" if rest is None else f"; {rest} would be left")
 
     def __str__(self) -> str:
-        cut = cut_text(self.plan)
-        blocks = [self.question, str(self.plan), *([f"Caps: {cut}."] if cut else []), self._cost()]
-        shown = [*blocks, *(f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts)]
-        return "\n\n".join([*shown, "Nothing was touched, nothing was spent."])
+        return self.to_text()
+
+    def to_text(self, width: int | None = None, *, store: bool = False) -> str:
+        """Lay it out, within the width of a terminal if one is given; with `store`, what the store would be asked."""
+        warned = [f"Before paying: {warning}" for warning in self.warnings]
+        words = [*warned, self._cost()]
+        lines = words if width is None else [textwrap.fill(line, width, subsequent_indent="  ") for line in words]
+        asked = [f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts] if store else []
+        blocks = [self.question, plan_text(self.plan, width), *lines, *asked]
+        return "\n\n".join([*blocks, "Nothing was touched, nothing was spent."])
 
     def __repr__(self) -> str:
         return str(self)
@@ -65,7 +74,9 @@ class Explanation:
     def _repr_html_(self) -> str:
         texts = [element("pre", text) for text in self.texts]
         asked = element("details", element("summary", "What the store is asked"), *texts)
-        return join([element("pre", self.question), plan_html(self.plan), element("p", self._cost()), asked])
+        warned = [element("p", element("b", "Before paying: "), warning) for warning in self.warnings]
+        cost = element("p", self._cost())
+        return join([element("pre", self.question), plan_html(self.plan), *warned, cost, asked])
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain JSON types."""
@@ -79,6 +90,7 @@ class Explanation:
             "fits": self.fits,
             "stored": self.stored,
             "part": self.part,
+            "warnings": list(self.warnings),
             "texts": list(self.texts),
         }
 

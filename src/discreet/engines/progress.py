@@ -7,15 +7,25 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 __all__ = ["watch"]
 
 T = TypeVar("T")
 
 
-def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[], object]) -> T:
-    """Run a query and show how far it is: `percent` is below 0 while unknown; `stop` cancels.
+def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[], object], what: str = "adding up") -> T:
+    """Run a query and show how far it is: `percent` is not above 0 while unknown; `stop` cancels.
+
+    A spinner and the seconds move in any case: some plans do not let a store say how far it is.
 
     Ctrl-C cancels, and is raised when the query has ended, so that nothing of it still runs.
 
@@ -37,13 +47,14 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
             ended.set()
 
     thread = threading.Thread(target=work, daemon=True)
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("adding up", total=100.0)
+    screen = Console(stderr=True)
+    with Progress(*_columns(), console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
         try:
             thread.start()
             while not ended.wait(0.1):  # not join: up to Python 3.12 an interrupted one takes the thread to have ended
                 done = percent()
-                bar.update(task, completed=max(0.0, done), total=None if done < 0 else 100.0)
+                bar.update(task, completed=max(0.0, done), total=None if done <= 0 else 100.0)
         except KeyboardInterrupt:
             stopping.set()
             stop()
@@ -53,3 +64,8 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
     if raised:
         raise raised[0]
     return found[0]
+
+
+def _columns() -> tuple[ProgressColumn, ...]:
+    words = TextColumn("{task.description}")
+    return SpinnerColumn(), words, BarColumn(), TaskProgressColumn(), TimeElapsedColumn()

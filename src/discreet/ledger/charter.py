@@ -15,10 +15,11 @@ from typing import Literal, TypeAlias, get_args
 from ..arithmetic.canonical import canonical_json
 from ..arithmetic.rational import Number
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
+from ..privacy.budget_words import budget_to_words
 from ..privacy.events.json import Json
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.filters.options import FilterKind as Kind
-from ..privacy.measures import ApproxDP, Measure
+from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..privacy.neighbours import REPLACE, Neighbours
 from .names import read_who
 from .parts import Parts
@@ -123,6 +124,12 @@ def allowance(opened: Filter, share: Measure) -> Filter:
     Refuses a measure that the ledger's kind does not count in.
     """
     terms, delta, orders = opened.terms, None, None
+    if isinstance(share, PureDP) and not isinstance(terms.budget, PureDP):
+        words = ",".join(f"{word}={amount}" for word, amount in budget_to_words(terms.budget).items())
+        raise InvalidArgument(
+            f"an allowance is a part of the budget, in its measure: this ledger's is {terms.budget}, and {share} "
+            f"alone is not; write it as the budget is, {words}, or less of each"
+        )
     if isinstance(share, ApproxDP) and isinstance(terms.budget, ApproxDP) and opened.kind != "approximate":
         delta = share.delta * (terms.delta / terms.budget.delta)
         orders = terms.orders if opened.kind == "renyi" else None

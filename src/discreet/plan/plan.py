@@ -170,6 +170,10 @@ class Plan:
     def _repr_html_(self) -> str:
         return plan_html(self)
 
+    def to_text(self, width: int | None = None) -> str:
+        """Lay out the table as `print` shows it, within the width of a terminal if one is given."""
+        return plan_text(self, width)
+
     def to_dict(self) -> dict[str, object]:
         """Return what the table shows as plain values for JSON."""
         return plan_dict(self)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, Unpack, assert_never
 
+from ..arithmetic.rational import Number
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..privacy.filters.filter import Filter
+from ..privacy.measures import Measure
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
 from ..query.bounds.keys import PublicValues
 from ..query.python.table import Table
 from ..query.sql.parse import parse
 from ..query.text.question import fingerprint
 from .asked.checked import Checked, check_question
-from .asked.terms import Terms
+from .asked.spend import read_spend
+from .asked.terms import Terms, TermWords, read_terms
 from .plan import Plan
 from .question import check_whole, plan_checked
 from .several.third import Third, third_of
@@ -39,6 +42,10 @@ class Planner:
     filter: Filter
     public_values: PublicValues
     rows_public: bool = False
+
+    def terms(self, spend: Measure | Number | None = None, **words: Unpack[TermWords]) -> Terms:
+        """Read the terms of a question; a spend that is a number is an ε if the filter's budget is a pure ε."""
+        return read_terms(read_spend(spend, words.pop("epsilon", None), self.filter.promise()), **words)
 
     def question(self, asked: object) -> Checked:
         """Read SQL, or take a question that was built in Python, about these very schemas; it is checked once.

@@ -17,8 +17,10 @@ def share_bar(share: float, width: int = 20) -> str:
     return f"{'█' * full}{'░' * (width - full)} {percent} %"
 
 
-def error_bar(interval: tuple[float, float], value: float, span: tuple[float, float], width: int = 24) -> str:
-    """Draw an interval to scale, the value as a dot.
+def error_bar(
+    interval: tuple[float, float], value: float, span: tuple[float, float], width: int = 24, *, hollow: bool = False
+) -> str:
+    """Draw an interval to scale, the value as a dot; `hollow`: it says nothing.
 
     >>> from discreet.show.bar import error_bar
     >>> error_bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)
@@ -26,8 +28,8 @@ def error_bar(interval: tuple[float, float], value: float, span: tuple[float, fl
     """
     scale = (width - 1) / ((span[1] - span[0]) or 1.0)
     low, dot, high = (min(width - 1, max(0, round((x - span[0]) * scale))) for x in (interval[0], value, interval[1]))
-    line = [" "] * width
-    line[low : high + 1] = ["─"] * (high - low + 1)
-    line[low], line[high] = "├", "┤"
-    line[dot] = "●"
-    return "".join(line)
+    drawn = [" "] * width
+    drawn[low : high + 1] = ["·" if hollow else "─"] * (high - low + 1)
+    drawn[low], drawn[high] = "├", "┤"
+    drawn[dot] = "○" if hollow else "●"
+    return "".join(drawn)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
+from ..answer.text.seen import ordered_keys, see
 from ..arithmetic.canonical import canonical_json as line_of
 from ..arithmetic.canonical import digest
 from ..arithmetic.numeral import read_number
@@ -142,15 +143,18 @@ def measure_or_text(value: object) -> object:
 
 def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
     """Write an answer: a table, intervals at a level, the receipt, and the exact parts to make an `Answer` of again."""
-    intervals = answer.interval(level)
+    seen, ordered = see(answer, level), ordered_keys(answer.plan.question)
+    intervals = seen.intervals
     return {
         "columns": [
             {"name": name, "noisy": name in answer.noisy, "sort": sort}
+            | {"digits": seen.digits[name].value, "ordered": name in ordered}
             for name, sort in zip(answer.columns, answer.sorts, strict=True)
         ],
         "rows": [_row(row, answer) for row in answer.rows],
         "level": repr(level),
         "intervals": [[_ends(found.get(name), answer, name) for name in answer.columns] for found in intervals],
+        "faint": sorted(seen.faint),
         "caption": answer.caption,
         "receipt": _receipt(answer.receipt),
         "exact": answer_to_json(answer),
@@ -192,6 +196,7 @@ def explanation_reply(explanation: Explanation) -> dict[str, object]:
         "stored": explanation.stored,
         "part": explanation.part,
         "texts": list(explanation.texts),
+        "warnings": list(explanation.warnings),
         "text": str(explanation),
     }
 

@@ -28,13 +28,22 @@ _REFUSED = Record(
 REFUSAL = Record(
     (Slot("error", refer("Reason", _REFUSED.shape)),), description="What was asked, why not, what would work."
 )
-_COLUMN = Record((Slot("name", _TEXT), Slot("noisy", FLAG), Slot("sort", nullable(_TEXT))))
+_COLUMN = Record(
+    (
+        Slot("name", _TEXT),
+        Slot("noisy", FLAG),
+        Slot("sort", nullable(_TEXT)),
+        Slot("digits", choice("error", "whole", "every")),
+        Slot("ordered", FLAG),
+    )
+)
 ANSWER = Record(
     (
         Slot("columns", listing(refer("Column", _COLUMN.shape), "columns")),
         Slot("rows", listing(listing(_CELL, "values"), "rows")),
         Slot("level", _TEXT),
         Slot("intervals", listing(listing(nullable(listing(_CELL, "two ends")), "intervals"), "rows")),
+        Slot("faint", listing(anything("The place of a row that says nothing.", type="integer"), "places")),
         Slot("caption", _TEXT),
         Slot("receipt", nullable(_TEXT)),
         Slot("exact", _FACTS),
@@ -56,6 +65,7 @@ EXPLANATION = Record(
         Slot("stored", FLAG),
         Slot("part", _CELL),
         Slot("texts", listing(_TEXT, "texts")),
+        Slot("warnings", listing(_TEXT, "warnings")),
         Slot("text", _TEXT),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
 import httpx
@@ -24,6 +24,7 @@ from discreet.service.pages.charts import spending, tradeoff
 from discreet.service.pages.charts.amount import Purse, amount, left_bar
 from discreet.service.pages.charts.answer import Bar, answer_chart
 from discreet.service.pages.charts.chart import plain
+from discreet.service.pages.charts.series import charts_of
 from discreet.service.pages.lessons import corner as learn
 from discreet.service.pages.lessons import curve as lesson_curve
 from discreet.show.scale import ChartScale, decades, linear
@@ -145,6 +146,24 @@ class TestCharts:
         drawn = answer_chart("n", bars, 0.95)
         assert drawn.count('class="dot"') == 40 and "a very long nam…" in drawn
 
+    def test_ordered_keys_are_a_line_with_all_of_them(self):
+        days = [(date(2024, 1, 1) + timedelta(days=k)).isoformat() for k in range(730)]
+        columns = [{"name": "day", "noisy": False, "ordered": True}, {"name": "n", "noisy": True}]
+        reply = {"columns": columns, "rows": [[day, 5.0] for day in days], "intervals": [[None, [4.0, 6.0]]] * 730}
+        [chart] = charts_of(reply, 0.95)
+        assert (chart.name, chart.note) == ("n by day", "")
+        assert "730 values of n along day" in chart.picture and chart.picture.count('class="band"') == 1
+        assert "dot" not in chart.picture and days[0] in chart.picture and days[-1] in chart.picture
+
+    def test_two_keys_are_small_multiples_to_one_scale(self):
+        columns = [{"name": "sex", "noisy": False}, {"name": "age", "noisy": False, "ordered": True},
+                   {"name": "n", "noisy": True}]  # fmt: skip
+        rows = [[sex, age, float(age)] for sex in "fm" for age in range(120)]
+        reply = {"columns": columns, "rows": rows, "intervals": [[None, None, [r[2] - 1, r[2] + 1]] for r in rows]}
+        charts = list(charts_of(reply, 0.95))
+        assert [chart.name for chart in charts] == ["n by age, sex = f", "n by age, sex = m"]
+        assert all("120 values of n along age" in chart.picture for chart in charts)
+
     def test_names_are_escaped(self):
         drawn = answer_chart("<b>", [Bar("<script>", 1, 0, 2)], 0.95)
         assert "<script>" not in drawn and "<b>" not in drawn
@@ -163,9 +182,9 @@ class TestAnswers:
 
     def test_view(self):
         view = answer_view.answer_view(self.REPLY, "SELECT 1")
-        assert [(cell.value, cell.error) for cell in view.rows[0]] == [
+        assert [(cell.value, cell.error) for cell in view.rows[0].cells] == [
             ("=1+1", ""),
-            ("5", "± 2"),
+            ("5", "(4 to 7)"),
             ("NULL", "(0 to 9)"),
             ("mode", "(a to b)"),
             ("1", "± 1"),
@@ -173,7 +192,8 @@ class TestAnswers:
             ("3", ""),
         ]
         assert (len(view.rows), view.more, view.cost) == (200, 50, "")
-        assert [chart.name for chart in view.charts] == ["c0", "c3", "c4"]
+        assert [chart.name for chart in view.charts] == ["c0 by k", "c3 by k", "c4 by k"]
+        assert {chart.note for chart in view.charts} == {"40 of 250 groups are drawn; the table has all of them"}
 
     def test_csv_holds_no_formula(self):
         lines = answer_view.answer_csv(self.REPLY).splitlines()

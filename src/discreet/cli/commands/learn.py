@@ -16,7 +16,7 @@ from ..budget import pairs
 from ..bundle import spread_flags
 from ..flags import JsonFlag, SourceArgument, SqlArgument, WhyFlag
 from ..refusal import refusals
-from ..write import echo, write_text
+from ..write import STANDARD, echo, write_text
 
 __all__ = ["learn"]
 
@@ -46,6 +46,8 @@ def learn(
     --ledger people.ledger --epsilon 1 --delta 1e-6 --model LinearRegression --target income
     """
     with refusals(as_json=as_json):
+        if out is not None and out != STANDARD and out.suffix.lower() != ".json":
+            raise InvalidArgument(f"{out} is no JSON file; a model is written as JSON: name it .json, or - for here")
         made = _model(model, target, pairs(option, "--option"))
         with open_curator(source, place, price, spends=rows is None, quiet=as_json) as curator:
             if rows is not None:

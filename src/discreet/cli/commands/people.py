@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ...errors import InvalidArgument
 from ...service.config import read_config
 from ...service.stores.people import Members
 from ...service.stores.store import open_store
@@ -46,6 +47,12 @@ def add(
     Example: discreet people add ana --config curator.toml --dataset census --days 90
     """
     with _open_members(config) as people:
+        known = read_config(config).datasets
+        unknown = [one for one in dataset or [] if one != "*" and one not in known]
+        if unknown:
+            raise InvalidArgument(
+                f"there is no data set {', '.join(unknown)} here; there are {', '.join(known)}, or '*'"
+            )
         _, token = people.add(name, role, dataset or [], days)
     typer.echo(token)
 

@@ -7,12 +7,24 @@ from typing import Annotated
 
 import typer
 
+from ...curator import Curator
+from ...plan.asked.terms import SpendWords
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ..asking import PlaceFlags, TermFlags, open_curator
 from ..bundle import spread_flags
 from ..flags import IntervalsFlag, JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
 from ..refusal import refusals
-from ..write import check_picture, echo, write_picture, write_text
+from ..write import (
+    STANDARD,
+    check_out,
+    check_picture,
+    echo,
+    read_text,
+    terminal_width,
+    write_answer,
+    write_picture,
+    write_text,
+)
 
 __all__ = ["explain", "plan", "query", "rehearse"]
 
@@ -27,7 +39,10 @@ def query(
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
     why: WhyFlag = "",
-    out: Annotated[Path | None, typer.Option(help="Also write the table, with intervals, to this CSV file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Also write the table, by suffix: .csv .json .parquet .arrow .md .html; - writes CSV here."),
+    ] = None,
     receipt: Annotated[Path | None, typer.Option(help="Also write the receipt to this file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the first statistic: .png, .svg or .pdf.")] = None,
     as_json: JsonFlag = False,
@@ -41,18 +56,32 @@ def query(
     """
     with refusals(as_json=as_json):
         check_picture(plot)
-        if place.fresh:  # a ledger is for good: make it only for a question that can be answered
-            with open_curator(source, place, price, spends=False, quiet=True) as curator:
-                curator.explain(sql, **price.words(nonnegative=nonnegative, intervals=intervals))
-        with open_curator(source, place, price, spends=True, quiet=as_json) as curator:
-            answer = curator.sql(sql, **price.words(nonnegative=nonnegative, intervals=intervals), why=why)
-        echo(answer, answer_reply(answer, price.level), as_json=as_json)
+        check_out(out, as_json=as_json)
+        asked, words = read_text(sql, "the question"), price.words(nonnegative=nonnegative, intervals=intervals)
+
+        def sound(curator: Curator) -> None:
+            curator.explain(asked, **words)
+
+        with open_curator(source, place, price, spends=True, quiet=as_json, first=sound) as curator:
+            _warn(curator, asked, words, quiet=as_json)
+            answer = curator.sql(asked, **words, why=why)
+        if out == STANDARD:
+            typer.echo(answer.caption, err=True)
+        else:
+            echo(answer, answer_reply(answer, price.level), as_json=as_json)
         if out is not None:
-            write_text(out, answer.to_csv(level=price.level))
+            write_answer(answer, out, price.level)
         if receipt is not None:
             write_text(receipt, answer.receipt.to_json())  # type: ignore[attr-defined]
         if plot is not None:
             write_picture(answer, plot, level=price.level)
+
+
+def _warn(curator: Curator, sql: str, words: SpendWords, *, quiet: bool) -> None:
+    """Say what speaks against a question before it is paid for; what was answered before is free."""
+    found = None if quiet else curator.explain(sql, **words)
+    for warning in () if found is None or found.stored else found.warnings:
+        typer.secho(f"before paying: {warning}", err=True, fg="yellow")
 
 
 @spread_flags
@@ -64,15 +93,23 @@ def explain(
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
+    store: Annotated[
+        bool, typer.Option("--store", help="Also show what the store would be asked, in its SQL.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show what a question would do, cost and miss, and what the store would be asked; nothing is touched or spent.
+    """Show what a question would do, cost and miss, and what speaks against it; nothing is touched or spent.
 
     Example: discreet explain people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --epsilon 1
     """
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
-        shown = curator.explain(sql, **price.words(nonnegative=nonnegative, intervals=intervals))
-        echo(shown, explanation_reply(shown), as_json=as_json)
+        words = price.words(nonnegative=nonnegative, intervals=intervals)
+        shown = curator.explain(read_text(sql, "the question"), **words)
+        if as_json:
+            reply = explanation_reply(shown)
+            echo(shown, reply if store else reply | {"texts": []}, as_json=True)
+        else:
+            typer.echo(shown.to_text(terminal_width(), store=store))
 
 
 @spread_flags
@@ -90,7 +127,7 @@ def plan(
     Example: discreet plan people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --error 20 --queries 100
     """
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
-        found = curator.plan(sql, **price.words(), queries=queries)
+        found = curator.plan(read_text(sql, "the question"), **price.words(), queries=queries)
         echo(found, plan_reply(found), as_json=as_json)
 
 
@@ -111,5 +148,6 @@ def rehearse(
     Example: discreet rehearse people.csv "SELECT AVG(age) AS age FROM people" --schema people.toml --epsilon 1
     """
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
-        answer = curator.rehearse(sql, **price.words(nonnegative=nonnegative, intervals=intervals), rows=rows)
+        words = price.words(nonnegative=nonnegative, intervals=intervals)
+        answer = curator.rehearse(read_text(sql, "the question"), **words, rows=rows)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

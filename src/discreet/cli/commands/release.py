@@ -23,6 +23,7 @@ from ..publish.file import ReleaseFile, read_release
 from ..publish.page import MOST_DRAWN, page
 from ..refusal import refusals
 from ..source import open_source
+from ..stopping import told_of_charges
 from ..write import can_draw, echo, write_picture, write_text
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ def release(
         if out.exists() and not plan:
             raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
         schemas = read_schemas(asked.schema)
-        engine = open_source(asked.source, schemas, asked.tables, progress=not as_json)
+        engine = open_source(asked.source, schemas, asked.tables, progress=not plan)
         where = ":memory:" if plan and "://" not in asked.ledger and not Path(asked.ledger).exists() else asked.ledger
         try:
-            with open_ledger(where, asked.budget) as ledger:
+            with open_ledger(where, asked.budget) as ledger, told_of_charges(ledger, asked.who):
                 curator = Curator(engine, schemas, ledger, who=asked.who)
                 if plan:
                     found = curator.plan(_questions(asked), **_price(asked), level=asked.level)

@@ -168,7 +168,7 @@ class DuckDB:
         with self._reading:
             if schema not in self._held:
                 try:
-                    self._held[schema] = self._shelf.table(schema)
+                    self._held[schema] = self._read(schema)
                 except duckdb.ConnectionException:
                     raise failure() from None
                 except duckdb.Error:
@@ -176,6 +176,12 @@ class DuckDB:
                         f"{schema.name} could not be read into the store; is there memory and space on the disk left?"
                     ) from None
             return self._held[schema]
+
+    def _read(self, schema: Schema) -> StoredTable:
+        shelf, connection = self._shelf, self._shelf.connection
+        if not self._progress:
+            return shelf.table(schema)
+        return watch(lambda: shelf.table(schema), connection.query_progress, connection.interrupt, "reading")
 
     def _described(self, name: str) -> StoredTable:
         raise InvalidArgument(f"no schema of {name} was given")

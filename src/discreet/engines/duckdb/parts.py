@@ -160,8 +160,12 @@ def _readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyCon
     stored = [table.columns[find_column(name, table.columns) or name] for name in wanted_columns(schema)]
     cells = [f"sum(length({x.sql}))" for x in stored if x.stored == "text"]
     cells += [f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)" for x in stored if x.stored in ("timestamp", "zoned")]
+    if not cells:
+        return True
     try:
         connection.execute(select_sql(cells, table.sql)).fetchall()
+    except duckdb.InterruptException:
+        raise
     except duckdb.Error:
         return False
     return True

@@ -15,7 +15,8 @@ from ...arithmetic.rational import Number, rational, whole
 from ...data.columns.nulls import flag
 from ...errors import InvalidArgument
 from ...mechanisms.reading.budget import read_budget
-from ...privacy.measures import Measure
+from ...privacy.measures import Measure, PureDP
+from .spend import read_spend
 
 __all__ = ["ErrorWords", "ExactErrors", "SpendWords", "TermWords", "Terms", "Weights", "read_terms"]
 
@@ -30,6 +31,7 @@ MOST_SIZE = 2**53
 class TermWords(TypedDict, total=False):
     """The keyword arguments that every verb of a curator takes beside `spend`.
 
+    `epsilon`      instead of a spend: a pure ε, where the ledger's budget is one
     `error`        instead of a spend: how far off each statistic may be; the planner finds the least spend
     `weights`      how a spend is divided among the statistics (of a release: among the questions), 1 each by default
     `size`         the number of rows per key for which errors of means and the like are predicted
@@ -39,6 +41,7 @@ class TermWords(TypedDict, total=False):
     `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above, that add up
     """
 
+    epsilon: Number | None
     error: ErrorWords | None
     weights: Weights | None
     size: int | None
@@ -100,7 +103,7 @@ class Terms:
 
 
 def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Terms:
-    """Return the terms that a verb was given in words.
+    """Return the terms that a verb was given in words; an `epsilon` without a ledger is a pure one.
 
     >>> from discreet.plan.asked.terms import read_terms
     >>> terms = read_terms(error={"n": 0.5}, level="0.9")
@@ -109,7 +112,10 @@ def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Term
 
     Refuses what `Terms` refuses.
     """
-    return Terms(spend, **words)  # type: ignore[arg-type]  # made exact there
+    epsilon = words.pop("epsilon", None)
+    if epsilon is not None:
+        spend = read_spend(spend, epsilon, PureDP(1))
+    return Terms(spend, **words)  # type: ignore[arg-type, misc]  # made exact there
 
 
 def _read_errors(error: object) -> ExactErrors:

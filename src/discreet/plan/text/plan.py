@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
@@ -13,7 +14,7 @@ from ...privacy.pricing.zcdp import price_zcdp
 from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
 from ...query.algebra.tree import PerPerson, Relation, Select, Where
 from ...show.markup import Html, element, join
-from ...show.table import html_table, text_table
+from ...show.table import fitted_table, html_table, text_table
 from ...statistics.recipe import ANY_DATA, EVEN_DATA, SIZED_DATA
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.place import PlaceRelease
@@ -206,10 +207,14 @@ def rows_words(plan: Plan) -> str:
     return f"{plan.size:,} rows per key ({source})"
 
 
-def plan_text(plan: Plan) -> str:
-    """Lay out the plan as a table; each error holds by itself, in one key."""
-    table = text_table([_heads(plan), *(row.words for row in _rows(plan))])
-    return "\n".join([table, *strategy_lines(plan), _foot(plan)])
+def plan_text(plan: Plan, width: int | None = None) -> str:
+    """Lay out the plan as a table, within a width if one is given; each error holds by itself, in one key."""
+    rows, lines = [_heads(plan), *(row.words for row in _rows(plan))], [*strategy_lines(plan), _foot(plan)]
+    table = text_table(rows)
+    if width is not None:
+        table = table if max(map(len, table.splitlines())) <= width else fitted_table(rows, width)
+        lines = [textwrap.fill(line, width) for line in lines]
+    return "\n".join([table, *lines])
 
 
 def plan_html(plan: Plan) -> Html:

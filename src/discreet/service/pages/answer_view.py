@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...privacy.events.json import measure_from_json
-from ...show.markup import Html
+from ...show.number import Digits, number_words
+from ...show.spreadsheet import safe_csv
 from ...wire.text import read_json
-from .charts.answer import Bar, answer_chart
-from .words import error_words, percent, value_words
+from .charts.series import Chart, charts_of
+from .words import key_words, percent, value_words
 
-__all__ = ["AnswerColumn", "AnswerView", "Cell", "Chart", "answer_csv", "answer_view", "cost_of"]
+__all__ = ["AnswerColumn", "AnswerRow", "AnswerView", "Cell", "answer_csv", "answer_view", "cost_of"]
 
-MOST_ROWS, MOST_CHARTS = 200, 4
+MOST_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +29,19 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
-    """A column's name, and whether its values carry noise."""
+    """A column's name, whether its values carry noise, and how many digits of them are shown."""
 
     name: str
     noisy: bool
+    digits: Digits = Digits.ERROR
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """The chart of one column."""
+class AnswerRow:
+    """One row; a faint one says nothing, since its noise is as large as what it hides."""
 
-    name: str
-    picture: Html
+    cells: tuple[Cell, ...]
+    faint: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,9 @@ class AnswerView:
     title: str
     remark: str
     columns: tuple[AnswerColumn, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[AnswerRow, ...]
     more: int
+    faint: int
     charts: tuple[Chart, ...]
     level: str
     cost: str
@@ -63,10 +64,13 @@ class AnswerView:
 def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`."""
     level = float(reply["level"])
-    columns = tuple(AnswerColumn(one["name"], one["noisy"]) for one in reply["columns"])
+    columns = tuple(
+        AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error"))) for one in reply["columns"]
+    )
+    faint = set(reply.get("faint", ()))
     rows = [
-        tuple(_cell(*given) for given in zip(columns, row, ends, strict=True))
-        for row, ends in zip(reply["rows"], reply["intervals"], strict=True)
+        AnswerRow(tuple(_cell(*given) for given in zip(columns, row, ends, strict=True)), place in faint)
+        for place, (row, ends) in enumerate(zip(reply["rows"], reply["intervals"], strict=True))
     ]
     return AnswerView(
         title="Rehearsal" if rehearsal else "Answer",
@@ -74,7 +78,8 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) 
         columns=columns,
         rows=tuple(rows[:MOST_ROWS]),
         more=max(0, len(rows) - MOST_ROWS),
-        charts=tuple(_charts(columns, reply["rows"], reply["intervals"], level)),
+        faint=len(faint),
+        charts=tuple(charts_of(reply, level)),
         level=percent(level),
         cost="" if rehearsal else cost_of(reply),
         sql=sql,
@@ -94,34 +99,21 @@ def _receipt(text: str) -> dict[str, Any]:
 
 
 def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) -> Cell:
-    if not column.noisy or ends is None:
-        return Cell(value_words(value), "", column.noisy)
-    low, high = ends
-    numbers = [one for one in (value, low, high) if isinstance(one, int | float) and not isinstance(one, bool)]
+    """Write one value as the library does, with the page's thin spaces between thousands."""
+    if not column.noisy:
+        return Cell(key_words(value), "", noisy=False)
+    if ends is None:
+        return Cell(value_words(value), "", noisy=True)
+    numbers = [float(one) for one in (value, *ends) if isinstance(one, int | float) and not isinstance(one, bool)]
     if len(numbers) == 3:
-        return Cell(value_words(value), error_words(max(numbers[0] - numbers[1], numbers[2] - numbers[0])), noisy=True)
+        words = number_words(numbers[0], numbers[1], numbers[2], column.digits)
+        return Cell(_spaced(words.value), _spaced(words.error), noisy=True)
+    low, high = ends
     return Cell(value_words(value), f"({value_words(low)} to {value_words(high)})", noisy=True)
 
 
-def _charts(
-    columns: Sequence[AnswerColumn], rows: Sequence[Sequence[Any]], intervals: Sequence[Sequence[Any]], level: float
-) -> Iterator[Chart]:
-    """Draw the noisy columns of numbers, the first four of them."""
-    keys = [", ".join(value_words(v) for v, c in zip(row, columns, strict=True) if not c.noisy) for row in rows]
-    drawn = 0
-    for place, column in enumerate(columns):
-        bars = [
-            Bar(key, float(row[place]), float(ends[place][0]), float(ends[place][1]))
-            for key, row, ends in zip(keys, rows, intervals, strict=True)
-            if ends[place] is not None and all(_number(x) for x in (row[place], *ends[place]))
-        ]
-        if column.noisy and bars and drawn < MOST_CHARTS:
-            drawn += 1
-            yield Chart(column.name, answer_chart(column.name, bars, level))
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _spaced(words: str) -> str:
+    return words.replace(",", "\u202f").replace("-", "−")
 
 
 def answer_csv(reply: Mapping[str, Any]) -> str:
@@ -132,23 +124,16 @@ def answer_csv(reply: Mapping[str, Any]) -> str:
     >>> answer_csv(reply).splitlines()
     ['n,n_low,n_high', '3.0,1.0,5.0']
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = reply["columns"]
-    writer.writerow([name for one in columns for name in _names(one)])
+    table: list[list[object]] = [[name for one in columns for name in _names(one)]]
     for row, ends in zip(reply["rows"], reply["intervals"], strict=True):
         cells: list[object] = []
         for one, value, box in zip(columns, row, ends, strict=True):
-            cells += [_safe(value), *map(_safe, box or ("", ""))] if one["noisy"] else [_safe(value)]
-        writer.writerow(cells)
-    return text.getvalue()
+            cells += [value, *(box or ("", ""))] if one["noisy"] else [value]
+        table.append(cells)
+    return safe_csv(table)
 
 
 def _names(column: Mapping[str, Any]) -> tuple[str, ...]:
-    name = _safe(column["name"])
+    name = column["name"]
     return (name, f"{name}_low", f"{name}_high") if column["noisy"] else (name,)
-
-
-def _safe(value: Any) -> Any:  # noqa: ANN401 - any value of JSON
-    """Keep text from being read as a formula by a spreadsheet."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

@@ -11,7 +11,7 @@ from ...privacy.measures import Measure
 from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.place import PlaceRelease
-from .words import error_words, percent
+from .words import error_words, percent, sentence
 
 __all__ = ["Explained", "PlanRow", "explained_of", "plan_rows"]
 
@@ -36,6 +36,7 @@ class Explained:
     stored: bool
     after: Measure | None
     texts: tuple[str, ...]
+    warnings: tuple[str, ...]
     curve: Html
 
 
@@ -50,6 +51,7 @@ def explained_of(explanation: Explanation, curve: Html) -> Explained:
         stored=explanation.stored,
         after=explanation.after,
         texts=explanation.texts,
+        warnings=tuple(map(sentence, explanation.warnings)),
         curve=curve,
     )
 

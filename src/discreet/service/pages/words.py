@@ -8,7 +8,7 @@ from fractions import Fraction
 from ...arithmetic.rounding import shown
 from .charts.chart import plain
 
-__all__ = ["error_words", "percent", "price_words", "sentence", "value_words"]
+__all__ = ["error_words", "key_words", "percent", "price_words", "sentence", "value_words"]
 
 
 def price_words(price: float, digits: int = 4) -> str:
@@ -55,6 +55,16 @@ def value_words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return plain(value) if isinstance(value, int | float) else str(value)
+
+
+def key_words(value: object) -> str:
+    """Write a key as it is: a year has no thousands.
+
+    >>> from discreet.service.pages.words import key_words
+    >>> key_words(2024), key_words(0.5), key_words(None), key_words(True)
+    ('2024', '0.5', 'NULL', 'yes')
+    """
+    return f"{value:.15g}" if isinstance(value, float) else value_words(str(value) if type(value) is int else value)
 
 
 def percent(level: float) -> str:

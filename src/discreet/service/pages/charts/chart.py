@@ -9,7 +9,20 @@ from ....show import markup
 from ....show.markup import Html, element, join, text
 from ....show.scale import ChartScale, Spot
 
-__all__ = ["HEIGHT", "WIDTH", "ChartFrame", "along", "area", "axes", "circle", "label", "path", "picture", "plain"]
+__all__ = [
+    "HEIGHT",
+    "WIDTH",
+    "ChartFrame",
+    "along",
+    "area",
+    "axes",
+    "band",
+    "circle",
+    "label",
+    "path",
+    "picture",
+    "plain",
+]
 
 WIDTH, HEIGHT = 400, 250
 """One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
@@ -74,6 +87,11 @@ def area(frame: ChartFrame, points: Sequence[Spot], kind: str = "area") -> Html:
     """Fill what lies between points and the lower axis."""
     ends = ((points[-1][0], frame.y.low), (points[0][0], frame.y.low))
     return _stroke(f"M{'L'.join(map(frame.at, (*points, *ends)))}Z", kind)
+
+
+def band(frame: ChartFrame, lows: Sequence[Spot], highs: Sequence[Spot], kind: str = "band") -> Html:
+    """Fill what lies between two lines."""
+    return _stroke(f"M{'L'.join(map(frame.at, (*highs, *reversed(lows))))}Z", kind)
 
 
 def _stroke(way: str, kind: str) -> Html:

@@ -1,0 +1,1 @@
+"""What public facts say against a question before anybody pays for it."""

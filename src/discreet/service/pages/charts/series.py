@@ -1,0 +1,98 @@
+"""The charts of an answer, from the reply that programs get: one for each noisy column, small ones for two keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ....show.markup import Html
+from ..words import key_words
+from .answer import Bar, answer_chart, drawn_words
+
+__all__ = ["Chart", "charts_of"]
+
+MOST_CHARTS, MOST_PARTS = 4, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The chart of one column, or of one part of it, with a word about what it leaves out."""
+
+    name: str
+    picture: Html
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A reply, its keys apart: `apart` is the place of the key that has a picture for each value, `axis` the other."""
+
+    columns: Sequence[Mapping[str, Any]]
+    rows: Sequence[Sequence[Any]]
+    intervals: Sequence[Sequence[Any]]
+    level: float
+
+    @property
+    def keys(self) -> list[int]:
+        return [place for place, one in enumerate(self.columns) if not one["noisy"]]
+
+    def apart(self) -> int | None:
+        """Return the key with the fewest values, of two; one with an order is rather the axis."""
+        if len(self.keys) != 2:
+            return None
+        found = sorted(self.keys, key=lambda k: (self.columns[k].get("ordered", False), len(self.values(k))))[0]
+        return found if len(self.values(found)) > 1 and len(self.rows) > len(self.values(found)) else None
+
+    def values(self, key: int) -> list[Any]:
+        return list(dict.fromkeys(row[key] for row in self.rows))
+
+    def bars(self, column: int, keys: Sequence[int], where: tuple[int, Any] | None = None) -> list[Bar]:
+        """List the values of a column of numbers, those of one part if `where` says which."""
+        ordered = len(keys) == 1 and bool(self.columns[keys[0]].get("ordered", False))
+        found = []
+        for row, ends in zip(self.rows, self.intervals, strict=True):
+            box = (row[column], *(ends[column] or ()))
+            if len(box) == 3 and all(map(_number, box)) and (where is None or row[where[0]] == where[1]):
+                words = ", ".join(key_words(row[key]) for key in keys)
+                numbers = (float(box[0]), float(box[1]), float(box[2]))
+                found.append(Bar.of(row[keys[0]] if keys else None, words, numbers, ordered=ordered))
+        return found
+
+
+def charts_of(reply: Mapping[str, Any], level: float) -> Iterator[Chart]:
+    """Draw the noisy columns of numbers, the first four of them."""
+    table = _Table(reply["columns"], reply["rows"], reply["intervals"], level)
+    noisy = [place for place, one in enumerate(table.columns) if one["noisy"] and table.bars(place, table.keys)]
+    for count, place in enumerate(noisy[:MOST_CHARTS], 1):
+        apart = table.apart()
+        yield from _one(table, place) if apart is None else _parts(table, place, apart)
+        if count == MOST_CHARTS < len(noisy):
+            left = ", ".join(str(table.columns[one]["name"]) for one in noisy[MOST_CHARTS:])
+            yield Chart("", Html(""), f"Not drawn, but in the table: {left}")
+
+
+def _one(table: _Table, place: int) -> Iterator[Chart]:
+    name, bars = str(table.columns[place]["name"]), table.bars(place, table.keys)
+    axis = ", ".join(str(table.columns[key]["name"]) for key in table.keys)
+    yield Chart(f"{name} by {axis}" if axis else name, answer_chart(name, bars, table.level, axis), drawn_words(bars))
+
+
+def _parts(table: _Table, place: int, apart: int) -> Iterator[Chart]:
+    """Draw one picture for each value of a key, all to one scale."""
+    name, every = str(table.columns[place]["name"]), table.bars(place, table.keys)
+    [other] = [key for key in table.keys if key != apart]
+    span = min(bar.low for bar in every), max(bar.high for bar in every)
+    values, axis = table.values(apart), str(table.columns[other]["name"])
+    for value in values[:MOST_PARTS]:
+        bars = table.bars(place, [other], (apart, value))
+        if bars:
+            title = f"{name} by {axis}, {table.columns[apart]['name']} = {key_words(value)}"
+            yield Chart(title, answer_chart(name, bars, table.level, axis, span), drawn_words(bars))
+    if len(values) > MOST_PARTS:
+        said = f"{MOST_PARTS} of {len(values):,} values of {table.columns[apart]['name']} are drawn"
+        yield Chart("", Html(""), f"{said}; the table has all of them")
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
