@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from ..answer.gather import gather
 from ..engines.base import Engine
 from ..engines.understand import understand
-from ..plan.advice.warnings import warnings_of
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..privacy.events import Event
@@ -38,7 +37,7 @@ def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanatio
         part=part,
         texts=store_texts(plan, stand.engine),
         rest=_rest(stand, event, who) if fits and part is None and book.adds else None,
-        warnings=warnings_of(plan),
+        warnings=plan.warnings,
     )
 
 

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
-    ProgressColumn,
     SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
@@ -47,8 +46,7 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
             ended.set()
 
     thread = threading.Thread(target=work, daemon=True)
-    screen = Console(stderr=True)
-    with Progress(*_columns(), console=screen, transient=True, disable=not screen.is_terminal) as bar:
+    with _bar() as bar:
         task = bar.add_task(what, total=None)
         try:
             thread.start()
@@ -66,6 +64,8 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
     return found[0]
 
 
-def _columns() -> tuple[ProgressColumn, ...]:
-    words = TextColumn("{task.description}")
-    return SpinnerColumn(), words, BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+def _bar() -> Progress:
+    """Return a bar for a terminal; where there is none nothing is drawn."""
+    screen, words = Console(stderr=True), TextColumn("{task.description}")
+    columns = SpinnerColumn(), words, BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)

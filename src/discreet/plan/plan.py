@@ -26,6 +26,7 @@ from ..statistics.releases.partition import JointRelease
 from ..statistics.releases.sets import SetsRelease
 from ..statistics.releases.total import NoisyRelease
 from ..workloads import Bound
+from .advice.warnings import warnings_of
 from .counted import CountSelection, show_from
 from .selection import Selection, people_from
 from .text.plan import plan_dict, plan_html, plan_text, rows_words
@@ -169,6 +170,11 @@ class Plan:
 
     def _repr_html_(self) -> str:
         return plan_html(self)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against the question as it is, from public facts, and what would work better."""
+        return warnings_of(self)
 
     def to_text(self, width: int | None = None) -> str:
         """Lay out the table as `print` shows it, within the width of a terminal if one is given."""

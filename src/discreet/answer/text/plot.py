@@ -171,4 +171,6 @@ def _bars(axes: matplotlib.axes.Axes, marks: Sequence[_Mark], most: int) -> list
 
 
 def _word(key: object) -> str:
-    return "NULL" if key is None else f"{key:.15g}" if isinstance(key, float) else str(key)
+    if key is None:
+        return "NULL"
+    return f"{key:.15g}" if isinstance(key, float) else str(key)

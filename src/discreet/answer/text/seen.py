@@ -38,7 +38,7 @@ def see(answer: Answer, level: float | None = None) -> Seen:
 
 
 def digits_of(question: Question) -> dict[str, Digits]:
-    """Say how the columns are rounded where they are shown: tables that must add up keep every digit, counts are whole.
+    """Return how the columns are rounded where they are shown: what must add up keeps every digit, counts are whole.
 
     >>> import discreet as dp
     >>> from discreet.answer.text.seen import digits_of

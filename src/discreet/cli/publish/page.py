@@ -20,6 +20,8 @@ __all__ = ["MOST_DRAWN", "page"]
 MOST_DRAWN = 400
 """A table of more rows has no picture: nobody could read it."""
 
+MOST_ROWS = 60
+
 
 def page(
     file: ReleaseFile, answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promise: Measure, drawn: bool
@@ -29,7 +31,8 @@ def page(
     blocks = [f"# {file.title}", _guarantee(answers, schemas, promise)]
     blocks += [
         "## Reading the tables",
-        f"Numbers carry noise. Each has two columns beside it, `_low` and `_high`: the value without noise lies "
+        "Numbers carry noise. Here they are rounded to their error; in the files they have every digit, and "
+        f"each has two columns beside it, `_low` and `_high`: the value without noise lies "
         f"between them with a probability of at least {percent}, number by number. Empty cells: nothing is known. What "
         "the bounds of the schema cut off (values beyond them, rows of one person beyond the most) is in no number.",
     ]
@@ -57,12 +60,20 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
     return [
         f"## {asked.title}",
         f"`{name}.csv`, {len(answer)} rows",
+        _rows(name, answer),
         f"```sql\n{describe(answer.plan.question)}\n```",
         f"How each column was made, and how far off it was expected to be before anything was spent:\n\n"
         f"```text\n{answer.plan}\n```",
         *made,
         *picture,
     ]
+
+
+def _rows(name: str, answer: Answer) -> str:
+    """Return the table as people read it, if it is not too long for a page."""
+    if len(answer) > MOST_ROWS:
+        return f"Too long for this page: see `{name}.csv`, or the picture."
+    return answer.to_markdown().strip()
 
 
 def _how(file: ReleaseFile) -> str:

@@ -11,7 +11,7 @@ from ...privacy.measures import Measure
 from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.place import PlaceRelease
-from .words import error_words, percent, sentence
+from .words import error_words, percent
 
 __all__ = ["Explained", "PlanRow", "explained_of", "plan_rows"]
 
@@ -51,7 +51,7 @@ def explained_of(explanation: Explanation, curve: Html) -> Explained:
         stored=explanation.stored,
         after=explanation.after,
         texts=explanation.texts,
-        warnings=tuple(map(sentence, explanation.warnings)),
+        warnings=tuple(f"{one}." for one in explanation.warnings),
         curve=curve,
     )
 
