@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet as dp
@@ -124,7 +125,7 @@ class TestTheLedgerComesFirst:
         book, rows = ledger(), people(50)
         refused = [
             (learn.LinearRegression(SCHEMA, "income", SPEND), {"age": rows["age"]}, "no column sex"),
-            (learn.LinearRegression(SCHEMA, "income", SPEND), np.zeros((5, 2)), "expected 2 dimensions with 4"),
+            (learn.LinearRegression(SCHEMA, "income", SPEND), np.zeros((5, 2)), "is expecting 4 features"),
             (learn.LinearRegression(SCHEMA, "income", SPEND), {**rows, "age": []}, "different lengths"),
             (learn.LinearRegression(SCHEMA, "income", dp.PureDP(1)), rows, "keeps no pure ε"),
             (learn.LinearRegression(SCHEMA, "income"), rows, "say what the fit may spend"),
@@ -215,6 +216,24 @@ class TestRecommend:
 
 
 class TestManners:
+    def test_two_classes_have_one_score(self):
+        """As scikit-learn has it: the log-odds of the second, in the order of the chances."""
+        rows = people(3000)
+        for kind in (learn.GaussianNB, learn.NearestCentroid, learn.CategoricalNB, learn.LogisticRegression):
+            model = kind(SCHEMA, "works", SPEND, features=["age", "sex"]).fit(rows, ledger=ledger())
+            found = model.decision_function(rows)
+            assert found.shape == (3000,)
+            assert ((found > 0) == (model.predict_proba(rows)[:, 1] > 0.5)).all()
+
+    def test_shapes_are_refused_in_words_that_say_what_to_do(self):
+        model = learn.PCA(SCHEMA, SPEND, features=["age", "income"]).fit(people(50), ledger=ledger())
+        with pytest.raises(InvalidArgument, match="X has 3 features, but PCA is expecting 2 features as input: age"):
+            model.transform(np.zeros((4, 3)))
+        with pytest.raises(InvalidArgument, match="Reshape your data"):
+            model.transform(np.zeros(4))
+        frame = pd.DataFrame(np.zeros((4, 2)))  # columns without names are told apart by their places
+        assert model.transform(frame).shape[0] == 4
+
     def test_params(self):
         model = learn.KMeans(SCHEMA, SPEND, clusters=3)
         assert model.get_params()["clusters"] == 3
