@@ -159,7 +159,7 @@ def classifier(epsilon: str, delta: str, runs: int) -> None:
             maker = dp.synthetic.Synthesizer(schema, dp.ApproxDP(epsilon, delta)).fit(pa.table(train), ledger=None)
         records = maker.synthetic_.records()  # type: ignore[union-attr]
         known.fit(np.column_stack([test[name] for name in names]))
-        model = LogisticRegression(max_iter=300)
+        model = LogisticRegression(max_iter=300, C=0.1)
         model.fit(known.transform(np.column_stack([records[name] for name in names])), records[data.target])
         held = known.transform(np.column_stack([test[name] for name in names]))
         area = roc_auc_score(test[data.target], model.predict_proba(held)[:, 1])
