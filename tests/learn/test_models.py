@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet as dp
 from discreet import learn
 from discreet.errors import BudgetExceeded, InvalidArgument
+from discreet.learn.coding.feature import UNIT
+from discreet.learn.frame import read_columns
 from discreet.learn.stored import model_from_json, model_to_json
+from discreet.learn.tuning import _part, _worth
 
 SPEND = dp.ApproxDP(2, "1e-6")
 SCHEMA = dp.Schema(
@@ -121,7 +125,7 @@ class TestTheLedgerComesFirst:
         book, rows = ledger(), people(50)
         refused = [
             (learn.LinearRegression(SCHEMA, "income", SPEND), {"age": rows["age"]}, "no column sex"),
-            (learn.LinearRegression(SCHEMA, "income", SPEND), np.zeros((5, 2)), "expected 2 dimensions with 4"),
+            (learn.LinearRegression(SCHEMA, "income", SPEND), np.zeros((5, 2)), "is expecting 4 features"),
             (learn.LinearRegression(SCHEMA, "income", SPEND), {**rows, "age": []}, "different lengths"),
             (learn.LinearRegression(SCHEMA, "income", dp.PureDP(1)), rows, "keeps no pure ε"),
             (learn.LinearRegression(SCHEMA, "income"), rows, "say what the fit may spend"),
@@ -161,10 +165,40 @@ class TestTune:
         with pytest.raises(BudgetExceeded):
             learn.tune(model, {"bins": [4, 8]}, rows, ledger=ledger(dp.ApproxDP("1/2", "1e-6")))
 
+    @pytest.mark.parametrize("kind", [learn.LinearRegression, learn.QuantileRegression])
+    def test_the_nearer_of_two_regressions(self, kind):
+        rows = people()
+        found = learn.tune(
+            kind(SCHEMA, "income", SPEND), {"features": [["sex"], ["age", "sex"]]}, rows, ledger=ledger()
+        )
+        assert found.features == ["age", "sex"]
+
+    @pytest.mark.parametrize(
+        ("model", "most"),
+        [
+            (learn.QuantileRegression(SCHEMA, "income", SPEND, features=["age"], at=0.9, steps=3), 2 * UNIT),
+            (learn.LogisticRegression(SCHEMA, "kind", SPEND, features=["age", "sex"], steps=3), 1),
+            (learn.GaussianNB(SCHEMA, "kind", SPEND, features=["age", "sex"]), 1),
+        ],
+    )
+    def test_one_row_moves_what_is_chosen_by_at_most_the_sensitivity(self, model, most):
+        """Each row is scored as if it were alone, so the sum over rows is the sum of what each says by itself."""
+        rows = people(200)
+        fitted = model.fit(rows, ledger=ledger())
+        columns = read_columns(fitted.task_, fitted.known_, rows, None)
+        marks = np.arange(200)
+        each = [
+            _worth(fitted, {name: _part(cells, marks == at) for name, cells in columns.items()}) for at in range(200)
+        ]
+        assert all(0 <= worth <= most for worth in each)
+        assert sum(each) == _worth(fitted, columns)
+
     def test_refusals(self):
         linear = learn.LinearRegression(SCHEMA, "income", SPEND)
-        with pytest.raises(InvalidArgument, match="does not classify"):
-            learn.tune(linear, {"lift": [0.5, 1.0]}, people(20), ledger=None)
+        with pytest.raises(InvalidArgument, match="which quantile"):
+            learn.tune(learn.QuantileRegression(SCHEMA, "income", SPEND), {"at": [0.1, 0.9]}, people(20), ledger=None)
+        with pytest.raises(InvalidArgument, match="predicts nothing"):
+            learn.tune(learn.PCA(SCHEMA, SPEND), {"components": [1, 2]}, people(20), ledger=None)
         with pytest.raises(InvalidArgument, match="2 to 64 models"):
             learn.tune(linear, {"lift": [0.5]}, people(20), ledger=None)
         with pytest.raises(InvalidArgument, match="needs a ledger"):
@@ -182,6 +216,24 @@ class TestRecommend:
 
 
 class TestManners:
+    def test_two_classes_have_one_score(self):
+        """As scikit-learn has it: the log-odds of the second, in the order of the chances."""
+        rows = people(3000)
+        for kind in (learn.GaussianNB, learn.NearestCentroid, learn.CategoricalNB, learn.LogisticRegression):
+            model = kind(SCHEMA, "works", SPEND, features=["age", "sex"]).fit(rows, ledger=ledger())
+            found = model.decision_function(rows)
+            assert found.shape == (3000,)
+            assert ((found > 0) == (model.predict_proba(rows)[:, 1] > 0.5)).all()
+
+    def test_shapes_are_refused_in_words_that_say_what_to_do(self):
+        model = learn.PCA(SCHEMA, SPEND, features=["age", "income"]).fit(people(50), ledger=ledger())
+        with pytest.raises(InvalidArgument, match="X has 3 features, but PCA is expecting 2 features as input: age"):
+            model.transform(np.zeros((4, 3)))
+        with pytest.raises(InvalidArgument, match="Reshape your data"):
+            model.transform(np.zeros(4))
+        frame = pd.DataFrame(np.zeros((4, 2)))  # columns without names are told apart by their places
+        assert model.transform(frame).shape[0] == 4
+
     def test_params(self):
         model = learn.KMeans(SCHEMA, SPEND, clusters=3)
         assert model.get_params()["clusters"] == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -122,7 +123,7 @@ class Estimator:
             )
         domains = columns_of(Scan(schema))
         task, training = self.task(domains), self.plan()
-        columns = read_columns(task, domains, X, y)
+        columns = read_columns(task, domains, X, y, type(self).__name__)
         entry = None
         if ledger is None:
             warnings.warn("nothing is recorded: this fit is not in any ledger", stacklevel=2)
@@ -194,12 +195,13 @@ class Estimator:
     def image(self, X: Any) -> Floats:  # noqa: ANN401
         """Return rows of an array or a data frame as the model sees them, in units of 1."""
         task: Task = self.fitted("task_")
-        return task.design.code(read_columns(Task(task.design, None), self.domains_, X, None)).dense()
+        found = read_columns(Task(task.design, None), self.domains_, X, None, type(self).__name__)
+        return task.design.code(found).dense()
 
     def fitted(self, name: str) -> Any:  # noqa: ANN401
         """Return something that was learned; refuses a model that was not fitted."""
         if not hasattr(self, name):
-            raise InvalidArgument(f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn")
+            raise _not_fitted(f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn")
         return getattr(self, name)
 
     def declared(self) -> Schema:
@@ -209,3 +211,12 @@ class Estimator:
                 "a model needs a schema: its bounds, classes and bins are declared, never read from the data"
             )
         return self.schema.ready()
+
+
+def _not_fitted(words: str) -> InvalidArgument:
+    """Return the refusal of a model that was not fitted: scikit-learn's own kind as well, where it is loaded."""
+    theirs = sys.modules.get("sklearn.exceptions")
+    if theirs is None:
+        return InvalidArgument(words)
+    both: type[InvalidArgument] = type("NotFitted", (InvalidArgument, theirs.NotFittedError), {})
+    return both(words)

@@ -28,7 +28,7 @@ Released = Mapping[KeySet, Floats]
 
 POOL = (20_000, 400_000)
 """The least and the most records of a pool; between them four for each wanted one."""
-PASSES = 40
+PASSES = 100
 _PACE = 5.0
 _FINE = 1 << 53
 

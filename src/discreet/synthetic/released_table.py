@@ -84,4 +84,6 @@ def _apart(taken: tuple[str, ...], columns: Mapping[str, Floats | None]) -> dict
 
 
 def _word(value: object) -> str:
-    return f"{value:.1f}" if isinstance(value, float) else "" if value is None else str(value)
+    if value is None:
+        return ""
+    return f"{value:.1f}" if isinstance(value, float) else str(value)

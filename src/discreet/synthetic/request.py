@@ -12,7 +12,7 @@ from ..arithmetic.rational import whole
 from ..data.unit import People
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..query.algebra.expression import Field
-from ..query.algebra.tree import Relation, Scan, Select, Where
+from ..query.algebra.tree import PerPerson, Relation, Scan, Select, Where
 from ..query.bounds.fanout import person_rows
 from ..query.bounds.rows import columns_of, multiplicity, neighbours_of, tables_of, unit_of
 from ..workloads import Change
@@ -119,7 +119,7 @@ def _names(domains: Mapping[str, object], columns: Iterable[str] | None) -> list
 
 
 def _nullable(rows: Relation, name: str) -> bool:
-    """Return whether a column may be NULL; a declared default fills it in."""
+    """Return whether a column may be NULL; a declared default fills it in, and a number of rows never is."""
     match rows:
         case Scan(schema=schema):
             return schema.column(name)[1].default is None
@@ -128,6 +128,8 @@ def _nullable(rows: Relation, name: str) -> bool:
         case Select(rows=inner, columns=chosen):
             made = dict(chosen)[name]
             return _nullable(inner, made.name) if isinstance(made, Field) else True
+        case PerPerson(totals=totals):
+            return not any(total.what == "count" for own, total in totals if own == name)
         case _:
             return True
 
@@ -149,7 +151,8 @@ def _sets(workload: object, names: list[str]) -> tuple[KeySet, ...]:
 
 
 def _set(one: object, names: list[str]) -> KeySet:
-    listed = [one] if isinstance(one, str) else list(one) if isinstance(one, Iterable) else []
+    several = (one,) if isinstance(one, str) else one
+    listed = list(several) if isinstance(several, Iterable) else []
     if not 1 <= len(listed) <= 2 or len(set(listed)) < len(listed) or any(name not in names for name in listed):
         raise InvalidArgument(f"a set of the workload is one or two of the columns {', '.join(names)}; got {one!r}")
     return tuple(sorted(names.index(name) for name in listed))

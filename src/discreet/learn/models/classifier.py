@@ -27,6 +27,8 @@ class Classifier:
     def decision_function(self: Any, X: Any) -> Floats:  # noqa: ANN401
         """Return the log-odds of the second class, or a score for each of several."""
         found: Floats = self.scores(X)
+        if found.shape[1] == 2:
+            return np.asarray(found[:, 1] - found[:, 0])
         return found[:, 0] if found.shape[1] == 1 else found
 
     def predict_proba(self: Any, X: Any) -> Floats:  # noqa: ANN401
