@@ -7,7 +7,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from ..algebra.refusal import refusal
-from .quote import quote_of
+from .words.quote import quote_of
 
 __all__ = [
     "aggregate_named",

@@ -18,7 +18,7 @@ def quote_of(node: exp.Expr) -> str | None:
     """Return the text that a node was read from, shortened; None if it cannot be told.
 
     >>> import sqlglot
-    >>> from discreet.query.sql.quote import SOURCE, quote_of
+    >>> from discreet.query.sql.words.quote import SOURCE, quote_of
     >>> sql = "SELECT COUNT(*) FROM t WHERE strftime(day, '%Y') = '2024'"
     >>> root = sqlglot.parse_one(sql, dialect="duckdb")
     >>> root.meta[SOURCE] = sql
