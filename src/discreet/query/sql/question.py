@@ -32,19 +32,10 @@ from .words.statement import read_statement, too_deep
 
 __all__ = ["read_question"]
 
-_CLAUSES = [
-    "expressions",
-    "from_",
-    "joins",
-    "where",
-    "group",
-    "having",
-    "order",
-    "limit",
-    "offset",
-    "with_",
-    "distinct",
-]
+_CLAUSES = (
+    *("expressions", "distinct", "from_", "joins", "where", "group"),
+    *("having", "order", "limit", "offset", "with_"),
+)
 
 
 @dataclass(slots=True)
