@@ -19,6 +19,7 @@ from discreet.query import (
     count_distinct,
     count_people,
     covariance,
+    describe,
     maximum,
     mean,
     median,
@@ -32,6 +33,7 @@ from discreet.query import (
 )
 from discreet.query.algebra.expression import Constant, Function
 from discreet.query.bounds.rows import columns_of
+from discreet.query.meaning.finish import finished
 from discreet.query.python.column import constant
 from query.samples import MONTHLY, PEOPLE, PRICES, TABLES, USERS, VISITS, WARDS
 
@@ -124,6 +126,29 @@ class TestAQuestion:
     )  # fmt: skip
     def test_is_the_same_as_in_sql(self, built, sql):
         assert built == parse(sql, TABLES)
+
+    def test_has_every_verb_that_sql_has(self):
+        day, seen = col("joined"), users.where(col("age") > 30)
+        pairs = [
+            (people.count(by={"w": day.truncate("week")}), "SELECT DATE_TRUNC('week', joined) AS w, COUNT(*) AS count FROM people GROUP BY w"),
+            (people.count(by={"d": day - date(2024, 1, 1)}), "SELECT joined - DATE '2024-01-01' AS d, COUNT(*) AS count FROM people GROUP BY d"),
+            (people.where(day.later(months=1, days=-1) >= date(2024, 5, 1)).count(), "SELECT COUNT(*) AS count FROM people WHERE joined + INTERVAL '1' MONTH - INTERVAL '1' DAY >= '2024-05-01'"),
+            (people.histogram("joined", width="quarter"), "SELECT DATE_TRUNC('quarter', joined) AS joined, COUNT(*) AS count FROM people GROUP BY DATE_TRUNC('quarter', people.joined)"),
+            (visits.where_person_in(seen).count(), "SELECT COUNT(*) AS count FROM visits v WHERE EXISTS (SELECT 1 FROM users u WHERE u.user_id = v.user_id AND age > 30)"),
+            (visits.where_person_not_in(seen).count(), "SELECT COUNT(*) AS count FROM visits v WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.user_id = v.user_id AND age > 30)"),
+            (people.aggregate(by="region", n=count(), show={"share": col("n") / col("n").total()}, order=["-share"], limit=2, offset=1), "SELECT region, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM people GROUP BY region ORDER BY share DESC LIMIT 2 OFFSET 1"),
+            (people.aggregate(by="ward", n=count(), show={"d": col("n") - col("n").lag("ward")}), "SELECT ward, COUNT(*) AS n, COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY ward) AS d FROM people GROUP BY ward"),
+            (people.distinct("name"), "SELECT DISTINCT name FROM people"),
+        ]  # fmt: skip
+        for built, sql in pairs:
+            assert built == parse(sql, TABLES), sql
+            assert parse(describe(built), TABLES) == built
+
+    def test_takes_chosen_pairs_of_keys(self):
+        chosen = people.aggregate(by=["region", "active"], keys=[("N", True), ("S", False)], n=count())
+        assert [key.values for key in chosen.keys] == [("N", "S"), (True, False)]
+        rows = [{"region": r, "active": a, "n": 1.0} for r in "NS" for a in (True, False)]
+        assert [(row["region"], row["active"]) for row in finished(chosen, rows)] == [("N", True), ("S", False)]
 
     def test_takes_public_keys_that_it_lists(self):
         question = people.count(by="name", keys=["Ann", "Bo", None])

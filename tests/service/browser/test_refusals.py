@@ -83,7 +83,7 @@ class TestQuestions:
     CLAUSES = {
         "incme": ("SELECT district, AVG(incme) AS i\nFROM people\nGROUP BY district", "did you mean income?"),
         "SELECT *": ("SELECT * FROM people", "aggregates"),
-        "OFFSET": ("SELECT COUNT(*) AS n\nFROM people\nOFFSET 3", "not supported"),
+        "QUALIFY": ("SELECT COUNT(*) AS n\nFROM people\nQUALIFY ROW_NUMBER() OVER () = 1", "not supported"),
         "FROM": ("SELECT COUNT(* FROM people", "brackets"),
         "street": ("SELECT street, COUNT(*) AS n\nFROM people\nGROUP BY street", "not public"),
     }

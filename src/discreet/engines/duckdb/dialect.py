@@ -9,6 +9,7 @@ from typing import get_args
 
 from ...query.algebra.expression import Function
 from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
+from ..sql.words import letters_sql
 
 __all__ = ["DUCKDB", "stored_class"]
 
@@ -68,6 +69,13 @@ def _seconds(x: str, column: StoredColumn) -> str:
 def _part(function: Function, days: str) -> str:
     part = _PARTS.get(function, function.value)
     return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS INTEGER)) AS BIGINT)"
+
+
+def _letters(x: str, case: str) -> str:
+    """Text of ASCII has as many bytes as characters, and there `lower` means the same; `translate` takes 200 times as
+    long, and is left for the rest.
+    """
+    return f"CASE WHEN strlen({x}) = length({x}) THEN {case}({x}) ELSE {letters_sql(x, case)} END"
 
 
 def _start(unit: str, days: str) -> str:
@@ -132,6 +140,7 @@ DUCKDB = Dialect(
     heavy=False,
     joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",  # no change, but each row's is looked up once; a cast would move
     hide=_hide,
+    letters=_letters,
     shift=lambda x, bits: f"({x} >> {bits})",
     guarded=True,
 )

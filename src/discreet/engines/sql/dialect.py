@@ -132,6 +132,8 @@ class Dialect:
     joined: One | None
     """A small integer as a 64-bit one, of a column that came by a join and is used several times; None where a person's
     rows are counted by a window rather than by a join."""
+    letters: Two | None = None
+    """Text with its ASCII letters small ("lower") or large ("upper"), and no other; None where `translate` is fast."""
     shift: Callable[[str, int], str] | None = None
     """A 64-bit integer of at least 0, divided by a power of two and rounded down; None where division does as well."""
     hide: Two | None = None

@@ -8,7 +8,7 @@ from ...query.domains.domain import Day, Domain, Second, Texts
 from .dialect import Dialect
 from .division import floor_between
 
-__all__ = ["days_sql", "time_sql", "words_sql"]
+__all__ = ["days_sql", "letters_sql", "time_sql", "words_sql"]
 
 _LARGE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SMALL = _LARGE.lower()
@@ -19,10 +19,8 @@ def words_sql(call: Call, text: str, domain: Domain, dialect: Dialect) -> str:
     constants = [a.value for a in call.arguments[1:] if isinstance(a, Constant)]
     longest = domain.most if isinstance(domain, Texts) else 0
     match call.function, constants:
-        case Function.LOWER, _:
-            return f"translate({text}, '{_LARGE}', '{_SMALL}')"
-        case Function.UPPER, _:
-            return f"translate({text}, '{_SMALL}', '{_LARGE}')"
+        case (Function.LOWER | Function.UPPER) as function, _:
+            return dialect.letters(text, function.value) if dialect.letters else letters_sql(text, function.value)
         case Function.TRIM, _:
             return dialect.trim(text)
         case Function.LIKE, [str(pattern)]:
@@ -31,6 +29,15 @@ def words_sql(call: Call, text: str, domain: Domain, dialect: Dialect) -> str:
             return f"substr({text}, {min(first, longest + 1)}, {min(count, longest)})"
         case _:  # LENGTH
             return f"CAST(length({text}) AS BIGINT)"
+
+
+def letters_sql(text: str, case: str) -> str:
+    """Write text with its ASCII letters in one case, letter by letter."""
+    return (
+        f"translate({text}, '{_LARGE}', '{_SMALL}')"
+        if case == "lower"
+        else f"translate({text}, '{_SMALL}', '{_LARGE}')"
+    )
 
 
 def days_sql(time: str, domain: Domain, dialect: Dialect) -> str:

@@ -1,4 +1,4 @@
-"""The calendar: days and seconds since 1970, their parts, the starts of months and weeks, and what lies months later."""
+"""The calendar: days and seconds since 1970, their parts, the starts of months and weeks, and months later."""
 
 from __future__ import annotations
 

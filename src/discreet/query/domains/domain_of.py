@@ -224,8 +224,8 @@ def _text_or_time(function: Function, arguments: Sequence[Expression], domains: 
         return time_domain(function, arguments, domains)
     if function in (Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL):
         raise UnsupportedQuery(
-            f"{spelled(function)} of rows: libraries differ in its last bit, so stores would differ; use a column that was "
-            "prepared so, or take it of a result, as in LN(AVG(x))"
+            f"{spelled(function)} of rows: libraries differ in its last bit, so stores would differ; use a column "
+            "that was prepared so, or take it of a result, as in LN(AVG(x))"
         )
     if function in (Function.TOTAL, Function.LAG):
         raise UnsupportedQuery("OVER: of rows it would show one row's neighbours; use it on results, with GROUP BY")

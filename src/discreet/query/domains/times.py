@@ -68,7 +68,8 @@ def _moved(function: Function, arguments: Sequence[Expression], domains: Sequenc
             ends = [months_later(end, value, seconds=seconds) for end in (when.low, when.high)]
         except ValueError:
             raise UnsupportedQuery("a date would leave the years 1 to 9999") from None
-    return Second(*ends) if seconds else Day(*ends)
+    first, last = ends
+    return Second(first, last) if seconds else Day(first, last)
 
 
 def _from_number(function: Function, domains: Sequence[Domain]) -> Domain:

@@ -126,7 +126,7 @@ def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Ty
     for group in groups.values():
         values = [value_of(of, rows[place], types) for place in group]
         if call.function is Function.TOTAL:
-            known = [float(value) for value in values if value is not None]  # type: ignore[arg-type]
+            known = [float(value) for value in values if value is not None]
             found |= dict.fromkeys(group, math.fsum(known) if known else None)
         else:
             found |= _lagged(rest, group, dict(zip(group, values, strict=True)), rows, types)
@@ -142,7 +142,7 @@ def _lagged(
 ) -> dict[int, Value]:
     back, down = (part.value if isinstance(part, Constant) else 0 for part in (rest[0], rest[2]))
     ordered = _sorted(group, rest[1], bool(down), rows, types)
-    before = {place: at - int(back or 0) for at, place in enumerate(ordered)}  # type: ignore[arg-type]
+    before = {place: at - int(back or 0) for at, place in enumerate(ordered)}
     return {place: values[ordered[at]] if 0 <= at < len(ordered) else None for place, at in before.items()}
 
 

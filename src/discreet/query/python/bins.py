@@ -65,7 +65,7 @@ def binned_by(
         return Call(Function.TRUNCATE, (x, Constant(width)))
     wide = positive(width if width is not None else 1, "width")
     if type_ not in ("day", "second"):
-        return lower_edge(x, rational(start or 0, "start"), wide)  # type: ignore[arg-type]
+        return lower_edge(x, rational(start or 0, "start"), wide)
     if wide.denominator != 1:
         raise InvalidArgument("dates are cut into whole days, times into whole seconds; or use a unit, as width='week'")
     first = constant(start if start is not None else date(1970, 1, 1))

@@ -90,7 +90,7 @@ def _given(keys: Keys, named: Named) -> dict[str, list[Literal]]:
         return {name: list(values) for name, values in keys.items()}
     if len(names) != 1 or isinstance(keys, str):
         raise InvalidArgument("with several keys (or one text), say whose values: keys={'region': ['N', 'S']}")
-    return {names[0]: list(keys)}
+    return {names[0]: list(keys)}  # type: ignore[arg-type]
 
 
 def _values(values: list[Literal], key: Expression, rows: Relation) -> tuple[Scalar, ...]:

@@ -145,13 +145,9 @@ class Table:
         rows after `offset`; `show` adds columns that are computed from the results, which costs nothing.
 
         >>> import discreet as dp
-        >>> from discreet.query import count, describe
-        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})
-        >>> share = {"share": dp.col("n") / dp.col("n").total()}
-        >>> print(describe(dp.Table(people).aggregate(by="sex", n=count(), show=share)))
-        SELECT sex, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share
-        FROM people
-        GROUP BY sex
+        >>> from discreet.query import count
+        >>> people = dp.Table(dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])}))
+        >>> question = people.aggregate(by="sex", n=count(), show={"share": dp.col("n") / dp.col("n").total()})
         """
         if not named:
             raise InvalidArgument("aggregate takes at least one statistic, such as n=count()")
@@ -176,10 +172,9 @@ class Table:
         return checked(Question(self.rows, groups, asked, finish), self.public_values)
 
     def _timely(self, statistic: Statistic) -> Statistic:
-        parts = {name: getattr(statistic, name) for name in ("of", "x", "y") if hasattr(statistic, name)}
-        return (
-            replace(statistic, **{name: self._read(Col(part)) for name, part in parts.items()}) if parts else statistic
-        )
+        parts = [name for name in ("of", "x", "y") if hasattr(statistic, name)]
+        read = {name: self._read(Col(getattr(statistic, name))) for name in parts}
+        return replace(statistic, **read) if read else statistic  # type: ignore[arg-type]
 
     def _one(self, statistic: Statistic, by: By, keys: Keys) -> Question:
         taken = [name for name, _ in named_keys(by)]
@@ -235,7 +230,6 @@ class Table:
         Of dates a width is so many days, of times so many seconds, or a unit: width="week", "month", "quarter" …
 
         >>> import discreet as dp
-        >>> from discreet.query import describe
         >>> people = dp.Schema("people", dp.Rows(), {"joined": dp.Date("2024-01-01", "2024-12-31")})
         >>> len(dp.Table(people).histogram("joined", width="week").keys[0].values)
         53

@@ -225,6 +225,6 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
 @cache
 def _readers() -> dict[type[exp.Expr], Callable[..., Expression]]:
     from .function import FUNCTIONS
-    from .time import TIME_FUNCTIONS
+    from .times.functions import TIME_FUNCTIONS
 
     return _READERS | FUNCTIONS | TIME_FUNCTIONS

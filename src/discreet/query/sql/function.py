@@ -19,7 +19,7 @@ from ..python.bins import bin_of
 from .constant import as_type, on_day, on_second
 from .expression import Names, alike, read
 from .syntax import clause_of, only, refuse_node, whole_literal
-from .time import part_of_time
+from .times.functions import part_of_time
 
 __all__ = ["FUNCTIONS"]
 

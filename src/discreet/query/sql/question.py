@@ -26,11 +26,16 @@ from .item import item_names
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scope import Scope, exact_rows, row_names
 from .sets import running_total
-from .statement import read_statement, too_deep
 from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
 from .window import is_result_window
+from .words.statement import read_statement, too_deep
 
 __all__ = ["read_question"]
+
+_CLAUSES = (
+    *("expressions", "distinct", "from_", "joins", "where", "group"),
+    *("having", "order", "limit", "offset", "with_"),
+)
 
 
 @dataclass(slots=True)
@@ -89,20 +94,7 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
         raise refusal(node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM")
     if not isinstance(node, exp.Select):
         refuse_node(node)
-    only(
-        node,
-        "expressions",
-        "from_",
-        "joins",
-        "where",
-        "group",
-        "having",
-        "order",
-        "limit",
-        "offset",
-        "with_",
-        "distinct",
-    )
+    only(node, *_CLAUSES)
     node = _grouped(node)
     tables = with_views(node, tables)
     scope = read_where(node, read_from(node, tables), tables)

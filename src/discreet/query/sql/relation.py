@@ -13,10 +13,10 @@ from ...errors import SchemaMismatch
 from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
-from .exists import without_people
 from .expression import read
-from .join import join_items
-from .person import read_people
+from .people.exists import without_people
+from .people.join import join_items
+from .people.per_person import read_people
 from .scope import (
     Absent,
     FromItem,

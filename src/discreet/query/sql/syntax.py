@@ -7,7 +7,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from ..algebra.refusal import refusal
-from .quote import quote_of
+from .words.quote import quote_of, shortened
 
 __all__ = [
     "aggregate_named",
@@ -87,7 +87,6 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.LogicalAnd: ("BOOL_AND", "write COUNT_IF(NOT condition) = 0"),
     exp.ApproxTopK: ("the most frequent values", "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10"),
 }
-_LONGEST = 60
 _QUOTED = (exp.Func, exp.Binary, exp.Predicate, exp.Cast, exp.Interval, exp.Column, exp.Window, exp.Unary)
 _UNNAMED = (exp.Subquery, exp.Select, exp.Exists, exp.Star, exp.Tuple, exp.Any, exp.All, exp.Array, exp.In)
 
@@ -99,7 +98,7 @@ def clause_of(node: exp.Expr) -> str:
     if isinstance(node, exp.Window) or any(
         isinstance(part, exp.Null | exp.Boolean) for part in node.iter_expressions()
     ):
-        return node.sql(dialect="duckdb", comments=False)[:_LONGEST]
+        return shortened(node.sql(dialect="duckdb", comments=False))
     found = quote_of(node) if isinstance(node, _QUOTED) and not isinstance(node, _UNNAMED) else None
     if found is not None:
         return found

@@ -6,11 +6,12 @@ import re
 
 from sqlglot import exp
 
-__all__ = ["SOURCE", "quote_of"]
+__all__ = ["SOURCE", "quote_of", "shortened"]
 
 SOURCE = "source"
 """Under this name the root of a parsed text carries the text itself."""
 _LONGEST = 60
+_TEXT = 12
 _STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
@@ -18,7 +19,7 @@ def quote_of(node: exp.Expr) -> str | None:
     """Return the text that a node was read from, shortened; None if it cannot be told.
 
     >>> import sqlglot
-    >>> from discreet.query.sql.quote import SOURCE, quote_of
+    >>> from discreet.query.sql.words.quote import SOURCE, quote_of
     >>> sql = "SELECT COUNT(*) FROM t WHERE strftime(day, '%Y') = '2024'"
     >>> root = sqlglot.parse_one(sql, dialect="duckdb")
     >>> root.meta[SOURCE] = sql
@@ -33,8 +34,18 @@ def quote_of(node: exp.Expr) -> str | None:
     if isinstance(node, exp.Func) and "start" not in node.meta:
         start = _called(source, start)
     text = source[start : _closed(source, start, end)]
-    plain = " ".join(text.split())
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """Write a piece of a question on one line that is not long."""
+    plain = " ".join(_STRING.sub(_shortened, text).split())
     return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1].rstrip() + "…"
+
+
+def _shortened(found: re.Match[str]) -> str:
+    """Leave out long text: whoever reads a log of refusals needs no more of it."""
+    return "'…'" if found[0].startswith("'") and len(found[0]) > _TEXT else found[0]
 
 
 def _called(source: str, start: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot import Token, TokenType
 
 __all__ = ["double_quoted", "without_top"]
 
@@ -22,9 +22,9 @@ _PIECES = re.compile(
 
 
 def double_quoted(sql: str) -> str:
-    """Write names in backticks or square brackets in double quotes; every place in the text stays where it is.
+    r"""Write names in backticks or square brackets in double quotes; every place in the text stays where it is.
 
-    >>> from discreet.query.sql.spelling import double_quoted
+    >>> from discreet.query.sql.words.spelling import double_quoted
     >>> double_quoted("SELECT `a b`, [c] FROM t WHERE x = '`' -- [d]")
     'SELECT "a b", "c" FROM t WHERE x = \'`\' -- [d]'
     """
@@ -40,7 +40,7 @@ def without_top(sql: str, tokens: Sequence[Token]) -> tuple[str, int | None]:
     """Take TOP 5 out of the outermost SELECT, leaving blanks, and return its number.
 
     >>> import sqlglot
-    >>> from discreet.query.sql.spelling import without_top
+    >>> from discreet.query.sql.words.spelling import without_top
     >>> without_top("SELECT TOP 5 x", sqlglot.tokenize("SELECT TOP 5 x"))
     ('SELECT       x', 5)
     """

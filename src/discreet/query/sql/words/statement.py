@@ -6,8 +6,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from ...errors import UnsupportedQuery
-from ..algebra.refusal import refusal
+from ....errors import UnsupportedQuery
+from ...algebra.refusal import refusal
 from .quote import SOURCE
 from .spelling import double_quoted, without_top
 

@@ -7,16 +7,16 @@ from functools import partial
 
 from sqlglot import exp
 
-from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import folded
-from ..algebra.refusal import refusal
-from ..domains.calendar import DAY_SECONDS, UNITS
-from ..domains.type_of import ValueType, type_of
-from ..meaning.times import as_second, dated, timed
-from .constant import as_type
-from .expression import Names, read
+from ...algebra.expression import Call, Constant, Expression, Function
+from ...algebra.fold import folded
+from ...algebra.refusal import refusal
+from ...domains.calendar import DAY_SECONDS, UNITS
+from ...domains.type_of import ValueType, type_of
+from ...meaning.times import as_second, dated, timed
+from ..constant import as_type
+from ..expression import Names, read
+from ..syntax import clause_of, only, refuse_node
 from .interval import interval_of, unit_of
-from .syntax import clause_of, only, refuse_node
 
 __all__ = ["TIME_FUNCTIONS", "part_of_time"]
 
@@ -122,7 +122,7 @@ def _count(unit: str, node: exp.Expr, names: Names) -> Expression:
 def _floored(x: Expression) -> Expression:
     if isinstance(x, Constant) and isinstance(x.value, int):
         return x
-    return Call(Function.FLOOR, (x,)) if not isinstance(x, Constant) else Constant(int(x.value // 1))  # type: ignore[operator,arg-type]
+    return Call(Function.FLOOR, (x,)) if not isinstance(x, Constant) else Constant(int(x.value // 1))  # type: ignore[operator]
 
 
 def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:

@@ -6,11 +6,11 @@ import re
 
 from sqlglot import exp
 
-from ...errors import DiscreetError
-from ..algebra.refusal import refusal
-from ..domains.calendar import DAY_SECONDS, UNITS
-from .expression import Names, read
-from .syntax import clause_of, only
+from ....errors import DiscreetError
+from ...algebra.refusal import refusal
+from ...domains.calendar import DAY_SECONDS, UNITS
+from ..expression import Names, read
+from ..syntax import clause_of, only
 
 __all__ = ["interval_of", "unit_of"]
 
@@ -25,14 +25,7 @@ def interval_of(node: exp.Expr) -> tuple[int, int]:
         only(node, "this")
         node = exp.Interval(this=node.this, unit=exp.var("DAY"))
     only(node, "this", "unit")
-    unit, amount = node.args.get("unit"), node.args.get("this")
-    text = (
-        str(amount.this)
-        if isinstance(amount, exp.Literal)
-        else "-" + str(amount.this.this)
-        if _negative(amount)
-        else ""
-    )
+    unit, text = node.args.get("unit"), _written(node.args.get("this"))
     months = seconds = place = 0
     while place < len(text) and (piece := _PIECE.match(text, place)):
         name = _singular(piece[2] or ("" if unit is None else unit.name))
@@ -44,8 +37,11 @@ def interval_of(node: exp.Expr) -> tuple[int, int]:
     return months, seconds
 
 
-def _negative(amount: object) -> bool:
-    return isinstance(amount, exp.Neg) and isinstance(amount.this, exp.Literal)
+def _written(amount: object) -> str:
+    """Return how much an interval is, as it is written; nothing if it is computed."""
+    if isinstance(amount, exp.Neg) and isinstance(amount.this, exp.Literal):
+        return f"-{amount.this.this}"
+    return str(amount.this) if isinstance(amount, exp.Literal) else ""
 
 
 def _singular(name: str) -> str:
@@ -59,8 +55,8 @@ def unit_of(node: exp.Expr, names: Names, example: str, *others: exp.Expr) -> tu
     """
     unit, first = node.args.get("unit"), others[0]
     name = "" if unit is None else _unit(unit.name)
-    turned = isinstance(first, exp.Column) and unit is not None and _unit(first.name) in UNITS
-    if turned and (name not in UNITS or not _is_column(first, names)):
+    turned = isinstance(first, exp.Column) and _unit(first.name) in UNITS
+    if unit is not None and turned and (name not in UNITS or not _is_column(first, names)):
         return _unit(first.name), (exp.column(unit.name), *others[1:])
     if name in UNITS:
         return name, others

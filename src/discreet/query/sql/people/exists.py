@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ..algebra.refusal import refusal
-from ..algebra.tree import Relation, Where
-from .expression import read
+from ...algebra.refusal import refusal
+from ...algebra.tree import Relation, Where
+from ..expression import read
+from ..scope import PersonId, RowView, Scope, is_person, row_names
+from ..syntax import clause_of, only
 from .join import person_pair, with_people
-from .scope import PersonId, RowView, Scope, is_person, row_names
-from .syntax import clause_of, only
 
 __all__ = ["without_people"]
 

@@ -7,16 +7,16 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from ...data.unit import Rows
-from ..algebra.chain import chained
-from ..algebra.expression import Expression, Field, Function
-from ..algebra.joins import apart, flagged, public_columns
-from ..algebra.refusal import refusal, unbounded
-from ..algebra.tree import JoinPeople, JoinPublic, Relation, Where
-from ..bounds.rows import unit_of
-from ..python.people import people_in
-from .expression import read
-from .scope import (
+from ....data.unit import Rows
+from ...algebra.chain import chained
+from ...algebra.expression import Expression, Field, Function
+from ...algebra.joins import apart, flagged, public_columns
+from ...algebra.refusal import refusal, unbounded
+from ...algebra.tree import JoinPeople, JoinPublic, Relation, Where
+from ...bounds.rows import unit_of
+from ...python.people import people_in
+from ..expression import read
+from ..scope import (
     Absent,
     FromItem,
     Person,
@@ -29,7 +29,7 @@ from .scope import (
     no_window,
     row_names,
 )
-from .syntax import identifier, only
+from ..syntax import identifier, only
 
 __all__ = ["join_items", "person_pair", "with_people"]
 
@@ -241,4 +241,4 @@ def person_pair(node: exp.Expr, inner: Scope, outer: Scope) -> bool:
     sides = {_side(part, outer, inner): part for part in (node.this, node.expression)}
     if set(sides) != {"left", "right"} or not all(isinstance(part, exp.Column) for part in sides.values()):
         return False
-    return isinstance(find(outer, sides["left"]), PersonId) and isinstance(find(inner, sides["right"]), PersonId)  # type: ignore[arg-type]
+    return isinstance(find(outer, sides["left"]), PersonId) and isinstance(find(inner, sides["right"]), PersonId)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ..algebra.expression import Expression
-from ..algebra.refusal import refusal
-from ..algebra.tree import Where
-from ..bounds.totals import PersonTotals
-from .aggregate import statistic_of
-from .expression import Names, read
-from .group import Grouping, group_of, grouped_names
-from .item import item_names
-from .scope import PersonId, RowView, Scope, chosen, is_person, no_window
-from .syntax import is_aggregate, only
+from ...algebra.expression import Expression
+from ...algebra.refusal import refusal
+from ...algebra.tree import Where
+from ...bounds.totals import PersonTotals
+from ..aggregate import statistic_of
+from ..expression import Names, read
+from ..group import Grouping, group_of, grouped_names
+from ..item import item_names
+from ..scope import PersonId, RowView, Scope, chosen, is_person, no_window
+from ..syntax import is_aggregate, only
 
 __all__ = ["read_people"]
 

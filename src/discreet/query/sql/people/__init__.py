@@ -1,0 +1,1 @@
+"""Joins, sub-queries and conditions that speak of the person."""
