@@ -36,9 +36,9 @@ def noise(sigma):
 class Model:
     """What must be true, in plain fractions: spent in this month by everyone and by each, and what each may spend."""
 
-    def __init__(self, month, spent, own):
-        self.month, self.spent, self.own, self.shares = month, spent, dict(own), {}
-        self.answered = set()
+    def __init__(self, month):
+        self.month, self.spent, self.own, self.shares = month, Fraction(), {}, {}
+        self.answered, self.pending = set(), set()
 
     def at(self, time):
         if (time.year, time.month) != self.month:
@@ -61,10 +61,9 @@ class Year:
         self.step = timedelta(days=365) / charges
         self.dice = random.Random(20260514)
         self.places = [(shutil.copy(OLD, folder / "0.ledger"), "main")]
-        self.sigma, self.questions = round((charges / 150) ** 0.5), charges // 25
+        self.sigma, self.questions, self.every = round((charges / 150) ** 0.5), charges // 25, 4
         self.ledger = self.open()
-        own = {who: self.ledger.spent(who).rho for who in ("ana", "bob")}
-        self.model = Model((clock.time.year, clock.time.month), self.ledger.spent().rho, own)
+        self.model = Model((clock.time.year, clock.time.month))
         self.charged, self.refused, self.free = self.ledger.verify().charges, 0, 0
 
     def open(self):
@@ -90,19 +89,25 @@ class Year:
             self.model.charge(who, price)
             self.model.answered.add(key)
             self.charged += 1
-            self.ledger.finish(found.charge, key)
         else:
-            assert found.body == key
+            assert found.body in (key, None)
             self.free += 1
+        if found.body is None and (self.charged % self.every == 0 or not found.fresh):
+            self.ledger.finish(found.charge, key)
+        elif found.body is None:
+            self.model.pending.add(key)  # somebody died before there was an answer
+            return
+        self.model.pending.discard(key)
 
-    def compare(self):
+    def compare(self, *, verify):
         """Every sum, of everyone and of each person, and the chain priced again."""
         assert self.ledger.spent().rho == self.model.spent
         for who in PEOPLE:
-            assert self.ledger.spent(who).rho == self.model.own.get(who, 0)
-        verdict = self.ledger.verify()
-        assert verdict.exact and verdict.charges == self.charged and verdict.spent.rho == self.model.spent
-        return verdict
+            share = self.model.shares.get(who, BUDGET)  # of a share that was lowered no more than all is shown as spent
+            assert self.ledger.spent(who).rho == min(self.model.own.get(who, 0), share)
+        if verify:
+            verdict = self.ledger.verify()
+            assert verdict.exact and verdict.charges == self.charged and verdict.spent.rho == self.model.spent
 
     def allow(self):
         who, share = self.dice.choice(PEOPLE), Fraction(self.dice.randint(1, 8), 20)
@@ -153,6 +158,10 @@ class Year:
             self.ledger.left()
         repair_ledger(self.places[-1][0], name=self.places[-1][1])
         self.model.charge("ana", Fraction(1, 2_000_000))
+        self.model.answered -= (
+            self.model.pending
+        )  # nobody trusts the times of charges before it: they are paid for anew
+        self.model.pending.clear()
 
     def lose_and_import(self):
         """The file is lost; an export goes on in its place."""
@@ -167,25 +176,25 @@ class Year:
 
 def live(year, charges):
     """Let a year pass: what happens stands at its share of the charges."""
-    happens = {5: year.allow, 10: lambda: year.move("server"), 13: lambda: year.move("file"), 20: year.allow,
-               30: year.put_back, 40: year.wrong_clock, 50: year.lose_and_import, 55: year.allow,
-               60: lambda: year.move("server"), 62: year.wrong_clock, 63: lambda: year.move("file"), 80: year.allow}  # fmt: skip
+    happens = {3: year.allow, 5: lambda: year.move("server"), 7: lambda: year.move("file"), 10: year.allow,
+               12: year.put_back, 14: year.wrong_clock, 17: year.lose_and_import, 20: year.allow,
+               25: lambda: year.move("server"), 26: year.wrong_clock, 27: lambda: year.move("file"), 50: year.allow}  # fmt: skip
     due = {share * charges // 100: what for share, what in happens.items()}
     for number in range(charges):
         year.ask()
         if number in due:
             due[number]()
-            year.compare()
-    verdict = year.compare()
+            year.compare(verify=charges < 10_000)
+    year.compare(verify=True)
     asked = f"{charges} questions: {year.charged} charges, {year.free} free, {year.refused} refused"
-    print(f"{asked}; {verdict.entries} entries in {len(year.places)} places")  # noqa: T201 the numbers are asked for
+    print(f"{asked}; {year.ledger.history(last=1)[0].number} entries in {len(year.places)} places")  # noqa: T201 the numbers are asked for
     assert year.refused > charges // 100 and year.free > charges // 100
     year.ledger.close()
 
 
-@pytest.mark.parametrize("charges", [1_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("charges", [1_000, pytest.param(140_000, marks=pytest.mark.slow)])
 def test_a_year_adds_up_to_the_last_digit(charges, tmp_path, postgres_dsn, stopped_clock):
-    stopped_clock.set(MAY)
+    stopped_clock.set(MAY.replace(month=6, day=1))  # a new window: what 0.1.0 spent in May has passed
     shared = Path("/dev/shm")  # noqa: S108 a disk in memory: what is durable is proved elsewhere
     folder = shared / secrets.token_hex(8) if shared.is_dir() else tmp_path / "year"
     folder.mkdir()
