@@ -179,7 +179,8 @@ def live(year, charges):
     happens = {3: year.allow, 5: lambda: year.move("server"), 7: lambda: year.move("file"), 10: year.allow,
                12: year.put_back, 14: year.wrong_clock, 17: year.lose_and_import, 20: year.allow,
                25: lambda: year.move("server"), 26: year.wrong_clock, 27: lambda: year.move("file"), 50: year.allow}  # fmt: skip
-    due = {share * charges // 100: what for share, what in happens.items()}
+    early = 1 if charges < 10_000 else 3  # a long chain is walked in the end
+    due = {share * charges // (100 * early): what for share, what in happens.items()}
     for number in range(charges):
         year.ask()
         if number in due:
