@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -97,6 +98,41 @@ def test_a_backup_names_its_last_entry(run, used):
     assert done.exit_code == 0, done.stderr
     mark = json.loads(done.stdout)["checkpoint"]
     assert run("ledger", "verify", "copy.ledger", "--checkpoint", mark).exit_code == 0
+
+
+def test_a_ledger_moves_and_the_old_one_is_closed(run, used):
+    assert run("ledger", "move", "nowhere.ledger", "v.ledger").exit_code == 2
+    done = run("ledger", "move", "u.ledger", "v.ledger", "--json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["charges"] == 1, done.stderr
+    assert run("ledger", "verify", "v.ledger", "--checkpoint", json.loads(done.stdout)["checkpoint"]).exit_code == 0
+    closed = run("ledger", "allow", "u.ledger", "ana", "epsilon=1")
+    assert closed.exit_code == 4 and "It goes on as v.ledger" in closed.stderr
+    assert run("ledger", "move", "u.ledger", "w.ledger").exit_code == 4
+    assert run("ledger", "history", "u.ledger").exit_code == 0
+
+
+def test_an_export_is_imported_with_its_answers(run, used):
+    assert run("ledger", "export", "u.ledger", "u.jsonl", "--answers").exit_code == 0
+    done = run("ledger", "import", "u.jsonl", "v.ledger")
+    assert done.exit_code == 0 and "the chain holds" in done.stdout, done.stderr
+    assert json.loads(run("ledger", "show", "v.ledger", "--json").stdout)["left"] == {"epsilon": "3/2"}
+    assert run("ledger", "import", "u.jsonl", "v.ledger").exit_code == 2
+    assert run("ledger", "import", "u.jsonl", "w.ledger", "--checkpoint", "9:" + "0" * 64).exit_code == 1
+
+
+def test_a_clock_is_repaired_where_it_was_wrong(run, used, monkeypatch):
+    assert run("ledger", "repair", "nowhere.ledger").exit_code == 2
+    right = run("ledger", "repair", "u.ledger")
+    assert right.exit_code == 2 and "needs no repair" in right.stderr
+    ahead = datetime.now(UTC) + timedelta(days=365)
+    with monkeypatch.context() as patched:
+        patched.setattr("discreet.ledger.clock.now", lambda: ahead)
+        run("ledger", "allow", "u.ledger", "ana", "epsilon=1")
+    assert run("ledger", "show", "u.ledger").exit_code == 4
+    done = run("ledger", "repair", "u.ledger", "--json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["number"] == 5, done.stderr
+    assert json.loads(run("ledger", "show", "u.ledger", "--json").stdout)["left"] == {"epsilon": "3/2"}
+    assert run("ledger", "repair", "u.ledger", "--lost").exit_code == 2
 
 
 def test_what_is_no_ledger_is_told(run, home):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -261,7 +261,7 @@ class TestPersonalAccounts:
 
     def test_many_people_have_one_each(self, place):
         ledger = place.open(dp.PureDP(100), allowances={"*": dp.PureDP("1/20")})
-        for number in range(300):
+        for number in range(60):
             ledger.charge(TWENTIETH, who=f"person {number}")
         assert (
             ledger.verify().exact and ledger.left("person 7") == dp.PureDP(0) and ledger.left("x") == dp.PureDP("1/20")
@@ -351,6 +351,22 @@ class TestEntriesThatWereLost:
             repair_ledger(file, lost=True)
 
 
+def lies(true):
+    """One lie each about the text, the fingerprint, the answer, the versions, the neighbours, the part, who, why, price."""
+    [asked] = true.asked
+    for change in ({"text": "?"}, {"fingerprint": "0" * 64}, {"answer": "0" * 64}):
+        yield replace(true, asked=(replace(asked, **change),))
+    for change in (
+        {"tables": (("people", "2"),)},
+        {"neighbours": "replace"},
+        {"part": True},
+        {"who": "eve"},
+        {"why": "else"},
+        {"price": dp.PureDP(2)},
+    ):
+        yield replace(true, **change)
+
+
 def test_receipts_hold_on_every_store_and_after_a_move(places):
     """What a receipt states is proved against the ledger, wherever that is now."""
     from curator.cases import COUNT, PEOPLE, ROWS
@@ -363,9 +379,8 @@ def test_receipts_hold_on_every_store_and_after_a_move(places):
     for place in places:
         with opened(place) as ledger:
             dp.verify_receipt(answer.receipt, answer=answer, ledger=ledger)
-            forged = json.loads(answer.receipt.to_json())
-            forged["why"] = "something else"
-            with pytest.raises(dp.ClaimRefuted):
-                dp.verify_receipt(json.dumps(forged), ledger=ledger)
+            for forged in lies(answer.receipt):
+                with pytest.raises(dp.ClaimRefuted):
+                    dp.verify_receipt(forged, ledger=ledger)
             again = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="ann").sql(COUNT, spend=dp.PureDP(1))
             assert again.rows == answer.rows and ledger.spent() == dp.PureDP(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ..errors import LedgerConflict, LedgerCorrupt
 from .books import Books, read_books, vouch
@@ -27,10 +28,16 @@ def last_of(snapshot: Snapshot) -> Entry:
     """
     if not snapshot.number:
         raise LedgerCorrupt("there is no ledger here any more: it was removed while it was open")
-    entry = read_line(snapshot.last)
+    entry = _read_last(snapshot.last)
     if entry.number != snapshot.number:
         raise LedgerCorrupt(f"entry {snapshot.number} says that it is entry {entry.number}: the ledger was changed")
     return entry
+
+
+@lru_cache(maxsize=64)
+def _read_last(line: str) -> Entry:
+    """Read the last line; one decision looks at it several times."""
+    return read_line(line)
 
 
 def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:

@@ -19,6 +19,7 @@ from ..budget import budget_of_flags, pairs
 from ..flags import DeltaFlag, EpsilonFlag, JsonFlag, MuFlag, RhoFlag
 from ..refusal import refusals
 from ..write import echo
+from .ledger_life import At, Name, import_lines, move, read_checkpoint, repair, tell_verdict
 
 __all__ = ["app", "open_existing"]
 
@@ -28,8 +29,9 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-At = Annotated[str, typer.Argument(metavar="LEDGER", help="A file, or postgresql://… of a database.")]
-Name = Annotated[str, typer.Option("--name", help="Which ledger of a database.")]
+app.command()(move)
+app.command("import")(import_lines)
+app.command()(repair)
 
 
 @app.command()
@@ -147,7 +149,7 @@ def verify(
     Example: discreet ledger verify people.ledger
     """
     with refusals(as_json=as_json):
-        noted = None if checkpoint is None else _checkpoint(checkpoint)
+        noted = None if checkpoint is None else read_checkpoint(checkpoint)
         with Progress(console=Console(stderr=True), disable=as_json, transient=True) as bar:
             task = bar.add_task("verifying", total=None)
 
@@ -159,16 +161,7 @@ def verify(
             else:
                 with open_existing(where, name) as ledger:
                     verdict = ledger.verify(advance, checkpoint=noted)
-        number, mark = verdict.checkpoint
-        facts = {"holds": True, "entries": verdict.entries, "charges": verdict.charges, "answers": verdict.answers}
-        echo(verdict, {**facts, "pending": verdict.pending, "checkpoint": f"{number}:{mark}"}, as_json=as_json)
-
-
-def _checkpoint(said: str) -> tuple[int, str]:
-    number, _, mark = said.partition(":")
-    if not number.isdecimal() or not mark:
-        raise InvalidArgument(f"--checkpoint is written NUMBER:HASH, as verify shows it; got {said[:80]!r}")
-    return int(number), mark.strip()
+        tell_verdict(verdict, as_json=as_json)
 
 
 @app.command()
@@ -194,6 +187,9 @@ def export(
     where: At,
     out: Annotated[Path, typer.Argument(help="A new .jsonl file.")],
     *,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="The stored answers too, as an import needs them.")
+    ] = False,
     name: Name = "main",
     as_json: JsonFlag = False,
 ) -> None:
@@ -202,7 +198,7 @@ def export(
     Example: discreet ledger export people.ledger people.jsonl
     """
     with refusals(as_json=as_json), open_existing(where, name) as ledger:
-        count = ledger.export(out)
+        count = ledger.export(out, answers=answers)
         echo(f"{count} entries written to {out}", {"entries": count}, as_json=as_json)
 
 

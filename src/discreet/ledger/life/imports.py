@@ -36,12 +36,14 @@ def import_ledger(
 
     Where the export has no answers, those stay behind: whoever asks such a question again is charged again.
 
+    >>> import tempfile
     >>> import discreet as dp
     >>> from discreet.ledger import import_ledger
-    >>> with dp.open_ledger("old.ledger", dp.PureDP(1)) as ledger:
+    >>> home = tempfile.mkdtemp()
+    >>> with dp.open_ledger(f"{home}/old.ledger", dp.PureDP(1)) as ledger:
     ...     charge = ledger.charge(dp.Laplace(scale=4, sensitivity=1).event, who="ann")
-    ...     written = ledger.export("old.lines", answers=True)
-    >>> import_ledger("old.lines", "new.ledger").spent
+    ...     written = ledger.export(f"{home}/old.lines", answers=True)
+    >>> import_ledger(f"{home}/old.lines", f"{home}/new.ledger").spent
     PureDP(0.25)
 
     Refuses a chain that does not hold, and a place where there is a ledger already.

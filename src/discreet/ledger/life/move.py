@@ -1,7 +1,7 @@
 """Move a ledger to another store: the same chain goes on there, and the old one is closed for good.
 
     1  a draft with a secret token is written to the new store    nothing can be charged there
-    2  an entry that names the token closes the old ledger        nothing can be charged there any more
+    2  an entry with the token's hash closes the old ledger       nothing can be charged there any more
     3  all lines, answers and books go over in one transaction,   from now on it is charged here
        with an entry that says where they come from
 
@@ -17,7 +17,7 @@ import os
 import secrets
 from collections.abc import Iterator
 
-from ...arithmetic.canonical import canonical_json
+from ...arithmetic.canonical import canonical_json, digest
 from ...errors import InvalidArgument, LedgerConflict, LedgerCorrupt
 from ...privacy.events.json import Json
 from ..clock import stamp, write_time
@@ -41,13 +41,15 @@ def move_ledger(
 ) -> Verdict:
     """Move a ledger: to a new file, or to "postgresql://…"; give what a verification finds there.
 
+    >>> import tempfile
     >>> import discreet as dp
     >>> from discreet.ledger import move_ledger
-    >>> with dp.open_ledger("laptop.ledger", dp.PureDP(1)) as ledger:
+    >>> home = tempfile.mkdtemp()
+    >>> with dp.open_ledger(f"{home}/laptop.ledger", dp.PureDP(1)) as ledger:
     ...     charge = ledger.charge(dp.Laplace(scale=4, sensitivity=1).event, who="ann")
-    >>> move_ledger("laptop.ledger", "server.ledger").spent
+    >>> move_ledger(f"{home}/laptop.ledger", f"{home}/server.ledger").spent
     PureDP(0.25)
-    >>> dp.open_ledger("laptop.ledger").charge(dp.Laplace(scale=4, sensitivity=1).event, who="ann")
+    >>> dp.open_ledger(f"{home}/laptop.ledger").charge(dp.Laplace(scale=4, sensitivity=1).event, who="ann")
     Traceback (most recent call last):
     ...
     discreet.errors.LedgerConflict: this ledger was closed for good on ...
@@ -93,7 +95,7 @@ def _close(source: LedgerStore, token: str, label: str) -> Entry:
     def make(_: Walk, last: Entry, snapshot: Snapshot) -> Page | None:
         if last.kind == "close":
             return None
-        terms: Json = {"to": label, "token": token}
+        terms: Json = {"to": label, "token": digest(token)}
         return Page(following(last, "close", stamp(snapshot.now, last.time), terms, snapshot.texts), {})
 
     append_at_rest(source, make)
@@ -108,7 +110,7 @@ def _copy(source: LedgerStore, target: LedgerStore, last: Entry, label: str) -> 
     def decide(there: Snapshot) -> Page | None:
         if there.number:
             return None
-        if json.loads(there.texts.get(DRAFT, "{}")).get("token") != token:
+        if digest(json.loads(there.texts.get(DRAFT, "{}")).get("token", "")) != token:
             raise LedgerConflict(f"this ledger was closed for good: it goes on as {(last.terms or {}).get('to')}")
         time = max(write_time(there.now), last.time)
         entry = following(last, "resume", time, {"from": label, "answers": True}, texts)

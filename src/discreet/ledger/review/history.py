@@ -77,10 +77,16 @@ def _whole(filter: Filter) -> Measure:  # noqa: A002 that is what it is
 
 def _row(entry: Entry) -> tuple[str, ...]:
     event = "" if entry.event is None else _named(entry.event)
-    ends = "" if entry.refers is None else f"of {entry.refers}"
+    ends = _place(entry) if entry.refers is None else f"of {entry.refers}"
     part = "" if entry.part is None else str(entry.part)
     time, why = entry.time[:19].replace("T", " "), " ".join(entry.why.split())[:40]
     return str(entry.number), time, entry.kind, entry.who, why, event or ends, part
+
+
+def _place(entry: Entry) -> str:
+    """Say where a ledger went or came from."""
+    terms = entry.terms or {}
+    return f"to {terms['to']}" if "to" in terms else f"from {terms['from']}" if "from" in terms else ""
 
 
 def _named(event: dict[str, object]) -> str:

@@ -20,11 +20,11 @@ from ..books import Books, read_event
 from ..charter import Charter
 from ..entry import Entry
 
-__all__ = ["Made", "mended"]
+__all__ = ["CountedCharge", "mended"]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CountedCharge:
     """A charge, and the window that it counts in: that of its time, unless that time had not come."""
 
     since: str
@@ -32,8 +32,8 @@ class Made:
 
 
 def mended(
-    books: Books, owners: Mapping[str, Account], made: Sequence[Made], entry: Entry
-) -> tuple[Account, dict[str, Account], list[Made]]:
+    books: Books, owners: Mapping[str, Account], made: Sequence[CountedCharge], entry: Entry
+) -> tuple[Account, dict[str, Account], list[CountedCharge]]:
     """Return everyone's account, those of people, and the charges by window, after a repair."""
     terms = books.terms
     if entry.terms is not None and "lost" in entry.terms:

@@ -18,7 +18,7 @@ from ..charter import Charter, read_charter
 from ..entry import Entry, EntryKind, read_line, seal, write_line
 from ..roll import changed_roll, numbers, whole_roll
 from ..stores.store import EVERYONE, account_name
-from .mend import Made, mended
+from .mend import CountedCharge, mended
 
 __all__ = ["SLACK", "Walk"]
 
@@ -41,7 +41,7 @@ class Walk:
     failed: set[int] = field(default_factory=set)
     exact: bool = True
     roll: dict[str, str] | None = None
-    made: list[Made] = field(default_factory=list)
+    made: list[CountedCharge] = field(default_factory=list)
     """The charges, where there are windows: a repair of the clock counts some of them anew."""
     bare: set[int] = field(default_factory=set)
     """The answers whose bodies are not here."""
@@ -123,7 +123,7 @@ class Walk:
     def _charged(self, entry: Entry, books: Books) -> None:
         self.owners[entry.who] = books.own
         if books.terms.window is not None:
-            self.made.append(Made(window_of(entry.time, books.terms.window), entry))
+            self.made.append(CountedCharge(window_of(entry.time, books.terms.window), entry))
         if self.roll is not None:
             self.roll |= changed_roll(self.roll, entry.who, books.own.text())
 

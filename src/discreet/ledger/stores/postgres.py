@@ -21,7 +21,7 @@ from psycopg import errors as e
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
-from .postgres_line import Line, ServerSilent, open_line, within
+from .postgres_line import ServerLine, ServerSilent, open_line, within
 from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
 
 __all__ = ["LedgerInPostgres", "turn_of"]
@@ -77,7 +77,7 @@ class LedgerInPostgres:
         self._dsn, self._name, self._timeout = dsn, name, timeout
         self._turn = turn_of(name)
         self._lock = threading.RLock()
-        self._held: Line | None = None
+        self._held: ServerLine | None = None
         self._made = self._indexed = False
         _OPEN.add(self)
 
@@ -157,7 +157,7 @@ class LedgerInPostgres:
                 connection.execute(_PUT, (self._name, name, text))
             connection.execute("COMMIT")
 
-    def _leave(self, line: Line) -> None:
+    def _leave(self, line: ServerLine) -> None:
         """End a turn: whatever was not committed is undone, and a connection in doubt is dropped."""
         try:
             if line.connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
@@ -210,7 +210,7 @@ class LedgerInPostgres:
         with within(line, line.silence + waits):
             return work(line.connection)
 
-    def _line(self) -> Line:
+    def _line(self) -> ServerLine:
         if self._held is None or self._held.connection.closed:
             self.close()
             self._held = open_line(self._dsn, self._timeout)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-__all__ = ["Line", "ServerSilent", "open_line", "within"]
+__all__ = ["ServerLine", "ServerSilent", "open_line", "within"]
 
 LONGEST_SILENCE = 15.0
 """Seconds for one call, beside what somebody else's turn may take; no more than a ledger's `wait`."""
@@ -37,7 +37,7 @@ class ServerSilent(psycopg.OperationalError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ServerLine:
     """A connection, and a second hold on its socket by which it can be shut from another thread."""
 
     connection: psycopg.Connection
@@ -50,7 +50,7 @@ class Line:
         self.wire.close()
 
 
-def open_line(dsn: str, wait: float) -> Line:
+def open_line(dsn: str, wait: float) -> ServerLine:
     """Connect, and set what every ledger needs.
 
     Whoever may create a function or an operator in a schema of the search path could otherwise decide what a ledger
@@ -59,7 +59,7 @@ def open_line(dsn: str, wait: float) -> Line:
     silence = min(max(wait, 2.0), LONGEST_SILENCE)
     patience = _PATIENCE | {"connect_timeout": int(min(max(wait, 2.0), 10.0))}
     connection = psycopg.connect(**(patience | conninfo_to_dict(dsn)), autocommit=True)  # type: ignore[arg-type]
-    line = Line(connection, socket.socket(fileno=os.dup(connection.fileno())), silence)
+    line = ServerLine(connection, socket.socket(fileno=os.dup(connection.fileno())), silence)
     try:
         with within(line, silence):
             _settle(connection, wait, wait + silence)
@@ -80,8 +80,8 @@ def _settle(connection: psycopg.Connection, wait: float, most: float) -> None:
 
 
 @contextmanager
-def within(line: Line, seconds: float) -> Iterator[None]:
-    """Give a call so many seconds.
+def within(line: ServerLine, seconds: float) -> Iterator[None]:
+    """Shut the line under a call that takes more than so many seconds.
 
     Raises ServerSilent if it took longer: the line is shut then.
     """

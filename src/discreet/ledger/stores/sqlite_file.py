@@ -151,7 +151,7 @@ def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
 
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
-    """Give an empty file beside a path, for its owner's eyes only; it goes again with its logs.
+    """Make an empty file beside a path, for its owner's eyes only; it goes again with its logs.
 
     SQLite gives the log the rights of the file.
     """
@@ -166,7 +166,7 @@ def drafted(path: Path) -> Iterator[Path]:
 
 
 def place_file(draft: Path, path: Path) -> bool:
-    """Give a complete file its name, durably; False if there is one of that name by now."""
+    """Link a complete file to its name, durably; False if there is one of that name by now."""
     try:
         os.link(draft, path)
     except FileExistsError:
