@@ -172,6 +172,16 @@ class TestALedgerOf010:
         signer = dp.Signer.create()
         dp.verify_receipt(true.signed(signer), ledger=old, key=signer.public)
 
+    def test_counts_what_a_colleague_asks_again_in_their_own_account_alone(self, old, kind):
+        (who, question, how), everyone = ASKED[kind][-1], old.spent()
+        other = {"ana": "bob", "bob": "ana"}[who]
+        before, first = old.spent(other), next(iter(ask(_curator(old), kind, (who, question, how)).values()))
+        second = next(iter(ask(_curator(old), kind, (other, question, how)).values()))
+        assert second.rows == first.rows and (first.receipt.who, second.receipt.who) == (who, other)
+        assert old.spent() == everyone and old.spent(other) != before and old.verify().exact
+        with pytest.warns(UserWarning, match="without the question's text"):
+            dp.verify_receipt(second.receipt, answer=second, ledger=old)
+
     def test_charges_anew_what_is_run_otherwise_since(self, old, kind):
         """Medians are chosen and unknown keys are found otherwise since: no other event runs under a pending charge."""
         before = old.verify()

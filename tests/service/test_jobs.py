@@ -88,7 +88,7 @@ class TestLongQueries:
             assert seen["state"] in ("waiting", "running") and "again_in" in seen
             open_jobs = client.get("/jobs").json()["jobs"]
             assert [job["verb"] for job in open_jobs] == ["sql"]
-            assert "SELECT" not in str(open_jobs)
+            assert open_jobs[0]["asked"]["sql"] == ask(10)["sql"]
             assert client.delete(place).status_code == 202
             seen = follow(client, place)
             assert (seen["state"], seen["status"]) == ("cancelled", 409)

@@ -63,7 +63,7 @@ def import_ledger(
 def _page(walk: Walk, lines: Sequence[tuple[str, str | None]], there: Snapshot) -> Page:
     if empty_target(there):
         raise LedgerConflict("a ledger is about to be moved there; name another place")
-    answers = all(body is not None for line, body in lines if read_line(line).kind == "answer")
+    answers = all(body is not None for line, body in lines if read_line(line).body_hash is not None)
     terms: dict[str, object] = {"from": "an export", "answers": answers}
     entry = walk.write("resume", max(write_time(there.now), read_line(lines[-1][0]).time), terms)
     return Page(entry, walk.texts(), before=[(read_line(line), body) for line, body in lines])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Described", "Field", "Group", "Operation", "Part", "lay_out", "words_of"]
+__all__ = ["Described", "Group", "Operation", "Part", "ReferenceField", "lay_out", "words_of"]
 
 _AT = "#/components/schemas/"
 TITLES = {
@@ -22,7 +22,7 @@ TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ReferenceField:
     """A parameter, or a field of a part; `refers` are the names of the parts that may stand there."""
 
     name: str
@@ -41,9 +41,9 @@ class Operation:
     path: str
     summary: str
     open: bool
-    parameters: tuple[Field, ...]
+    parameters: tuple[ReferenceField, ...]
     takes: str
-    gives: tuple[Field, ...]
+    gives: tuple[ReferenceField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Part:
     note: str
     words: str
     refers: tuple[str, ...]
-    fields: tuple[Field, ...]
+    fields: tuple[ReferenceField, ...]
     example: str
 
 
@@ -156,22 +156,22 @@ def _operation(method: str, path: str, way: Mapping[str, Any]) -> Operation:
     )
 
 
-def _parameter(said: Mapping[str, Any]) -> Field:
+def _parameter(said: Mapping[str, Any]) -> ReferenceField:
     where = {"path": "in the path", "query": "after ?", "header": "a header"}[said["in"]]
-    return Field(said["name"], words_of(said["schema"]), _names(said["schema"]), bool(said["required"]), where)
+    return ReferenceField(said["name"], words_of(said["schema"]), _names(said["schema"]), bool(said["required"]), where)
 
 
-def _given(status: str, reply: Mapping[str, Any]) -> Field:
+def _given(status: str, reply: Mapping[str, Any]) -> ReferenceField:
     kind, content = next(iter(reply["content"].items()))
     schema = content.get("schema", {})
     words = words_of(schema) if kind == "application/json" else kind
-    return Field(status, words, _names(schema), required=status.startswith("2"), note=reply["description"])
+    return ReferenceField(status, words, _names(schema), required=status.startswith("2"), note=reply["description"])
 
 
 def _part(name: str, schema: Mapping[str, Any]) -> Part:
     needed = schema.get("required", ())
     fields = tuple(
-        Field(field, words_of(said), _names(said), field in needed, str(said.get("description", "")))
+        ReferenceField(field, words_of(said), _names(said), field in needed, str(said.get("description", "")))
         for field, said in schema.get("properties", {}).items()
     )
     examples = schema.get("examples", ())
