@@ -1,11 +1,14 @@
 """The service under load, on loopback: nothing over-spent, nothing lost, no 5xx; how long it takes; what times tell.
 
-    python benchmarks/service.py [load | times] [rounds]
+    python benchmarks/service.py [load | times | worst] [rounds]
 
 load   64 clients at once, 4 workers, jobs and ledger in PostgreSQL. Every client asks its own questions under its own
        idempotency keys; more are asked than the budget allows. In the middle a worker is killed and the database is
        restarted. Then the books are compared with what the clients got. Latencies as multiples of a bare uvicorn app
        that runs the same aggregate in DuckDB, with the same workers and clients.
+worst  Eight people ask, quietly at first; then one more does the worst that is allowed: free questions that run into their
+       time, charged ones with as many noisy numbers as are given at once, pages, wrong tokens, all at once and again
+       and again. The others' p50 and p99 beside their quiet ones and beside a bare uvicorn app, in one run.
 times  Two neighbouring data sets behind two servers: one person more, with very many rows. Client-side times of 200
        questions each, interleaved, compared by the Kolmogorov-Smirnov test; with the grid, and with a grid so fine that
        it hides nothing.
@@ -22,6 +25,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -30,6 +34,8 @@ sys.path[0] = str(Path(__file__).parents[1] / "tests")  # not this folder: it ha
 
 import discreet as dp  # noqa: E402
 from discreet.ledger import open_ledger  # noqa: E402
+from discreet.service.stores.people import Members  # noqa: E402
+from discreet.service.stores.store import open_store  # noqa: E402
 from service.house import build, free_port, rows, start  # noqa: E402
 
 SETUP = Path(__file__).parents[1] / "tests" / "setup_postgres.sh"
@@ -129,7 +135,7 @@ def percentiles(times):
     return statistics.median(ordered), ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
 
 
-def bare(folder, each):
+def bare(folder, each, clients=CLIENTS):
     """Time the same crowd against a bare app."""
     port = free_port()
     (folder / "bare.py").write_text(BARE.format(csv=folder / "people.csv"))
@@ -161,8 +167,8 @@ def bare(folder, each):
                 line.get(url).raise_for_status()
                 times.append(time.perf_counter() - begin)
 
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        list(pool.map(one, range(CLIENTS)))
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(one, range(clients)))
     process.send_signal(signal.SIGTERM)
     process.wait(30)
     return times
@@ -275,9 +281,101 @@ def times(count):
         )
 
 
+OTHERS = 8
+
+
+def worst(rounds):
+    """Compare what eight people wait for, quietly and beside somebody who does the worst that is allowed."""
+    folder = Path(tempfile.mkdtemp(prefix="worst"))
+    house = build(folder, budget='{ epsilon = "100000" }', csv=rows(20_000), port=free_port(), service='grid = "0.25"')
+    text = house.config.read_text().replace("requests_per_minute = 100000", "requests_per_minute = 1200")
+    house.config.write_text(text.replace("jobs_per_person = 1000", "jobs_per_person = 16"))
+    kept = open_store(str(folder / "service.db"))
+    for k in range(OTHERS):
+        house.tokens[f"p{k}"] = Members(kept).add(f"p{k}", "analyst", ["people"])[1]
+    kept.close()
+    server = start(house, workers=2)
+    try:
+        others(house, range(4))  # engines and clerks are there then
+        quiet, loud = [], []
+        for part in range(1, 3):
+            quiet += others(house, range(100 * part, 100 * part + rounds))
+            with beside_villains(house):
+                loud += others(house, range(100 * part + 50, 100 * part + 50 + rounds))
+        plain = bare(folder, rounds, OTHERS)
+    finally:
+        server.stop()
+    for name, found in (("quiet", quiet), ("beside the worst", loud)):
+        p50, p99 = percentiles(found)
+        b50, b99 = percentiles(plain)
+        print(f"  {name}: p50 {p50:.3f} s (x {p50 / b50:.1f} of bare), p99 {p99:.3f} s (x {p99 / b99:.1f} of bare)")
+    print(
+        f"  others' p99 is {percentiles(loud)[1] / percentiles(quiet)[1]:.2f} x their quiet p99 (asked for: at most 2)"
+    )
+
+
+@contextmanager
+def beside_villains(house):
+    """Have the worst done by 16 hands of one person."""
+    stop = threading.Event()
+    villains = [threading.Thread(target=villain, args=(house, k, stop)) for k in range(16)]
+    for one in villains:
+        one.start()
+    time.sleep(3)
+    yield
+    stop.set()
+    for one in villains:
+        one.join()
+
+
+def others(house, turns):
+    """Let eight people ask side by side; how long each answer took."""
+    taken = []
+
+    def one(k):
+        with house.client(f"p{k}") as line:
+            for turn in turns:
+                seen = []
+                ask(k, line, turn, seen)
+                taken.extend(t for status, t in seen if status == 200)
+
+    with ThreadPoolExecutor(OTHERS) as pool:
+        list(pool.map(one, range(OTHERS)))
+    return taken
+
+
+def villain(house, k, stop):
+    """Do one of the worst things that are allowed, again and again."""
+    endless = "SELECT " + ", ".join(f"MEDIAN(age + {j}) AS m{j}" for j in range(700)) + " FROM people"
+    wide = "SELECT age, region, " + ", ".join(f"SUM(income + {j}) AS s{j}" for j in range(40))
+    wide += f" FROM people WHERE income < {k} GROUP BY age, region"
+    spend = {"epsilon": "1"}
+    with house.client("ana") as line:
+        line.timeout = 4  # hangs up and asks again
+        for turn in range(10**6):
+            if stop.is_set():
+                return
+            try:
+                if k % 4 == 0:
+                    line.post("/datasets/people/explain", json={"sql": endless, "spend": spend})
+                elif k % 4 == 1:
+                    line.post("/datasets/people/rehearse", json={"sql": wide, "spend": spend, "rows": 100_000})
+                elif k % 4 == 2:
+                    body = {"sql": wide, "spend": spend, "level": f"0.9{k:02d}{turn:04d}"}
+                    line.post("/datasets/people/sql", json=body)
+                else:
+                    line.get("/me", headers={"Authorization": "Bearer dsc_wrong"})
+                    line.get("/datasets/people/history?last=1000")
+            except httpx.TransportError:
+                pass
+            time.sleep(0.02)
+
+
 if __name__ == "__main__":
     what = sys.argv[1] if len(sys.argv) > 1 else "both"
     if what in ("load", "both"):
         load(int(sys.argv[2]) if len(sys.argv) > 2 else 4)
+    if what in ("worst", "both"):
+        worst(int(sys.argv[2]) if len(sys.argv) > 2 else 20)
     if what in ("times", "both"):
         times(int(sys.argv[2]) if len(sys.argv) > 2 else 200)

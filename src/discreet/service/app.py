@@ -7,6 +7,7 @@ guard ─► session and token (door) ─► route ─► handler in a thread, o
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -32,9 +33,14 @@ from .state import State, open_state
 
 __all__ = ["build_app", "from_environment"]
 
+SWITCH = 0.0005
+"""Seconds after which a thread that computes lets others go on: a request changes threads some thirty times, and would
+wait for each thread that draws noise five milliseconds every time."""
+
 
 def from_environment() -> ASGIApp:
     """Build the application of the configuration that the environment names; for uvicorn's workers."""
+    sys.setswitchinterval(SWITCH)
     return build_app(read_config(os.environ[CONFIG_VARIABLE]))
 
 

@@ -29,7 +29,7 @@ class RequestBounds:
     failures_per_minute: int = 20
     body_bytes: int = 65_536
     query_seconds: int = 60
-    cells: int = 100_000
+    cells: int = 20_000
     jobs_per_person: int = 16
     threads: int = 4
     free_seconds: int = 10

@@ -13,7 +13,7 @@ from .http.limits import Limits
 from .http.log import Log
 from .http.metrics import Metrics
 from .http.session import Sessions
-from .jobs.desk import Desk
+from .jobs.desk import FreeDesk
 from .jobs.grid import Grid
 from .jobs.jobs import Jobs
 from .stores.datasets import DataSets
@@ -37,7 +37,7 @@ class State:
     log: Log
     grid: Grid
     jobs: Jobs
-    desk: Desk
+    desk: FreeDesk
     receipts: Receipts
     metrics: Metrics
 
@@ -64,7 +64,7 @@ def open_state(config: Config) -> State:
         log=log,
         grid=grid,
         jobs=Jobs(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),
-        desk=Desk(config, datasets, log),
+        desk=FreeDesk(config, datasets, log),
         receipts=receipts,
         metrics=Metrics(),
     )

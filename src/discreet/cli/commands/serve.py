@@ -102,5 +102,6 @@ def _manners(config: Config) -> dict[str, object]:
         "access_log": False,
         "log_level": "warning",
         "timeout_keep_alive": 30,
+        "timeout_worker_healthcheck": 30,  # a worker that is busy is not dead
         "timeout_graceful_shutdown": int(config.drain_seconds) + 5,
     }

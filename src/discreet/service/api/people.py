@@ -26,7 +26,7 @@ __all__ = [
 
 
 def get_health(state: State) -> Reply:
-    """Say whether the worker is well."""
+    """Return whether the worker is well, and what of it is."""
     return Reply(*health_of(state))
 
 

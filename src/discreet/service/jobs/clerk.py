@@ -12,11 +12,12 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from ...curator import Curator
 from ...data.columns.column import Integer
@@ -30,7 +31,7 @@ from ...privacy.measures import PureDP
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from ..http.log import place_of
-from ..pages import explaining as _explaining  # noqa: F401 imported here, once, for every clerk
+from ..pages import explained as _explained  # noqa: F401 imported here, once, for every clerk
 from .sheet import Broken, Setup
 
 __all__ = ["main", "serve"]
@@ -106,18 +107,24 @@ def _dismiss(clerk: int, clerks: set[int]) -> None:
         clerks.discard(clerk)
 
 
-def serve(handle: int) -> None:
-    """Work out what the worker sends, one thing at a time, until it hangs up; never returns."""
-    with suppress(EOFError, OSError, KeyboardInterrupt), Connection(handle) as line:
-        setups, megabytes = line.recv()
-        os.nice(5)
-        resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
-        curators: dict[str, Curator] = {}
-        while True:
-            dataset, person, work, words = line.recv()
-            found = _attempt(lambda: work(_curator(line, setups[dataset], curators).named(person), *words))  # noqa: B023 run at once
-            line.send(("done", found))
-    os._exit(0)
+def serve(handle: int) -> NoReturn:
+    """Work out what the worker sends, one thing at a time, until it hangs up."""
+    try:
+        with suppress(EOFError, OSError), Connection(handle) as line:
+            setups, megabytes = line.recv()
+            os.nice(5)
+            resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
+            _work(line, setups)
+    finally:
+        os._exit(0)  # whatever it was: this is a copy of the office, which must not go on as one
+
+
+def _work(line: Connection, setups: Mapping[str, Setup]) -> NoReturn:
+    curators: dict[str, Curator] = {}
+    while True:
+        dataset, person, work, words = line.recv()
+        curator = partial(_curator, line, setups[dataset], curators)
+        line.send(("done", _attempt(lambda: work(curator().named(person), *words))))  # noqa: B023 done at once
 
 
 def _attempt(work: Callable[[], object]) -> object:

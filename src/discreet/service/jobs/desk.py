@@ -30,7 +30,7 @@ from .sheet import Broken
 if TYPE_CHECKING:
     from ..stores.datasets import DataSets
 
-__all__ = ["Desk", "WentWrong"]
+__all__ = ["FreeDesk", "WentWrong"]
 
 T = TypeVar("T")
 WAITING = 4
@@ -59,7 +59,7 @@ class _Sheet:
     future: Future[Any] = field(default_factory=Future)
 
 
-class Desk:
+class FreeDesk:
     """The clerks of one worker; they come when the first free question does."""
 
     def __init__(self, config: Config, datasets: DataSets, log: Log) -> None:
@@ -96,7 +96,7 @@ class Desk:
         return await anyio.to_thread.run_sync(partial(work, *words, **named), limiter=self._limiter)
 
     def well(self) -> bool:
-        """Tell whether every hand at the desk goes on."""
+        """Return whether every hand at the desk goes on."""
         return all(thread.is_alive() for thread in self._threads)
 
     def close(self) -> None:
@@ -129,8 +129,9 @@ class Desk:
             sheet.future.set_result(self._follow(clerk, sheet))
         except (DiscreetError, WentWrong) as refusal:
             sheet.future.set_exception(refusal)
-            if not isinstance(refusal, _Overdue):
-                return clerk
+            return clerk
+        except TimeoutError:
+            sheet.future.set_exception(self._late())
         except Exception:  # noqa: BLE001 the clerk or the office is gone, or what it said makes no sense
             sheet.future.set_exception(LedgerConflict("this could not be worked out just now; ask again"))
         if clerk is not None and sheet.future.exception() is not None:
@@ -152,7 +153,7 @@ class Desk:
             if verb == "done":
                 return _opened(found)
             clerk.line.send(self._look_up(verb, *found))
-        raise _Overdue(str(self._late()))
+        raise TimeoutError
 
     def _look_up(self, verb: str, dataset: str, *words: object) -> object:
         engine: Any = self._datasets.engine(dataset)
@@ -166,10 +167,6 @@ class Desk:
             f"working this out takes longer than {self._bounds.free_seconds} s, which is the most that is given; "
             "nothing was spent. Ask for less at once: fewer groups, statistics or made-up rows"
         )
-
-
-class _Overdue(TooSlow):
-    """The time of a sheet is over while its clerk still works: the clerk must go."""
 
 
 def _opened(found: object) -> object:

@@ -68,7 +68,7 @@ class Jobs:
             self._threads[-1].start()
 
     def well(self) -> dict[str, bool]:
-        """Tell whether all threads go on, and whether the store could be read and written a moment ago."""
+        """Return whether all threads go on, and whether the store could be read and written a moment ago."""
         alive = all(thread.is_alive() for thread in self._threads)
         return {"threads": alive and self.pulse.turning, "store": self.pulse.reaching}
 

@@ -19,7 +19,7 @@ from ..state import State
 from .answer_view import answer_view
 from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
 from .clause import word_refusal
-from .explaining import check_run, explanation, unexplained
+from .explained import check_run, explanation, unexplained
 from .forms.builder import builders
 from .past import past_of
 from .render import html
