@@ -62,7 +62,7 @@ def _whole(
         f"({right.sql}) AS t",
     )
     matched = " AND ".join(f"{mine} = {yours}" for mine, yours in keys)
-    test = "COALESCE(lm, 0) = 1" if keep else "COALESCE(lm, 0) + COALESCE(rm, 0) = 2"
+    test = f"2 * COALESCE(lm, 0) + COALESCE(rm, 0) > {1 if keep else 2}"
     sides = f"({here}) AS {left.letter} FULL JOIN ({there}) AS {right.letter}"
     return select_sql(cells, f"{sides} ON {matched}", f"WHERE {test}")
 
