@@ -19,7 +19,7 @@ from discreet.engines import Memory, Spark
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.algebra.tree import Scan
+from discreet.query.algebra.tree import JoinPeople, JoinPublic, Scan, Where
 
 TESTS = Path(__file__).parents[1]
 CONNECT = """
@@ -299,3 +299,43 @@ class TestRunning:
             engine.interrupt()
             time.sleep(0.2)
         assert "cancelled" in str(found[0])
+
+
+class TestJoinsReadBothSides:
+    """Whether one person passes a condition must not decide whether the other side of a join is read."""
+
+    @pytest.mark.parametrize("rows", [0, 5])
+    def test_no_side_is_left_out(self, spark_session, tmp_path, rows):
+        for name, other in (("l", "a"), ("r", "b"), ("c", "v")):
+            pq.write_table(pa.table({"id": range(1, 2001), other: range(1, 2001)}), tmp_path / f"{name}.parquet")
+        left, right = (Schema(t, People("id", max_rows=2), {x: Integer(0, 9999)}) for t, x in (("l", "a"), ("r", "b")))
+        public = Schema.public_table("c", {"id": Integer(0, 9999), "v": Integer(0, 9)}, key="id")
+        some = Where(Scan(left), Call(Function.LESS, (Field("a"), Constant(rows + 1))))
+        joins = [JoinPeople(some, Scan(right), ()), JoinPeople(Scan(right), some, ())]
+        joins += [JoinPublic(some, public, ((Field("a"), "id"),), (("v", "v"),), keep=keep) for keep in (False, True)]
+        with Spark(spark_session, {name: str(tmp_path / f"{name}.parquet") for name in "lrc"}) as engine:
+            for join in joins:
+                tally = Tally(join, (), (COUNT,), GroupShare(1, 2))
+                assert engine.tally(tally) == {(): (rows,)}
+                frame = spark_session.sql(engine.explain(tally))
+                frame.collect()
+                plan = frame._jdf.queryExecution()
+                assert "FullOuter" in plan.optimizedPlan().toString()
+                assert plan.executedPlan().toString().count("FileScan parquet") >= 2
+
+
+class TestOneStateOfTheData:
+    def test_all_tallies_of_a_question_see_the_same_files(self, spark_session, tmp_path):
+        spark_session.sql("DROP TABLE IF EXISTS held_still")
+        spark_session.sql(f"CREATE TABLE held_still (a INT) USING parquet LOCATION '{tmp_path}/held'")
+        spark_session.sql("INSERT INTO held_still VALUES (1)")
+        tally = Tally(Scan(Schema("held_still", Rows(), {"a": Integer(0, 9)})), (), (COUNT,), Free())
+        with Spark(spark_session) as engine:
+            before = spark_session.sql("SHOW TABLES").count()
+            with engine.snapshot(), engine.snapshot():
+                assert engine.tally(tally) == {(): (1,)}
+                spark_session.sql("INSERT INTO held_still VALUES (2)")
+                assert engine.tally(tally) == {(): (1,)}
+            assert engine.tally(tally) == {(): (2,)}
+            assert spark_session.sql("SHOW TABLES").count() == before
+        spark_session.sql("DROP TABLE held_still")

@@ -1,4 +1,4 @@
-"""A table as a store keeps it: each cell read once, people numbered from 0, nothing left that could fail later.
+"""A table as a store keeps it: each cell read once, people numbered from 1, nothing left that could fail later.
 
 Beside each person's number stands how many rows they have, and what share of each counts under the declared cap.
 """
@@ -24,18 +24,21 @@ __all__ = ["KeptLayout", "TakenIn", "keep_table", "kept_table", "layout_of"]
 
 ROWS, SHARE = "\\rows", "\\share"
 MOST_COUNTS = 16
+FIRST = 1
+"""People are numbered from here, so that 0 is nobody's."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptLayout:
     """How a kept table lies: how people's ids were compared ("" without people), and which columns have counts.
 
-    `type` is that of the ids where they were left as they are.
+    `type` is that of the ids where they were left as they are. People are numbered from `first`.
     """
 
     ids: str
     counts: tuple[str, ...]
     type: str = ""
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +100,9 @@ def _widened(connection: duckdb.DuckDBPyConnection, table: str, column: str, oth
 def layout_of(schema: Schema, ids: str) -> KeptLayout:
     """Decide which columns get counts of their person's rows: listed keys that may be NULL, if there are few."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
-        return KeptLayout(ids, ())
+        return KeptLayout(ids, (), first=FIRST)
     listed = [n for n, c in schema.columns.items() if isinstance(c, Category | Boolean) and c.default is None]
-    return KeptLayout(ids, ("", *listed[:MOST_COUNTS]))
+    return KeptLayout(ids, ("", *listed[:MOST_COUNTS]), first=FIRST)
 
 
 def kept_table(sql: str, schema: Schema, layout: KeptLayout) -> StoredTable:
@@ -112,7 +115,8 @@ def kept_table(sql: str, schema: Schema, layout: KeptLayout) -> StoredTable:
     columns.setdefault(schema.unit.id, person)
     counts = {name: DUCKDB.quote(_count(name)) for name in layout.counts}
     shares = {name: DUCKDB.quote(_count(name, SHARE)) for name in layout.counts}
-    return StoredTable(sql, columns, person, counts, shares, schema.unit.max_rows)
+    nobody = "CAST(0 AS UINTEGER)" if layout.first else ""
+    return StoredTable(sql, columns, person, counts, shares, schema.unit.max_rows, nobody=nobody)
 
 
 def _kept(name: str, column: Column) -> StoredColumn:
@@ -138,7 +142,7 @@ def _number(
     counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, f"WHERE {person} IS NOT NULL GROUP BY 1")
     connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
     first = connection.execute(select_sql(["count(*)"], ids)).fetchall()[0][0]
-    new = select_sql(["id", f"{first} + row_number() OVER () - 1"], f"counted ANTI JOIN {ids} USING (id)")
+    new = select_sql(["id", f"{first} + row_number() OVER () + {FIRST - 1}"], f"counted ANTI JOIN {ids} USING (id)")
     connection.execute(f"INSERT INTO {ids} {new}")
     cells = [f"q.n AS {person}"]
     cells += [f"CAST(q.{cell} AS UINTEGER) AS {DUCKDB.quote(_count(name))}" for cell, name in named]
@@ -146,7 +150,8 @@ def _number(
     cells += [f"s.{DUCKDB.quote(name)}" for name in schema.columns]
     people = select_sql(["*"], f"counted JOIN {ids} USING (id)")
     joined = f"{staged} AS s JOIN ({people}) AS q ON s.{person} = q.id"
-    connection.execute(f"CREATE TABLE {target} AS {select_sql(cells, joined)}")
+    # By person: what is added up for each of them is then added up in one place.
+    connection.execute(f"CREATE TABLE {target} AS {select_sql(cells, joined, 'ORDER BY q.n')}")
     connection.execute(f"DROP TABLE {staged}")
     connection.execute("DROP TABLE counted")
 

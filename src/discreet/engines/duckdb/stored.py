@@ -57,6 +57,7 @@ def _table_facts(table: KeptTable) -> dict[str, Any]:
         "schema": table.schema.to_dict(),
         "ids": table.layout.ids,
         "counts": list(table.layout.counts),
+        "first": table.layout.first,
         "stamps": [stamp.to_dict() for stamp in table.stamps],
         "report": table_to_dict(table.report),
     }
@@ -78,6 +79,6 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Mark | None:
 
 
 def _table(facts: Mapping[str, Any]) -> KeptTable:
-    layout = KeptLayout(str(facts["ids"]), tuple(facts["counts"]))
+    layout = KeptLayout(str(facts["ids"]), tuple(facts["counts"]), first=int(facts.get("first", 0)))
     stamps = tuple(map(Stamp.from_dict, facts["stamps"]))
     return KeptTable(Schema.from_dict(facts["schema"]), layout, stamps, table_from_dict(facts["report"]))

@@ -139,7 +139,7 @@ SPARK = Dialect(
     listed=None,
     distance=False,
     in_order=lambda _: "",
-    whole_joins=False,
+    whole_joins=True,
     heavy=True,
     joined=None,
 )

@@ -49,7 +49,7 @@ class StoredTable:
     `steady` says that one query may read it twice and finds the same rows both times. `person` is whose row it is,
     where the store numbers people; else the declared id says it. `counts` names columns that hold how many rows their
     person has: all of them (""), or those with a value in a column. `shares` names those that hold what share of each
-    row counts where at most `share_rows` rows of a person do.
+    row counts where at most `share_rows` rows of a person do. `nobody` is a number that no person has.
     """
 
     sql: str
@@ -59,6 +59,7 @@ class StoredTable:
     shares: Mapping[str, str] = field(default_factory=dict)
     share_rows: int = 0
     steady: bool = False
+    nobody: str = ""
 
 
 @dataclass(frozen=True, slots=True)

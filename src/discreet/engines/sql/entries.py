@@ -9,6 +9,7 @@ from ...data.columns.keys import MOST_KEYS
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ...query.algebra.tally import RowShare, Tally
 from ...query.algebra.tree import Scan
+from ...query.bounds.rows import tables_of
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
 from ...query.domains.domain_of import domain_of
 from ..understand import TallyFacts, TermFacts
@@ -42,7 +43,7 @@ class Entries:
 
     Rows with a NULL in a `tested` key count nowhere, but stay in it, since nobody reads what they add up to: a test
     less for each row. `labels` lists the values of those keys that are text and can only be one of a few. `late` says
-    how to read the keys that are still as they are stored.
+    how to read the keys that are still as they are stored; those that are `sure` are NULL only where that is.
     """
 
     sql: str
@@ -55,6 +56,9 @@ class Entries:
     count: str = ""
     """The column that holds how many rows of their person count, if the store has it; or, if `shared`, their share."""
     shared: bool = False
+    sure: frozenset[str] = frozenset()
+    nobody: str = ""
+    """A number that no owner has, if the store has one."""
 
 
 def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
@@ -79,7 +83,15 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     columns = tuple(EntryNumber(part, named.get(sql, sql), less) for part, sql, less in values)
     readers = {name: key.sql for name, key in late.items()}
     labels, stored = _labels(names, facts.keys), COUNT if count else ""
-    return Entries(sql, frame.owner, names, columns, tested, labels, readers, stored, shared)
+    sure = frozenset(name for name, key in late.items() if key.sure)
+    nobody = _nobody(tally, writer) if len(frame.owner) == 1 else ""
+    return Entries(sql, frame.owner, names, columns, tested, labels, readers, stored, shared, sure, nobody)
+
+
+def _nobody(tally: Tally, writer: Writer) -> str:
+    """Return the number that no person of any table has; "" if there is none."""
+    found = {writer.table(schema.name).nobody for schema in tables_of(tally.rows)}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _stored_count(

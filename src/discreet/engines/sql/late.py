@@ -25,10 +25,14 @@ __all__ = ["Late", "late_keys"]
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A key that stays as it is stored: its column, and how it is read from its SQL name, NULL if it is not listed."""
+    """A key that stays as it is stored: its column, and how it is read from its SQL name, NULL if it is not listed.
+
+    `sure` says that it is NULL only where it is stored as NULL.
+    """
 
     column: str
     sql: str
+    sure: bool
 
 
 def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, Late]:
@@ -38,16 +42,16 @@ def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, L
         return {}
     used |= frozenset().union(*(fields_of(term.expression) for term in tally.terms))
     return {
-        name: Late(key.name, _read(name, key.name, schema, writer))
+        name: Late(key.name, *_read(name, key.name, schema, writer))
         for name, key in zip(names, tally.keys, strict=True)
         if isinstance(key, Field) and key.name not in used and _listed_text(schema, key.name, writer)
     }
 
 
-def _read(name: str, column: str, schema: Schema, writer: Writer) -> str:
+def _read(name: str, column: str, schema: Schema, writer: Writer) -> tuple[str, bool]:
     rule = schema.columns[column]
     stored = prepare(rule, stored_column(column, writer.table(schema.name)), writer.dialect)
-    return read(rule, replace(stored, sql=name), writer.dialect)
+    return read(rule, replace(stored, sql=name), writer.dialect), stored.kept == rule
 
 
 def _scanned(rows: Relation) -> tuple[Schema | None, ColumnNames]:

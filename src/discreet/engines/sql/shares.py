@@ -113,8 +113,22 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
     if first:  # written before, so neither side is read anew
         same = " AND ".join(f"{name} = {other}" for other, name in people)
         return f"({select_sql(['r.*', share], f'{source} AS r JOIN ({counts}) AS q ON {same}')}) AS r"
+    if rows.nobody:
+        return _never_empty(rows, counts, people[0], share)
     mine = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
     return f"({join_sql(mine, JoinSide(counts, 'q', [other for other, _ in people], (), [share]), dialect)}) AS r"
+
+
+def _never_empty(rows: Entries, counts: str, same: tuple[str, str], share: str) -> str:
+    """Write the join of rows and counts with a row of nobody's on each side, which meet: no side is ever empty, so the
+    other is read whatever it holds. A side alone could be seen to match nothing, and be left out.
+    """
+    other, name = same
+    mine = f"{rows.sql} UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
+    yours = f"{counts} UNION ALL SELECT {rows.nobody} AS {other}, -1 AS h"
+    joined = f"({mine}) AS r JOIN ({yours}) AS q ON {name} = {other}"
+    both = f"WHERE CAST({name} AS BIGINT) + h >= 0"  # of both sides, so that it cannot be tested on one of them
+    return f"({select_sql(['r.*', share], joined, both)}) AS r"
 
 
 def _with_heavy_share(rows: Entries, most: int, dialect: Dialect) -> str:
@@ -133,7 +147,7 @@ def _with_heavy_share(rows: Entries, most: int, dialect: Dialect) -> str:
 
 def _wanted(rows: Entries) -> str:
     """Write what is not NULL in rows whose keys are wanted."""
-    keys = [rows.late.get(key, key) for key in rows.tested]
+    keys = [key if key in rows.sure else rows.late.get(key, key) for key in rows.tested]
     if len(keys) > 1:
         return f"CASE WHEN {' AND '.join(f'{key} IS NOT NULL' for key in keys)} THEN 1 END"
     return keys[0] if keys else "*"

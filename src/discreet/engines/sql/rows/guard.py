@@ -33,6 +33,7 @@ class JoinSide:
 
 Kept: TypeAlias = Literal["", "left", "full"]
 _VERBS = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}
+_LEAST = {"": 2, "left": 1, "full": 0}
 
 
 def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = "") -> str:
@@ -69,9 +70,9 @@ def _whole(
         f"({right.sql}) AS t",
     )
     matched = " AND ".join(f"{mine} = {yours}" for mine, yours in keys)
-    tests = {"left": "WHERE COALESCE(lm, 0) = 1", "": "WHERE COALESCE(lm, 0) + COALESCE(rm, 0) = 2", "full": ""}
+    test = f"2 * COALESCE(lm, 0) + COALESCE(rm, 0) > {_LEAST[keep]}"  # 3 matched, 2 has a left side only, 1 a right one
     sides = f"({here}) AS {left.letter} FULL JOIN ({there}) AS {right.letter}"
-    return select_sql(cells, f"{sides} ON {matched}", tests[keep])
+    return select_sql(cells, f"{sides} ON {matched}", f"WHERE {test}")
 
 
 def _guarded(side: JoinSide, flag: str, number: int) -> str:
