@@ -51,6 +51,17 @@ class TestReading:
         assert dp.Table(PEOPLE).cumulative("age", width=10).keys[0].values == (0, 10, 20, 30)
         assert fingerprint(dp.parse_sql(describe(dp.Table(PEOPLE).cumulative("age")), NAMED))
 
+    def test_a_mean_is_two_sums(self):
+        """AVG in several sets is SUM/COUNT, wherever it stands; the same sum is asked once."""
+        sql = CUBE.replace("COUNT(*) AS n", "AVG(pay) AS n, SUM(pay) AS s") + " HAVING AVG(pay) > 1 ORDER BY n"
+        found = dp.parse_sql(sql, NAMED)
+        assert [name for name, _ in found.statistics] == ["n_total", "n_count"]
+        assert describe(found).count("SUM(pay) / COUNT(pay)") >= 2
+        assert fingerprint(dp.parse_sql(describe(found), NAMED))
+        one = {"people": dp.Schema("people", dp.People("id", max_rows=1), dict(PEOPLE.columns))}
+        people = dp.parse_sql(CUBE.replace("COUNT(*)", "COUNT(DISTINCT id)"), one)
+        assert people.statistics == dp.parse_sql(CUBE, one).statistics
+
     def test_old_fingerprints_stay(self):
         """A question without sets is written as release 0.1.0 wrote it: what came later is left out."""
         plain = dp.Table(PEOPLE).count(by="sex")
@@ -62,7 +73,7 @@ class TestReading:
         ("sql", "words"),
         [
             (CUBE.replace("region", "job"), "NULL stands for all"),
-            (CUBE.replace("COUNT(*)", "AVG(age)"), "divide two of them"),
+            (CUBE.replace("COUNT(*)", "VARIANCE(age)"), "ask for it by itself"),
             (CUBE.replace("CUBE (sex, region)", "GROUPING SETS ((sex, region), (region, sex))"), "asked twice"),
             (CUBE.replace("CUBE (sex, region)", "CUBE (sex, region, nobody)"), "nobody"),
             (CUBE.replace("COUNT(*)", "GROUPING(age)"), "nothing to count|takes one key"),

@@ -229,6 +229,64 @@ class TestQuestions:
         assert max(plan.statistic_errors().values()) <= 20
 
 
+class TestMeasurements:
+    @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/2")])
+    def test_the_formula_gives_the_covariance(self, spend):
+        """What is published gives the covariance of any two cells of any sets, as the linear map has it."""
+        plan = dp.plan_question(TREE, spend)
+        told = run_plan(plan, dp.Memory({"land": ROWS}), whole=True).measurements()["count"]
+        made = plan.releases[0].plan
+        felt = []
+        for at, one in enumerate(made.measured):
+            for row in range(one.block.rows):
+                noisy = [np.zeros(other.block.rows, dtype=np.int64) for other in made.measured]
+                noisy[at][row] = one.grid * 10**6
+                estimate = made.estimate(noisy)
+                cells = [estimate.table(depth, keys).values.ravel() for depth, keys in made.workload.sets]
+                felt.append(np.concatenate(cells) / 10**6 * np.sqrt(one.variance))
+        exact = np.array(felt).T @ np.array(felt)
+        cells = [row[:4] for row in told["rows"]]
+        for a, b in product(range(0, len(cells), 7), range(0, len(cells), 5)):
+            assert covariance(told, cells[a], cells[b]) == pytest.approx(exact[a, b], rel=1e-3, abs=1e-5)
+
+    @pytest.mark.statistical
+    @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/2")])
+    def test_intervals_hold(self, spend):
+        """Of 60 runs, 95 % intervals of a cell miss in at most 20, but for a chance below 1e-9 (binomial tail)."""
+        plan, store = dp.plan_question(dp.parse_sql(WIDTHS, NAMED), spend), dp.Memory({"land": ROWS})
+        missed = np.zeros(9)
+        for _ in range(60):
+            found = run_plan(plan, store)
+            true = [len(plain(None, key)) for key in found.keys]
+            ends = [row["n"] for row in found.interval(0.95)]
+            missed += [not low <= n <= high for n, (low, high) in zip(true, ends, strict=True)]
+        assert missed.max() <= 20
+
+
+def covariance(told, a, b):
+    """Read the covariance of two cells as the file says, with one list of nodes by level."""
+    total = 0.0
+    paths = [[v for v in cell[:3] if v is not None] for cell in (a, b)]
+    same = next((d for d in range(min(map(len, paths))) if paths[0][d] != paths[1][d]), min(map(len, paths)))
+    for part in told["components"]:
+        if any(cell[3] is None for cell in (a, b)) and part["keys"]:
+            continue
+        levels = part["levels"]
+        if max(map(len, paths)) >= len(levels):
+            continue
+        top = levels[same]
+        value = top["variance"] - (top["pooled"] if min(map(len, paths)) > same else 0.0)
+        for path in paths:
+            for depth in range(same, len(path)):
+                value *= levels[depth + 1]["share"]
+        if part["keys"]:
+            value *= (a[3] == b[3]) - 0.5
+        else:
+            value /= np.prod([told["sizes"]["sex"] for cell in (a, b) if cell[3] is not None])
+        total += value
+    return total
+
+
 class TestRefusals:
     @pytest.mark.parametrize(("width", "way"), [(11, "use a width of 12 instead of 11"), (6, "use a width of 8 inst")])
     def test_bins_that_overlap(self, width, way):

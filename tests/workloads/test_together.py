@@ -117,6 +117,20 @@ class TestTogether:
         assert overlapping["w15"].within is None
         assert overlapping["w2"].within is overlapping["w10"].within
 
+    def test_counts_under_where(self):
+        """Nine thresholds asked by nine questions cost what one question with nine FILTERs costs."""
+        asked = {f"t{t}": f"SELECT COUNT(*) AS n FROM people WHERE age >= {t}" for t in range(4, 40, 4)}
+        plan = curator().plan(asked, spend=dp.PureDP(1))
+        assert max(one["n"] for one in plan.statistic_errors().values()) < 12
+        found = curator(dp.PureDP(100)).release(asked, spend=dp.PureDP(30))
+        for threshold, answer in zip(range(4, 40, 4), found.values(), strict=True):
+            assert answer.column("n")[0] == pytest.approx(sum(row["age"] >= threshold for row in ROWS), abs=4)
+        few = curator().plan(dict(list(asked.items())[:3]), spend=dp.PureDP(1))
+        assert all(one.within is None for _, one in few.plans)
+        people = {"people": dp.Schema("people", dp.People("id", max_rows=4), dict(PEOPLE.columns))}
+        capped = {name: dp.parse_sql(sql, people) for name, sql in asked.items()}
+        assert all(one.within is None for _, one in plan_workload(capped, dp.PureDP(1)).plans)
+
     def test_what_is_no_sum_of_the_same_rows_stays_apart(self):
         asked = {
             "all": ASKED["sexes"],

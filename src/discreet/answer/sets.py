@@ -11,6 +11,7 @@ import numpy as np
 
 from ..noise import Bits
 from ..plan.plan import Plan
+from ..plan.several.together import filtered_count
 from ..query.algebra.tree import Count, CountOf
 from ..query.bounds.nested import set_cells
 from ..statistics.recipe import NoisyValue
@@ -160,10 +161,13 @@ def cut_answer(answer: Answer, plan: Plan) -> Answer:
     question, whole = plan.question, answer.plan.question
     places = [[key.expression for key in whole.keys].index(key.expression) for key in question.keys]
     names = {statistic: name for name, statistic in whole.statistics}
+    count = filtered_count(question) if whole.sets is None else None
     rows = dict(zip(answer.keys, answer.estimates, strict=True))
     keys, made = list(set_cells(question)), []
     for key in keys:
         own = dict(zip(places, key, strict=True))
         row = rows[tuple(own.get(place) for place in range(len(whole.keys)))]
-        made.append({name: row[names[statistic]] for name, statistic in question.statistics})
+        made.append(
+            {name: row[names[statistic if count is None else count[1]]] for name, statistic in question.statistics}
+        )
     return Answer.of(plan, keys, made)

@@ -29,18 +29,18 @@ from .asked import Asked
 from .plan import Plan
 from .sets import plan_one
 
-__all__ = ["LEAST_COUNTS", "better", "plan_counts"]
+__all__ = ["LEAST_COUNTS", "MOST_COUNTS", "better", "plan_counts"]
 
 LEAST_COUNTS = 4
 """Fewer counts are planned one by one."""
-_MOST_COUNTS = 40
+MOST_COUNTS = 40
 _MOST_CELLS = 1024
 
 
 def plan_counts(question: Question, asked: Asked, amount_of: Callable[[Measure], Fraction]) -> Plan | None:
     """Return the plan of many counts as one workload; None where the question is no such thing."""
     statistics = [statistic for _, statistic in question.statistics]
-    many = LEAST_COUNTS <= len(statistics) <= _MOST_COUNTS and all(isinstance(s, Count | CountOf) for s in statistics)
+    many = LEAST_COUNTS <= len(statistics) <= MOST_COUNTS and all(isinstance(s, Count | CountOf) for s in statistics)
     if question.keys or not many or len(set(asked.weights)) > 1 or len(set(asked.errors or ())) > 1:
         return None
     truths = [Constant(True) if isinstance(s, Count) else present(s.of, question.rows) for s in statistics]  # type: ignore[union-attr]

@@ -3,7 +3,7 @@
     simplex     the nearest x ≥ 0 of a given sum (Euclid; Duchi et al. 2008), in many groups at once
     isotonic    the nearest running totals that never fall
     whole       whole numbers of a given sum, by largest remainders, in many groups at once
-    mirror      a table > 0, as near to a noisy one as its noise allows: for tables read by themselves
+    mirror      a table > 0, as near to a noisy one as its noise allows: for tables read by themselves; or all pairs
     fit_pair    a table of whole numbers ≥ 0 with given whole margins, near a given table: always possible
 
 The nearest point of a convex set that holds the truth is never farther from the truth. The sum that is kept is an
@@ -12,16 +12,19 @@ estimate, so for `simplex` that is measured, not promised; one cell may always b
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from .change import Integers
 from .components import Floats
 
-__all__ = ["fit_pair", "isotonic", "mirror", "simplex", "whole_parts"]
+__all__ = ["fit_pair", "isotonic", "mirror", "mirror_pairs", "simplex", "whole_parts"]
 
 _ROUNDS = 30
 _STEPS = 300
 _MIX = 1e-3
+_THIRD = 3
 
 
 def _starts(groups: Integers) -> Integers:
@@ -141,6 +144,44 @@ def mirror(noisy: Floats, start: Floats, energy: float) -> Floats:
         found *= np.exp(np.clip(pace * apart, -1, 1))
         found *= total / max(float(found.sum()), 1e-300)
     return found
+
+
+def mirror_pairs(
+    noisy: Mapping[tuple[int, int], Floats], ones: Sequence[Floats], energies: Mapping[tuple[int, int], float]
+) -> dict[tuple[int, int], Floats]:
+    """Return all pairs of keys > 0 near noisy ones, by `mirror` twice: third keys tell a pair its next start.
+
+    The first steps start from independence, `ones` being the keys' own tables of one sum. Then i and j are taken to be
+    independent given a third key, of those few that both depend on most, and the start that is nearest to the noisy
+    table is taken. Measured, not promised: margins of single tables no longer agree.
+    """
+    total = float(ones[0].sum())
+    near = {(i, j): np.outer(ones[i], ones[j]) / total for i, j in noisy}
+    first = {pair: mirror(table, near[pair], energies[pair]) for pair, table in noisy.items()}
+    both = first | {(j, i): table.T for (i, j), table in first.items()}
+    tied = {pair: _dependence(table) for pair, table in both.items()}
+    found = {}
+    for (i, j), table in noisy.items():
+        others = [k for k in range(len(ones)) if (i, k) in both and (k, j) in both]
+        others.sort(key=lambda k: -min(tied[i, k], tied[k, j]))
+        starts = [near[i, j], *(_through(both[i, k], both[k, j], total) for k in others[:_THIRD])]
+        start = min(starts, key=lambda one: float(((table - one) ** 2).sum()))
+        found[i, j] = mirror(table, start, energies[i, j])
+    return found
+
+
+def _dependence(table: Floats) -> float:
+    """Return the mutual information of a table > 0."""
+    part = table / table.sum()
+    apart = np.outer(part.sum(axis=1), part.sum(axis=0))
+    return float((part * np.log(np.maximum(part, 1e-300) / np.maximum(apart, 1e-300))).sum())
+
+
+def _through(left: Floats, right: Floats, total: float) -> Floats:
+    """Return the table of i and j that are independent given k, from those of i, k and of k, j."""
+    rows = np.maximum(right.sum(axis=1), 1e-300)[:, None]
+    found = left @ (right / rows) + 1e-9
+    return np.asarray(found * (total / found.sum()))
 
 
 def fit_pair(table: Floats, rows: Integers, columns: Integers) -> Integers:

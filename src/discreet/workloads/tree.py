@@ -13,8 +13,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .change import Block, Integers, roomy
 from .components import Floats, best_shares, nested
@@ -43,7 +45,7 @@ def starts(parents: Integers) -> Integers:
     return np.flatnonzero(np.diff(parents, prepend=-1))
 
 
-def level_sums(tree: Hierarchy, leaves: Integers) -> list[Integers]:
+def level_sums(tree: Hierarchy, leaves: NDArray[Any]) -> list[NDArray[Any]]:
     """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
     found = [roomy(leaves)]
     for parents in reversed(tree.parents):

@@ -89,7 +89,7 @@ def read_release(path: str | Path) -> ReleaseFile:
     if "invariants" in data:
         raise InvalidArgument(
             f"{path}: invariants would be exact totals, outside every promise made here, and whoever knows all but one "
-            "person would learn that person; leave them out, or publish them beside, as what they are: no private tables"
+            "person would learn that person; leave them out, or publish them beside, as what they are: not private"
         )
     _check_known(data, _FIELDS, str(path))
     home, questions = Path(path).parent, _questions(data.get("questions"), str(path))

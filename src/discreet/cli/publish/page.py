@@ -55,7 +55,7 @@ def _guarantee(answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promi
 def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list[str]:
     asked = file.questions[name]
     picture = [f"![{asked.title}]({name}.svg)"] if drawn else []
-    raw = f"`measurements.json` has `{name}` as it was before anything was moved, cells with their covariance: for models."
+    raw = f"`measurements.json` has `{name}` before anything was moved, cells with their covariance: for models."
     made = [raw] if isinstance(answer.plan, Plan) and answer.plan.gap is not None else []
     return [
         f"## {asked.title}",

@@ -1,7 +1,8 @@
 """Questions of one release that ask sums of the same rows are one workload: one charge, and all their answers agree.
 
 Two questions join if they count or add up the same things of the same rows by public keys: their sets of keys become
-sets of one question, as GROUPING SETS would ask them. What the planner makes of it is cut into one plan a question. A
+sets of one question, as GROUPING SETS would ask them. Four counts or more under WHERE, of rows that are units, become
+counts under FILTER of one question. What the planner makes of it is cut into one plan a question. A
 person's share that is counted by key would cut off something else by other keys, so such questions stay apart.
 """
 
@@ -10,17 +11,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ...data.unit import Rows
 from ...errors import InvalidArgument, UnsupportedQuery
-from ...query.algebra.expression import Expression, Field
+from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.names import fresh
 from ...query.algebra.tally import Free, RowShare
-from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Statistic, Sum
+from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Relation, Statistic, Sum, Where
+from ...query.bounds.rows import unit_of
 from ...query.bounds.shares import possible_shares
 from ...statistics.releases.sets import SetsRelease
 from ..asked.checked import Checked, check_question
+from ..counts import LEAST_COUNTS, MOST_COUNTS
 from ..plan import Plan, public_tuples
 
-__all__ = ["Joined", "cut_plans", "join_questions"]
+__all__ = ["Joined", "cut_plans", "filtered_count", "join_questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +46,23 @@ def join_questions(questions: Mapping[str, Checked]) -> list[Joined]:
                 break
         else:
             found.append(Joined((name,), one))
-    return found
+    return [part for one in found for part in _worth(one, questions)]
+
+
+def _worth(joined: Joined, questions: Mapping[str, Checked]) -> list[Joined]:
+    """Return few counts apart: they are planned one by one anyway."""
+    if joined.checked.question.keys or len(joined.names) >= LEAST_COUNTS:
+        return [joined]
+    return [Joined((name,), questions[name]) for name in joined.names]
 
 
 def _join(known: Sequence[Checked], more: Checked) -> Checked | None:
     """Return all as one question; None where they are no sums of the same cells, or too many."""
     every = [*known, more]
     first = every[0].question
+    counts = [filtered_count(one.question) for one in every]
+    if all(count is not None for count in counts):
+        return _counts([count for count in counts if count is not None], more)
     if not all(_additive(one.question) and one.question.rows == first.rows for one in every):
         return None
     statistics = [frozenset(statistic for _, statistic in one.question.statistics) for one in every]
@@ -60,6 +74,26 @@ def _join(known: Sequence[Checked], more: Checked) -> Checked | None:
     try:
         return replace(check_question(question, more.public_values), rows_public=more.rows_public)
     except (InvalidArgument, UnsupportedQuery):  # too many cells, or bins that overlap: each stays by itself
+        return None
+
+
+def filtered_count(question: Question) -> tuple[Relation, Statistic] | None:
+    """Return a count of units under WHERE as a count under FILTER of the rows before; None for other questions."""
+    plain = not question.keys and question.sets is None and [one for _, one in question.statistics] == [Count()]
+    if not plain or not isinstance(question.rows, Where) or not isinstance(unit_of(question.rows), Rows):
+        return None
+    return question.rows.rows, CountOf(Call(Function.CASE, (question.rows.condition, Constant(1), Constant(None))))
+
+
+def _counts(counts: Sequence[tuple[Relation, Statistic]], more: Checked) -> Checked | None:
+    """Return counts of the same rows as one question, each thing counted once."""
+    if len({rows for rows, _ in counts}) > 1 or len({one for _, one in counts}) > MOST_COUNTS:
+        return None
+    named = tuple((f"count_{place}", one) for place, one in enumerate(dict.fromkeys(one for _, one in counts)))
+    question = Question(counts[0][0], (), named, Finish(tuple((name, Field(name)) for name, _ in named)))
+    try:
+        return replace(check_question(question, more.public_values), rows_public=more.rows_public)
+    except (InvalidArgument, UnsupportedQuery):
         return None
 
 
@@ -110,10 +144,13 @@ def cut_plans(joined: Joined, plan: Plan, questions: Mapping[str, Checked]) -> l
 
 
 def _cut(question: Question, whole: Plan) -> Plan:
-    keys = [key.expression for key in whole.question.keys]
-    asked = tuple((whole.question.sets or ()).index(one) for one in _sets_of(question, keys))
+    keys, sets = [key.expression for key in whole.question.keys], whole.question.sets
+    asked = None if sets is None else tuple(sets.index(one) for one in _sets_of(question, keys))
     known = {statistic: place for place, (_, statistic) in enumerate(whole.question.statistics)}
-    places = [known[statistic] for _, statistic in question.statistics]
+    count = filtered_count(question) if sets is None else None
+    places = [known[statistic if count is None else count[1]] for _, statistic in question.statistics]
+    if not all(isinstance(one, SetsRelease) for one in whole.releases):
+        raise UnsupportedQuery("these counts are better by themselves; ask for each")
     return replace(
         whole,
         question=question,

@@ -35,7 +35,10 @@ def by_sums(question: Question) -> Question:
     made: dict[str, Expression] = {}
     for name, statistic in question.statistics:
         if isinstance(statistic, Mean):
-            parts = [(Sum(statistic.of), f"{name}_total"), (CountOf(statistic.of), f"{name}_count")]
+            parts: list[tuple[Statistic, str]] = [
+                (Sum(statistic.of), f"{name}_total"),
+                (CountOf(statistic.of), f"{name}_count"),
+            ]
             names = [found.setdefault(one, fresh(new, "statistic", (*taken, *found.values()))) for one, new in parts]
             made[name] = Call(Function.DIVIDE, (Field(names[0]), Field(names[1])))
         else:

@@ -48,7 +48,7 @@ their parts, others are not; ask for it by itself
     cells, most = count_cells(question), MOST_FINEST if question.nested is None else MOST_LEAVES
     if cells > most:
         what = f"its keys have {cells:,} combinations, and at most {most:,} are kept"
-        raise refusal(clause, what, "use fewer keys, or wider bins")
+        raise refusal(clause, what, "use fewer keys or wider bins, or list the places of nested keys (hierarchy)")
     if question.nested is not None:
         check_nest(question, question.nested)
     _running(question) if question.running else _sets(question)

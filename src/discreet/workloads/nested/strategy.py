@@ -176,7 +176,7 @@ class NestedStrategy:
                 found[part] = [np.asarray(level) for level in level_sums(tree.workload, tree.least_squares(own, noise))]
         return found
 
-    def read(self, place: int, released: Integers, grid: int) -> Floats:
+    def read(self, place: int, released: Integers | Floats, grid: int) -> Floats:
         """Return one block as a table of components: an axis for the nodes, and one for each of its keys."""
         shape = tuple(self.workload.sizes[i] for i in self.parts[place][1])
         steps = grid * (math.prod(shape) if self.contrasts else 1)
