@@ -31,9 +31,9 @@ class Entry:
 
     `terms` are those of an `open` and an `allow`, and say where a `close` leads, where a `resume` comes from and what a
     `repair` mends; an `upgrade` begins what later releases keep. `event` is of a `charge`; `refers` belongs to what
-    ends a charge, `answer` or `fail`; `body_hash` is that of an answer, or of the text of what was asked; `books` is the
-    digest of the accounts after this line. An `again` refers to the charge of somebody else who asked the same before:
-    its event counts in the account of the one who asks again, and not in everyone's. Kinds are only ever added.
+    ends a charge, `answer` or `fail`; `body_hash` is that of an answer, or of the text of what was asked; `books` is
+    the digest of the accounts after this line. An `again` refers to the charge of somebody else who asked the same: its
+    event counts in the account of the one who asks again, and not in everyone's. Kinds are only ever added.
     """
 
     number: int

@@ -165,8 +165,7 @@ class Ledger:
     def pending(self, key: str, who: str) -> Entry | None:
         """Return a charge of this key and person that was neither answered nor failed: its process died, or still runs.
 
-        Nothing went out under it, so it may be run again without a new charge; `finish` lets only one answer out. A
-        charge of an earlier window is left alone: what goes out now is paid for now.
+        Nothing went out under it, so it may be run again without a new charge. One of an earlier window is left alone.
         """
         return pending_charge(self._found(key), who, self.terms.window)
 
@@ -183,8 +182,7 @@ class Ledger:
     def left(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
         """Return what is left for everyone, or for somebody: never more than there is for everyone.
 
-        Of an (ε, δ) budget, the largest (ε, δ) that one question can spend now; `room` says in which ways. Without a
-        part it is what is left for a question about all the data, in the worst part.
+        Of an (ε, δ) budget, the largest (ε, δ) of one question; `room` says in which ways. Without a part: in the worst.
         """
         return left_of(*self._placed(who, part), own=who is not None)
 
@@ -219,9 +217,8 @@ class Ledger:
     def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
         """Copy a SQLite ledger to a new file while it is in use; give the checkpoint of the copy.
 
-        A copy is older than the ledger as soon as something is charged: putting it back forgets that. Keep a
-        checkpoint, and verify against it after a restore. Refuses other stores: they have their own means, and
-        `export` works for all.
+        Putting it back forgets what was charged since: keep a checkpoint, and verify against it after a restore.
+        Refuses other stores: they have their own means, and `export` works for all.
         """
         return backup_file(self._store, path)
 

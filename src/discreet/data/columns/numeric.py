@@ -180,9 +180,7 @@ class Real:
 
     @property
     def rounded(self) -> bool:
-        """Whether the step is the default one, on which decimals do not lie. A declared step is the steward's word that
-        values are multiples of it.
-        """
+        """Whether decimals were rounded to the default step; a declared one says that values are multiples of it."""
         return self.step == default_step(self.low, self.high)
 
     @property

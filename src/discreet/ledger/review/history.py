@@ -86,7 +86,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
 def _place(entry: Entry) -> str:
     """Say where a ledger went or came from."""
     terms = entry.terms or {}
-    return f"to {terms['to']}" if "to" in terms else f"from {terms['from']}" if "from" in terms else ""
+    return next((f"{way} {terms[way]}" for way in ("to", "from") if way in terms), "")
 
 
 def _named(event: dict[str, object]) -> str:

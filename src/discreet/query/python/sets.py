@@ -17,7 +17,16 @@ from .bins import lower_edge
 from .column import Col, Literal, constant
 from .keys import Keys
 
-__all__ = ["Places", "named_levels", "nest_of", "read_places", "running_key", "sets_up_to"]
+__all__ = [
+    "Places",
+    "level_sets",
+    "listed_keys",
+    "named_levels",
+    "nest_of",
+    "read_places",
+    "running_key",
+    "sets_up_to",
+]
 
 Places: TypeAlias = Iterable[Sequence[Literal] | Mapping[str, Literal]]
 """The combinations of nested keys that there are: rows of values, widest first, or of values by the keys' names."""
@@ -53,6 +62,25 @@ def running_key(of: Of, width: Number | None, start: Number) -> dict[str, Of]:
 def named_levels(level: str | Mapping[str, Of]) -> list[tuple[str, Of]]:
     """Read levels of a hierarchy: a column by its name, or expressions under names."""
     return [(level, level)] if isinstance(level, str) else list(level.items())
+
+
+def level_sets(depth: int, beside: int) -> tuple[tuple[int, ...], ...]:
+    """Return the sets of every level of nested keys, the finest first, each with and without the keys beside them.
+
+    >>> from discreet.query.python.sets import level_sets
+    >>> level_sets(1, 1)
+    ((0, 1), (0,), (1,), ())
+    """
+    more = tuple(range(depth, depth + beside))
+    return tuple((*range(k), *one) for k in range(depth, -1, -1) for one in ((more, ()) if more else ((),)))
+
+
+def listed_keys(rows: Sequence[Sequence[Literal]], names: Sequence[str], keys: Keys) -> dict[str, Iterable[Literal]]:
+    """Return the values of each nested key that occur in some place, beside the lists of other keys."""
+    listed: dict[str, Iterable[Literal]] = {
+        name: dict.fromkeys(row[at] for row in rows) for at, name in enumerate(names)
+    }
+    return listed | (dict(keys) if isinstance(keys, Mapping) else {})
 
 
 def read_places(places: Places, names: Sequence[str], keys: Keys) -> list[tuple[Literal, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
@@ -26,14 +26,12 @@ from . import aggregate as statistics
 from .aggregate import Of, named_column
 from .bins import Edge, binned_by
 from .column import Col
+from .joins import On, join_pairs
 from .keys import By, Keys, chosen_keys, grouped, named_keys
 from .people import people_in
-from .sets import Places, named_levels, nest_of, read_places, running_key, sets_up_to
+from .sets import Places, level_sets, listed_keys, named_levels, nest_of, read_places, running_key, sets_up_to
 
 __all__ = ["Table"]
-
-On: TypeAlias = str | Sequence[str | tuple[Of, str]]
-"""What a join matches: names that both sides have, or pairs of an expression here and a column there."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -91,7 +89,7 @@ class Table:
 
     def join(self, public: Schema, on: On, *, keep: bool = False) -> Table:
         """Add the columns of a public table; `keep` keeps rows without a match, with NULLs."""
-        pairs = tuple((named_column(mine), yours) for mine, yours in _pairs(on))
+        pairs = tuple((named_column(mine), yours) for mine, yours in join_pairs(on))
         return self._over(JoinPublic(self.rows, public, pairs, public_columns(self.rows, public), keep))
 
     def join_person(self, other: Table, on: On = (), *, outer: Literal["", "left", "full"] = "") -> Table:
@@ -100,7 +98,7 @@ class Table:
         `outer` keeps rows without a match, with NULLs: those here ("left", LEFT JOIN), or of both tables ("full").
         """
         right, new = apart(self.rows, other.rows)
-        pairs = tuple((named_column(mine), Field(new.get(yours, yours))) for mine, yours in _pairs(on))
+        pairs = tuple((named_column(mine), Field(new.get(yours, yours))) for mine, yours in join_pairs(on))
         return self._over(JoinPeople(self.rows, right, pairs, outer))
 
     def where_person_in(self, other: Table) -> Table:
@@ -273,18 +271,13 @@ class Table:
         Refuses what `marginals` refuses, places twice or of other keys, and more than 200,000 cells of nested keys.
         """
         named = dict(pair for level in levels for pair in named_levels(level))
-        names, depth = [*named, *by], len(named)
-        sets_up_to(names, 1)
-        beside = tuple(range(depth, len(names)))
-        found = [(*range(k), *more) for k in range(depth, -1, -1) for more in ((beside, ()) if beside else ((),))]
+        sets_up_to([*named, *by], 1)
+        sets, asked = level_sets(len(named), len(by)), {**named, **{name: name for name in by}}
         if places is None:
-            question = self.count({**named, **{name: name for name in by}}, keys)
-            return self._together(question, sets=tuple(found))
+            return self._together(self.count(asked, keys), sets=sets)
         rows = read_places(places, list(named), keys)
-        listed: dict[str, Iterable[Literal]] = {n: dict.fromkeys(row[at] for row in rows) for at, n in enumerate(named)}
-        listed |= dict(keys) if isinstance(keys, Mapping) else {}
-        question = self.count({**named, **{name: name for name in by}}, listed)
-        return self._together(question, sets=tuple(found), nested=nest_of(rows) if depth > 1 else None)
+        question = self.count(asked, listed_keys(rows, list(named), keys))
+        return self._together(question, sets=sets, nested=nest_of(rows) if len(named) > 1 else None)
 
     def cumulative(self, of: Of, *, width: Number | None = None, start: Number = 0) -> Question:
         """Count the rows up to and with every value of a number, or up to every bin: `answer.between`, `.quantile`.
@@ -300,11 +293,6 @@ class Table:
 
     def _together(self, question: Question, **asked: object) -> Question:
         return checked(replace(question, **asked), self.public_values)  # type: ignore[arg-type]
-
-
-def _pairs(on: On) -> list[tuple[Of, str]]:
-    listed = [on] if isinstance(on, str) else list(on)
-    return [(pair, pair) if isinstance(pair, str) else pair for pair in listed]
 
 
 def _ordered(name: str, computed: Mapping[str, Expression]) -> tuple[Expression, bool]:
