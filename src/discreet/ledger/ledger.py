@@ -64,8 +64,7 @@ class Ledger:
 
     def __init__(self, store: LedgerStore, terms: Charter) -> None:
         self._store = store
-        self._sums, self._forward = KnownSums(), False
-        self.terms = terms
+        self._sums, self._forward, self.terms = KnownSums(), False, terms
 
     def price(self, event: Event, *, part: KeyValue | None = None) -> Measure:
         """Return what the budget's filter would take for an event now, in its own measure; changes nothing.
@@ -182,7 +181,7 @@ class Ledger:
     def left(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
         """Return what is left for everyone, or for somebody: never more than there is for everyone.
 
-        Of an (ε, δ) budget, the largest (ε, δ) of one question; `room` says in which ways. Without a part: in the worst.
+        Of an (ε, δ) budget, the largest of one question; `room` says in which ways. Without a part, in the worst one.
         """
         return left_of(*self._placed(who, part), own=who is not None)
 
