@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,14 +80,15 @@ class TestContrastsMoveByAtMostTheirSensitivity:
             assert moved <= declared
             assert neighbours == "replace" or moved == declared
 
-    def test_a_person_counts_once_whatever_their_rows(self):
+    @pytest.mark.parametrize("store", [dp.Memory, lambda tables: dp.DuckDB({"people": pd.DataFrame(tables["people"])})])
+    def test_a_person_counts_once_whatever_their_rows(self, store):
         request = read_request(Scan(schema(unit=dp.People("id", max_rows=1))), NAMES)
         plan = plan_synthetic(request, SPEND)
         rows = people(60)
         crowd = [{**row, "id": 7} for row in people(9, seed=4)]
         less = [row for row in rows if row["id"] != 7]
         blocks = [
-            contrasts_of(plan.sets, exact_tables(request, plan.sets, dp.Memory({"people": part})))
+            contrasts_of(plan.sets, exact_tables(request, plan.sets, store({"people": part})))
             for part in (less, less + crowd, less + crowd[:1])
         ]
         for one, without, many, single in zip(plan.measured, *blocks, strict=True):
