@@ -198,7 +198,8 @@ class TestExports:
         answer = sure({"n": Count()}, BY_REGION, columns=shown)
         bounded = [row["q"] for row in answer.interval() if row["q"] is not None]
         assert 0 < len(bounded) < len(answer)
-        assert len(answer.plot().collections) == len(bounded)  # an error bar each
+        [drawn] = answer.plot().collections
+        assert len(drawn.get_segments()) == len(bounded)  # an error bar each
 
     def test_an_empty_answer(self):
         plan = plan_question(question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))

@@ -32,7 +32,9 @@ ONE = dp.PureDP(1)
 GARBAGE = {
     "neither spend nor error": ((COUNT,), {}),
     "both spend and error": ((COUNT, ONE), {"error": 3}),
-    "a number as spend": ((COUNT, 1), {}),
+    "a negative number as spend": ((COUNT, -1), {}),
+    "a flag as spend": ((COUNT, True), {}),
+    "a spend and an epsilon": ((COUNT, ONE), {"epsilon": 1}),
     "text as spend": ((COUNT, "PureDP(1)"), {}),
     "a spend of nothing": ((COUNT, dp.PureDP(0)), {}),
     "an error of nothing": ((COUNT,), {"error": 0}),
@@ -257,7 +259,7 @@ class TestAnExplanation:
         assert len(told.texts) >= 2 and told.after == dp.ApproxDP(4, "99e-6")
         names = ", ".join(f"'a town with the long name {place}'" for place in range(200))
         long = asked.explain(f"SELECT COUNT(*) AS n FROM people WHERE town IN ({names})", ONE)
-        assert any(len(text) > 4_000 for text in long.texts) and "more characters" in str(long)
+        assert any(len(text) > 4_000 for text in long.texts) and "more characters" in long.to_text(store=True)
 
     @pytest.mark.parametrize(
         ("left", "price", "rest"),

@@ -61,7 +61,14 @@ class TestPeople:
         assert "dsc_" not in text
 
     @pytest.mark.parametrize(
-        "words", [["add", "ana", "--dataset", "people"], ["add", "x"], ["renew", "none"], ["revoke", "none"]]
+        "words",
+        [
+            ["add", "ana", "--dataset", "people"],
+            ["add", "x"],
+            ["add", "y", "--dataset", "nope"],
+            ["renew", "none"],
+            ["revoke", "none"],
+        ],
     )
     def test_refusals_are_one_line(self, house, words):
         refused = run("people", *words, "--config", house.config)

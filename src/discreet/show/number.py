@@ -48,7 +48,7 @@ def number_words(value: float, low: float, high: float, digits: Digits = Digits.
     if not (math.isfinite(below) and math.isfinite(above)):
         return NumberWords(plain_number(value), f"({_end(low)} to {_end(high)})")
     whole = digits is Digits.WHOLE or all(x == math.floor(x) for x in (value, low, high))
-    place = _place((high - low) / 2, whole=whole)
+    place = _place((high - low) / 2, max(abs(low), abs(high)), whole=whole)
     every = digits is Digits.EVERY or place is None
     middle = plain_number(value) if every else _written(_at(value, place or 0, ROUND_HALF_EVEN))
     slack = max(0.1 * (high - low), 1.0 if digits is Digits.WHOLE else 0.0)  # ends of counts are rounded to whole ones
@@ -74,11 +74,11 @@ def plain_number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{Decimal(repr(value)):,f}"
 
 
-def _place(error: float, *, whole: bool) -> int | None:
-    """Return the power of ten of the last digit that is shown; None if there is no error to round to."""
+def _place(error: float, size: float, *, whole: bool) -> int | None:
+    """Return the power of ten of the last digit that is shown, of twelve at most; None if there is no error."""
     if error <= 0:
         return 0 if whole else None
-    place = math.floor(math.log10(error)) - 1
+    place = max(math.floor(math.log10(error)) - 1, math.floor(math.log10(size)) - 11)
     return max(place, 0) if whole else place
 
 

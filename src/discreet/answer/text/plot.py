@@ -155,13 +155,13 @@ def _line(axes: matplotlib.axes.Axes, marks: Sequence[_Mark]) -> list[str]:
 def _bars(axes: matplotlib.axes.Axes, marks: Sequence[_Mark], most: int) -> list[str]:
     """Draw a bar up to each value, and its interval with caps on top of it."""
     drawn = marks[:MOST_BARS]
-    for place, mark in enumerate(drawn):
-        if mark.value is not None:
-            axes.bar([place], [mark.value], width=0.7, color="C0", alpha=0.3)
-            axes.plot([place], [mark.value], "o", color="C0", markersize=4)
-        if mark.ends is not None:
-            low, high = mark.ends
-            axes.errorbar([place], [(low + high) / 2], yerr=[(high - low) / 2], fmt="none", ecolor="C0", capsize=4)
+    known = [(place, mark.value) for place, mark in enumerate(drawn) if mark.value is not None]
+    boxes = [(place, *mark.ends) for place, mark in enumerate(drawn) if mark.ends is not None]
+    places, values = [place for place, _ in known], [value for _, value in known]
+    axes.bar(places, values, width=0.7, color="C0", alpha=0.3)
+    axes.plot(places, values, "o", color="C0", markersize=4)
+    middles, halves = [(low + high) / 2 for _, low, high in boxes], [(high - low) / 2 for _, low, high in boxes]
+    axes.errorbar([place for place, *_ in boxes], middles, yerr=halves, fmt="none", ecolor="C0", capsize=4)
     labels = [", ".join(map(_word, mark.keys)) for mark in drawn]
     every = max(1, -(-len(labels) // most))
     turned = max(map(len, labels), default=0) * len(labels[::every]) > 60 * most // MOST_LABELS
