@@ -73,7 +73,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
 def _place(entry: Entry) -> str:
     """Say where a ledger went or came from."""
     terms = entry.terms or {}
-    return f"to {terms['to']}" if "to" in terms else f"from {terms['from']}" if "from" in terms else ""
+    return " ".join(f"{word} {terms[word]}" for word in ("to", "from") if word in terms)
 
 
 def _named(event: dict[str, object]) -> str:
