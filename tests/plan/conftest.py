@@ -5,7 +5,7 @@ import pytest
 from discreet.statistics.cover import SumWay
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def apart():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.plan.layout.possible_ways", lambda statistics, basis: (SumWay.APART,))

@@ -210,6 +210,7 @@ class TestChoices:
         assert plan_question(asked, ZCDP(1)).share == GroupShare(2, 2)
         assert plan_question(question(relation("groups"), {"n": Count()}), ZCDP(1)).share == RowShare(4)
 
+    @pytest.mark.usefixtures("apart")
     def test_the_same_total_is_released_once(self):
         plan = plan_question(
             question(relation(), {"a": Count(), "b": Count(), "m": Mean(X), "v": Variance(X)}), PureDP(1)
