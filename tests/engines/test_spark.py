@@ -322,20 +322,3 @@ class TestJoinsReadBothSides:
                 plan = frame._jdf.queryExecution()
                 assert "FullOuter" in plan.optimizedPlan().toString()
                 assert plan.executedPlan().toString().count("FileScan parquet") >= 2
-
-
-class TestOneStateOfTheData:
-    def test_all_tallies_of_a_question_see_the_same_files(self, spark_session, tmp_path):
-        spark_session.sql("DROP TABLE IF EXISTS held_still")
-        spark_session.sql(f"CREATE TABLE held_still (a INT) USING parquet LOCATION '{tmp_path}/held'")
-        spark_session.sql("INSERT INTO held_still VALUES (1)")
-        tally = Tally(Scan(Schema("held_still", Rows(), {"a": Integer(0, 9)})), (), (COUNT,), Free())
-        with Spark(spark_session) as engine:
-            before = spark_session.sql("SHOW TABLES").count()
-            with engine.snapshot(), engine.snapshot():
-                assert engine.tally(tally) == {(): (1,)}
-                spark_session.sql("INSERT INTO held_still VALUES (2)")
-                assert engine.tally(tally) == {(): (1,)}
-            assert engine.tally(tally) == {(): (2,)}
-            assert spark_session.sql("SHOW TABLES").count() == before
-        spark_session.sql("DROP TABLE held_still")

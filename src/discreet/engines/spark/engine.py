@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
@@ -55,11 +55,9 @@ class Spark:
         self._context: Any = getattr(session, "_sc", None)  # over Spark Connect there is none
         self._trusted = frozenset(trusted)
         self._progress = progress
-        self._lock = threading.RLock()
-        self._held: dict[str, StoredTable] | None = None
+        self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._tag = f"discreet-{uuid4().hex}"
-        self._tag_name = self._tag.replace("-", "_")
         self._files = {name for name, source in (tables or {}).items() if is_path(source)}
         read = {n: read_files(session, s, n) if n in self._files else s for n, s in (tables or {}).items()}  # type: ignore[arg-type]
         self._frames = {name: source for name, source in read.items() if not isinstance(source, str)}
@@ -68,8 +66,7 @@ class Spark:
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
-        with self.snapshot():
-            return self._store.tally(tally)
+        return self._store.tally(tally)
 
     def explain(self, tally: Tally) -> str:
         """Return the SQL text of a tally."""
@@ -104,22 +101,6 @@ class Spark:
         """List the columns of a table with their stored types."""
         return {name: column.type for name, column in self._table(table).columns.items()}
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Look each table up once for all that this thread asks inside, as far as Spark holds what it found: the files
-        of a table, the version of a format that has versions. Others wait.
-        """
-        with self._lock:
-            if self._held is not None:  # inside another
-                yield
-                return
-            self._held = {}
-            try:
-                yield
-            finally:
-                held, self._held = self._held, None
-                self._drop([table.sql for table in held.values() if self._tag_name in table.sql])
-
     def interrupt(self) -> None:
         """Cancel the queries of this engine that are running, from another thread."""
         self._stopped.set()
@@ -130,12 +111,9 @@ class Spark:
 
     def close(self) -> None:
         """Forget the views that were made for data frames; the session is somebody else's and goes on."""
-        self._drop([self._places[name] for name in self._frames])
-
-    def _drop(self, views: Sequence[str]) -> None:
         with quiet(), suppress(Exception):  # the session may have ended
-            for view in views:
-                self._session.catalog.dropTempView(view.strip("`"))
+            for name in self._frames:
+                self._session.catalog.dropTempView(self._places[name].strip("`"))
 
     def __enter__(self) -> Self:
         return self
@@ -147,24 +125,15 @@ class Spark:
         return self._session.table(self._places.get(name, SPARK.quote(name)))
 
     def _table(self, name: str) -> StoredTable:
-        """Describe a table as it is now, or was when this question first looked; columns whose names Spark would take
-        for variables get others, in a view.
-        """
-        if self._held is None:
-            return self._described(name, held=False)
-        if name not in self._held:
-            self._held[name] = self._described(name, held=name not in self._frames)
-        return self._held[name]
-
-    def _described(self, name: str, *, held: bool) -> StoredTable:
+        """Describe a table as it is now; columns whose names Spark would take for variables get others, in a view."""
         with quiet():
             try:
                 frame = self._frame(name)
                 types = frame.dtypes
                 names = [f"discreet_{n}" if "${" in label else label for n, (label, _) in enumerate(types)]
                 place = self._places.get(name, SPARK.quote(name))
-                if held or names != [label for label, _ in types]:
-                    place = view_of(frame.toDF(*names), f"{self._tag_name}_{name.encode().hex()}")
+                if names != [label for label, _ in types]:
+                    place = view_of(frame.toDF(*names), f"{self._tag}_{name.encode().hex()}".replace("-", "_"))
             except Exception:  # noqa: BLE001 whatever Spark and its bridges raise
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
         columns = {
