@@ -97,6 +97,15 @@ def test_listed_values_without_null():
     assert recipe_of(CountDistinct(Field("yes")), BASIS).cells.places == ((False,), (True,))
 
 
+def test_values_that_nobody_listed_are_counted_by_key_and_null_is_none():
+    recipe = recipe_of(CountDistinct(Field("t")), BASIS)
+    assert recipe.cells.open and not recipe.cells.places
+    [need] = recipe.needs(BASIS)
+    keys = len(need.tally.keys) - 1
+    pairs = {(*("k",) * keys, "x"): 2, (*("k",) * keys, "y"): 1, (*("k",) * keys, None): 5, (*("k",) * keys, "z"): 0}
+    assert need.exact(need.occurring(pairs), ("k",) * keys) == 2
+
+
 WRONG = [Mode, Sum, lambda of: Quantile(of, Fraction(1, 2)), lambda _: Mean(Field("yes"))]
 
 
