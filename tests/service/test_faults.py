@@ -7,13 +7,16 @@ import socket
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 
+import psycopg
 import pytest
 
 import discreet as dp
 from discreet.engines.base import failure
 from discreet.ledger import open_ledger
+from discreet.ledger.stores.postgres_line import connect
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.http import health as health_room
@@ -175,6 +178,17 @@ class TestSilentDatabases:
         wait_for(lambda: health_of(state)[1] == 200)
         assert ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done"
         state.close()
+
+    def test_a_pipeline_that_fails_leaves_no_statement_that_only_the_driver_believes_in(self, base):
+        """The driver prepares a statement at its sixth time, and does not notice that the server skipped that."""
+        line = connect(base.dsn, 5.0)
+        for _ in range(5):
+            line.execute("SELECT 1 + %s", (1,))
+        with suppress(psycopg.errors.DivisionByZero), line.pipeline():
+            line.execute("SELECT 1 / %s", (0,))
+            line.execute("SELECT 1 + %s", (1,))
+        assert line.execute("SELECT 1 + %s", (1,)).fetchone() == (2,)
+        line.close()
 
 
 def _ledger(base, name):

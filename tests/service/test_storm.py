@@ -215,4 +215,4 @@ def test_a_small_storm(tmp_path):
 
 @pytest.mark.slow
 def test_a_long_storm(tmp_path):
-    weather(tmp_path, each=4 * CLIENTS, seconds=8.0)
+    weather(tmp_path, each=2 * CLIENTS, seconds=8.0)

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -58,7 +59,9 @@ def open_line(dsn: str, wait: float) -> ServerLine:
     """
     silence = min(max(wait, 2.0), LONGEST_SILENCE)
     patience = _PATIENCE | {"connect_timeout": int(min(max(wait, 2.0), 10.0))}
-    connection = psycopg.connect(**(patience | conninfo_to_dict(dsn)), autocommit=True)  # type: ignore[arg-type]
+    # Nothing is prepared: a pipeline that fails leaves the driver sure of statements that the server never saw.
+    asked: dict[str, Any] = patience | conninfo_to_dict(dsn)
+    connection: psycopg.Connection = psycopg.connect(**asked, autocommit=True, prepare_threshold=None)
     line = ServerLine(connection, socket.socket(fileno=os.dup(connection.fileno())), silence)
     try:
         with within(line, silence):

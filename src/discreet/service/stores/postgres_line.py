@@ -53,7 +53,8 @@ def connect(dsn: str, seconds: float) -> psycopg.Connection[Any]:
         raise psycopg.OperationalError("the server did not answer a moment ago")
     asked: dict[str, Any] = _PATIENCE | psycopg.conninfo.conninfo_to_dict(dsn)
     try:
-        made = _Prompt.connect(**asked, autocommit=True)
+        # nothing is prepared: a pipeline that fails leaves the driver sure of statements that the server never saw
+        made = _Prompt.connect(**asked, autocommit=True, prepare_threshold=None)
     except psycopg.OperationalError:
         if time.monotonic() - begin > _AGAIN:
             _AWAY[dsn] = time.monotonic() + _AGAIN
