@@ -246,7 +246,7 @@ def _power_of_two(bound: Fraction) -> Fraction:
 def _whole(value: object, name: str) -> int:
     exact = rational(value, name)
     if exact.denominator != 1:
-        raise InvalidArgument(f"{name} of an Integer column must be whole, got {value}; use Real for fractions")
+        raise InvalidArgument(f"{name} of an Integer must be a whole number, got {value}; use Real for fractions")
     if not INT64_LOW <= exact <= INT64_HIGH:
         raise InvalidArgument(f"{name} must fit in 64 bits, got {value}; use Real for larger numbers")
     return int(exact)
