@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import overload
 
+from ...arithmetic.canonical import digest
 from ...arithmetic.rational import whole
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, LedgerCorrupt
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
 from ...show.bar import share_bar
-from ...show.table import html_table, text_table
+from ...show.table import cut, html_table, text_table
 from ..entry import Entry, read_line
 from ..left import spent_of, spent_share
 from ..stores.store import LedgerStore
@@ -19,15 +21,18 @@ from ..stores.store import LedgerStore
 __all__ = ["History", "read_history"]
 
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")
+_ASKED = (*_HEAD, "asked")
 _CHUNK = 1000
+_SHORT = 80
 
 
 @dataclass(frozen=True, slots=True)
 class History(Sequence[Entry]):
-    """Entries, oldest first, with what was spent so far."""
+    """Entries, oldest first, with what was spent so far; `asked` has the texts of what was asked, by their numbers."""
 
     entries: tuple[Entry, ...]
     filter: Filter
+    asked: Mapping[int, str] = field(default_factory=dict, hash=False)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -43,13 +48,21 @@ class History(Sequence[Entry]):
         return self.entries[place]
 
     def __str__(self) -> str:
-        return f"{text_table([_HEAD, *map(_row, self.entries)])}\n{self._foot()}"
+        return f"{text_table([self._head(), *self._rows()])}\n{self._foot()}"
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return html_table(_HEAD, map(_row, self.entries), foot=self._foot())
+        return html_table(self._head(), self._rows(), foot=self._foot())
+
+    def _head(self) -> tuple[str, ...]:
+        return _ASKED if self.asked else _HEAD
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for entry in self.entries:
+            text = cut(" ".join(self.asked.get(entry.number, "").split()), _SHORT)
+            yield (*_row(entry), text) if self.asked else _row(entry)
 
     def _foot(self) -> str:
         return f"spent {spent_of(self.filter)} of {_whole(self.filter)}  {share_bar(spent_share(self.filter))}"
@@ -90,11 +103,22 @@ def read_history(store: LedgerStore, filter: Filter, who: str | None, last: int 
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")
     most = None if last is None else whole(last, "last", least=1)
-    kept: list[Entry] = []
+    kept: list[tuple[Entry, str | None]] = []
     end = store.read(()).number
     while end > 0 and (most is None or len(kept) < most):
         start = max(1, end - _CHUNK + 1)
-        chunk = [read_line(line) for _, line, _ in store.lines(start, end)]
-        kept[:0] = [entry for entry in chunk if who is None or entry.who == who]
+        chunk = [(read_line(line), body) for _, line, body in store.lines(start, end)]
+        kept[:0] = [(entry, _text(entry, body)) for entry, body in chunk if who is None or entry.who == who]
         end = start - 1
-    return History(tuple(kept if most is None else kept[-most:]), filter)
+    shown = kept if most is None else kept[-most:]
+    asked = {entry.number: text for entry, text in shown if text}
+    return History(tuple(entry for entry, _ in shown), filter, asked)
+
+
+def _text(entry: Entry, body: str | None) -> str | None:
+    """Return what was asked, if the entry vouches for the text; answers are not shown here."""
+    if entry.kind not in ("charge", "again") or body is None:
+        return None
+    if digest(body) != entry.body_hash:
+        raise LedgerCorrupt(f"the text of entry {entry.number} is not the one that was stored")
+    return str(json.loads(body).get("asked", ""))
