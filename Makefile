@@ -80,6 +80,7 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/counting.py
 	$(BENCH)/bin/python benchmarks/audit.py
 	$(BENCH)/bin/python benchmarks/queries.py
+	$(BENCH)/bin/python benchmarks/intake.py
 	$(BENCH)/bin/python benchmarks/coming_from.py
 	-$(BENCH)/bin/python benchmarks/utility.py --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/ledger.py

@@ -25,6 +25,7 @@ TITLES = {
     "mechanisms": ("Mechanisms", "additive.md", "mechanisms"),
     "local": ("The local model", "local.md", "+local"),
     "learn": ("Models", "learn.md", "+learn"),
+    "synthetic": ("Synthetic tables", "synthetic.md", "+synthetic"),
     "audit": ("The auditor", "audit.md", "+audit"),
     "events": ("Events", "privacy.md", "+privacy.events"),
     "errors": ("Errors", "curator.md", "errors"),
