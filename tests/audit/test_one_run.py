@@ -125,3 +125,9 @@ class TestDkwForm:
     def test_refuses(self, bad):
         with pytest.raises(InvalidArgument, match="no NaN"):
             dkw(bad, [1.0])
+
+
+@pytest.mark.parametrize("delta", ["1e-5", "1e-6", "1e-7", "1e-9"])
+def test_a_delta_that_a_float_rounds_down_is_refuted_like_any_other(delta):
+    found = one_run(lambda included: included * 1.0, ApproxDP(1, delta), canaries=400)
+    assert found.refuted and found.at_epsilon == 1

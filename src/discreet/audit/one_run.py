@@ -112,7 +112,8 @@ def one_run(
 def _delta_of(claim: Measure, delta: float) -> float:
     if isinstance(claim, PureDP):
         return 0.0
-    return float(claim.delta) if isinstance(claim, ApproxDP) else level(delta, "delta")
+    # Upward: at a δ that is rounded below the claim's own, the claim says nothing.
+    return math.nextafter(float(claim.delta), 1.0) if isinstance(claim, ApproxDP) else level(delta, "delta")
 
 
 def _least(correct: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:
