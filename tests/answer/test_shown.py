@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -73,9 +74,9 @@ class TestAgain:
         sql = "SELECT COUNT(*) AS n FROM visits WHERE age > 7"
         first, again = curator.sql(sql, spend=1), curator.sql(sql, epsilon=1)
         other = curator.named("bob").sql(sql, spend=dp.PureDP(1))
-        assert first == again == other
+        assert first == again and first.rows == other.rows
         assert again.caption == f"answered before, data version 1, nothing spent; it cost {first.caption}"
-        assert other.caption == first.caption
+        assert re.sub("entry [0-9]+", "", other.caption) == re.sub("entry [0-9]+", "", first.caption)
 
     def test_a_number_is_an_epsilon_of_a_pure_ledger_only(self):
         visits = dp.Schema("visits", dp.Rows(), COLUMNS)

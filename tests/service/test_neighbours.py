@@ -33,6 +33,7 @@ BLOTS = (
     (r'"id": "[\w-]{22}"', '"id": "ID"'),
     (r"null|-?\d+(\.\d+)?(e[+-]?\d+)?", "#"),
     (r'"region"|"(N|S|E|W)"', '"KEY"'),
+    (r'"faint": \[[^\]]*\]', "FAINT"),  # rows whose noisy number says nothing beside its error
 )
 
 

@@ -18,6 +18,7 @@ def read_spend(spend: object, epsilon: Number | None, promise: Measure) -> Measu
     >>> from discreet.privacy import ApproxDP, PureDP
     >>> read_spend(1, None, PureDP(3)), read_spend(None, "1/2", PureDP(3)), read_spend(ApproxDP(1, 0), None, PureDP(3))
     (PureDP(1), PureDP(0.5), ApproxDP(1, 0))
+
     Refuses both, and a number where several measures could be meant.
     """
     if spend is not None and epsilon is not None:
