@@ -28,6 +28,8 @@ MEASURED = (
     "tests/local/test_shuffle.py",
     "tests/engines/test_fanout.py",
     "tests/curator/test_foreign.py",
+    "tests/end_to_end/test_plain_sql.py",
+    "tests/workloads/test_nested.py",
 )
 """Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
 

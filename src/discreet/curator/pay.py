@@ -85,6 +85,8 @@ def _settle(ledger: Ledger, order: Order) -> Settlement:
     while time.monotonic() < end:
         time.sleep(_PAUSE)
         again = ledger.find(order)
+        if again is None and found.own is not None:  # what one has paid for, apart, is that failure
+            raise failure()
         if again is None:  # it failed, which used up its charge
             return ledger.settle(order)
         if again.body is not None:

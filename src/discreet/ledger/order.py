@@ -152,19 +152,35 @@ def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
     """Return the stored answer to an order, the same one for ever.
 
     Of several (a slow run may end after its question was planned anew) it is the one that was stored first under the
-    key; of those with a key of the first format one for the very same event, if there is one, else the first.
+    key; of those with a key of the first format one for the very same event, if there is one, else the first. Of one
+    who asks apart it is what they have paid for, and of others only what was paid for by the very same event: nothing
+    that is seen then hangs on whether others have asked.
 
     Refuses an answer that is not the one that its entry vouches for.
     """
-    found: list[tuple[tuple[bool, bool, int], Settlement]] = []
-    for charge, end in _charges(read_found(snapshot.found)):
+    entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
+    mine = _mine(order, entries)
+    found: list[tuple[tuple[bool, bool, bool, int], Settlement]] = []
+    for charge, end in _charges(entries):
         if end is None or end[0].kind != "answer" or is_behind(end, snapshot):
             continue
-        body, own = check_body(*end), charge.key == order.key
+        body, own, others = check_body(*end), charge.key == order.key, charge.number not in mine
+        if order.apart and others and own and _paid_for(charge) != wanted:
+            continue
         if own or (order.fits is not None and order.fits(charge, body)):
-            other = not own and charge.event != to_json(order.event)
-            found.append(((not own, other, end[0].number), Settlement(charge, body, ended=end[0].time)))
+            rank = (order.apart and others, not own, not own and charge.event != to_json(order.event), end[0].number)
+            found.append((rank, Settlement(charge, body, ended=end[0].time)))
     return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def _mine(order: Order, entries: Sequence[tuple[Entry, str | None]]) -> set[int | None]:
+    """Return the numbers of the charges that the asker has paid for, by a charge or by an `again`."""
+    own = [entry for entry, _ in entries if entry.who == order.who]
+    return {entry.refers if entry.kind == "again" else entry.number for entry in own}
+
+
+def _paid_for(charge: Entry) -> str:
+    return canonical_json([charge.event, charge.part])
 
 
 def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Settlement | None:
@@ -173,12 +189,14 @@ def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Set
     The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
     release. A charge of an earlier window is left alone: what goes out now is paid for now.
     """
-    wanted = canonical_json([to_json(order.event), order.part])
-    for charge, end in _charges(read_found(snapshot.found)):
-        same = end is None and canonical_json([charge.event, charge.part]) == wanted
-        if same and is_present(charge, snapshot, window):
-            return Settlement(charge)
-    return None
+    entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
+    mine, found = _mine(order, entries), list[Entry]()
+    for charge, end in _charges(entries):
+        if end is None and _paid_for(charge) == wanted and is_present(charge, snapshot, window):
+            found.append(charge)
+    if order.apart:  # one's own first
+        found.sort(key=lambda charge: charge.number not in mine)
+    return Settlement(found[0]) if found else None
 
 
 def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry, str] | None:

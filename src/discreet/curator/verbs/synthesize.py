@@ -44,7 +44,8 @@ def synthesize(asker: Learner, plan: SyntheticPlan, spend: Measure, why: str) ->
     stand = asker.stand
     facts = _facts(stand, plan, spend)
     asked = facts.asked[""].fingerprint
-    order = Order(asker.who, why, asked, key_name({"": asked}, facts.terms), plan.event)
+    text, apart = facts.asked[""].text, not stand.share_questions
+    order = Order(asker.who, why, asked, key_name({"": asked}, facts.terms), plan.event, text=text, apart=apart)
     price = stand.ledger.price(plan.event)
     warn_if_hopeless(plan)
 
@@ -52,8 +53,8 @@ def synthesize(asker: Learner, plan: SyntheticPlan, spend: Measure, why: str) ->
         made = measured_of(plan, measure(plan, stand.engine))
         return write_body(Body(price, {"": measured_to_json(made)}, facts))
 
-    charge, text = pay(stand.ledger, order, run, asker.locks)
-    body = read_body(text)
+    charge, stored = pay(stand.ledger, order, run, asker.locks)
+    body = read_body(stored)
     receipt = receipt_of(charge, body, body.facts or facts, stand.ledger.promise())
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)

@@ -63,7 +63,7 @@ def move_ledger(
         last = last_of(source.read(()))
         if last.kind != "close":
             last = _close(source, _draft(source, target), _label(target, to_name))
-        _copy(source, target, last, _label(source, name))
+        _copy(source, target, last, (_label(source, name), _label(target, to_name)))
         return verify_store(target, None, (last.number, last.hash))
     finally:
         source.close()
@@ -102,18 +102,22 @@ def _close(source: LedgerStore, token: str, label: str) -> Entry:
     return last_of(source.read(()))
 
 
-def _copy(source: LedgerStore, target: LedgerStore, last: Entry, label: str) -> None:
-    """Write all of a closed ledger into the store that holds its token, unless it is there."""
+def _copy(source: LedgerStore, target: LedgerStore, last: Entry, labels: tuple[str, str]) -> None:
+    """Write all of a closed ledger into the store that it was closed for and that holds its token, unless it is there.
+
+    A copy of the draft under another name holds the token too, and is refused.
+    """
     texts = {name: text for name, text in source.read(None).texts.items() if name != DRAFT}
-    token = (last.terms or {}).get("token")
+    closing = last.terms or {}
 
     def decide(there: Snapshot) -> Page | None:
         if there.number:
             return None
-        if digest(json.loads(there.texts.get(DRAFT, "{}")).get("token", "")) != token:
-            raise LedgerConflict(f"this ledger was closed for good: it goes on as {(last.terms or {}).get('to')}")
+        held = digest(json.loads(there.texts.get(DRAFT, "{}")).get("token", ""))
+        if (held, labels[1]) != (closing.get("token"), closing.get("to")):
+            raise LedgerConflict(f"this ledger was closed for good: it goes on as {closing.get('to')}")
         time = max(write_time(there.now), last.time)
-        entry = following(last, "resume", time, {"from": label, "answers": True}, texts)
+        entry = following(last, "resume", time, {"from": labels[0], "answers": True}, texts)
         return Page(entry, texts, before=copied_lines(source, last.number))
 
     target.append((DRAFT,), NOTHING, decide)

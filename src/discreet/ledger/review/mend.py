@@ -25,7 +25,7 @@ __all__ = ["CountedCharge", "mended"]
 
 @dataclass(frozen=True, slots=True)
 class CountedCharge:
-    """A charge, and the window that it counts in: that of its time, unless that time had not come."""
+    """A charge, or a loss, and the window that it counts in: that of its time, unless that time had not come."""
 
     since: str
     entry: Entry
@@ -38,17 +38,20 @@ def mended(
     terms = books.terms
     if entry.terms is not None and "lost" in entry.terms:
         full = books.everyone.at(entry.time, terms.window).filled(terms.filter)
-        return full, dict(owners), list(made)
+        lost = [] if terms.window is None else [CountedCharge(window_of(entry.time, terms.window), entry)]
+        return full, dict(owners), [*made, *lost]
     if terms.window is None:
         return books.everyone, dict(owners), list(made)
     start = window_of(entry.time, terms.window)
     counted = [replace(one, since=min(one.since, start)) for one in made]
     present = [one.entry for one in counted if one.since == start]
     people = dict(owners)
-    for who in {one.who for one in present}:
+    for who in {one.who for one in present if one.kind != "repair"}:
         people[who] = _again(terms, owners[who], start, [one for one in present if one.who == who])
     everyone = [one for one in present if one.kind == "charge"]  # an `again` counts in its asker's account alone
-    return _again(terms, books.everyone, start, everyone), people, counted
+    account = _again(terms, books.everyone, start, everyone)
+    unknown = any(one.kind == "repair" for one in present)  # after a loss: what was spent is at most all
+    return account.filled(terms.filter) if unknown else account, people, counted
 
 
 def _again(terms: Charter, account: Account, start: str, charges: Sequence[Entry]) -> Account:

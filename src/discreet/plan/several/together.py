@@ -72,9 +72,12 @@ def _join(known: Sequence[Checked], more: Checked) -> Checked | None:
     if question is None:
         return None
     try:
-        return replace(check_question(question, more.public_values), rows_public=more.rows_public)
+        joined = check_question(question, more.public_values)
     except (InvalidArgument, UnsupportedQuery):  # too many cells, or bins that overlap: each stays by itself
         return None
+    if joined.question.nested is not None and any(len(one.question.keys) > 1 for one in every):
+        return None  # a question by two keys of one nest shows cells that cannot be, which the nest leaves out
+    return replace(joined, rows_public=more.rows_public)
 
 
 def filtered_count(question: Question) -> tuple[Relation, Statistic] | None:

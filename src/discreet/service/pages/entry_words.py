@@ -21,10 +21,10 @@ def entry_words(entry: Entry) -> str:
     >>> entry_words(dp.Entry(4, "allow", "", terms={"allowance": None}))
     'allowance withdrawn'
     >>> entry_words(dp.Entry(5, "again", "", refers=2))
-    'the question of entry 2, free'
+    'the question of entry 2, in the own account only'
     """
     if entry.kind == "again":
-        return f"the question of entry {entry.refers}, free"
+        return f"the question of entry {entry.refers}, in the own account only"
     if entry.event is not None:
         return event_words(entry.event)
     if entry.kind == "allow" and entry.terms is not None:

@@ -39,9 +39,7 @@ def require_alike(ids: Sequence[tuple[str, StoredColumn]]) -> None:
 
 def _id_type(x: StoredColumn) -> str:
     match x.stored:
-        case "integer" | "wide":
-            return "whole"
-        case "text" | "float":
+        case "integer" | "text" | "float":
             return x.stored
         case _:
             return x.type
