@@ -21,6 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+import discreet as dp
 from discreet.data import Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import DuckDB, Memory
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
@@ -422,3 +423,19 @@ class TestRunning:
         assert "row_number" not in engine.explain(Tally(Scan(visits), (), (COUNT,), RowShare(2)))
         with pytest.raises(SchemaMismatch, match="there is no table nowhere here; there are people"):
             engine.columns("nowhere")
+
+
+@pytest.mark.parametrize("types", [("HUGEINT", "UHUGEINT"), ("BIGINT", "UHUGEINT"), ("INTEGER", "HUGEINT")])
+def test_ids_beyond_64_bits_of_different_types_are_refused_before_they_meet(types, tmp_path):
+    """DuckDB would compare them as floats, in which many people are one, or by a cast that fails on one of them."""
+    path = str(tmp_path / "company.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.execute(
+            f"CREATE TABLE users (id {types[0]}, age INTEGER); CREATE TABLE visits (id {types[1]}, k INTEGER)"
+        )
+    people = [Schema("users", People("id", max_rows=1), {"age": Integer(0, 99)}),
+              Schema("visits", People("id", max_rows=1), {"k": Integer(0, 9)})]  # fmt: skip
+    with DuckDB(path) as store:
+        curator = dp.Curator(store, people, dp.open_ledger(":memory:", dp.PureDP(1)))
+        with pytest.raises((SchemaMismatch, EngineFailure)):
+            curator.sql("SELECT COUNT(*) AS n FROM visits WHERE id IN (SELECT id FROM users)", spend=dp.PureDP(1))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.ledger import import_ledger, move_ledger, repair_ledger, steps
+from discreet.ledger import clock, import_ledger, move_ledger, repair_ledger, steps
 from discreet.ledger.stores.store import ROLL
 from discreet.privacy.events import LaplaceNoise
 from fixtures.world_0_1_0 import MAY
@@ -384,3 +384,44 @@ def test_receipts_hold_on_every_store_and_after_a_move(places):
                     dp.verify_receipt(forged, ledger=ledger)
             again = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="ann").sql(COUNT, spend=dp.PureDP(1))
             assert again.rows == answer.rows and ledger.spent() == dp.PureDP(1)
+
+
+def test_a_loss_is_not_forgotten_by_a_repair_of_the_clock(tmp_path, monkeypatch):
+    """What was lost counts as spent in the window in which it was noticed, also if that window had not come."""
+    shift = [timedelta(0)]
+    usual = clock.now
+    monkeypatch.setattr(clock, "now", lambda: usual() + shift[0])
+    path, full = tmp_path / "a.ledger", dp.Laplace(scale=1, sensitivity=1).event
+    dp.open_ledger(path, dp.PureDP(1), window="month").close()
+    older = path.read_bytes()
+    with dp.open_ledger(path) as ledger:
+        ledger.charge(full, who="ann")
+    with path.open("r+b") as file:  # an older content put back
+        file.truncate(0)
+        file.write(older)
+    shift[0] = timedelta(days=60)
+    repair_ledger(path, lost=True)
+    shift[0] = timedelta(0)
+    repair_ledger(path)
+    with dp.open_ledger(path) as ledger:
+        assert ledger.left() == dp.PureDP(0) and ledger.verify().exact
+        with pytest.raises(dp.BudgetExceeded):
+            ledger.charge(full, who="ann")
+
+
+def test_a_copy_of_a_draft_is_no_third_place(tmp_path, monkeypatch):
+    one, two, three = (tmp_path / f"{name}.ledger" for name in "abc")
+    with dp.open_ledger(one, dp.PureDP(1)) as ledger:
+        ledger.charge(dp.Laplace(scale=2, sensitivity=1).event, who="ann")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.ledger.life.move._close", stop)
+        with pytest.raises(KeyboardInterrupt):
+            move_ledger(one, two)
+    three.write_bytes(two.read_bytes())
+    assert move_ledger(one, two).charges == 1
+    with pytest.raises(dp.LedgerConflict, match="closed for good"):
+        move_ledger(one, three)

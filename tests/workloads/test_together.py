@@ -156,3 +156,18 @@ def _nth(spend, count):
     if isinstance(spend, dp.ZCDP):
         return [dp.ZCDP(spend.rho / count)]
     return [dp.ApproxDP(spend.epsilon / count, spend.delta / count)]
+
+
+def test_two_widths_of_bins_in_one_question_stay_by_themselves():
+    """Their table has cells that cannot be; what another question makes of the same rows does not leave them out."""
+    schema = dp.Schema("s", dp.Rows(), {"age": dp.Integer(0, 39), "ok": dp.Boolean()})
+    rows = [{"age": n % 40, "ok": n % 3 == 0} for n in range(200)]
+    curator = dp.Curator(dp.Memory({"s": rows}), [schema], dp.open_ledger(":memory:", dp.ZCDP(10)))
+    found = curator.release(
+        {
+            "a": "SELECT FLOOR(age / 10) AS d, FLOOR(age / 20) AS g, COUNT(*) AS n FROM s GROUP BY d, g",
+            "b": "SELECT ok, COUNT(*) AS n FROM s GROUP BY ok",
+        },
+        spend=dp.ZCDP(1),
+    )
+    assert len(found["a"]) == 8 and len(found["b"]) == 2
