@@ -83,7 +83,9 @@ class TestTable:
 
     def test_statistics_of_people_and_values(self):
         answer = sure({"people": CountPeople(), "values": CountDistinct(Field("region"))}, unit="groups")
-        assert answer.rows == ((40.0, 2.0),)
+        assert answer.rows[0] == pytest.approx(
+            (40, 2), abs=1e-4
+        )  # parts of a person are 2^-20 each, and noise may move one
 
     def test_a_receipt_goes_with_it(self):
         assert sure({"n": Count()}).with_receipt("7").receipt == "7"

@@ -312,7 +312,7 @@ class _Away(dict):
 class TestFreeWork:
     def test_it_ends_when_its_time_is_over_while_others_are_answered(self, tmp_path):
         house = build(tmp_path)
-        state = open_state(edited(house, free_seconds=2, jobs_per_person=2))
+        state = open_state(edited(house, free_seconds=1, jobs_per_person=2))
         with inside(build_app(state.config, state), house.url) as client:
 
             def send(who, verb, sql, **more):

@@ -75,9 +75,21 @@ def _join(known: Sequence[Checked], more: Checked) -> Checked | None:
         joined = check_question(question, more.public_values)
     except (InvalidArgument, UnsupportedQuery):  # too many cells, or bins that overlap: each stays by itself
         return None
-    if joined.question.nested is not None and any(len(one.question.keys) > 1 for one in every):
-        return None  # a question by two keys of one nest shows cells that cannot be, which the nest leaves out
+    if any(_crosses(one.question, joined.question) for one in every):
+        return None
     return replace(joined, rows_public=more.rows_public)
+
+
+def _crosses(question: Question, joined: Question) -> bool:
+    """Return whether a table is by two keys of one nest: it shows cells that cannot be, which the nest leaves out."""
+    if joined.nested is None:
+        return False
+    within = {joined.keys[place].expression for place in joined.nested.places}
+    return any(sum(question.keys[i].expression in within for i in one) > 1 for one in _asked_sets(question))
+
+
+def _asked_sets(question: Question) -> Sequence[Sequence[int]]:
+    return question.sets or (tuple(range(len(question.keys))),)
 
 
 def filtered_count(question: Question) -> tuple[Relation, Statistic] | None:
@@ -129,8 +141,7 @@ def _united(questions: Sequence[Question]) -> Question | None:
 def _sets_of(question: Question, keys: list[Expression]) -> list[tuple[int, ...]]:
     """Return the sets that a question asks, by the places of its keys among all."""
     places = [keys.index(key.expression) for key in question.keys]
-    own = question.sets or (tuple(range(len(places))),)
-    return [tuple(sorted(places[i] for i in one)) for one in own]
+    return [tuple(sorted(places[i] for i in one)) for one in _asked_sets(question)]
 
 
 def cut_plans(joined: Joined, plan: Plan, questions: Mapping[str, Checked]) -> list[tuple[str, Plan]]:
