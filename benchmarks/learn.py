@@ -1,10 +1,10 @@
 """Models beside their peers: accuracy (or R²) and AUC on rows held back, at three budgets, and the time of a fit.
 
-    python benchmarks/learn.py [--splits 5] [--peers PYTHON]   (PYTHON: an environment with diffprivlib)
+    python benchmarks/learn.py [--splits 5] [--peers PYTHON]…   (environments with diffprivlib, with interpret-core)
 
 Ours is the model that `learn.recommend` names beforehand from the number of rows, columns and classes and the spend;
 bounds are public, bins follow from them by one rule for all data sets. δ = 1e-6, add/remove neighbours. diffprivlib
-promises pure ε (δ = 0), which is stronger; it is given the same bounds.
+promises pure ε (δ = 0), which is stronger; peers are given the same bounds.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def peers(data: Data, python: str, splits: int) -> dict[str, list[str]]:
         check=False,
     )
     if done.returncode:
-        return {"diffprivlib": [f"did not run: {done.stderr.strip().splitlines()[-1][:60]}"] * 3}
+        return {Path(python).parts[-3]: [f"did not run: {done.stderr.strip().splitlines()[-1][:60]}"] * 3}
     return json.loads(done.stdout)
 
 
@@ -111,7 +111,7 @@ def mean(values: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--peers")
+    parser.add_argument("--peers", action="append", default=[])
     parser.add_argument("--only")
     said = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -131,7 +131,8 @@ def main() -> None:
             )
         bare = [plain(data, seed) for seed in range(said.splits)]
         print(f"  no privacy scikit-learn        {mean([b[0] for b in bare]):<18} {mean([b[1] for b in bare]):<18}")
-        for name, row in (peers(data, said.peers, said.splits) if said.peers else {}).items():
+        others = [line for python in said.peers for line in peers(data, python, said.splits).items()]
+        for name, row in others:
             for epsilon, cell in zip(BUDGETS, row, strict=True):
                 print(f"  ε = {epsilon:<4} {name:<20} {cell}")
         sys.stdout.flush()

@@ -1,4 +1,7 @@
-"""diffprivlib's models on splits from standard input, in an environment of its own."""
+"""Peers' models on splits from standard input: diffprivlib's, or interpret's DP-EBM, whichever is installed here.
+
+The two cannot live in one environment: each wants another scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,20 @@ import sys
 import warnings
 
 import numpy as np
-from diffprivlib import models
 from sklearn.metrics import roc_auc_score
+
+try:
+    from diffprivlib import models
+except ImportError:
+    models = None
+    from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
 warnings.simplefilter("ignore")
 
 
 def kinds(classes, epsilon, ends, target):
+    if models is None:
+        return boosting(classes, epsilon, ends)
     low, high = np.array(ends).T
     norm = float(np.sqrt((np.maximum(abs(low), abs(high)) ** 2).sum()))
     if not classes:
@@ -27,6 +37,14 @@ def kinds(classes, epsilon, ends, target):
             epsilon=epsilon, n_estimators=10, max_depth=5, bounds=(low, high), classes=labels
         ),
     }
+
+
+def boosting(classes, epsilon, ends):
+    """Return DP-EBM with the same bounds; two classes or a number only."""
+    words = {"epsilon": epsilon, "delta": 1e-6, "privacy_bounds": {place: end for place, end in enumerate(ends)}}
+    if classes:
+        return {"interpret DP-EBM": DPExplainableBoostingClassifier(**words)}
+    return {"interpret DP-EBM": DPExplainableBoostingRegressor(**words, privacy_target_min=0, privacy_target_max=400)}
 
 
 def main():
@@ -49,7 +67,7 @@ def main():
                     print(name, problem, file=sys.stderr)
         for name, values in found.items():
             accuracy, area = np.mean(values, axis=0)
-            table.setdefault(f"diffprivlib {name}", []).append(
+            table.setdefault(name if models is None else f"diffprivlib {name}", []).append(
                 f"{accuracy:.4f}" + ("" if math.isnan(area) else f" / {area:.4f}")
             )
     print(json.dumps(table))

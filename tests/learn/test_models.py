@@ -82,10 +82,10 @@ class TestEachModelLearnsWhatIsClear:
 
     def test_clusters_and_directions(self):
         rows = people()
-        found = learn.KMeans(SCHEMA, SPEND, clusters=3, features=["age", "income"]).fit(rows, ledger=ledger())
+        found = learn.KMeans(SCHEMA, SPEND, n_clusters=3, features=["age", "income"]).fit(rows, ledger=ledger())
         assert found.predict(rows).shape == (6000,)
-        assert np.abs(found.cluster_centers_).max() <= 1
-        axis = learn.PCA(SCHEMA, SPEND, components=1, features=["age", "income"]).fit(rows, ledger=ledger())
+        assert (found.cluster_centers_ >= 0).all() and found.cluster_centers_[:, 0].max() <= 99
+        axis = learn.PCA(SCHEMA, SPEND, n_components=1, features=["age", "income"]).fit(rows, ledger=ledger())
         assert axis.transform(rows).shape == (6000, 1)
         assert abs(axis.components_[0, 0]) > abs(axis.components_[0, 1]) > 0.1
 
@@ -98,8 +98,21 @@ class TestEachModelLearnsWhatIsClear:
         assert len(model.effects_.plot().axes) == 3
         linear = learn.LinearRegression(SCHEMA, "income", SPEND, features=["age", "sex"]).fit(rows, ledger=ledger())
         low, high = linear.coef_interval(0.99)["age"]
-        assert low < 5 * 49.5 < high
-        assert low < linear.coef_["age"] < high
+        assert low < 5 < high
+        assert linear.columns_[0] == "age" and low < linear.coef_[0] < high
+
+    def test_coefficients_are_in_the_users_units(self):
+        """A prediction within the bounds is x·coef_ + intercept_, in years and euros, and log-odds alike."""
+        rows, ages = people(), np.array([30.0, 40.0, 50.0])
+        linear = learn.LinearRegression(SCHEMA, "income", SPEND, features=["age"]).fit(rows, ledger=ledger())
+        said = ages * linear.coef_[0] + linear.intercept_
+        assert np.abs(linear.predict(ages[:, None]) - said).max() < 0.5
+        model = learn.LogisticRegression(SCHEMA, "works", SPEND, features=["age"]).fit(rows, ledger=ledger())
+        assert model.coef_.shape == (1, 1) and model.intercept_.shape == (1,)
+        odds = ages * model.coef_[0, 0] + model.intercept_[0]
+        assert np.abs(model.decision_function(ages[:, None]) - odds).max() < 0.01 * np.abs(model.coef_).max() * 99
+        centre = learn.NearestCentroid(SCHEMA, "works", SPEND, features=["age"]).fit(rows, ledger=ledger())
+        assert 0 <= centre.centroids_.min() <= centre.centroids_.max() <= 99
 
 
 class TestTheLedgerComesFirst:
@@ -135,7 +148,7 @@ class TestTheLedgerComesFirst:
             (learn.LinearRegression(SCHEMA, "income", SPEND, features=["income"]), rows, "other columns"),
             (learn.LinearRegression(None, "income", SPEND), rows, "needs a schema"),
             (learn.QuantileRegression(SCHEMA, "income", SPEND, at=1.5), rows, "between 0 and 1"),
-            (learn.PCA(SCHEMA, SPEND, components=99), rows, "components is a number"),
+            (learn.PCA(SCHEMA, SPEND, n_components=99), rows, "n_components is a number"),
         ]
         for model, table, words in refused:
             with pytest.raises(InvalidArgument, match=words):
@@ -198,7 +211,7 @@ class TestTune:
         with pytest.raises(InvalidArgument, match="which quantile"):
             learn.tune(learn.QuantileRegression(SCHEMA, "income", SPEND), {"at": [0.1, 0.9]}, people(20), ledger=None)
         with pytest.raises(InvalidArgument, match="predicts nothing"):
-            learn.tune(learn.PCA(SCHEMA, SPEND), {"components": [1, 2]}, people(20), ledger=None)
+            learn.tune(learn.PCA(SCHEMA, SPEND), {"n_components": [1, 2]}, people(20), ledger=None)
         with pytest.raises(InvalidArgument, match="2 to 64 models"):
             learn.tune(linear, {"lift": [0.5]}, people(20), ledger=None)
         with pytest.raises(InvalidArgument, match="needs a ledger"):
@@ -235,12 +248,12 @@ class TestManners:
         assert model.transform(frame).shape[0] == 4
 
     def test_params(self):
-        model = learn.KMeans(SCHEMA, SPEND, clusters=3)
-        assert model.get_params()["clusters"] == 3
-        assert model.set_params(clusters=4).clusters == 4
+        model = learn.KMeans(SCHEMA, SPEND, n_clusters=3)
+        assert model.get_params()["n_clusters"] == 3
+        assert model.set_params(n_clusters=4).n_clusters == 4
         with pytest.raises(InvalidArgument, match="has no parameter"):
             model.set_params(k=3)
-        assert "clusters=4" in repr(model)
+        assert "n_clusters=4" in repr(model)
 
     def test_no_model_takes_a_seed(self):
         assert not any("random_state" in kind().get_params() for kind in KINDS.values())

@@ -27,6 +27,7 @@ from .frame import read_columns
 from .task import Fitted, Floats, Task, Training, TrainingRecipe
 from .training.influence import Influence
 from .training.source import Arrays
+from .units import Units, units_of
 
 __all__ = ["REQUIRED", "Estimator"]
 
@@ -183,6 +184,18 @@ class Estimator:
         if self.target is None or self.target not in domains:
             raise InvalidArgument(f"target={self.target!r} is none of the columns: {', '.join(domains)}")
         return self.target, domains[self.target]
+
+    @property
+    def columns_(self) -> tuple[str, ...]:
+        """The names of the model's columns, one for each coefficient: `age`, `sex=f`, `sex=m` …"""
+        task: Task = self.fitted("task_")
+        return task.design.labels[:-1]
+
+    @property
+    def units_(self) -> Units:
+        """How the model's columns stand to the user's units."""
+        task: Task = self.fitted("task_")
+        return units_of(task.design, self.domains_)
 
     def scores(self, X: Any) -> Floats:  # noqa: ANN401
         """Return x·w for rows of an array or a data frame, a column for each class."""

@@ -53,12 +53,15 @@ class NearestCentroid(Classifier, Estimator):
 
     @property
     def centroids_(self) -> Floats:
-        """The mean of each class, a row each, in the model's units: −1 and 1 are the declared bounds of a number."""
+        """The mean of each class, a row each: of `columns_`, in their own units; of a listed value, its share."""
+        return self.units_.values(self._places()[:, :-1])
+
+    def _places(self) -> Floats:
         self.fitted("task_")
         counts = np.maximum(self.fitted_["sums"][:, -1:], float(self.fitted_["deviations"][0]))
         return np.asarray(np.clip(self.fitted_["sums"] / counts, -1.0, 1.0))
 
     def scores_of(self, image: Floats) -> Floats:
         """Return minus the squared distance to each centroid, but for the row's own length."""
-        centroids = self.centroids_
+        centroids = self._places()
         return np.asarray(2 * image @ centroids.T - (centroids**2).sum(axis=1))

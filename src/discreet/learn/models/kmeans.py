@@ -21,17 +21,17 @@ __all__ = ["KMeans"]
 
 
 class KMeans(Estimator):
-    """Find `clusters` centres; `predict` says which is nearest.
+    """Find `n_clusters` centres; `predict` says which is nearest.
 
     >>> import numpy as np
     >>> import discreet as dp
     >>> from discreet.learn import KMeans
     >>> points = dp.Schema("points", dp.Rows(), {"x": dp.Integer(-100, 100)})
     >>> x = np.tile([-60, -50, 50, 60], 2000)[:, None]
-    >>> model = KMeans(points, dp.ApproxDP(1, 1e-6), clusters=2)
+    >>> model = KMeans(points, dp.ApproxDP(1, 1e-6), n_clusters=2)
     >>> model = model.fit(x, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
     >>> left, right = model.predict([[-55], [55]])
-    >>> bool(left != right), bool(np.abs(np.sort(model.cluster_centers_[:, 0]) - [-0.55, 0.55]).max() < 0.1)
+    >>> bool(left != right), bool(np.abs(np.sort(model.cluster_centers_[:, 0]) - [-55, 55]).max() < 10)
     (True, True)
     """
 
@@ -42,11 +42,11 @@ class KMeans(Estimator):
         schema: Schema | None = None,
         spend: Measure | None = None,
         *,
-        clusters: int = 8,
+        n_clusters: int = 8,
         rounds: int = 6,
         features: Sequence[str] | None = None,
     ) -> None:
-        self.schema, self.spend, self.features, self.clusters, self.rounds = schema, spend, features, clusters, rounds
+        self.schema, self.spend, self.features, self.n_clusters, self.rounds = schema, spend, features, n_clusters, rounds
 
     @property
     def target(self) -> None:
@@ -55,7 +55,7 @@ class KMeans(Estimator):
 
     def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
-        clusters = whole(self.clusters, "clusters", least=1, most=1_000)
+        clusters = whole(self.n_clusters, "n_clusters", least=1, most=1_000)
         return Clusters(clusters, whole(self.rounds, "rounds", least=1, most=100))
 
     def task(self, domains: Mapping[str, Domain]) -> Task:
@@ -64,11 +64,10 @@ class KMeans(Estimator):
 
     @property
     def cluster_centers_(self) -> Floats:
-        """The centres, a row each, in the model's units: −1 and 1 are the declared bounds of a number."""
-        self.fitted("task_")
-        return self.fitted_["centres"]
+        """The centres, a row each: of `columns_`, in their own units; of a listed value, the share that has it."""
+        return self.units_.values(self.fitted("fitted_")["centres"])
 
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: ANN401
         """Return which centre is nearest to each row."""
-        image, centres = self.image(X)[:, :-1], self.cluster_centers_
+        image, centres = self.image(X)[:, :-1], self.fitted("fitted_")["centres"]
         return np.asarray((2 * image @ centres.T - (centres**2).sum(axis=1)).argmax(axis=1))

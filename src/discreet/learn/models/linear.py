@@ -12,7 +12,7 @@ from ..coding.design import design_of
 from ..coding.label import Amount, amount_of
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
-from ..task import Task, TrainingRecipe
+from ..task import Floats, Task, TrainingRecipe
 from .regressor import Regressor
 
 __all__ = ["LinearRegression"]
@@ -55,18 +55,25 @@ class LinearRegression(Regressor, Estimator):
         return Task(design_of(self.columns(domains)), amount_of(*self.goal(domains)))
 
     @property
-    def coef_(self) -> dict[str, float]:
-        """The coefficients, in the target's units: of a number, from its middle to its upper bound."""
+    def coef_(self) -> Floats:
+        """What one unit of each of `columns_` adds to the target; of a listed value, what having it adds.
+
+        Rows of more than two numbers that lie far out are shortened first, as `predict` does.
+        """
+        return self._slopes("coefficients")
+
+    @property
+    def intercept_(self) -> float:
+        """What is predicted for a row of zeros."""
         label: Amount = self.fitted("task_").label
-        found = self.fitted_["coefficients"][:, 0] * label.half
-        return dict(zip(self.task_.design.labels, found.tolist(), strict=True))
+        return label.middle + label.half * float(self.units_.constants(self.fitted_["coefficients"][:, 0]))
 
     def coef_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
         """Return an interval for each coefficient: the noise, the sampling of rows and the lifting, to first order."""
+        wide = NormalDist().inv_cdf((1 + level) / 2) * self._slopes("deviations") + self._slopes("biases")
+        ends = zip(self.columns_, self.coef_, wide, strict=True)
+        return {name: (float(value - reach), float(value + reach)) for name, value, reach in ends}
+
+    def _slopes(self, name: str) -> Floats:
         label: Amount = self.fitted("task_").label
-        found = {name: array[:, 0] * label.half for name, array in self.fitted_.items() if name != "count"}
-        wide = NormalDist().inv_cdf((1 + level) / 2) * found["deviations"] + found["biases"]
-        return {
-            name: (value - float(reach), value + float(reach))
-            for (name, value), reach in zip(self.coef_.items(), wide, strict=True)
-        }
+        return self.units_.slopes(self.fitted_[name][:, 0]) * label.half

@@ -11,7 +11,7 @@ from ..coding.design import design_of
 from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.steps import Descent
-from ..task import Task, TrainingRecipe
+from ..task import Floats, Task, TrainingRecipe
 from .classifier import Classifier
 
 __all__ = ["LogisticRegression"]
@@ -54,3 +54,13 @@ class LogisticRegression(Classifier, Estimator):
     def task(self, domains: Mapping[str, Domain]) -> Task:
         """Return what the model learns."""
         return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
+
+    @property
+    def coef_(self) -> Floats:
+        """What one unit of each of `columns_` adds to the log-odds of the second class, or to each of several's score."""
+        return self.units_.slopes(self.fitted("fitted_")["coefficients"].T)
+
+    @property
+    def intercept_(self) -> Floats:
+        """What is said of a row of zeros."""
+        return self.units_.constants(self.fitted("fitted_")["coefficients"].T)
