@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import subprocess
 import sys
 import time
@@ -94,6 +95,7 @@ def peers(data: Data, python: str, splits: int) -> dict[str, list[str]]:
         capture_output=True,
         text=True,
         check=False,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},  # a peer has its own packages
     )
     if done.returncode:
         return {Path(python).parts[-3]: [f"did not run: {done.stderr.strip().splitlines()[-1][:60]}"] * 3}
