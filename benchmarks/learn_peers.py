@@ -41,7 +41,7 @@ def kinds(classes, epsilon, ends, target):
 
 def boosting(classes, epsilon, ends):
     """Return DP-EBM with the same bounds; two classes or a number only."""
-    words = {"epsilon": epsilon, "delta": 1e-6, "privacy_bounds": {place: end for place, end in enumerate(ends)}}
+    words = {"epsilon": epsilon, "delta": 1e-6, "privacy_bounds": dict(enumerate(ends))}
     if classes:
         return {"interpret DP-EBM": DPExplainableBoostingClassifier(**words)}
     return {"interpret DP-EBM": DPExplainableBoostingRegressor(**words, privacy_target_min=0, privacy_target_max=400)}
