@@ -52,7 +52,8 @@ OWN = {
         "HOUR(seen) < 6": "EXTRACT(HOUR FROM seen) < 6",
     },
     "spark": {
-        "EXTRACT(EPOCH FROM seen) > 1720000000": "UNIX_SECONDS(seen) > 1720000000",
+        "EXTRACT(EPOCH FROM seen) > 1720000000": "seen > TIMESTAMP_NTZ '2024-07-03 09:46:40'",
+        "day - DATE '2024-01-31' > 30": "DATEDIFF(day, DATE '2024-01-31') > 30",
         "EXTRACT(EPOCH FROM seen - TIMESTAMP '2024-05-05 00:00:00') < 86400": "seen < TIMESTAMP '2024-05-06 00:00:00'",
         "EXTRACT(ISOYEAR FROM day) = 2025": "EXTRACT(YEAROFWEEK FROM day) = 2025",
         "EXTRACT(ISODOW FROM day) = 7": "WEEKDAY(day) = 6",
