@@ -121,4 +121,6 @@ class Synthesizer:
 def _store(name: str, frame: Any) -> Any:  # noqa: ANN401 an engine, or one that needs no closing
     if isinstance(frame, Mapping):
         frame = [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)]
-    return nullcontext(engines.Memory({name: frame})) if isinstance(frame, list | tuple) else engines.DuckDB({name: frame})
+    if isinstance(frame, list | tuple):
+        return nullcontext(engines.Memory({name: frame}))
+    return engines.DuckDB({name: frame})
