@@ -56,11 +56,13 @@ def test_duckdb(name, duckdb):
     check(BY_NAME[name], duckdb, SCHEMAS)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", BY_NAME)
 def test_memory(name, memory):
     check(BY_NAME[name], memory, SCHEMAS)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", BY_NAME)
 def test_postgres(name, postgres):
     check(BY_NAME[name], postgres, SCHEMAS)
@@ -70,6 +72,7 @@ LATER = {case.name for case in FUNCTIONS}
 """Functions of a row, which tests/engines/test_functions.py holds against their meaning on Spark too, value by value."""
 
 
+@pytest.mark.untraced
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LATER)) for n in BY_NAME])
 def test_spark(name, spark, duckdb):
