@@ -24,10 +24,10 @@ from discreet.query.algebra.tree import (
     Sum,
     Variance,
 )
-from support.profile import draws
+from support.profile import DEEP
 
 X, Y = Field("x"), Field("y")
-RUNS = draws(100)
+RUNS = 100 if DEEP else 25
 STATISTICS = {
     "n": Count(), "n_x": CountOf(X), "total": Sum(X), "mean": Mean(X), "mean_y": Mean(Y), "variance": Variance(X),
     "deviation": Variance(X, sample=False, root=True), "covariance": Covariance(X, Y), "pop": Covariance(X, Y, False),

@@ -12,6 +12,7 @@ from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from end_to_end.compare import EXACT, ask
 from end_to_end.stores import memory_beside
 from engines.tables import Table
+from support.profile import DEEP
 
 ENDS = Schema(
     "ends",
@@ -28,6 +29,8 @@ TABLE = Table(
     dict.fromkeys(ENDS.columns, "double"), [(1.0, 7.0, 5.0, 0.25, 2.0**52), (4.0, 7.0, -5.0, -0.5, 2.0**52 + 1)]
 )
 NAMES = ["x", "same", "wide", "fine", "far", "LEAST(x, 0)", "x - x", "fine / 3", "wide / 1000003", "x * 0"]
+ASKED = ["SUM({})", "AVG({})", "STDDEV({})", "CORR(x, {})", "COVAR_POP({}, wide)", "MEDIAN({})"]
+SPENDS = [PureDP(1), ApproxDP(1, "1e-6"), ZCDP("1/8"), PureDP("1/1000000"), EXACT]
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +39,15 @@ def store():
         yield beside
 
 
-@pytest.mark.parametrize("spend", [PureDP(1), ApproxDP(1, "1e-6"), ZCDP("1/8"), PureDP("1/1000000"), EXACT], ids=str)
-@pytest.mark.parametrize(
-    "what", ["SUM({})", "AVG({})", "STDDEV({})", "CORR(x, {})", "COVAR_POP({}, wide)", "MEDIAN({})"]
-)
+@pytest.mark.parametrize("spend", SPENDS, ids=str)
+@pytest.mark.parametrize("what", ASKED)
 def test_a_question_is_answered_or_refused_in_words(what, spend, store):
-    """Whatever the ranges: an answer with its intervals, or an error of ours; never one of Python's."""
-    for name in NAMES:
+    """Whatever the ranges: an answer with its intervals, or an error of ours; never one of Python's.
+
+    Outside deep, each statistic meets each range at one budget of three.
+    """
+    turn = ASKED.index(what) + SPENDS.index(spend)
+    for name in NAMES if DEEP else NAMES[turn % 3 :: 3]:
         try:
             answer = ask(f"SELECT {what.format(name)} AS v FROM ends", store, {"ends": ENDS}, spend)
         except UnsupportedQuery:

@@ -56,18 +56,25 @@ def test_duckdb(name, duckdb):
     check(BY_NAME[name], duckdb, SCHEMAS)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", BY_NAME)
 def test_memory(name, memory):
     check(BY_NAME[name], memory, SCHEMAS)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", BY_NAME)
 def test_postgres(name, postgres):
     check(BY_NAME[name], postgres, SCHEMAS)
 
 
+LATER = {case.name for case in FUNCTIONS}
+"""Functions of a row, which tests/engines/test_functions.py holds against their meaning on Spark too, value by value."""
+
+
+@pytest.mark.untraced
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LATER)) for n in BY_NAME])
 def test_spark(name, spark, duckdb):
     """Outside deep, plain SQL is run by DuckDB: it has said the same as Spark, and Spark takes long to say it."""
     check(BY_NAME[name], spark, SCHEMAS, None if DEEP else duckdb)

@@ -56,6 +56,10 @@ class TestEveryFile:
         assert not [path.name for path in SOURCES if len(path.read_text(encoding="utf-8").splitlines()) > 300]
         assert not BANNED_NAMES & {path.name for path in SOURCES}
 
+    def test_fills_a_frozen_value_in_one_way(self):
+        found = {path for path, node in nodes(ast.Attribute) if node.attr == "__setattr__"}
+        assert found == {"arithmetic/frozen.py"}
+
     def test_has_short_functions(self):
         """25 lines are usual; those that wait are counted too."""
         functions = nodes(ast.FunctionDef, ast.AsyncFunctionDef)

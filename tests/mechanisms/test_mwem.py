@@ -69,8 +69,9 @@ class TestLearning:
         assert bound < 1000
         assert np.abs(found - TRUE).max() <= bound
 
-    def test_bound_grows_with_the_logarithm_of_the_queries(self):
-        mwem = MWEM(1000, 10**4, 20, Fraction(1, 10), noise="laplace")
+    @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+    def test_bound_grows_with_the_logarithm_of_the_queries(self, noise):
+        mwem = MWEM(1000, 10**4, 20, Fraction(1, 10), noise=noise)
         growth = mwem.error(10**5) - mwem.error(10**2)
         assert growth == pytest.approx(20 * math.log(1000), rel=1e-2)
 

@@ -33,6 +33,11 @@ class TestLaw:
         assert rr.p + (k - 1) * rr.q == pytest.approx(1, rel=1e-13)
         assert math.log(rr.p / rr.q) == pytest.approx(epsilon, rel=1e-9)
 
+    @pytest.mark.parametrize("how", [{"epsilon": 1}, {"truth": "3/4"}], ids=str)
+    def test_an_answer_is_one_of_the_options(self, how):
+        answers = RandomizedResponse(3, **how).release(np.full(200, 2))
+        assert answers.shape == (200,) and set(answers.tolist()) <= {0, 1, 2}
+
     @given(OPTIONS, st.fractions(Fraction(1, 100), Fraction(99, 100)))
     def test_rational_truth_is_priced_upwards(self, k, truth):
         if truth * k == 1:

@@ -103,6 +103,10 @@ class TestPrice:
         assert (mw.epsilon, mw.threshold) == (Fraction(1, 10), 7)
         assert compose(mw.event).epsilon(delta=0) == pytest.approx(1, rel=1e-9)
 
+    def test_a_threshold_that_is_not_given_is_the_least_that_provably_suffices(self):
+        mw = MultiplicativeWeights.spending(PureDP(1), domain=16, total=100, updates=5, queries=10)
+        assert mw.threshold == mw.provable(10) < mw.provable(1000)
+
     def test_approximate_grows_with_the_root_of_the_updates(self):
         def each(updates):
             budget = ApproxDP(1, 1e-6)

@@ -55,20 +55,25 @@ def enclosed(mass, undecided, outcome, true):
 LAWS = [
     (LaplaceLaw(Fraction(1, 2), 0), laplace_weight(Fraction(1, 2))),
     (LaplaceLaw(Fraction(7, 3), 0), laplace_weight(Fraction(7, 3))),
-    (LaplaceLaw(Fraction(6), 1), laplace_weight(Fraction(6))),
     (LaplaceLaw(Fraction(5), 2), laplace_weight(Fraction(5))),
     (GeometricLaw(Fraction(2), 0), geometric_weight(Fraction(2))),
     (GeometricLaw(Fraction(9, 2), 2), geometric_weight(Fraction(9, 2))),
     (GaussianLaw(Fraction(1), 0), gaussian_weight(Fraction(1))),
     (GaussianLaw(Fraction(17, 3), 0), gaussian_weight(Fraction(17, 3))),
     (GaussianLaw(Fraction(20), 1), gaussian_weight(Fraction(20))),
-    (GaussianLaw(Fraction(50), 2), gaussian_weight(Fraction(50))),
     (BinomialLaw(5, 0), binomial_weight(5)),
     (BinomialLaw(8, 0), binomial_weight(8)),
 ]
 
 
-MARKED = [pytest.param(*one, marks=[pytest.mark.untraced] if one[0].shift else []) for one in LAWS]
+LONGER = [
+    (LaplaceLaw(Fraction(6), 1), laplace_weight(Fraction(6))),
+    (GaussianLaw(Fraction(50), 2), gaussian_weight(Fraction(50))),
+]
+MARKED = [
+    *(pytest.param(*one, marks=[pytest.mark.untraced] if one[0].shift else []) for one in LAWS),
+    *(pytest.param(*one, marks=pytest.mark.slow) for one in LONGER),
+]
 """Laws with a shift take long, and no branch that the others do not take here or in the other files."""
 
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -315,10 +316,16 @@ def test_errors_of_less_than_a_step_of_the_count_can_be_met(wanted, error):
     assert 0.9 * error < plan.statistic_errors()["v"] <= error
 
 
-@pytest.mark.parametrize("under", UNDER, ids=NAMES)
-@pytest.mark.parametrize("size", [1, 5, 1000, 2**53])
-@pytest.mark.parametrize("error", ["1e-60", "1e-40", "1e-20", "1e-9"])
-@pytest.mark.parametrize("wanted", [Mean(X), Variance(X), Variance(X, root=True), Correlation(X, Y)], ids=range(4))
+BELOW = product(
+    [Mean(X), Variance(X), Variance(X, root=True), Correlation(X, Y)],
+    ["1e-60", "1e-40", "1e-20", "1e-9"],
+    [1, 5, 1000, 2**53],
+    UNDER,
+)
+
+
+@pytest.mark.grid
+@pytest.mark.parametrize(("wanted", "error", "size", "under"), list(BELOW))
 def test_errors_far_below_any_step_are_met_or_refused_in_words(wanted, error, size, under):
     try:
         plan = plan_question(question(relation(), {"v": wanted}), error=error, size=size, under=under)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -119,7 +120,9 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@cache
 def key_of(sql):
+    """Read a key once: every example of a law meets the same."""
     question = dp.parse_sql(f"SELECT {sql} AS k, COUNT(*) AS n FROM v GROUP BY {sql}", {"v": SCHEMA})
     return question.keys[0].expression, columns_of(question.rows)
 

@@ -8,6 +8,7 @@ import pytest
 
 from discreet.errors import InvalidArgument, LedgerConflict, NotAllowed
 from discreet.service.http.session import Sessions
+from discreet.service.stores import postgres_store, sqlite_store
 from discreet.service.stores import store as stores
 from discreet.service.stores.people import Member, Members, token_hash
 from discreet.service.stores.store import PostgresServiceStore, SqliteServiceStore, open_store
@@ -184,7 +185,7 @@ class TestStore:
         assert (tmp_path / "x.db").stat().st_mode & 0o077 == 0
 
     def test_a_file_that_is_locked_is_a_conflict(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(stores, "PATIENCE", 0.05)
+        monkeypatch.setattr(sqlite_store, "PATIENCE", 0.05)
         first, second = SqliteServiceStore(str(tmp_path / "x.db")), SqliteServiceStore(str(tmp_path / "x.db"))
         first.ask("CREATE TABLE t (x INTEGER)")
         second.ask("SELECT 1")
@@ -196,7 +197,7 @@ class TestStore:
         second.close()
 
     def test_a_server_that_is_away_is_a_conflict_after_some_patience(self, monkeypatch):
-        monkeypatch.setattr(stores, "PATIENCE", 0.3)
+        monkeypatch.setattr(postgres_store, "PATIENCE", 0.3)
         with pytest.raises(LedgerConflict, match="ask again"):
             PostgresServiceStore("host=127.0.0.1 port=1 dbname=none connect_timeout=1").ask("SELECT 1")
 

@@ -129,8 +129,9 @@ def pytest_collection(session):
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """Trace what is measured only; in deep, everything is."""
-    measured = item.nodeid.startswith(MEASURED) and not item.get_closest_marker("untraced")
+    """Trace what is measured only, and no long draw of samples; in deep, everything is."""
+    untraced = any(item.get_closest_marker(name) for name in ("untraced", "statistical"))
+    measured = item.nodeid.startswith(MEASURED) and not untraced
     tracer = tracer_of(item.config) if measured else None
     if tracer is not None:
         tracer.resume()

@@ -14,6 +14,7 @@ from ..answer.answer import Answer
 from ..answer.ask import run_plan, run_plans
 from ..answer.stored import answer_to_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
@@ -289,5 +290,4 @@ class Curator:
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:
-    for name, value in (("who", read_who(who)), ("signer", signer), ("stand", stand), ("locks", locks)):
-        object.__setattr__(curator, name, value)
+    fill(curator, who=read_who(who), signer=signer, stand=stand, locks=locks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..arithmetic.frozen import fill
 from ..errors import ClaimRefuted, InvalidArgument
 from ..optional import load
 
@@ -40,7 +41,7 @@ class Signer:
     public: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "public", b64encode(self._key.public_key().public_bytes_raw()).decode())
+        fill(self, public=b64encode(self._key.public_key().public_bytes_raw()).decode())
 
     @classmethod
     def create(cls) -> Signer:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument, SchemaMismatch
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -79,8 +80,7 @@ class Schema:
             "version": read_version(version),
             "needs_word": _marks(needs_word, dict(declared)),
         }
-        for field, value in fields.items():
-            object.__setattr__(self, field, value)
+        fill(self, **fields)
 
     @classmethod
     def public_table(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Literal, TypeAlias, get_args
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from .columns.amount import call
@@ -86,8 +87,7 @@ class People:
         if groups is not None and groups > rows:
             raise InvalidArgument(f"max_groups must be at most max_rows = {rows}, got {groups}; a group takes a row")
         fields = {"id": read_name(id, "the id"), "max_rows": rows, "max_groups": groups, "window": _window(window)}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        fill(self, **fields)
 
     def __repr__(self) -> str:
         return call("People", self.id, max_rows=self.max_rows, max_groups=self.max_groups, window=self.window)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
+from ..arithmetic.frozen import fill
 from ..data.infer.sniff import DELIMITERS
 from ..errors import InvalidArgument
 from .bad_record import mended
@@ -58,8 +59,7 @@ class Csv:
             raise InvalidArgument("give the names of the columns where the file has no header, header=False, only then")
         if self.on_bad_record not in ("refuse", "drop", "null"):
             raise InvalidArgument(f"on_bad_record must be refuse, drop or null, got {self.on_bad_record!r}")
-        object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "encoding", _encoding(self.encoding))
+        fill(self, names=tuple(self.names), encoding=_encoding(self.encoding))
 
 
 @dataclass(frozen=True, slots=True)

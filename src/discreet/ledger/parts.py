@@ -26,6 +26,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..arithmetic.canonical import canonical_json
+from ..arithmetic.frozen import fill
 from ..data.columns.keys import KeyValue, listed
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
@@ -60,9 +61,8 @@ class Parts:
     values: tuple[KeyValue, ...]
 
     def __init__(self, table: str, column: str, values: Iterable[KeyValue]) -> None:
-        object.__setattr__(self, "table", read_name(table, "the table of the parts"))
-        object.__setattr__(self, "column", read_name(column, "the column of the parts"))
-        object.__setattr__(self, "values", listed(values)[0])
+        home, name = read_name(table, "the table of the parts"), read_name(column, "the column of the parts")
+        fill(self, table=home, column=name, values=listed(values)[0])
 
     def check(self, part: object) -> KeyValue:
         """Return the part if it is one of the listed ones.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
 from ..mechanisms.reading.allowance import largest_epsilon
@@ -210,8 +211,7 @@ class Choice:
 
 def _fill(made: Choice, names: tuple[str, ...] | None, family: Family, taken: Candidate) -> None:
     places = {name: at for at, name in enumerate(names or ())}
-    for field_name, value in (("names", names), ("family", family), ("taken", taken), ("places", places)):
-        object.__setattr__(made, field_name, value)
+    fill(made, names=names, family=family, taken=taken, places=places)
 
 
 def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:

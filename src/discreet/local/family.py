@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.frozen import fill
 from ..errors import InvalidArgument
 from ..noise import Bits
 from ..noise.coin import Coin
@@ -74,7 +75,7 @@ class Family:
         outside = facts.outputs - facts.inside
         common = gcd(facts.inside, outside)
         made = InsideCoin(self.epsilon, inside=facts.inside // common, outside=outside // common)
-        object.__setattr__(self, "coin", made)
+        fill(self, coin=made)
 
     @property
     def law(self) -> TwoLevelLaw:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
@@ -223,8 +224,7 @@ class Histogram:
 
 def _fill(made: Histogram, low: Amount, high: Amount, epsilon: Fraction, tree: Tree) -> None:
     bottom, top = read_range(low, high)
-    for name, value in (("low", bottom), ("high", top), ("epsilon", epsilon), ("tree", tree)):
-        object.__setattr__(made, name, value)
+    fill(made, low=bottom, high=top, epsilon=epsilon, tree=tree)
 
 
 def _summary(constant: float, scores: Array, counts: Integers, beta: float) -> tuple[float, float, float]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
@@ -201,5 +202,4 @@ def _checked(epsilon: Fraction) -> Fraction:
 
 def _fill(made: Number, low: Amount, high: Amount, epsilon: Fraction, table: MeanTable) -> None:
     bottom, top = read_range(low, high)
-    for name, value in (("low", bottom), ("high", top), ("epsilon", epsilon), ("table", table)):
-        object.__setattr__(made, name, value)
+    fill(made, low=bottom, high=top, epsilon=epsilon, table=table)

@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
@@ -72,9 +73,8 @@ class Words:
     __repr__ = named
 
     def __init__(self, *, bits: int = 48, spend: Measure, top: int = 20) -> None:
-        object.__setattr__(self, "bits", whole(bits, "bits", least=8, most=62))
-        object.__setattr__(self, "epsilon", epsilon_of(spend))
-        object.__setattr__(self, "top", whole(top, "top", least=1, most=1 << 10))
+        held = whole(bits, "bits", least=8, most=62)
+        fill(self, bits=held, epsilon=epsilon_of(spend), top=whole(top, "top", least=1, most=1 << 10))
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
+from .. import engines  # its stores are imported when one is touched
 from ..data.schema import Schema
 from ..data.unit import People
-from ..engines import DuckDB, Memory
 from ..errors import InvalidArgument
 from ..ledger import Ledger
 from ..privacy.measures import Measure
@@ -121,4 +121,6 @@ class Synthesizer:
 def _store(name: str, frame: Any) -> Any:  # noqa: ANN401 an engine, or one that needs no closing
     if isinstance(frame, Mapping):
         frame = [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)]
-    return nullcontext(Memory({name: frame})) if isinstance(frame, list | tuple) else DuckDB({name: frame})
+    if isinstance(frame, list | tuple):
+        return nullcontext(engines.Memory({name: frame}))
+    return engines.DuckDB({name: frame})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from .amount import call
@@ -56,8 +57,7 @@ class Category:
             raise InvalidArgument(f"default must be one of the declared keys, got {default!r}")
         nulls(stand_in, flag(null_key, "null_key"))
         fields = {"values": keys, "of": of, "other": extra, "default": stand_in, "null_key": null_key}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        fill(self, **fields)
 
     def __repr__(self) -> str:
         return call(
@@ -101,8 +101,7 @@ class Boolean:
     def __init__(self, *, default: bool | None = None, null_key: bool = False) -> None:
         stand_in = None if default is None else flag(default, "default")
         nulls(stand_in, flag(null_key, "null_key"))
-        object.__setattr__(self, "default", stand_in)
-        object.__setattr__(self, "null_key", null_key)
+        fill(self, default=stand_in, null_key=null_key)
 
     def __repr__(self) -> str:
         return call("Boolean", default=self.default, null_key=self.null_key or None)
@@ -144,8 +143,7 @@ class Text:
         if stand_in is not None and (not isinstance(stand_in, str) or len(stand_in) > longest):
             raise InvalidArgument(f"default must be text of at most {longest} characters, got {default!r}")
         nulls(stand_in, flag(null_key, "null_key"))
-        for name, value in (("max_length", longest), ("default", stand_in), ("null_key", null_key)):
-            object.__setattr__(self, name, value)
+        fill(self, max_length=longest, default=stand_in, null_key=null_key)
 
     def __repr__(self) -> str:
         return call("Text", max_length=self.max_length, default=self.default, null_key=self.null_key or None)

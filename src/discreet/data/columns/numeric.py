@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from .amount import INT64_HIGH, INT64_LOW, call, plain
@@ -66,8 +67,7 @@ class Integer:
         nulls(stand_in, flag(null_key, "null_key"))
         marks = check_marks(thousands, None)[0]
         fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key, "thousands": marks}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        fill(self, **fields)
 
     def __repr__(self) -> str:
         options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
@@ -170,8 +170,7 @@ class Real:
             "null_key": null_key,
         }
         fields["thousands"], fields["decimal"] = check_marks(thousands, decimal)
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        fill(self, **fields)
 
     def __repr__(self) -> str:
         step = None if self.rounded else self.step

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from ...arithmetic.frozen import fill
 from ...errors import InvalidArgument
 from .amount import call
 from .cell import day, moment
@@ -57,8 +58,7 @@ class Date:
         _check("Date", least, most, stand_in, "Date('2024-01-01', '2024-12-31')")
         nulls(stand_in, flag(null_key, "null_key"))
         fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
-        for name, value in (*fields.items(), ("format", check_format(format))):
-            object.__setattr__(self, name, value)
+        fill(self, **fields, format=check_format(format))
 
     def __repr__(self) -> str:
         options = {"default": self.default, "null_key": self.null_key or None, "format": self.format}
@@ -135,8 +135,7 @@ class Timestamp:
         _check("Timestamp", least, most, stand_in, "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')")
         nulls(stand_in, flag(null_key, "null_key"))
         fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
-        for name, value in (*fields.items(), ("format", check_format(format))):
-            object.__setattr__(self, name, value)
+        fill(self, **fields, format=check_format(format))
 
     def __repr__(self) -> str:
         options = {"default": self.default, "null_key": self.null_key or None, "format": self.format}

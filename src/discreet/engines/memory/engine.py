@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...arithmetic.frozen import fill
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals
@@ -60,7 +61,7 @@ class Memory:
         held = {name: tuple(rows) for name, rows in tables.items()}
         if not all(isinstance(row, Mapping) for rows in held.values() for row in rows):
             raise InvalidArgument('Memory takes rows as mappings, such as {"people": [{"age": 37}]}')
-        object.__setattr__(self, "tables", held)
+        fill(self, tables=held)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""

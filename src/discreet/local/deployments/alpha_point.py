@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
@@ -52,8 +53,7 @@ class AlphaPoint:
         fine = whole(resolution, "resolution", least=1)
         drawn = uniform(fine, bits=bits) if alpha is None else whole(alpha, "alpha", most=fine - 1)
         fields = {"low": least, "high": most, "step": wide, "alpha": drawn, "resolution": fine}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        fill(self, **fields)
 
     @property
     def points(self) -> int:

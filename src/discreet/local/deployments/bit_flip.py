@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -65,8 +66,7 @@ class BitFlip:
         if not 0 <= flip < Fraction(1, 2):
             raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
         fields = {"epsilon": epsilon_of(spend), "buckets": k, "sample": whole(sample, "sample", least=1, most=k)}
-        for name, value in {**fields, "gamma": flip}.items():
-            object.__setattr__(self, name, value)
+        fill(self, **fields, gamma=flip)
 
     @classmethod
     def for_error(cls, error: Number, *, n: int, buckets: int, sample: int, beta: Number = 0.05) -> BitFlip:

@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -67,8 +68,7 @@ class OneBitMean:
         (least, most), flip = read_range(low, high), rational(gamma, "gamma")
         if not 0 <= flip < Fraction(1, 2):
             raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
-        for name, value in {"low": least, "high": most, "epsilon": epsilon_of(spend), "gamma": flip}.items():
-            object.__setattr__(self, name, value)
+        fill(self, low=least, high=most, epsilon=epsilon_of(spend), gamma=flip)
 
     @classmethod
     def for_error(cls, error: Number, *, n: int, low: Number, high: Number, beta: Number = 0.05) -> OneBitMean:

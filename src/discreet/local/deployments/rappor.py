@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
@@ -75,8 +76,7 @@ class Rappor:
             raise InvalidArgument(f"p and q must be probabilities with p below q, got {p} and {q}")
         width = read_width(bits, "bits", most=1 << 16)
         shape = {"bits": width, "hashes": whole(hashes, "hashes", least=1, most=width), "key": read_key(key)}
-        for name, value in {**shape, **shares, "cohorts": whole(cohorts, "cohorts", least=1, most=1 << 16)}.items():
-            object.__setattr__(self, name, value)
+        fill(self, **shape, **shares, cohorts=whole(cohorts, "cohorts", least=1, most=1 << 16))
         read_epsilon(self.epsilon / self.hashes)
 
     @classmethod

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, whole
 from ...privacy.measures import Measure, PureDP
 from ..estimates.calibration import least_epsilon
@@ -29,8 +30,7 @@ Sketch = TypeVar("Sketch", bound=HasError)
 def fill_shape(made: object, spend: Measure, *, rows: int, width: int, key: str) -> None:
     """Check the parameters and put them into a sketch that is being made."""
     fields = {"epsilon": epsilon_of(spend), "rows": whole(rows, "rows", least=1, most=1 << 20)}
-    for name, value in {**fields, "width": read_width(width, "width"), "key": read_key(key)}.items():
-        object.__setattr__(made, name, value)
+    fill(made, **fields, width=read_width(width, "width"), key=read_key(key))
 
 
 def reach_error(make: Callable[[Measure], Sketch], error: Number, *, n: int, beta: Number) -> Sketch:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, TypedDict, Unpack
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...data.columns.nulls import flag
 from ...errors import InvalidArgument
@@ -76,17 +77,17 @@ class Terms:
 
     def __post_init__(self) -> None:
         size = None if self.size is None else whole(self.size, "size", least=1, most=MOST_SIZE)
-        for name, value in (
-            ("spend", None if self.spend is None else read_budget(self.spend)),
-            ("error", None if self.error is None else _read_errors(self.error)),
-            ("weights", None if self.weights is None else _read_numbers(self.weights, "weights", "the weight of")),
-            ("size", size),
-            ("level", _read_level(self.level)),
-            ("nonnegative", flag(self.nonnegative, "nonnegative")),
-            ("intervals", flag(self.intervals, "intervals")),
-            ("whole", flag(self.whole, "whole")),
-        ):
-            object.__setattr__(self, name, value)
+        fill(
+            self,
+            spend=None if self.spend is None else read_budget(self.spend),
+            error=None if self.error is None else _read_errors(self.error),
+            weights=None if self.weights is None else _read_numbers(self.weights, "weights", "the weight of"),
+            size=size,
+            level=_read_level(self.level),
+            nonnegative=flag(self.nonnegative, "nonnegative"),
+            intervals=flag(self.intervals, "intervals"),
+            whole=flag(self.whole, "whole"),
+        )
 
     def words(self) -> SpendWords:
         """Return the terms as the keyword arguments of a curator's verbs."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
 from ...errors import InvalidArgument, UnsupportedQuery
@@ -60,8 +61,7 @@ class Table:
             raise UnsupportedQuery(f"{rows.name} is public, so its answers need no noise; ask the store itself")
         relation = Scan(rows) if isinstance(rows, Schema) else rows
         check_rows(relation)
-        object.__setattr__(self, "rows", relation)
-        object.__setattr__(self, "public_values", public_values)
+        fill(self, rows=relation, public_values=public_values)
 
     def _over(self, rows: Relation) -> Table:
         return Table(rows, self.public_values)

@@ -14,6 +14,7 @@ from copy import copy
 from datetime import date, datetime
 from fractions import Fraction
 
+from ....arithmetic.frozen import fill
 from ....data.columns.column import Category, Column, Date, Integer, Real, Text, Timestamp
 from ....data.columns.numeric import MOST_STEPS
 from ..dialect import Dialect, StoredColumn
@@ -51,11 +52,8 @@ def outcome_sql(column: Column, raw: StoredColumn, x: StoredColumn, kept: str, d
 def widest(column: Column) -> Column:
     """Return the same rule without a default, another key or bounds, so that what these hide can be told."""
     wide = copy(column)
-    object.__setattr__(wide, "default", None)
-    if isinstance(wide, Category):
-        object.__setattr__(wide, "other", None)
-    for name, end in zip(("low", "high"), _farthest(wide), strict=False):
-        object.__setattr__(wide, name, end)
+    ends = dict(zip(("low", "high"), _farthest(wide), strict=False))
+    fill(wide, default=None, **({"other": None} if isinstance(wide, Category) else {}), **ends)
     return wide
 
 
