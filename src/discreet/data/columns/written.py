@@ -84,12 +84,13 @@ def check_format(given: object) -> str | None:
 def numeral_pattern(thousands: str | None, decimal: str | None, unit: str | None = None) -> str:
     """Return the regular expression of numerals that are written so; thousands may be separated, or not.
 
-    A unit may stand before or after a number, with a space between or not.
+    Groups are counted, since what matches regular expressions in Java calls itself for each; more than these are more
+    digits than a numeral may have. A unit may stand before or after a number, with a space between or not.
     """
     point = f"[{decimal or '.'}]"
     whole = "[0-9]+"
     if thousands is not None:
-        whole = f"([0-9]+|[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{{3}})"
+        whole = f"([0-9]+|[0-9]{{1,3}}([{thousands}][0-9]{{2,3}}){{0,20}}[{thousands}][0-9]{{3}})"
     bare = f"({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]{{1,2}})?"
     if unit is None:
         return f"[+-]?{bare}"
