@@ -83,11 +83,11 @@ def test_prepared_tables_answer_as_what_they_were_read_from(server):
         run("SELECT * FROM ready.visits")
     assert [row[0] for row in run("SELECT x FROM ready.staff")] == [41]
     run("DROP TABLE ready.staff")
-    for _ in range(2):
+    for tallies in (TALLIES, TALLIES[2:3]):
         with store.prepare(SCHEMAS, "ready") as ready:
             for schema in (*SCHEMAS, NARROW):
                 ready.check(schema)
-            for tally in TALLIES:
+            for tally in tallies:
                 same_totals(ready.tally(tally), memory.tally(tally))
     wider = Schema("visits", WHO, COLUMNS | {"age": Integer(0, 99)})
     with store.prepare([STAFF, VISITS], "ready") as ready:
