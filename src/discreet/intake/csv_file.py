@@ -87,7 +87,8 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     """Check a CSV file from its first to its last byte.
 
     Text that is not UTF-8 is written anew in `workspace`, a private folder, and so is a file whose bad records are to
-    go, or whose lines end in LF and CRLF by turns: of those, readers take one.
+    go, or whose lines end in LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go
+    by the first line end they meet.
 
     Refuses a file that cannot be read, one whose first line does not name its columns, and whatever the grammar
     refuses.
@@ -102,7 +103,7 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
         if form.on_bad_record != "refuse":
             source, bad = _mended(source, replace(form, delimiter=delimiter), len(header), _workspace(workspace))
         records = check_grammar(_blocks(source), delimiter, form.quote)
-        if records.lf and records.crlf:
+        if records.crlf and (records.lf or "\n" in _first(source, form.quote).rstrip("\r\n")):
             source, records = _one_end(source, form.quote, _workspace(workspace)), replace(records, crlf=False)
     except (OSError, EOFError, zlib.error):  # the last two: a compressed file that ends too early, or is none
         raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None

@@ -104,6 +104,8 @@ def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
         "hive_partitioning": "false",  # a folder's name is no column
         "max_line_size": str(max(1 << 21, 2 * found.longest)),
     }
+    if not found.crlf:
+        facts["new_line"] = r"'\n'"  # whatever the first line end inside quotes is
     settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
     return f"read_csv([{doubled(str(file.path), chr(39))}], {settings})"
 
