@@ -103,7 +103,7 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
         if form.on_bad_record != "refuse":
             source, bad = _mended(source, replace(form, delimiter=delimiter), len(header), _workspace(workspace))
         records = check_grammar(_blocks(source), delimiter, form.quote)
-        if records.crlf and (records.lf or "\n" in _first(source, form.quote).rstrip("\r\n")):
+        if records.crlf and (records.lf or set("\r\n") & set(_first(source, form.quote).rstrip("\r\n"))):
             source, records = _one_end(source, form.quote, _workspace(workspace)), replace(records, crlf=False)
     except (OSError, EOFError, zlib.error):  # the last two: a compressed file that ends too early, or is none
         raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None
