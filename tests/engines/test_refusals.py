@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -204,11 +205,12 @@ class TestMemory:
         import numpy as np
         import pandas as pd
 
-        who = [np.int64(1), 1, [1], [1], {"a": 1}, pd.NA, pd.NaT, None, float("nan"), "x"]
+        nobody = [pd.NA, pd.NaT, None, float("nan"), Decimal("sNaN")]
+        who = [np.int64(1), 1, [1], [1], "[1]", {"a": 1}, (1, [2]), "x", np.arange(5000), np.arange(5001), *nobody]
         rows = [{"who": one} for one in who]
         schema = Schema("people", People("who", max_rows=1), {"age": Real(0, 1)})
         asked = Tally(Scan(schema), (), (COUNT,), GroupShare(1, 1), people=True)
-        assert Memory({"people": rows}).tally(asked) == {(): (4,)}
+        assert Memory({"people": rows}).tally(asked) == {(): (8,)}
 
 
 class TestTheRoom:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import product
 
 import pandas as pd
 import polars as pl
@@ -106,6 +108,25 @@ class TestText:
         with dp.DuckDB({"people": path}) as store:
             count = Tally(Scan(dp.Schema("people", dp.Rows(), COLUMNS)), (), (ONE,), Free())
             assert store.tally(count) == {(): (30_000,)}
+
+    def test_every_mixture_of_line_ends(self, tmp_path):
+        """At the ends of records and inside quotes, in the first record and later, with a line of names and without."""
+        path, ends = tmp_path / "p.csv", ("\n", "\r\n")
+        for header, first, inner, last, cells in product((True, False), ends, (*ends, "\r"), ends, (1, 2)):
+            rows = [[f'"x{inner}y"'] * cells, ["1"] * cells, [f'"{inner}""{inner}"'] * cells, ["2"] * cells]
+            names = "ab"[:cells]
+            lines = ([list(names)] if header else []) + rows
+            stops = [first, *[last] * (len(lines) - 2), ""]
+            text = "".join(",".join(line) + stop for line, stop in zip(lines, stops, strict=True))
+            path.write_bytes(text.encode())
+            read = list(csv.reader(io.StringIO(text, newline=""), strict=True))[header:]
+            schema = dp.Schema("p", dp.Rows(), {name: dp.Text(20) for name in names})
+            tally = Tally(Scan(schema), tuple(map(Field, names)), (ONE,), Free())
+            form = (
+                dp.Csv(path, delimiter=",") if header else dp.Csv(path, delimiter=",", header=False, names=tuple(names))
+            )
+            with dp.DuckDB({"p": form}) as store:
+                assert store.tally(tally) == {tuple(row): (1,) for row in read}, text
 
 
 class TestObjects:

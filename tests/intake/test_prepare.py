@@ -273,7 +273,13 @@ class TestNothingHalfWritten:
         self.refused({"people": csv_file}, [with_columns(more=dp.Boolean())], out, "no column more", SchemaMismatch)
         self.refused({"people": csv_file}, [PEOPLE], tmp_path / "no" / "s", "cannot be written")
         self.refused({"people": csv_file}, [PEOPLE], tmp_path, "is a folder")
-        assert sorted(place.name for place in tmp_path.iterdir()) == ["people.csv"]
+        duckdb.connect(str(tmp_path / "a.duckdb")).execute("CREATE TABLE t (x INT)").close()
+        os.mkfifo(tmp_path / "fifo")
+        text = csv_file.read_bytes()
+        for other in (csv_file, tmp_path / "a.duckdb", tmp_path / "fifo"):
+            self.refused({"people": csv_file}, [PEOPLE], other, "is no prepared store")
+        assert csv_file.read_bytes() == text
+        assert sorted(place.name for place in tmp_path.iterdir()) == ["a.duckdb", "fifo", "people.csv"]
 
     @pytest.mark.parametrize(
         "stopped", [KeyboardInterrupt(), OSError(28, "full"), duckdb.OutOfMemoryException("secret")]

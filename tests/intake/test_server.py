@@ -100,6 +100,15 @@ def test_a_draft_and_a_store_on_the_command_line(server, address, tmp_path):
     prepared = run(app, ["prepare", f"{address}#hr.visits", "--schema", schema, "--out", out])
     assert prepared.exit_code == 0, prepared.output
     assert "visits: 6 rows, 1 without an id" in prepared.output
+    inside = ["prepare", f"{address}#hr.visits", "--schema", schema, "--out"]
+    assert run(app, [*inside, f"{address}#ready"]).exit_code == 2  # there is no such schema yet
+    server.execute("CREATE SCHEMA ready")
+    kept = run(app, [*inside, f"{address}#ready"])
+    assert (kept.exit_code, kept.output) == (0, "ready: ready\n")
+    assert server.execute("SELECT count(*), sum(rows_0) FROM ready.visits").fetchall() == [(5, 9)]
+    server.execute("DROP SCHEMA ready CASCADE")
+    for odd in (address, "postgresql://elsewhere/x#ready"):
+        assert run(app, [*inside, odd]).exit_code == 2
     for place in ("hr.nothing", ""):
         refused = run(app, ["schema", "infer", f"{address}#{place}", "--unit", "rows", "--no-ask"])
         assert refused.exit_code == 2

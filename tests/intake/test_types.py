@@ -15,6 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import SchemaMismatch
+from discreet.intake.cells import id_cells
 from discreet.query.algebra.expression import Constant, Field
 from discreet.query.algebra.tally import Free, Tally, Term
 from discreet.query.algebra.tree import Scan
@@ -175,3 +176,26 @@ def test_tables_of_a_duckdb_file(tmp_path, kind):
             for cell in cells:
                 connection.execute(f"INSERT INTO t VALUES ({cell})")
     agree(tmp_path / "t.duckdb", len(STORED[kind]) - 2, tmp_path / "plain.duckdb", tmp_path)
+
+
+class Odd:
+    """An object whose own code fails."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __ne__(self, other):
+        raise RuntimeError
+
+
+def test_ids_that_are_objects_meet_where_they_are_equal_and_nowhere_else():
+    """One person under two ids, or two under one, would each break what a person may change."""
+    large = Decimal(10) ** 4400
+    same = [[7, 7.0, True * 7, "7", Decimal("7.00"), np.int64(7)], [Decimal("0.50"), 0.5], [0, -0.0, Decimal("-0")], [Decimal("1e9"), 10**9],
+            [Decimal("inf"), float("inf")], [Decimal("1e900"), Decimal("10e899")], ["[1]"], [[1]], ["\x01list [1]"], [b"a"], ["b'a'"], [(1, [2])],
+            [10**40], [10**40 + 1], [Decimal(10**40 + 2)], [Decimal("1e-900")], ["0 1 900"], [10**6000], [large], [np.arange(5000)], [np.arange(5001)]]  # fmt: skip
+    found = [set(id_cells(ids).to_pylist()) for ids in same]
+    assert all(len(ids) == 1 and None not in ids for ids in found) and len(set().union(*found)) == len(found)
+    assert id_cells([None, float("nan"), Decimal("sNaN"), Odd(), "\ud800", Decimal("0e9999")]).to_pylist() == [
+        None
+    ] * 5 + ["0"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..engines.postgres.engine import Postgres
     from ..engines.spark.engine import Spark
 
-__all__ = ["open_source", "table_of"]
+__all__ = ["is_server", "open_source", "table_of"]
 
 _DATABASES = (".duckdb", ".ddb", ".db", ".store")
 
@@ -32,7 +32,7 @@ def open_source(
         raise InvalidArgument(
             "the data cannot come from standard input: it is read more than once; give a file or an address"
         )
-    if source.startswith(("postgresql://", "postgres://")):
+    if is_server(source):
         if tables:
             raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
         return engines.Postgres(source, progress=progress)
@@ -47,6 +47,11 @@ def open_source(
     if name in files:
         raise InvalidArgument(f"--table {name} names the table of {source} again; name each table once")
     return engines.DuckDB({name: _there(source), **files}, progress=progress)
+
+
+def is_server(source: str) -> bool:
+    """Return whether a source is the address of a PostgreSQL server."""
+    return source.startswith(("postgresql://", "postgres://"))
 
 
 def _there(path: str) -> str:

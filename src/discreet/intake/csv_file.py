@@ -87,7 +87,8 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     """Check a CSV file from its first to its last byte.
 
     Text that is not UTF-8 is written anew in `workspace`, a private folder, and so is a file whose bad records are to
-    go.
+    go, or whose lines end in LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go
+    by the first line end they meet.
 
     Refuses a file that cannot be read, one whose first line does not name its columns, and whatever the grammar
     refuses.
@@ -102,6 +103,8 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
         if form.on_bad_record != "refuse":
             source, bad = _mended(source, replace(form, delimiter=delimiter), len(header), _workspace(workspace))
         records = check_grammar(_blocks(source), delimiter, form.quote)
+        if records.crlf and (records.lf or set("\r\n") & set(_first(source, form.quote).rstrip("\r\n"))):
+            source, records = _one_end(source, form.quote, _workspace(workspace)), replace(records, crlf=False)
     except (OSError, EOFError, zlib.error):  # the last two: a compressed file that ends too early, or is none
         raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None
     except InvalidArgument as problem:
@@ -140,6 +143,22 @@ def _mended(source: Path, form: Csv, fields: int, workspace: Path) -> tuple[Path
     text, bad = mended(data, str(form.delimiter), form.quote, fields, keep=form.on_bad_record == "null")
     copy.write_bytes(text)
     return copy, bad
+
+
+def _one_end(source: Path, quote: str, workspace: Path) -> Path:
+    """Write a file that keeps the grammar anew, with LF at the end of every record; what is in quotes stays."""
+    copy = workspace / f"{len(list(workspace.iterdir()))}.csv"
+    mark, inside, held = quote.encode(), 0, b""
+    with copy.open("xb") as target:
+        for block in _blocks(source):
+            pieces = (held + block).split(mark)
+            held = b"\r" if pieces[-1].endswith(b"\r") else b""  # the LF that belongs to it may be in the next block
+            pieces[-1] = pieces[-1].removesuffix(held)
+            pieces[inside::2] = [piece.replace(b"\r\n", b"\n") for piece in pieces[inside::2]]
+            inside = (inside + len(pieces) - 1) % 2
+            target.write(mark.join(pieces))
+        target.write(held)
+    return copy
 
 
 def _workspace(given: Path | None) -> Path:

@@ -39,7 +39,7 @@ class Records:
     """What a well-formed file holds.
 
     `count` records below the header, of `fields` fields each, the longest of `longest` bytes; whether lines end in LF,
-    in CRLF or in both, and whether a line end stands inside quotes.
+    in CRLF or in both, and whether LF or CR stands inside quotes.
     """
 
     count: int
@@ -182,7 +182,7 @@ class _Scan:
         stops: NDArray[np.intp],
     ) -> None:
         if outside is not None:
-            self.quoted_ends = self.quoted_ends or bool(((here == LF) & ~outside).any())
+            self.quoted_ends = self.quoted_ends or bool((((here == LF) | (here == CR)) & ~outside).any())
             self.inside = not outside[-1]
         if len(stops):
             lengths = np.diff(stops, prepend=-1 - self.begun)

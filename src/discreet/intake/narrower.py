@@ -63,4 +63,4 @@ def _holds(kept: Column, asked: Column) -> bool:
 
 def _form(column: Column) -> tuple[object, ...]:
     """Return how the text of a column's cells is written."""
-    return tuple(getattr(column, name, None) for name in ("thousands", "decimal", "format"))
+    return tuple(getattr(column, name, None) for name in ("thousands", "decimal", "unit", "format"))

@@ -58,6 +58,8 @@ class DataSet:
     terms: Mapping[str, object] = field(default_factory=dict)
     share_questions: bool = False
     """Whether analysts may know what others have asked."""
+    keep: str = ""
+    """Where a store of what was last read is kept; "" if none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Config:
 _SERVICE = ("url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies")
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
-_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", *_TERMS, *_ENGINES)
+_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", "keep", *_TERMS, *_ENGINES)
 
 
 def read_config(path: str | Path) -> Config:
@@ -143,13 +145,19 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         raise InvalidArgument(f"{where}: a data set's name must be an identifier of at most 63 letters")
     facts = _table(value, where)
     _check_known(facts, _DATASET, where)
+    source = replace(_source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted"))
+    if "keep" in facts and (source.engine != "duckdb" or isinstance(source.tables, str)):
+        raise InvalidArgument(
+            f"{where}.keep belongs to files that are read, such as duckdb = {{ people = 'people.csv' }}"
+        )
     return DataSet(
         name,
         folder / _text(facts.get("schema"), f"{where}.schema"),
         _place(facts.get("ledger"), f"{where}.ledger", folder),
-        replace(_source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted")),
+        source,
         {key: _term(key, facts[key], where) for key in _TERMS if key in facts},
         _flag(facts.get("share_questions", False), f"{where}.share_questions"),
+        _file(facts["keep"], f"{where}.keep", folder) if "keep" in facts else "",
     )
 
 

@@ -54,6 +54,8 @@ def open_state(config: Config) -> State:
     datasets = DataSets(config)
     store = open_store(config.store)
     people, log, grid, receipts = Members(store), Log(config.log), Grid(config.grid), Receipts(store)
+    for name in filter(datasets.told, datasets.names):
+        log.write("source unreadable, the last good store answers", dataset=name, status=500)
     return State(
         config=config,
         store=store,

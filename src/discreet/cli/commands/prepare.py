@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, cast
 
 import typer
@@ -16,7 +15,7 @@ from ...errors import InvalidArgument
 from ...intake.csv_file import BadRecord
 from ..flags import SchemaFlag, TableFlag
 from ..refusal import refusals
-from ..source import table_of
+from ..source import is_server, table_of
 
 __all__ = ["prepare"]
 
@@ -27,7 +26,9 @@ def prepare(
     ],
     *,
     schema: SchemaFlag = "",
-    out: Annotated[Path | None, typer.Option(help="The store to write.", show_default=False)] = None,
+    out: Annotated[
+        str, typer.Option(help="The store to write, or postgresql://…#SCHEMA for tables on the sources' own server.")
+    ] = "",
     table: TableFlag = None,
     check: Annotated[bool, typer.Option("--check", help="Tell whether a store's sources have changed since.")] = False,
     on_bad_record: Annotated[str, typer.Option(help="refuse, drop or null: what becomes of a bad record.")] = "refuse",
@@ -45,10 +46,13 @@ def prepare(
     with refusals():
         if check:
             raise typer.Exit(_check(sources))
-        if not schema or out is None:
+        if not schema or not out:
             raise InvalidArgument("say --schema SCHEMA.toml and --out STORE; or --check with stores alone")
         schemas = read_schemas(schema)
         tables = _tables(sources, schemas, table or [])
+        if is_server(out):
+            _on_server(tables, schemas, out)
+            return
         store = engines.prepare(
             tables,
             [each for each in schemas if each.name in tables],
@@ -68,8 +72,7 @@ def prepare(
 def _tables(sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[str]) -> dict[str, list[str] | str]:
     """Find the table of each file: the files without a name are all of one table."""
     file, _, place = sources[0].partition("#")
-    server = file.startswith(("postgresql://", "postgres://"))
-    first = place.rpartition(".")[2] if server else file
+    first = place.rpartition(".")[2] if is_server(file) else file
     tables: dict[str, list[str] | str] = {table_of(first, schemas): _one(sources)}
     for word in more:
         name, _, path = word.partition("=")
@@ -77,6 +80,22 @@ def _tables(sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[st
             raise InvalidArgument(f"--table {word} names no further table; write NAME=FILE, each name once")
         tables[name] = path
     return tables
+
+
+def _on_server(tables: Mapping[str, list[str] | str], schemas: Sequence[Schema], out: str) -> None:
+    """Prepare tables of a server inside it."""
+    address, _, home = out.rpartition("#")
+    if not address or not home:
+        raise InvalidArgument("name the schema of the server behind a #, as in postgresql://db/company#ready")
+    found = {name: str(source).rpartition("#") for name, source in tables.items()}
+    elsewhere = [name for name, (server, _, _) in found.items() if server != address]
+    if elsewhere:
+        raise InvalidArgument(
+            f"{', '.join(elsewhere)}: a server prepares its own tables; give the same address for both, or --out FILE"
+        )
+    with engines.Postgres(address, tables={name: place for name, (_, _, place) in found.items()}) as store:
+        store.prepare([each for each in schemas if each.name in tables], home).close()
+    typer.echo(f"{home}: ready")
 
 
 def _one(sources: Sequence[str]) -> list[str] | str:

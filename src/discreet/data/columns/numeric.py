@@ -14,7 +14,7 @@ from .amount import INT64_HIGH, INT64_LOW, call, plain
 from .cell import nearest, number
 from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
-from .written import check_marks, plain_numeral
+from .written import check_marks, check_unit, plain_numeral
 
 __all__ = ["Integer", "Real", "default_step"]
 
@@ -29,7 +29,8 @@ PUBLIC = "state bounds that anyone may know without looking at the data"
 class Integer:
     """Declare whole numbers from `low` to `high`: values beyond are clipped, fractions are rounded, halves to even.
 
-    `thousands=","` says that text is written 12,345: cells written otherwise are then unreadable.
+    `thousands=","` says that text is written 12,345: cells written otherwise are then unreadable. `unit="kg"` says that
+    the unit may stand beside the number.
 
     >>> import discreet as dp
     >>> age = dp.Integer(0, 120)
@@ -46,6 +47,7 @@ class Integer:
     default: int | None
     null_key: bool
     thousands: str | None
+    unit: str | None
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class Integer:
         default: int | None = None,
         null_key: bool = False,
         thousands: str | None = None,
+        unit: str | None = None,
     ) -> None:
         least, most = _whole(low, "low"), _whole(high, "high")
         if least >= most:
@@ -65,13 +68,12 @@ class Integer:
         if stand_in is not None and not least <= stand_in <= most:
             raise InvalidArgument(f"default must lie from {least} to {most}, got {stand_in}")
         nulls(stand_in, flag(null_key, "null_key"))
-        marks = check_marks(thousands, None)[0]
-        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key, "thousands": marks}
-        fill(self, **fields)
+        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
+        fill(self, **fields, thousands=check_marks(thousands, None)[0], unit=check_unit(unit))
 
     def __repr__(self) -> str:
         options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
-        return call("Integer", self.low, self.high, **options)
+        return call("Integer", self.low, self.high, **options, unit=self.unit)
 
     @property
     def nulls(self) -> Nulls:
@@ -89,7 +91,7 @@ class Integer:
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        x = number(plain_numeral(value, self.thousands, None))
+        x = number(plain_numeral(value, self.thousands, None, self.unit))
         if x is None:
             return self.default
         return _clamp(x, self.ends)
@@ -143,6 +145,7 @@ class Real:
     null_key: bool
     thousands: str | None
     decimal: str | None
+    unit: str | None
 
     def __init__(
         self,
@@ -154,6 +157,7 @@ class Real:
         null_key: bool = False,
         thousands: str | None = None,
         decimal: str | None = None,
+        unit: str | None = None,
     ) -> None:
         least, most = _bounds(rational(low, "low"), rational(high, "high"))
         grid = default_step(least, most) if step is None else _step(step)
@@ -162,20 +166,14 @@ class Real:
         if stand_in is not None and not least <= stand_in <= most:
             raise InvalidArgument(f"default must lie from {plain(least)} to {plain(most)}, got {default}")
         nulls(stand_in, flag(null_key, "null_key"))
-        fields: dict[str, object] = {
-            "low": least,
-            "high": most,
-            "step": grid,
-            "default": stand_in,
-            "null_key": null_key,
-        }
-        fields["thousands"], fields["decimal"] = check_marks(thousands, decimal)
-        fill(self, **fields)
+        groups, point = check_marks(thousands, decimal)
+        said = {"null_key": null_key, "thousands": groups, "decimal": point, "unit": check_unit(unit)}
+        fill(self, low=least, high=most, step=grid, default=stand_in, **said)
 
     def __repr__(self) -> str:
         step = None if self.rounded else self.step
         options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
-        return call("Real", self.low, self.high, step=step, **options, decimal=self.decimal)
+        return call("Real", self.low, self.high, step=step, **options, decimal=self.decimal, unit=self.unit)
 
     @property
     def rounded(self) -> bool:
@@ -199,7 +197,7 @@ class Real:
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        x = number(plain_numeral(value, self.thousands, self.decimal))
+        x = number(plain_numeral(value, self.thousands, self.decimal, self.unit))
         if x is None:
             return None if self.default is None else nearest(self.default / self.step)
         n = 1 / self.step

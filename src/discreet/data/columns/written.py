@@ -11,10 +11,12 @@ from functools import cache
 
 from ...errors import InvalidArgument
 
-__all__ = ["check_format", "check_marks", "iso_pieces", "iso_text", "numeral_pattern", "plain_numeral"]
+__all__ = ["check_format", "check_marks", "check_unit", "iso_pieces", "iso_text", "numeral_pattern", "plain_numeral"]
 
+LONGEST_UNIT = 16
 WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2}
 _MARKS = ",.'’ \u00a0\u202f_"
+_SIGNS = "%‰°/$€£¥"
 _TOKEN = re.compile(r"%([YmdHMS])|([^%A-SU-Za-z0-9])")
 _BEFORE = {"Y": "", "m": "-", "d": "-", "H": " ", "M": ":", "S": ":"}
 
@@ -40,6 +42,23 @@ def _mark(mark: object, name: str, known: str) -> str | None:
     return None if mark is None else str(mark)
 
 
+def check_unit(unit: object) -> str | None:
+    """Check what may stand before or after a number, such as "kg", "%" or "€": up to 16 letters and signs of units.
+
+    >>> from discreet.data.columns.written import check_unit
+    >>> check_unit("km/h")
+    'km/h'
+
+    Refuses what could be part of a number.
+    """
+    if unit is None:
+        return None
+    fits = isinstance(unit, str) and 0 < len(unit) <= LONGEST_UNIT and set(unit) - set("eE") != set()
+    if not fits or not all(letter.isalpha() or letter in _SIGNS for letter in str(unit)):
+        raise InvalidArgument(f"unit must be letters or signs beside a number, such as 'kg', '%' or '€', got {unit!r}")
+    return str(unit)
+
+
 def check_format(given: object) -> str | None:
     """Check how days and times are written: %Y, %m and %d once each, perhaps %H:%M and %S, of fixed width.
 
@@ -62,33 +81,44 @@ def check_format(given: object) -> str | None:
     return str(given)
 
 
-def numeral_pattern(thousands: str | None, decimal: str | None) -> str:
-    """Return the regular expression of numerals that are written so; thousands may be separated, or not."""
+def numeral_pattern(thousands: str | None, decimal: str | None, unit: str | None = None) -> str:
+    """Return the regular expression of numerals that are written so; thousands may be separated, or not.
+
+    Groups are counted, since what matches regular expressions in Java calls itself for each; more than these are more
+    digits than a numeral may have. A unit may stand before or after a number, with a space between or not.
+    """
     point = f"[{decimal or '.'}]"
     whole = "[0-9]+"
     if thousands is not None:
-        whole = f"([0-9]+|[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{{3}})"
-    return f"[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]{{1,2}})?"
+        whole = f"([0-9]+|[0-9]{{1,3}}([{thousands}][0-9]{{2,3}}){{0,20}}[{thousands}][0-9]{{3}})"
+    bare = f"({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]{{1,2}})?"
+    if unit is None:
+        return f"[+-]?{bare}"
+    word = "".join(f"[{letter}]" for letter in unit)
+    return f"([+-]?({word} ?)?{bare}|{word} ?[+-]{bare}|[+-]?{bare} ?{word})"
 
 
 @cache
-def _numeral(thousands: str | None, decimal: str | None) -> re.Pattern[str]:
-    return re.compile(numeral_pattern(thousands, decimal))
+def _numeral(thousands: str | None, decimal: str | None, unit: str | None) -> re.Pattern[str]:
+    return re.compile(numeral_pattern(thousands, decimal, unit))
 
 
-def plain_numeral(value: object, thousands: str | None, decimal: str | None) -> object:
+def plain_numeral(value: object, thousands: str | None, decimal: str | None, unit: str | None = None) -> object:
     """Return the plain numeral of text that is written so, "" for other text; what is no text stays as it is.
 
     >>> from discreet.data.columns.written import plain_numeral
     >>> plain_numeral("1,688.80", ",", None), plain_numeral("1.688,80", ".", ","), plain_numeral("1,2", ",", None)
     ('1688.80', '1688.80', '')
+    >>> [plain_numeral(word, None, None, "kg") for word in ("-12 kg", "kg3", "3 g")]
+    ['-12', '3', '']
     """
-    if (thousands is None and decimal is None) or not isinstance(value, str):
+    if (thousands is None and decimal is None and unit is None) or not isinstance(value, str):
         return value
     word = value.strip(" ")
-    if not _numeral(thousands, decimal).fullmatch(word):
+    if not _numeral(thousands, decimal, unit).fullmatch(word):
         return ""
-    grouped = word if thousands is None else word.replace(thousands, "")
+    plain = word if unit is None else word.replace(unit, "").replace(" ", "")
+    grouped = plain if thousands is None else plain.replace(thousands, "")
     return grouped if decimal is None else grouped.replace(decimal, ".")
 
 

@@ -40,11 +40,11 @@ class Shape(NamedTuple):
 
 
 NULLS = ("default", "null_key")
-WRITTEN = ("thousands", "decimal", "format")
+WRITTEN = ("thousands", "decimal", "unit", "format")
 """How cells are written; left out where nothing is said, so that older schemas keep their fingerprints."""
 SHAPES = {
-    "integer": Shape(Integer, {"low": "0", "high": "120"}, (*NULLS, "thousands")),
-    "real": Shape(Real, {"low": "0", "high": "1.5"}, ("step", *NULLS, "thousands", "decimal")),
+    "integer": Shape(Integer, {"low": "0", "high": "120"}, (*NULLS, "thousands", "unit")),
+    "real": Shape(Real, {"low": "0", "high": "1.5"}, ("step", *NULLS, "thousands", "decimal", "unit")),
     "date": Shape(Date, {"low": "2024-01-01", "high": "2024-12-31"}, (*NULLS, "format")),
     "timestamp": Shape(Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, (*NULLS, "format")),
     "category": Shape(Category, {"values": '["N", "S"]'}, ("other", *NULLS)),

@@ -20,6 +20,8 @@ _NUMBERS = (
     (re.compile(r"[+-]?9*,9+"), "decimal=','"),
     (re.compile(r"[+-]?9{1,3}('9{3})+(\.9*)?"), 'thousands="\'"'),
 )
+_SIGNS = "[a%‰°/$€£¥]+"
+_BESIDE = re.compile(rf"(?P<before>{_SIGNS} ?)?(?P<bare>[+-]?9[9.,'  ]*)(?P<after>(?<! ) ?{_SIGNS})?")
 _DAYS = (
     (re.compile(r"99/99/9999"), "format='%d/%m/%Y' or '%m/%d/%Y'"),
     (re.compile(r"99\.99\.9999"), "format='%d.%m.%Y'"),
@@ -60,12 +62,27 @@ def advice(declared: str, forms: Sequence[str]) -> str:
     >>> from discreet.data.infer.forms import advice
     >>> advice("real", ["9,999.99", "99,999.99"]), advice("date", ["99/99/9999"]), advice("real", ["aaa"])
     ("declare thousands=','", "declare format='%d/%m/%Y' or '%m/%d/%Y'", '')
+    >>> advice("real", ["99 aa"]), advice("real", ["9,999.99 €"])
+    ('declare unit=…', "declare thousands=',', unit='€'")
     """
     known = {"integer": _NUMBERS, "real": _NUMBERS, "date": _DAYS, "timestamp": (*_TIMES, *_DAYS)}.get(declared, ())
     for shape, word in known:
         if any(shape.fullmatch(form) for form in forms):
             return f"declare {word}"
-    return ""
+    said = (_unit(form) for form in forms) if declared in ("integer", "real") else ()
+    return next(filter(None, said), "")
+
+
+def _unit(form: str) -> str:
+    """Return what to declare for a number with a unit before or after it; a unit of letters is not in its form."""
+    found = _BESIDE.fullmatch(form)
+    if found is None or (found["before"] is None) == (found["after"] is None):
+        return ""
+    unit, bare = (found["before"] or found["after"]).strip(), found["bare"].strip()
+    marks = [word for shape, word in _NUMBERS if shape.fullmatch(bare)][:1]
+    if not marks and not _PLAIN.fullmatch(bare):
+        return ""
+    return f"declare {', '.join([*marks, 'unit=' + ('…' if 'a' in unit else repr(unit))])}"
 
 
 def proposal(forms: Collection[str]) -> tuple[ColumnType, str] | None:
@@ -75,6 +92,8 @@ def proposal(forms: Collection[str]) -> tuple[ColumnType, str] | None:
     >>> proposal(["9,999.99", "99.9"]), proposal(["99/99/9999"]), proposal(["aaa", "9,999"])
     (('real', "declare thousands=','"), ('date', "declare format='%d/%m/%Y' or '%m/%d/%Y'"), None)
     """
+    if any(re.search("9a|a9", form) for form in forms):
+        return None  # a code, such as 12AB, unless a space stands before the unit
     odd = [form for form in forms if not _PLAIN.fullmatch(form)]
     kinds: tuple[ColumnType, ...] = ("real", "date", "timestamp")
     for kind in kinds:

@@ -98,12 +98,14 @@ def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
         "delim": doubled(file.delimiter, "'"),
         "quote": doubled(file.quote, "'"),
         "escape": doubled(file.quote, "'"),
-        "strict_mode": "false" if found.lf and found.crlf else "true",  # strict means one kind of line end
-        "parallel": "false" if found.quoted_ends or (found.lf and found.crlf) else "true",
+        "strict_mode": "true",
+        "parallel": "false" if found.quoted_ends else "true",
         "allow_quoted_nulls": "true" if types is None else "false",
         "hive_partitioning": "false",  # a folder's name is no column
         "max_line_size": str(max(1 << 21, 2 * found.longest)),
     }
+    if not found.crlf:
+        facts["new_line"] = r"'\n'"  # whatever the first line end inside quotes is
     settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
     return f"read_csv([{doubled(str(file.path), chr(39))}], {settings})"
 

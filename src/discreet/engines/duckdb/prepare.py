@@ -27,7 +27,7 @@ from .parts import parts_of
 from .session import StoreLimits, open_session, read_limits
 from .shelf import take_in
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
-from .stored import KeptTable, Mark, write_mark
+from .stored import KeptTable, Mark, is_store, write_mark
 
 __all__ = ["prepare"]
 
@@ -145,9 +145,14 @@ def _worded(source: TableSource, form: Mapping[str, object]) -> TableSource:
 
 
 def _folder_beside(target: Path) -> Path:
-    """Make a private folder where the store will be, so that it can be put in place by one renaming."""
+    """Make a private folder where the store will be, so that it can be put in place by one renaming.
+
+    Refuses a place where something else lies than a store: a source that is named by mistake must not be lost.
+    """
     if target.is_dir():
         raise InvalidArgument(f"{target} is a folder; give the path of a file")
+    if target.exists() and not is_store(target):
+        raise InvalidArgument(f"{target} is there, and is no prepared store; give another path, or remove it first")
     try:
         return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError:

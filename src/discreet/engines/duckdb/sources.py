@@ -110,7 +110,7 @@ def _files(source: Any, name: str, workspace: Path | None) -> OpenSource:  # noq
         return CsvFiles(tuple(_plain(open_csv(path, workspace), workspace) for path in paths))
     if len(paths) == 1 and paths[0].suffix.lower() in (".duckdb", ".ddb", ".db"):
         return DatabaseTable(paths[0], (name,))
-    raise InvalidArgument(f"{paths[0].name} is no file this engine reads; {_READABLE}")
+    raise InvalidArgument(f"{paths[0].name or paths[0]} is no file this engine reads; {_READABLE}")
 
 
 def paths_of(source: object) -> tuple[Path, ...]:

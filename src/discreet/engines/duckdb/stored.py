@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -15,8 +16,9 @@ from ...intake.report import TableReport, table_from_dict, table_to_dict
 from ...intake.stamp import Stamp
 from ..sql.select import select_sql
 from .keep import KeptLayout
+from .session import StoreLimits, open_session
 
-__all__ = ["KeptTable", "Mark", "read_mark", "write_mark"]
+__all__ = ["KeptTable", "Mark", "is_store", "read_mark", "write_mark"]
 
 FORMAT = 1
 MARK = '"\\discreet"'
@@ -76,6 +78,22 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Mark | None:
     if facts.get("format") != FORMAT:
         raise InvalidArgument(f"{name} was prepared by another version, which this one cannot read; prepare it again")
     return Mark({name: _table(each) for name, each in facts["tables"].items()})
+
+
+def is_store(place: Path) -> bool:
+    """Return whether a file is a prepared store, of this version or another; one that cannot be looked into may be."""
+    try:
+        if not place.is_file():  # a device or a pipe, which would wait for somebody to write
+            return False
+        with place.open("rb") as file:
+            if file.read(12)[8:] != b"DUCK":
+                return False
+        with open_session(str(place), StoreLimits(), read_only=True) as connection:
+            return read_mark(connection, place.name) is not None
+    except (duckdb.Error, InvalidArgument):
+        return True
+    except OSError:
+        return False
 
 
 def _table(facts: Mapping[str, Any]) -> KeptTable:

@@ -129,12 +129,29 @@ def _owner(schema: Schema, cells: Mapping[str, object]) -> Hashable:
     return person, window_start(datetime(*time.timetuple()[:6]), per)
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenId:
+    """An id that is no key in Python, such as a list: by its type and how it is written, so that it meets no text."""
+
+    kind: str
+    text: str
+
+
 def _id(value: object) -> Hashable:
     """Read an id as it is stored; NULL, NaN and not-a-time are nobody."""
     plain = native(value)
-    if plain is None or type(plain).__name__ in ("NAType", "NaTType") or plain != plain:  # noqa: PLR0124
+    if plain is None or type(plain).__name__ in ("NAType", "NaTType"):
         return None
-    return plain if isinstance(plain, Hashable) else repr(plain)
+    try:
+        if plain != plain:  # noqa: PLR0124
+            return None
+        hash(plain)
+    except ArithmeticError:
+        return None  # a signalling NaN
+    except Exception:  # noqa: BLE001 the object's own code, of which nothing is known
+        listed = plain.tolist() if hasattr(plain, "tolist") else plain
+        return WrittenId(type(plain).__name__, repr(listed))
+    return plain
 
 
 def public_rows(schema: Schema, tables: StoredRows) -> list[ReadRow]:

@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.rows.prepared import FIRST, MARK, prepared_table
 from .dialect import POSTGRES, stored_class
 
-__all__ = ["AskServer", "find_table", "is_total"]
+__all__ = ["AskServer", "find_mark", "find_table", "is_total"]
 
 AskServer: TypeAlias = Callable[[str, tuple[object, ...]], Sequence[Sequence[object]]]
 
@@ -51,6 +52,10 @@ _OID = """
 SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE (n.nspname, c.relname) = (%s, %s)
 """
+_MARK = """
+SELECT COALESCE(obj_description(c.oid, 'pg_class'), '')
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE (n.nspname, c.relname) = (%s, %s)
+"""
 _NODES = frozenset({
     "QUERY", "RTE", "RANGETBLENTRY", "RTEPERMISSIONINFO", "RANGETBLREF", "JOINEXPR", "FROMEXPR", "TARGETENTRY",
     "ALIAS", "VAR", "CONST", "OPEXPR", "BOOLEXPR", "NULLTEST", "BOOLEANTEST", "CASEEXPR", "CASE", "CASEWHEN",
@@ -70,7 +75,17 @@ def find_table(ask: AskServer, schema: str | None, table: str) -> tuple[str, Sto
         for found, label, type_, category in rows
         if found == home
     }
-    return home, StoredTable(f"{POSTGRES.quote(home)}.{POSTGRES.quote(table)}", columns)
+    place = f"{POSTGRES.quote(home)}.{POSTGRES.quote(table)}"
+    mark = find_mark(ask, home, table) if FIRST in columns else None
+    if mark is not None and mark.startswith(MARK):
+        return home, prepared_table(table, place, mark, POSTGRES)
+    return home, StoredTable(place, columns)
+
+
+def find_mark(ask: AskServer, schema: str, table: str) -> str | None:
+    """Return what the server keeps beside a table, "" if nothing; None if there is no such table."""
+    rows = ask(_MARK, (schema, table))
+    return str(rows[0][0]) if rows else None
 
 
 def is_total(ask: AskServer, schema: str, table: str) -> bool:

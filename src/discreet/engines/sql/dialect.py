@@ -12,6 +12,7 @@ from datetime import date, datetime
 from typing import Literal, TypeAlias
 
 from ...data.columns.column import Column
+from ...data.schema import Schema
 from ...query.algebra.expression import Function
 
 __all__ = ["Dialect", "Stored", "StoredColumn", "StoredTable", "bigint", "doubled", "null"]
@@ -49,7 +50,8 @@ class StoredTable:
     `steady` says that one query may read it twice and finds the same rows both times. `person` is whose row it is,
     where the store numbers people; else the declared id says it. `counts` names columns that hold how many rows their
     person has: all of them (""), or those with a value in a column. `shares` names those that hold what share of each
-    row counts where at most `share_rows` rows of a person do. `nobody` is a number that no person has.
+    row counts where at most `share_rows` rows of a person do. `nobody` is a number that no person has. `read_by` is the
+    schema by which a server prepared it.
     """
 
     sql: str
@@ -60,6 +62,7 @@ class StoredTable:
     share_rows: int = 0
     steady: bool = False
     nobody: str = ""
+    read_by: Schema | None = None
 
 
 @dataclass(frozen=True, slots=True)

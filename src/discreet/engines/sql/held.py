@@ -75,7 +75,7 @@ def value_of(held: object, domain: Domain) -> Scalar:
         case Truth():
             return bool(held)
         case Whole(step=step):
-            value = int(held) * step  # type: ignore[call-overload]
-            return int(value) if value.denominator == 1 else value
+            value, parts = int(held) * step.numerator, step.denominator  # type: ignore[call-overload]
+            return Fraction(value, parts) if value % parts else value // parts
         case _:
             return int(held)  # type: ignore[call-overload, no-any-return]

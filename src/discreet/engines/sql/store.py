@@ -10,6 +10,7 @@ from ...data.schema import Schema
 from ...errors import EngineFailure, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar, domain_of_column
 from ..base import require_columns, require_matches, require_public
 from ..understand import TallyFacts, understand
@@ -18,6 +19,7 @@ from .held import value_of
 from .lines import in_lines
 from .reading.readable import is_readable
 from .rows.frame import Writer
+from .rows.prepared import require_fit
 from .rows.relation import stored_column
 from .select import select_sql
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
@@ -55,6 +57,7 @@ class SqlStore:
         Reading no row asks for all rights that a question needs, and tells nothing about any row.
         """
         table = self.table(schema.name)
+        require_fit(schema, table)
         require_columns(schema, table.columns)
         _require_readable(schema, table)
         names = [stored_column(name, table).sql for name, _ in schema.declared]
@@ -76,8 +79,10 @@ class SqlStore:
         return Writer(self.dialect, cache(self.table))  # described anew for every text: types may have changed
 
     def _write(self, tally: Tally) -> tuple[TallyFacts, str]:
-        facts = understand(tally)
-        return facts, tally_sql(facts, self._writer())
+        facts, writer = understand(tally), self._writer()
+        for schema in (*tables_of(tally.rows), *public_tables(tally.rows)):
+            require_fit(schema, writer.table(schema.name))
+        return facts, tally_sql(facts, writer)
 
     def _check_matches(self, schema: Schema) -> None:
         if schema not in self.counted:

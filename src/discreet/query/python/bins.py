@@ -61,7 +61,7 @@ def binned_by(
     """
     if edges is not None:
         return edge_below(x, _edges(edges))
-    if isinstance(width, str):
+    if isinstance(width, str) and width.isalpha():
         return Call(Function.TRUNCATE, (x, Constant(width)))
     wide = positive(width if width is not None else 1, "width")
     if type_ not in ("day", "second"):

@@ -98,6 +98,7 @@ def _room(visit: Visit, dataset: str) -> Response:
         "steward.html",
         here="Steward’s room",
         dataset=dataset,
+        told=state.datasets.told(dataset),
         ledger=ledger,
         purse=purse,
         unit=unit,

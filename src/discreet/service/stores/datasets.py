@@ -18,6 +18,7 @@ from ...optional import load
 from ..config import Config, DataSet, DataSource
 from ..jobs.paced import pace
 from ..jobs.sheet import Setup
+from .last_good import OpenedStore, open_last_good
 from .people import Member
 
 __all__ = ["DataSets", "Hired", "open_engine"]
@@ -50,6 +51,7 @@ class _Opened:
     schemas: tuple[Schema, ...]
     ledger: Ledger
     shared: Hired
+    told: str
 
 
 class DataSets:
@@ -85,6 +87,10 @@ class DataSets:
     def ledger(self, name: str) -> Ledger:
         """Return the ledger of a data set."""
         return self._opened[name].ledger
+
+    def told(self, name: str) -> str:
+        """Return what the steward must be told of a source that could not be read; "" if nothing."""
+        return self._opened[name].told
 
     def curator(self, name: str, who: str) -> Curator:
         """Return the curator for what is free: one engine for all, since no private row is touched."""
@@ -124,7 +130,8 @@ class DataSets:
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
-        return _Opened(config, schemas, ledger, self._employ(open_engine(config.source), config, schemas, ledger))
+        found = open_last_good(config, schemas) if config.keep else OpenedStore(open_engine(config.source))
+        return _Opened(config, schemas, ledger, self._employ(found.engine, config, schemas, ledger), found.told)
 
     def _employ(
         self,

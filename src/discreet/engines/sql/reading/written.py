@@ -17,12 +17,10 @@ def written(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
         return x
     word = dialect.trim(dialect.as_text(x.sql))
     match column:
-        case Integer(thousands=str(mark)):
-            return _if(x, word, numeral_pattern(mark, None), _without(word, mark, dialect), dialect)
-        case Real(thousands=thousands, decimal=decimal) if thousands or decimal:
-            plain = word if thousands is None else _without(word, thousands, dialect)
-            pointed = plain if decimal is None else f"replace({plain}, {dialect.literal(decimal)}, '.')"
-            return _if(x, word, numeral_pattern(thousands, decimal), pointed, dialect)
+        case Integer(thousands=thousands, unit=unit) if thousands or unit:
+            return _number(x, word, (thousands, None, unit), dialect)
+        case Real(thousands=thousands, decimal=decimal, unit=unit) if thousands or decimal or unit:
+            return _number(x, word, (thousands, decimal, unit), dialect)
         case Date(format=str(given)) | Timestamp(format=str(given)):
             pattern, pieces = iso_pieces(given)
             parts = [f"'{before}' || substr({word}, {place}, {width})" for before, place, width in pieces]
@@ -31,8 +29,15 @@ def written(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
             return x
 
 
-def _without(word: str, mark: str, dialect: Dialect) -> str:
-    return f"replace({word}, {dialect.literal(mark)}, '')"
+def _number(
+    x: StoredColumn, word: str, marks: tuple[str | None, str | None, str | None], dialect: Dialect
+) -> StoredColumn:
+    thousands, decimal, unit = marks
+    plain = word
+    for mark in (thousands, unit, unit and " "):
+        plain = f"replace({plain}, {dialect.literal(mark)}, '')" if mark else plain
+    pointed = f"replace({plain}, {dialect.literal(decimal)}, '.')" if decimal else plain
+    return _if(x, word, numeral_pattern(*marks), pointed, dialect)
 
 
 def _if(x: StoredColumn, word: str, pattern: str, plain: str, dialect: Dialect) -> StoredColumn:
