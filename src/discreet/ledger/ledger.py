@@ -105,7 +105,7 @@ class Ledger:
         (with what was asked and what is left; its message says whose) and NotAllowed; refuses what the filter cannot
         price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
         """
-        return self._append(entry_of(Order(who, why, question, key, event, part)))
+        return self._append(entry_of(Order(who, why, question, key, event, part, text="", apart=False)))
 
     def find(self, order: Order) -> Settlement | None:
         """Return what stands here for an order: its stored answer, or a pending charge to run it under, or None.

@@ -17,8 +17,9 @@ from ...privacy.events.json import measure_to_json, to_json
 from ...privacy.measures import Measure
 from ...query.algebra.tree import Scan
 from ..body import Body, read_body, write_body
+from ..explain import check_rows
 from ..old import fits_price
-from ..pay import Locks, pay
+from ..pay import Locks, Work, pay
 from ..stand import Stand
 
 __all__ = ["bounds_of", "caps_of"]
@@ -54,12 +55,13 @@ def _found(
     price = stand.ledger.price(event)
 
     def run() -> str:
-        found = run_bounds(plan, stand.engine)
+        found = run_bounds(plan, stand.engine, bits=stand.bits)
         return write_body(Body(price, {"low": str(found.low), "high": str(found.high)}))
 
     def fits(charge: Entry, body: str) -> bool:
         return charge.event == to_json(event) or fits_price(read_body(body).price, spend, price)
 
     order = Order(who, why, asked, key, event, fits=fits, text=text, apart=not stand.share_questions)
-    ends = read_body(pay(stand.ledger, order, run, locks)[1]).answers
+    work = Work(run, lambda: check_rows(plan.releases[0].need.tally.rows, stand.engine), stand.pause)
+    ends = read_body(pay(stand.ledger, order, work, locks).body).answers
     return Fraction(str(ends["low"])), Fraction(str(ends["high"]))
