@@ -66,7 +66,9 @@ def test_a_slow_run_of_an_older_plan_gives_what_was_stored_first(monkeypatch):
     """Both charges were paid, but one question has one answer."""
     monkeypatch.setattr(paying, "PATIENCE", 0.0)
     ledger, key = dp.open_ledger(":memory:", dp.PureDP(5)), "2:" + "a" * 64
-    old, new = (Order("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event, text="", apart=False) for n in (1, 2))
+    old, new = (
+        Order("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event, text="", apart=False) for n in (1, 2)
+    )
     told = []
 
     def overtaken():

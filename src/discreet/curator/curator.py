@@ -41,7 +41,7 @@ from .pay import Locks, Work, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
-from .verbs.bounds import bounds_of, caps_of
+from .verbs.bounds import bounds_of, caps_of, table_of, wanted_bounds, wanted_caps
 from .verbs.learn import Model, course_of, learn
 from .verbs.synthesize import synthesis_of, synthesize
 
@@ -125,7 +125,7 @@ class Curator:
 
     def table(self, name: str) -> Table:
         """Return a table to build questions on in Python: `curator.table("people").count(by="region")`."""
-        return Table(self._schema(name), self.stand.public_values)
+        return table_of(self.stand.planner, name)
 
     def sql(
         self,
@@ -252,20 +252,11 @@ class Curator:
 
         Without a `tail` it follows from the declared size and the spend: what two private quantiles can tell apart.
         """
-        self.table(table)  # refuses a public one
-        schema = self._schema(table)
-        return bounds_of(self.stand, schema, column, spend, tail=tail, who=self.who, why=why, locks=self.locks)
+        return bounds_of(self, wanted_bounds(self.stand.planner, table, column, spend, tail), why)
 
     def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps") -> SuggestedCaps:
         """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
-        self.table(table)
-        return caps_of(self.stand, self._schema(table), spend, who=self.who, why=why, locks=self.locks)
-
-    def _schema(self, name: object) -> Schema:
-        for schema in self.stand.schemas.values():
-            if isinstance(name, str) and schema.name.casefold() == name.casefold():
-                return schema
-        raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(self.stand.schemas)}")
+        return caps_of(self, wanted_caps(self.stand.planner, table, spend), why)
 
     def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
         return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})

@@ -21,6 +21,7 @@ __all__ = [
     "ask_release",
     "ask_sql",
     "cancel_job",
+    "charge",
     "explain_question",
     "get_job",
     "list_jobs",
@@ -56,12 +57,12 @@ def rehearse_question(state: State, call: ApiCall) -> Reply:
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await _charge(state, call, "sql", _checked_ask)
+    return await charge(state, call, "sql", _checked_ask)
 
 
 async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await _charge(state, call, "release", _checked_release)
+    return await charge(state, call, "release", _checked_release)
 
 
 def _checked_ask(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
@@ -87,7 +88,7 @@ def put_job(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
     return state.jobs.put(call.person.name, call.dataset, verb, body, mark)
 
 
-async def _charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
+async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
     """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
     job = await state.desk.run(put_job, state, call, verb, read)
     now = steady()

@@ -90,7 +90,7 @@ class Way:
         if first != "datasets":
             return {"me": "people"}.get(first, first)
         verb = rest.partition("/")[2].partition("/")[0]
-        if verb in ("explain", "plan", "rehearse", "sql", "release"):
+        if self.takes and self.who == "person":
             return "questions"
         return "datasets" if verb in ("", "values") else "books"
 
