@@ -160,6 +160,8 @@ def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
 
     Refuses an answer that is not the one that its entry vouches for.
     """
+    if not snapshot.found:
+        return None
     entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
     mine = _mine(order, entries)
     found: list[tuple[tuple[bool, bool, bool, int], Settlement]] = []
@@ -192,6 +194,8 @@ def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Set
     The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
     release. A charge of an earlier window is left alone: what goes out now is paid for now.
     """
+    if not snapshot.found:
+        return None
     entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
     mine, found = _mine(order, entries), list[Entry]()
     for charge, end in _charges(entries):
