@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from starlette.concurrency import run_in_threadpool
 
@@ -27,9 +28,11 @@ __all__ = [
     "list_jobs",
     "plan_question",
     "rehearse_question",
+    "work_out",
 ]
 
 LONGEST_MARK = 200
+T = TypeVar("T")
 Reader = Callable[[State, ApiCall, bool], Mapping[str, object]]
 """Checks a charged request, unless it is known from before, and gives it as it is kept."""
 
@@ -38,21 +41,26 @@ def explain_question(state: State, call: ApiCall) -> Reply:
     """Show what a question would do, cost and miss; nothing is touched or spent."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json())
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.explain, ask))
+    return Reply(work_out(state, call, verbs.explain, ask))
 
 
 def plan_question(state: State, call: ApiCall) -> Reply:
     """Plan one question or several, or find the third of spend, error and queries."""
     state.datasets.check(call.person, call.dataset)
     planned = read_plan(call.json())
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.plan, planned))
+    return Reply(work_out(state, call, verbs.plan, planned))
 
 
 def rehearse_question(state: State, call: ApiCall) -> Reply:
     """Answer from made-up rows; free."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json(), rehearsal=True)
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.rehearse, ask, state.config.bounds.cells))
+    return Reply(work_out(state, call, verbs.rehearse, ask, state.config.bounds.cells))
+
+
+def work_out(state: State, call: ApiCall, work: Callable[..., T], *words: object) -> T:
+    """Let a clerk work out something free, for as long as whoever asked is there."""
+    return state.desk.ask(call.person.name, call.dataset, work, *words, gone=call.gone)
 
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...wire.making import read_bounds, read_caps, read_learn, read_synthesis
 from ..state import State
 from . import verbs
-from .asking import charge
+from .asking import charge, work_out
 from .call import ApiCall, Reply
 
 __all__ = [
@@ -29,7 +29,7 @@ def explain_model(state: State, call: ApiCall) -> Reply:
     """Say what training a model would release, cost and lose; nothing is touched or spent."""
     state.datasets.check(call.person, call.dataset)
     asked = read_learn(call.json(), explained=True)
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.explain_model, asked, state.config.bounds.cells))
+    return Reply(work_out(state, call, verbs.explain_model, asked, state.config.bounds.cells))
 
 
 async def synthesize_table(state: State, call: ApiCall) -> Reply:
@@ -41,7 +41,7 @@ def plan_synthesis(state: State, call: ApiCall) -> Reply:
     """Say what synthesize would measure and cost; nothing is touched or spent."""
     state.datasets.check(call.person, call.dataset)
     asked = read_synthesis(call.json())
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.plan_synthesis, asked, state.config.bounds.cells))
+    return Reply(work_out(state, call, verbs.plan_synthesis, asked, state.config.bounds.cells))
 
 
 async def suggest_bounds(state: State, call: ApiCall) -> Reply:

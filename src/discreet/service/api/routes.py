@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from starlette.concurrency import run_in_threadpool
@@ -138,11 +139,22 @@ def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]
             reply = await way.waiter(state, call)
         else:
             run = state.desk.run if way.takes else run_in_threadpool  # what is worked out waits in threads of its own
-            reply = await run(_handler(way), state, call)
+            listening = asyncio.ensure_future(_listen(request, call))
+            try:
+                reply = await run(_handler(way), state, call)
+            finally:
+                listening.cancel()
         state.log.write(request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status)
         return send(reply)
 
     return endpoint
+
+
+async def _listen(request: Request, call: ApiCall) -> None:
+    """Note when whoever asked hangs up: what is free is then worked out no further."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    call.gone.set()
 
 
 def _handler(way: Way) -> Handler:
