@@ -1,9 +1,10 @@
-"""Charges per second against bare durable commits of the same store, and a ledger of a million entries.
+"""Charges per second against bare durable commits of the same store, and what one costs in a long ledger.
 
     python benchmarks/ledger.py [rounds] [entries]
 
 Every round times a charge, an answer and a bare durable commit of one row in turn, so that all see the same machine.
-PostgreSQL is a server of its own with fsync on. The long ledger is filled through the same code without syncing.
+PostgreSQL is a server of its own with fsync on. Long ledgers, of 1,000 entries up to the number given, are filled through
+the same code without syncing; what one charge takes in each is processor time.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import time
 from pathlib import Path
 
 import discreet as dp
+from discreet.ledger.order import Order
 from discreet.privacy.events import LaplaceNoise
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-ENTRIES = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+ENTRIES = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
 EVENT = LaplaceNoise(scale=1000, sensitivity=1)
 SETUP = Path(__file__).parents[1] / "tests" / "setup_postgres.sh"
 LINE = "x" * 700  # about the length of an entry
@@ -153,20 +155,50 @@ class _Held:
         return None
 
 
+def per_charge(ledger, rounds):
+    """Return the processor time, in microseconds, of a charge with its answer, of a look for an answer, of a total."""
+    kept, taken = [], {"charge and answer": 0.0, "find": 0.0, "left": 0.0}
+    for number in range(rounds):
+        key = f"2:{os.urandom(16).hex()}"
+        order = Order(f"analyst {number % 20}", "", key[2:], key, EVENT, text="SELECT …", apart=True)
+
+        def charge(order=order):
+            ledger.finish(ledger.settle(order).charge, '{"n": 12}')
+
+        kept.append(order)
+        for name, call in (
+            ("charge and answer", charge),
+            ("find", lambda: ledger.find(kept[-1])),
+            ("left", lambda order=order: ledger.left(order.who)),
+        ):
+            begin = time.process_time()
+            call()
+            taken[name] += time.process_time() - begin
+    return {name: 1e6 * each / rounds for name, each in taken.items()}
+
+
 def long_ledgers(folder):
-    small, large = folder / "small.ledger", folder / "large.ledger"
-    filled(small, 1000)
-    print(f"\nfilling {ENTRIES} entries took {timed(lambda: filled(large, ENTRIES)):.0f} s,", end=" ")
-    print(f"{large.stat().st_size / ENTRIES:.0f} bytes each")
-    for path in (small, large):
-        opened = []
-        print(f"  opening {path.name:14} {timed(lambda: opened.append(dp.open_ledger(path).left())) * 1000:8.1f} ms")  # noqa: B023
-    with dp.open_ledger(small) as one, dp.open_ledger(large) as other:
-        calls = {"charge at 1 000 entries": charges(one)[0], f"charge at {ENTRIES} entries": charges(other)[0]}
-        table("length of the chain", interleaved(calls, ROUNDS), "charge at 1 000 entries")
-        begin = time.perf_counter()
-        verdict = one.verify()
-        print(f"\n  verification: {(time.perf_counter() - begin) / verdict.entries * 1e6:.0f} µs per entry")
+    """Print what one charge costs in ledgers of growing length: nothing that is done for one may walk the chain."""
+    sizes = [10**power for power in range(3, 10) if 10**power <= ENTRIES]
+    print("\nlength of the chain, processor time")
+    print(
+        f"  {'entries':>9} {'charge+answer':>14} {'find':>9} {'left':>9} {'open':>9} {'verify':>12} {'in the file':>12}"
+    )
+    for size in sizes:
+        path = folder / f"{size}.ledger"
+        filled(path, size)
+        begin = time.process_time()
+        with dp.open_ledger(path) as ledger:
+            ledger.left()
+            opened = 1e6 * (time.process_time() - begin)
+            each = per_charge(ledger, ROUNDS)
+            begin = time.process_time()
+            verdict = ledger.verify()
+            walked = 1e6 * (time.process_time() - begin) / verdict.entries
+        shown = " ".join(
+            f"{each[name]:>{wide}.0f} µs" for name, wide in (("charge and answer", 11), ("find", 6), ("left", 6))
+        )
+        print(f"  {size:>9} {shown} {opened:>6.0f} µs {walked:>6.0f} µs/ent {path.stat().st_size / size:>6.0f} B/ent")
 
 
 if __name__ == "__main__":

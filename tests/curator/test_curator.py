@@ -315,7 +315,7 @@ class TestAnInterruptedRun:
 
         slow.tally = beside
         asked.sql(COUNT, spend=dp.PureDP(1))
-        assert [e.kind for e in asked.ledger.history()][1:] == ["charge", "again", "answer"]
+        assert [e.kind for e in asked.ledger.history()][1:] == ["charge", "again", "fail", "answer"]
 
 
 class TestAStoredAnswerOfAnotherForm:

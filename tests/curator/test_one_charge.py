@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from curator.cases import PEOPLE, ROWS
 from discreet.curator import pay as paying
-from discreet.curator.pay import Locks, pay
+from discreet.curator.pay import Locks, Work, pay
 from discreet.ledger.order import Order
 from ledger.crowd import forked, heard
 
@@ -66,12 +66,14 @@ def test_a_slow_run_of_an_older_plan_gives_what_was_stored_first(monkeypatch):
     """Both charges were paid, but one question has one answer."""
     monkeypatch.setattr(paying, "PATIENCE", 0.0)
     ledger, key = dp.open_ledger(":memory:", dp.PureDP(5)), "2:" + "a" * 64
-    old, new = (Order("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event) for n in (1, 2))
+    old, new = (
+        Order("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event, text="", apart=False) for n in (1, 2)
+    )
     told = []
 
     def overtaken():
-        told.append(pay(ledger, new, lambda: "quick", Locks()))
+        told.append(pay(ledger, new, Work(lambda: "quick"), Locks()))
         return "slow"
 
-    assert pay(ledger, old, overtaken, Locks()) == told[0] == pay(ledger, new, lambda: "never", Locks())
+    assert pay(ledger, old, Work(overtaken), Locks()) == told[0] == pay(ledger, new, Work(lambda: "never"), Locks())
     assert told[0][1] == "quick" and ledger.spent() == dp.PureDP("3/2")

@@ -11,6 +11,7 @@ import pytest
 
 import discreet as dp
 from curator.cases import COUNT, PEOPLE, ROWS, curator, opened
+from discreet import learn
 
 MESSAGE = "the store could not answer; what it said is not shown, since it may tell about the data"
 
@@ -97,3 +98,24 @@ def test_a_store_in_memory_or_a_file_gives_the_same_course(where, tmp_path):
     with pytest.raises(dp.BudgetExceeded):
         asked.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(9))
     assert [entry.kind for entry in asked.ledger.history()] == ["open", "charge", "answer", "charge", "answer"]
+
+
+def test_what_the_store_would_refuse_is_refused_before_the_charge():
+    """Ids of different types are compared by no store; an answer, a model and a table would all have been paid for."""
+    tables = {
+        "visits": pa.table({"id": pa.array([1, 2], pa.int64()), "minutes": pa.array([3, 4], pa.int64())}),
+        "bills": pa.table({"id": pa.array(["1", "2"], pa.string()), "cost": pa.array([5, 6], pa.int64())}),
+    }
+    visits = dp.Schema("visits", dp.People("id", max_rows=1), {"minutes": dp.Integer(0, 60)})
+    bills = dp.Schema("bills", dp.People("id", max_rows=1), {"cost": dp.Integer(0, 60)})
+    asked = dp.Curator(dp.DuckDB(tables), [visits, bills], dp.open_ledger(":memory:", dp.ZCDP(5)))
+    joined = "FROM visits JOIN bills USING (id)"
+    for ask in (
+        lambda: asked.sql(f"SELECT COUNT(*) AS n {joined}", spend=dp.ZCDP(1)),
+        lambda: asked.release({"a": f"SELECT COUNT(*) AS n {joined}"}, spend=dp.ZCDP(1)),
+        lambda: asked.learn(f"SELECT minutes, cost {joined}", learn.PCA(), dp.ZCDP(1)),
+        lambda: asked.synthesize(f"SELECT minutes, cost {joined}", dp.ZCDP(1), bins={"minutes": 2, "cost": 2}),
+    ):
+        with pytest.raises(dp.SchemaMismatch, match="stored as different types"):
+            ask()
+    assert len(asked.ledger.history()) == 1

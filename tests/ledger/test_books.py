@@ -92,7 +92,7 @@ class TestTheLedgerIsThePlainModel:
                 self._step(model, ledgers, stopped_clock, windows, (who, part, share, days), neighbours)
             states = [ledger._store.read(None) for ledger in ledgers]
             assert states[0].texts == states[1].texts == states[2].texts
-            lines = [[line for _, line, _ in ledger._store.lines(1, 1000)] for ledger in ledgers]
+            lines = [[found.line for found in ledger._store.lines(1, 1000)] for ledger in ledgers]
             assert lines[0] == lines[1] == lines[2]
             assert len({ledger.verify() for ledger in ledgers}) == 1 and ledgers[0].verify().exact
         finally:

@@ -14,7 +14,7 @@ QUESTION = "f" * 64
 
 
 def order(who="ann", event=NOISE, key=KEY, part=None, fits=None):
-    return Order(who, "why", QUESTION, key, event, part, fits)
+    return Order(who, "why", QUESTION, key, event, part, fits, text="", apart=False)
 
 
 class TestAnOrder:

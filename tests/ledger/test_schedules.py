@@ -15,7 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.curator import pay as paying
-from discreet.curator.pay import Locks, pay
+from discreet.curator.pay import Locks, Work, pay
 from discreet.ledger import steps
 from discreet.ledger.order import Order
 from ledger.schedules import READS, STEPS, TOUCHES, Stage, every_schedule
@@ -36,7 +36,7 @@ class World:
 
     def orders(self, who, *, same, apart=False):
         keys = [f"2:{secrets.token_hex(32)}"] * 9 if same else [f"2:{secrets.token_hex(32)}" for _ in range(9)]
-        return [Order(who(asker), "", key[2:], key, NOISE, apart=apart) for asker, key in enumerate(keys)]
+        return [Order(who(asker), "", key[2:], key, NOISE, text="", apart=apart) for asker, key in enumerate(keys)]
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -71,12 +71,12 @@ def play_all(world, monkeypatch, *, askers=2, points=STEPS, dies=None, reduced=F
         monkeypatch.setattr(steps, "passed", stage.passed)
 
         def act(asker):
-            told.append(pay(world.ledgers[asker], orders[asker], lambda: f"{next(drawn)}", Locks()))
+            told.append(pay(world.ledgers[asker], orders[asker], Work(lambda: f"{next(drawn)}"), Locks()))
 
         stage.play([act] * askers)
-        told.append(pay(world.ledgers[-1], orders[askers], lambda: f"{next(drawn)}", Locks()))
-        assert len({body for _, body in told}) == 1 and len(told) >= askers + 1 - (dies is not None), told
-        assert len({entry.number for entry, _ in told}) == (len(told) if apart else 1), told
+        told.append(pay(world.ledgers[-1], orders[askers], Work(lambda: f"{next(drawn)}"), Locks()))
+        assert len({one.body for one in told}) == 1 and len(told) >= askers + 1 - (dies is not None), told
+        assert len({one.entry.number for one in told}) == (len(told) if apart else 1), told
 
     played, repeated = every_schedule(play, reduced=reduced, enough=enough)
     verdict, asked = world.ledgers[-1].verify(), next(asked)
@@ -152,19 +152,19 @@ def test_if_one_run_fails_one_end_is_told_for_each_charge(world, monkeypatch):
                 return f"{next(drawn)}"
 
             try:
-                told.append(pay(world.ledgers[asker], orders[asker], run, Locks()))
+                told.append(pay(world.ledgers[asker], orders[asker], Work(run), Locks()))
             except dp.EngineFailure:
                 told.append("failed")
 
         stage.play([act, act])
-        told.append(pay(ledger, orders[2], lambda: f"{next(drawn)}", Locks()))
+        told.append(pay(ledger, orders[2], Work(lambda: f"{next(drawn)}"), Locks()))
         ends = [entry for entry in ledger.history(last=8) if entry.key == orders[0].key and entry.refers is not None]
         charges = [entry for entry in ledger.history(last=8) if entry.key == orders[0].key and entry.kind == "charge"]
         assert sorted(entry.refers for entry in ends) == [charge.number for charge in charges]
         failed = {entry.refers for entry in ends if entry.kind == "fail"}
         answers = {one for one in told if one != "failed"}
         assert len(answers) == 1 and len(failed) == len(charges) - 1
-        assert next(iter(answers))[0].number not in failed and ("failed" in told) == bool(failed)
+        assert next(iter(answers)).entry.number not in failed and ("failed" in told) == bool(failed)
 
     every_schedule(play)
     print(f"one of two runs fails: {next(played)} schedules; one end for each charge")  # noqa: T201 the numbers are asked for
@@ -185,7 +185,7 @@ def test_of_two_questions_of_which_one_fits_one_is_granted(kind, tmp_path_factor
 
             def act(asker):
                 with suppress(dp.BudgetExceeded):
-                    told.append(pay(world.ledgers[asker], orders[asker], lambda: "1", Locks()))
+                    told.append(pay(world.ledgers[asker], orders[asker], Work(lambda: "1"), Locks()))
 
             stage.play([act, act])
             assert len(told) == 1 and world.ledgers[-1].left(who) == dp.PureDP(0)

@@ -261,3 +261,15 @@ def test_it_is_durable(ledger):
     asked = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")}
     assert asked == {"journal_mode": "wal", "synchronous": 2}
     assert connection.execute("PRAGMA application_id").fetchone()[0] == int.from_bytes(b"DPL1", "big")
+
+
+def test_a_key_that_was_changed_beside_its_line_is_noticed(tmp_path):
+    """An answer that is kept under another key is not found, and would be paid for again."""
+    path = tmp_path / "x.ledger"
+    with dp.open_ledger(path, dp.PureDP(1)) as ledger:
+        ledger.finish(ledger.charge(dp.Laplace(scale=2, sensitivity=1).event, who="ana", key="2:a", question="a"), "1")
+        assert ledger.answer("2:a") is not None and ledger.verify().exact
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE entry SET key = '2:b' WHERE number = 3")
+    with dp.open_ledger(path) as ledger, pytest.raises(dp.LedgerCorrupt, match="entry 3 is kept under another key"):
+        ledger.verify()

@@ -42,7 +42,7 @@ def told(place):
 
 
 def lines_of(ledger):
-    return [line for _, line, _ in ledger._store.lines(1, 100)]
+    return [found.line for found in ledger._store.lines(1, 100)]
 
 
 class TestAnHonestChain:

@@ -78,7 +78,7 @@ class Year:
         key = f"2:{version}:{question}:{root}"
         price = Fraction(1, 2 * (root * self.sigma) ** 2)
         try:
-            found = self.ledger.settle(Order(who, "", key[2:], key, noise(root * self.sigma)))
+            found = self.ledger.settle(Order(who, "", key[2:], key, noise(root * self.sigma), text="", apart=False))
         except dp.BudgetExceeded:
             assert key not in self.model.answered and not self.model.admits(who, price)
             self.refused += 1

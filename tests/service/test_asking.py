@@ -143,6 +143,9 @@ class TestCharged:
         assert {entry["who"] for entry in mine} == {"ana"}
         assert "look" in {entry["why"] for entry in mine}
         assert {entry["kind"] for entry in mine} <= {"charge", "allow"}
+        for last in (1, 2):  # cut after what is not shown was left out
+            ends = as_who("ana", "GET", f"/datasets/people/history?last={last}").json()["entries"]
+            assert ends == mine[-last:] and len(ends) == min(last, len(mine))
         everybody = as_who("stella", "GET", "/datasets/people/history?last=1000").json()["entries"]
         assert {"open", "charge", "answer"} <= {entry["kind"] for entry in everybody}
 

@@ -16,6 +16,7 @@ import pytest
 import discreet as dp
 from discreet.engines.base import failure
 from discreet.ledger import open_ledger
+from discreet.ledger.stores.postgres_line import connect
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.http import health as health_room
@@ -28,7 +29,6 @@ from discreet.service.jobs.paced import pace
 from discreet.service.jobs.shelf import Shelf
 from discreet.service.state import open_state
 from discreet.service.stores import postgres_store
-from discreet.service.stores.postgres_line import connect
 from service.house import COUNT, ONE, build, free_port, start
 from service.inside import inside
 from service.own_postgres import SETUP, own_postgres

@@ -100,10 +100,16 @@ def run_plan(
 
 
 def run_plans(
-    plans: Mapping[str, Plan], engine: Tallier, *, level: float = 0.95, nonnegative: bool = False, whole: bool = False
+    plans: Mapping[str, Plan],
+    engine: Tallier,
+    *,
+    level: float = 0.95,
+    nonnegative: bool = False,
+    whole: bool = False,
+    bits: Bits | None = None,
 ) -> dict[str, Answer]:
     """Run plans of several questions that have been paid for; those that are cut from one plan share its one run."""
-    words: Any = {"level": level, "nonnegative": nonnegative, "whole": whole}
+    words: Any = {"level": level, "nonnegative": nonnegative, "whole": whole, "bits": bits}
     found: dict[str, Answer] = {}
     shared: dict[int, Answer] = {}
     for name, plan in plans.items():

@@ -8,26 +8,38 @@ from typing import Any, Self, Unpack
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, scalar_from_json
+from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..arithmetic.rational import Number
 from ..curator.explanation import Explanation
 from ..curator.key import event_of
 from ..curator.receipt import Receipt
+from ..curator.verbs.bounds import table_of, wanted_bounds, wanted_caps
+from ..curator.verbs.learn import Model, course_of
+from ..curator.verbs.synthesize import synthesis_of
 from ..curator.verify import read_receipt
 from ..data.schema import Schema
-from ..errors import InvalidArgument, UnsupportedQuery
+from ..errors import UnsupportedQuery
+from ..learn.estimator import Estimator
+from ..learn.explanation import TrainingExplanation
 from ..ledger.review.history import History
 from ..plan import Plan, Third, Workload
 from ..plan.asked.terms import TermWords
 from ..plan.planner import Planner, QuestionWords
 from ..privacy.budget_words import budget_from_words
+from ..privacy.events import Event
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from ..query.text.question import describe, fingerprint
+from ..synthetic.plan import SyntheticPlan
+from ..synthetic.request import SynthesisWords
+from ..synthetic.synthesizer import warn_if_hopeless
+from ..synthetic.synthetic import Synthetic
+from ..wire.making import BoundsRequest, CapsRequest, LearnRequest, SynthesisRequest
 from ..wire.reply import entry_from_json, room_from_json
 from ..wire.request import Ask, ReleaseRequest
-from .exchange import make_answer, sql_text
+from .exchange import make_answer, make_bounds, make_caps, make_model, make_synthetic, sent_model, sql_text
 from .line import Line
 
 __all__ = ["Remote"]
@@ -59,7 +71,7 @@ class Remote:
         """
         read = self._planner.terms(spend, **terms)
         plan = self._planner.plan(sql_text(text), read)
-        price = self._price({"": plan})
+        price = self._price(event_of({"": plan}))
         reply = self.line.charge(self._at("sql"), Ask(text, read, why).to_json(), key, price)
         return make_answer(reply, plan, {"": plan})
 
@@ -89,7 +101,7 @@ class Remote:
         asked = {name: self._text(one) for name, one in questions.items()}
         plans = dict(self._planner.workload(asked, read).plans)
         body = ReleaseRequest(asked, read, why).to_json()
-        found = self.line.charge(self._at("release"), body, key, self._price(plans))["answers"]
+        found = self.line.charge(self._at("release"), body, key, self._price(event_of(plans)))["answers"]
         return {name: make_answer(found[name], plan, plans) for name, plan in plans.items()}
 
     def explain(
@@ -139,12 +151,61 @@ class Remote:
         reply = self.line.post(self._at("rehearse"), Ask(text, read, rows=rows).to_json())
         return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])
 
+    def learn(self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "", key: str = "") -> Model:
+        """Return a fitted copy of a model of `discreet.learn`, learned there from the rows of a SELECT.
+
+        As `Curator.learn`: charged first, stored, with a receipt in `.receipt_`; only what was learned travels.
+        """
+        course = course_of(self._planner, sql, sent_model(model), spend)
+        body = LearnRequest(sql, course.model, model.price(spend), why).to_json()
+        reply = self.line.charge(self._at("learn"), body, key, self._price(course.training.event))
+        return make_model(reply, course, model)
+
+    def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
+        """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
+        return course_of(self._planner, sql, model, spend).explain(n)
+
+    def synthesize(
+        self, table: str, spend: Measure, *, why: str = "", key: str = "", **words: Unpack[SynthesisWords]
+    ) -> Synthetic:
+        """Release tables of the columns of a table, or of a SELECT's rows, as `Curator.synthesize` does.
+
+        Records are made here, from what was released, as many as are wanted, for free.
+        """
+        made = synthesis_of(self._planner, table, spend, words)
+        warn_if_hopeless(made.plan)
+        body = SynthesisRequest(table, spend, words, why).to_json()
+        return make_synthetic(self.line.charge(self._at("synthesize"), body, key, self._price(made.plan.event)), made)
+
+    def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
+        """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
+        return synthesis_of(self._planner, table, spend, words).plan
+
+    def suggest_bounds(
+        self,
+        table: str,
+        column: str,
+        spend: Measure,
+        *,
+        tail: Number | None = None,
+        why: str = "suggest bounds",
+        key: str = "",
+    ) -> SuggestedBounds:
+        """Suggest bounds for a column of numbers, privately, to be declared from then on."""
+        wanted = wanted_bounds(self._planner, table, column, spend, tail)
+        body = BoundsRequest(table, column, spend, tail, why).to_json()
+        reply = self.line.charge(self._at("suggest_bounds"), body, key, self._price(wanted.event))
+        return make_bounds(reply, wanted)
+
+    def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps", key: str = "") -> SuggestedCaps:
+        """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
+        wanted = wanted_caps(self._planner, table, spend)
+        body = CapsRequest(table, spend, why).to_json()
+        return make_caps(self.line.charge(self._at("suggest_caps"), body, key, self._price(wanted.event)), wanted)
+
     def table(self, name: str) -> Table:
         """Return a table to build questions on in Python: `remote.table("people").count(by="region")`."""
-        for schema in self.schemas.values():
-            if isinstance(name, str) and schema.name.casefold() == name.casefold():
-                return Table(schema, self._values)
-        raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(self.schemas)}")
+        return table_of(self._planner, name)
 
     def left(self) -> Measure:
         """Return what this person may still spend, in the ledger's measure."""
@@ -187,9 +248,8 @@ class Remote:
     def _planner(self) -> Planner:
         return Planner(self.schemas, self.filter, self._values)
 
-    def _price(self, plans: Mapping[str, Plan]) -> Measure:
-        """Return what plans cost in the ledger's measure, under its filter as it was opened."""
-        event = event_of(plans)
+    def _price(self, event: Event) -> Measure:
+        """Return what an event costs in the ledger's measure, under its filter as it was opened."""
         return self.filter.stated(event) if self.filter.adds else self.filter.price(event)
 
     def _text(self, question: QuestionWords) -> str:

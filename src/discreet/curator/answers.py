@@ -19,6 +19,7 @@ from ..privacy.spoken import price_of_promise
 from .body import Body, BodyFacts, facts_of, read_body
 from .key import event_of, shares_of
 from .old import same_plan
+from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion
 from .sign import Signer
 
@@ -28,21 +29,19 @@ __all__ = ["again_words", "read_answers", "receipt_of"]
 def read_answers(
     plans: Mapping[str, Plan],
     terms: Terms,
-    found: tuple[Entry, str],
+    paid: Paid,
     opened: Filter,
     signer: Signer | None,
-    *,
-    again: bool = False,
 ) -> dict[str, Answer]:
-    """Return the answers that a ledger holds, each with the receipt of their one charge; `again`: nothing was run."""
+    """Return the answers that a ledger holds, each with the receipt of their one charge."""
     promise = opened.promise()
-    charge, body = found[0], read_body(found[1])
+    charge, body = paid.entry, read_body(paid.body)
     receipt = receipt_of(charge, body, body.facts or facts_of(plans, terms), promise)
     if signer is not None:
         receipt = receipt.signed(signer)
     price = opened.stated(from_json(charge.event)) if opened.adds else body.price
     caption = f"{price_of_promise(price, promise)}, entry {charge.number} of the ledger"
-    if again:
+    if paid.again:
         caption = f"{again_words(dict(receipt.tables))}; it cost {caption}"
     return {
         name: answer_from_json(body.answers[name], made).with_receipt(receipt, _captioned(caption, made))

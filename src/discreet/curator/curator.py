@@ -34,17 +34,17 @@ from ..synthetic.request import SynthesisWords
 from ..synthetic.synthetic import Synthetic
 from .answers import read_answers
 from .body import Body, facts_of, write_body
-from .explain import check_store, explain_plan
+from .explain import explain_plan, store_texts
 from .explanation import Explanation
 from .history import history_of
 from .order import order_of, plan_to_fit
-from .pay import Locks, pay
+from .pay import Locks, Work, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
-from .verbs.bounds import bounds_of, caps_of
-from .verbs.learn import Model, explain_model, learn
-from .verbs.synthesize import plan_synthesis, synthesize
+from .verbs.bounds import bounds_of, caps_of, table_of, wanted_bounds, wanted_caps
+from .verbs.learn import Model, course_of, learn
+from .verbs.synthesize import synthesis_of, synthesize
 
 __all__ = ["Curator"]
 
@@ -126,7 +126,7 @@ class Curator:
 
     def table(self, name: str) -> Table:
         """Return a table to build questions on in Python: `curator.table("people").count(by="region")`."""
-        return Table(self._schema(name), self.stand.public_values)
+        return table_of(self.stand.planner, name)
 
     def sql(
         self,
@@ -231,7 +231,7 @@ class Curator:
 
     def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
         """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
-        return explain_model(self, sql, model, spend, n)
+        return course_of(self.stand.planner, sql, model, spend).explain(n)
 
     def synthesize(self, table: str, spend: Measure, *, why: str = "", **words: Unpack[SynthesisWords]) -> Synthetic:
         """Release tables of the columns of a table, or of a SELECT's rows, with records made from them for free.
@@ -240,11 +240,11 @@ class Curator:
         a list of sets of columns; `bins` says how many equal bins a number has; `size`, public, about how many rows
         there are. The same request costs nothing again. Refuses several rows of one person.
         """
-        return synthesize(self, self.plan_synthesis(table, spend, **words), spend, why)
+        return synthesize(self, synthesis_of(self.stand.planner, table, spend, words), why)
 
     def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
         """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
-        return plan_synthesis(self.stand, table, spend, words)
+        return synthesis_of(self.stand.planner, table, spend, words).plan
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number | None = None, why: str = "suggest bounds"
@@ -253,40 +253,31 @@ class Curator:
 
         Without a `tail` it follows from the declared size and the spend: what two private quantiles can tell apart.
         """
-        self.table(table)  # refuses a public one
-        schema = self._schema(table)
-        return bounds_of(self.stand, schema, column, spend, tail=tail, who=self.who, why=why, locks=self.locks)
+        return bounds_of(self, wanted_bounds(self.stand.planner, table, column, spend, tail), why)
 
     def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps") -> SuggestedCaps:
         """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
-        self.table(table)
-        return caps_of(self.stand, self._schema(table), spend, who=self.who, why=why, locks=self.locks)
-
-    def _schema(self, name: object) -> Schema:
-        for schema in self.stand.schemas.values():
-            if isinstance(name, str) and schema.name.casefold() == name.casefold():
-                return schema
-        raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(self.stand.schemas)}")
+        return caps_of(self, wanted_caps(self.stand.planner, table, spend), why)
 
     def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
         return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})
 
     def _answers(self, plans: dict[str, Plan], terms: Terms, why: str) -> dict[str, Answer]:
-        for plan in plans.values():
-            check_store(plan)
-        priced = order_of(plans, terms, self.stand, who=self.who, why=why)
+        stand = self.stand
+        priced = order_of(plans, terms, stand, who=self.who, why=why)
 
-        known = self.ledger.find(priced.order)  # of this asker: what only others asked is not told
+        def check() -> None:
+            for plan in plans.values():
+                store_texts(plan, stand.engine)
 
         def run() -> str:
             words = {"level": terms.level, "nonnegative": terms.nonnegative, "whole": terms.whole}
-            found = run_plans(plans, self.stand.engine, **words)  # type: ignore[arg-type]
+            found = run_plans(plans, stand.engine, bits=stand.bits, **words)  # type: ignore[arg-type]
             made = {name: answer_to_json(answer) for name, answer in found.items()}
             return write_body(Body(priced.price, made, facts_of(plans, terms)))
 
-        found = pay(self.ledger, priced.order, run, self.locks)
-        again = known is not None and known.body is not None
-        return read_answers(plans, terms, found, self.ledger.terms.filter, self.signer, again=again)
+        paid = pay(self.ledger, priced.order, Work(run, check, stand.pause), self.locks)
+        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer)
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

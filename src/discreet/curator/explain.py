@@ -7,18 +7,20 @@ from dataclasses import dataclass, replace
 
 from ..answer.gather import gather
 from ..engines.base import Engine
-from ..engines.understand import understand
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure
-from ..query.algebra.tally import Tally, Totals
+from ..query.algebra.expression import Constant
+from ..query.algebra.tally import Tally, Term, Totals
+from ..query.algebra.tree import Relation
+from ..query.bounds.shares import possible_shares, weight_of
 from ..query.text.question import describe
 from .explanation import Explanation
 from .order import order_of
 from .stand import Stand
 
-__all__ = ["check_store", "explain_plan", "store_texts"]
+__all__ = ["check_rows", "explain_plan", "store_texts"]
 
 
 def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
@@ -60,14 +62,18 @@ class _Listener:
 
 
 def store_texts(plan: Plan, engine: Engine) -> tuple[str, ...]:
-    """Show what the engine would run for a plan; unknown keys are those that the first text selects."""
+    """Show what the engine would run for a plan; unknown keys are those that the first text selects.
+
+    Refuses what the engine would refuse: so it is asked before anything is paid for.
+    """
     return tuple(engine.explain(tally) for tally in _tallies(plan))
 
 
-def check_store(plan: Plan) -> None:
-    """Refuse what every engine would refuse, before it is paid for."""
-    for tally in _tallies(plan):
-        understand(tally)
+def check_rows(rows: Relation, engine: Engine) -> None:
+    """Refuse rows that the engine would refuse to add up, before it is paid for: ids of different types, say."""
+    share = possible_shares(rows, keyed=False)[0]
+    weight = weight_of(1, share)
+    engine.explain(Tally(rows, (), (Term(Constant(True), weight, 0, weight),), share))
 
 
 def _tallies(plan: Plan) -> Sequence[Tally]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from ..ledger import Entry, History
@@ -10,9 +11,9 @@ from .stand import Stand
 __all__ = ["history_of", "own_view"]
 
 
-def history_of(stand: Stand, who: str, last: int | None) -> History:
-    """List somebody's entries; where questions are not shared, each as `own_view` gives it."""
-    found = stand.ledger.history(who, last)
+def history_of(stand: Stand, who: str, last: int | None, kinds: Collection[str] | None = None) -> History:
+    """List somebody's entries, all or of some kinds; where questions are not shared, each as `own_view` gives it."""
+    found = stand.ledger.history(who, last, kinds=kinds)
     return found if stand.share_questions else replace(found, entries=tuple(map(own_view, found)))
 
 

@@ -43,7 +43,8 @@ def order_of(plans: Mapping[str, Plan], terms: Terms, stand: Stand, *, who: str,
     price = ledger.price(event, part=part)
     prints, fits = prints_of(plans), fits_terms(plans, terms, price)
     key = key_name(prints, terms_of(plans, terms))
-    order = Order(who, why, question_name(prints), key, event, part, fits, _words(plans), not stand.share_questions)
+    words, apart = _words(plans), not stand.share_questions
+    order = Order(who, why, question_name(prints), key, event, part, fits, text=words, apart=apart)
     return Priced(order, price)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument, SchemaMismatch
 from ..ledger import Ledger
+from ..noise import Bits
 from ..plan.planner import Planner
 from ..privacy.neighbours import Neighbours
 
@@ -38,6 +40,18 @@ class Stand:
     def planner(self) -> Planner:
         """The planner of these tables, under the ledger's filter as it was opened."""
         return Planner(self.schemas, self.ledger.terms.filter, self.public_values, keeps_all_rows(self.engine))
+
+    @property
+    def bits(self) -> Bits | None:
+        """Where noise is drawn from: the secure default, unless the store is one that can be told to stop."""
+        found: Bits | None = getattr(self.engine, "bits", None)
+        return found
+
+    @property
+    def pause(self) -> Callable[[float], object]:
+        """How one waits: asleep, unless the store is one that can be told to stop."""
+        found: Callable[[float], object] = getattr(self.engine, "pause", time.sleep)
+        return found
 
     @property
     def neighbours(self) -> Neighbours:

@@ -39,7 +39,10 @@ def read_time(text: str) -> datetime:
     >>> read_time("2026-05-01T09:30:00.000000Z")
     datetime.datetime(2026, 5, 1, 9, 30, tzinfo=datetime.timezone.utc)
     """
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    time = datetime.fromisoformat(text)
+    if write_time(time) != text:
+        raise ValueError("a time of a ledger is written in one way only")
+    return time
 
 
 def stamp(time: datetime, last: str) -> str:

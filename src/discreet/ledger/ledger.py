@@ -42,7 +42,7 @@ from .order import (
 from .reading import closing_of, last_of, names_for, next_page, read_found
 from .recount import KnownSums
 from .review.export import backup_file, export_lines
-from .review.history import History, read_history
+from .review.history import History, Kinds, read_history
 from .review.verdict import Checkpoint, Verdict
 from .review.verify import Progress, verify_store
 from .stores.store import NOTHING, ROLL, Decide, LedgerStore, Lookup, Page, Snapshot, step_of
@@ -105,7 +105,7 @@ class Ledger:
         (with what was asked and what is left; its message says whose) and NotAllowed; refuses what the filter cannot
         price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
         """
-        return self._append(entry_of(Order(who, why, question, key, event, part)))
+        return self._append(entry_of(Order(who, why, question, key, event, part, text="", apart=False)))
 
     def find(self, order: Order) -> Settlement | None:
         """Return what stands here for an order: its stored answer, or a pending charge to run it under, or None.
@@ -197,9 +197,9 @@ class Ledger:
         """Return what holds for everything that is ever released (in every window, if there is one): the budget."""
         return self.terms.budget
 
-    def history(self, who: str | None = None, last: int | None = None) -> History:
-        """List the entries, oldest first: all, or those of somebody, or the last few; with what was asked, in words."""
-        return read_history(self._store, self.filter(), who, last)
+    def history(self, who: str | None = None, last: int | None = None, *, kinds: Kinds = None) -> History:
+        """List the entries, oldest first: all, those of somebody, of some kinds, the last few; with what was asked."""
+        return read_history(self._store, self.filter(), who, last, kinds)
 
     def verify(self, progress: Progress | None = None, *, checkpoint: Checkpoint | None = None) -> Verdict:
         """Walk the chain: check every hash, re-price every charge through fresh filters, compare with the books.

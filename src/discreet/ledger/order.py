@@ -66,9 +66,9 @@ class Order:
     event: Event
     part: KeyValue | None = None
     fits: Fits | None = None
-    text: str = ""
-    """What was asked, in words; kept beside the charge for the steward."""
-    apart: bool = False
+    text: str = field(kw_only=True)
+    """What was asked, in words; kept beside the charge for the steward. Nothing if there are no words for it."""
+    apart: bool = field(kw_only=True)
     """Whether what somebody else was charged for counts in this person's own account, as if nobody had asked it."""
 
 
@@ -142,8 +142,10 @@ def own_of(order: Order, standing: Settlement | None, snapshot: Snapshot) -> Set
     """Return what stands for an order as its asker may have it; None if only others have asked it, and it is apart."""
     if standing is None or not order.apart or standing.charge.who == order.who:
         return standing
-    for entry, _ in read_found(snapshot.found):
-        if (entry.kind, entry.who, entry.refers) == ("again", order.who, standing.charge.number):
+    entries = read_found(snapshot.found)
+    for entry, _ in entries:
+        asked = (entry.kind, entry.who, entry.refers) == ("again", order.who, standing.charge.number)
+        if asked and closing_of(entry.number, entries) is None:
             return replace(standing, own=entry)
     return None
 
@@ -158,6 +160,8 @@ def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
 
     Refuses an answer that is not the one that its entry vouches for.
     """
+    if not snapshot.found:
+        return None
     entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
     mine = _mine(order, entries)
     found: list[tuple[tuple[bool, bool, bool, int], Settlement]] = []
@@ -174,9 +178,10 @@ def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
 
 
 def _mine(order: Order, entries: Sequence[tuple[Entry, str | None]]) -> set[int | None]:
-    """Return the numbers of the charges that the asker has paid for, by a charge or by an `again`."""
-    own = [entry for entry, _ in entries if entry.who == order.who]
-    return {entry.refers if entry.kind == "again" else entry.number for entry in own}
+    """Return the numbers of the charges that the asker has paid for: own ones, and others by an `again` that stands."""
+    own = [entry for entry, _ in entries if entry.who == order.who and entry.kind in ("charge", "again")]
+    charges = {entry.number for entry in own if entry.kind == "charge"}
+    return charges | {e.refers for e in own if e.kind == "again" and closing_of(e.number, entries) is None}
 
 
 def _paid_for(charge: Entry) -> str:
@@ -189,6 +194,8 @@ def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Set
     The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
     release. A charge of an earlier window is left alone: what goes out now is paid for now.
     """
+    if not snapshot.found:
+        return None
     entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
     mine, found = _mine(order, entries), list[Entry]()
     for charge, end in _charges(entries):

@@ -40,8 +40,8 @@ class KnownSums:
             return
         walk = Walk()
         try:
-            for _, line, _ in store.lines(1, snapshot.number):
-                walk.step(line, None, bodies=False)
+            for found in store.lines(1, snapshot.number):
+                walk.step(found.line, None, bodies=False)
             books = walk.books(who)
         except LedgerCorrupt:  # a chain that does not hold has no sums to speak of; `verify` says what is wrong
             return

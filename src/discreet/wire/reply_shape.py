@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .making import BOUNDS, CAPS, LEARN, SYNTHESIZE, TRAINING
+from .models import MODEL, MODELS
 from .record import Record, Slot
 from .request import ASK, BUDGET, PARTS, PLAN, REHEARSAL, RELEASE
 from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable, refer, text
@@ -70,11 +72,59 @@ EXPLANATION = Record(
     ),
 )
 PLANNED = Record((Slot("plan", _FACTS), Slot("text", _TEXT)))
+_TRAINED = Record(
+    (
+        Slot("model", anything("The version of this form.", type="integer")),
+        Slot("kind", _TEXT),
+        Slot("params", _FACTS),
+        Slot("columns", _FACTS),
+        Slot("fitted", anything("What was learned: arrays of numbers by name.", type="object")),
+    ),
+    description="A trained model as the library writes it into a file.",
+)
+TRAINED = Record(
+    (Slot("trained", refer("TrainedModel", _TRAINED.shape)), Slot("text", _TEXT), Slot("receipt", _TEXT)),
+    description="A trained model, a few lines about it, and its receipt.",
+)
+TRAINING_EXPLAINED = Record(
+    (
+        Slot("model", _TEXT),
+        Slot("columns", anything("How many columns the model sees.", type="integer")),
+        Slot("rows", anything("About how many rows.", type="integer")),
+        Slot("price", _SPENT),
+        Slot("signal", anything("Rows against noise; below 1 noise drowns them.", type="number")),
+        Slot("text", _TEXT),
+    )
+)
+SYNTHETIC = Record(
+    (
+        Slot("rows", anything("About how many rows there are.", type="integer")),
+        Slot("released", anything("Columns and noisy tables, as the library writes them.", type="object")),
+        Slot("text", _TEXT),
+        Slot("receipt", _TEXT),
+    ),
+    description="Released tables, from which records are made for free, what was planned, and the receipt.",
+)
+SYNTHESIS_PLANNED = Record(
+    (
+        Slot("tables", anything("How many tables are measured.", type="integer")),
+        Slot("numbers", anything("How many noisy numbers they have.", type="integer")),
+        Slot("price", _SPENT),
+        Slot("expected", anything("The total variation expected of a table.", type="number")),
+        Slot("hopeless", FLAG),
+        Slot("text", _TEXT),
+    )
+)
+SUGGESTED_BOUNDS = Record(
+    (Slot("low", refer("Number", NUMBER)), Slot("high", refer("Number", NUMBER)), Slot("price", _SPENT))
+)
+SUGGESTED_CAPS = Record((Slot("max_rows", anything("Rows of one person.", type="integer")), Slot("price", _SPENT)))
 _STATE = Slot("state", choice("waiting", "running", "done", "refused", "failed", "cancelled"))
 _JOB = (Slot("id", _TEXT), Slot("dataset", _TEXT), Slot("verb", _TEXT), _STATE)
+_MADE = ("Trained", "Synthetic", "SuggestedBounds", "SuggestedCaps")
 _CAME = anything(
-    "The answer, the answers by name, or the refusal.",
-    anyOf=[{"$ref": _AT + name} for name in ("Answer", "Answers", "Refusal")],
+    "What the request gives: the answer, the answers by name, what was made, or the refusal.",
+    anyOf=[{"$ref": _AT + name} for name in ("Answer", "Answers", *_MADE, "Refusal")],
 )
 JOB = Record(
     (
@@ -149,6 +199,20 @@ SHAPES: dict[str, JsonSchema] = {
     "RehearsalRequest": REHEARSAL.schema,
     "ReleaseRequest": RELEASE.schema,
     "PlanRequest": PLAN.schema,
+    **MODELS,
+    "Model": MODEL.schema,
+    "LearnRequest": LEARN.schema,
+    "TrainingRequest": TRAINING.schema,
+    "SynthesisRequest": SYNTHESIZE.schema,
+    "BoundsRequest": BOUNDS.schema,
+    "CapsRequest": CAPS.schema,
+    "TrainedModel": _TRAINED.schema,
+    "Trained": TRAINED.schema,
+    "TrainingExplanation": TRAINING_EXPLAINED.schema,
+    "Synthetic": SYNTHETIC.schema,
+    "SynthesisPlan": SYNTHESIS_PLANNED.schema,
+    "SuggestedBounds": SUGGESTED_BOUNDS.schema,
+    "SuggestedCaps": SUGGESTED_CAPS.schema,
     "Refusal": REFUSAL.schema,
     "Reason": _REFUSED.schema,
     "Column": _COLUMN.schema,

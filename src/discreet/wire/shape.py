@@ -20,12 +20,14 @@ __all__ = [
     "JsonSchema",
     "JsonShape",
     "anything",
+    "between",
     "choice",
     "either",
     "level",
     "listing",
     "mapping",
     "nullable",
+    "one_or_list",
     "refer",
     "text",
     "whole",
@@ -86,6 +88,18 @@ def level() -> JsonShape[float]:
     return JsonShape(read, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]})
 
 
+def between(low: float, high: float) -> JsonShape[float]:
+    """Return the shape of a number within bounds, both included."""
+
+    def read(value: object, name: str) -> float:
+        exact = read_number(value, name)
+        if not Fraction(str(low)) <= exact <= Fraction(str(high)):
+            raise InvalidArgument(f"{name} must lie between {low:g} and {high:g}")
+        return float(exact)
+
+    return JsonShape(read, {"anyOf": [{"type": "number", "minimum": low, "maximum": high}, _NUMERAL]})
+
+
 def text(
     longest: int | None = None, *, blank: bool = True, pattern: str = "", examples: tuple[str, ...] = ()
 ) -> JsonShape[str]:
@@ -132,15 +146,18 @@ def choice(*options: str) -> JsonShape[str]:
     return JsonShape(read, {"type": "string", "enum": list(options)})
 
 
-def listing(of: JsonShape[T], what: str, *, least: int = 0) -> JsonShape[list[T]]:
+def listing(of: JsonShape[T], what: str, *, least: int = 0, most: int | None = None) -> JsonShape[list[T]]:
     """Return the shape of a list; `what` says in words what stands in it."""
 
     def read(value: object, name: str) -> list[T]:
         if not isinstance(value, list) or len(value) < least:
             raise InvalidArgument(f"{name} must be a list of {what}")
+        if most is not None and len(value) > most:
+            raise InvalidArgument(f"{name} has {len(value)} {what}; at most {most} are read")
         return [of.read(one, f"{name}[{place}]") for place, one in enumerate(value)]
 
-    return JsonShape(read, {"type": "array", "items": of.schema} | ({"minItems": least} if least else {}))
+    facts: JsonSchema = {"type": "array", "items": of.schema} | ({"minItems": least} if least else {})
+    return JsonShape(read, facts | ({} if most is None else {"maxItems": most}))
 
 
 def mapping(of: JsonShape[T], what: str, *, most: int, longest: int) -> JsonShape[dict[str, T]]:
@@ -161,6 +178,15 @@ def either(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
 
     def read(value: object, name: str) -> T | U:
         return several.read(value, name) if isinstance(value, dict) else one.read(value, name)
+
+    return JsonShape(read, {"anyOf": [one.schema, several.schema]})
+
+
+def one_or_list(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
+    """Return the shape of one word, or of a list of things."""
+
+    def read(value: object, name: str) -> T | U:
+        return several.read(value, name) if isinstance(value, list) else one.read(value, name)
 
     return JsonShape(read, {"anyOf": [one.schema, several.schema]})
 

@@ -2,64 +2,105 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ...answer.suggest import BoundsPlan, SuggestedBounds, SuggestedCaps, plan_bounds, plan_caps, run_bounds
 from ...arithmetic.canonical import hash_json
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
+from ...errors import InvalidArgument
 from ...ledger import Entry
 from ...ledger.order import Order
 from ...ledger.stores.store import SECOND
 from ...mechanisms.reading.budget import read_budget
-from ...privacy.events import Batch
+from ...plan.planner import Planner
+from ...privacy.events import Batch, Event
 from ...privacy.events.json import measure_to_json, to_json
 from ...privacy.measures import Measure
 from ...query.algebra.tree import Scan
+from ...query.python.table import Table
 from ..body import Body, read_body, write_body
+from ..explain import check_rows
 from ..old import fits_price
-from ..pay import Locks, pay
-from ..stand import Stand
+from ..pay import Work, pay
+from .learn import Learner
 
-__all__ = ["bounds_of", "caps_of"]
+__all__ = ["Wanted", "bounds_of", "caps_of", "table_of", "wanted_bounds", "wanted_caps"]
 
 
-def bounds_of(
-    stand: Stand, schema: Schema, column: str, spend: Measure, *, tail: Number | None, who: str, why: str, locks: Locks
-) -> SuggestedBounds:
-    """Suggest bounds of a column; the same request about the same version costs nothing."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be suggested: the plan, its price, the fingerprint of the request and its words."""
+
+    plan: BoundsPlan
+    spend: Measure
+    asked: str
+    text: str
+
+    @property
+    def event(self) -> Event:
+        """What a ledger is charged with."""
+        return Batch(self.plan.events)
+
+
+def table_of(planner: Planner, name: object) -> Table:
+    """Return a declared table by its name, in any case, to build questions on; refuses others, and public ones."""
+    return Table(_schema(planner, name), planner.public_values)
+
+
+def _schema(planner: Planner, name: object) -> Schema:
+    for schema in planner.schemas.values():
+        if isinstance(name, str) and schema.name.casefold() == name.casefold():
+            return schema
+    raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(planner.schemas)}")
+
+
+def wanted_bounds(planner: Planner, table: str, column: str, spend: Measure, tail: Number | None) -> Wanted:
+    """Return what suggesting bounds of a column would do; nothing is touched or spent."""
+    table_of(planner, table)
+    schema = _schema(planner, table)
     name, _ = schema.column(column)
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
     said = plan.releases[0].need.at if tail is None else tail  # 1/100 without a size, as 0.1.0 wrote it
     asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(said)})
-    text = f"bounds of {name} in {schema.name}"
-    low, high = _found(stand, plan, asked, spend, text=text, who=who, why=why, locks=locks)
-    return SuggestedBounds(low, high, plan.events)
+    return Wanted(plan, spend, asked, f"bounds of {name} in {schema.name}")
 
 
-def caps_of(stand: Stand, schema: Schema, spend: Measure, *, who: str, why: str, locks: Locks) -> SuggestedCaps:
+def wanted_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
+    """Return what suggesting a cap on a person's rows would do; nothing is touched or spent."""
+    table_of(planner, table)
+    schema = _schema(planner, table)
+    plan, asked = plan_caps(Scan(schema), spend=spend), hash_json({"caps": schema.to_dict()})
+    return Wanted(plan, spend, asked, f"caps on the rows of one person in {schema.name}")
+
+
+def bounds_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedBounds:
+    """Suggest bounds of a column; the same request about the same version costs nothing."""
+    low, high = _found(asker, wanted, why)
+    return SuggestedBounds(low, high, wanted.plan.events)
+
+
+def caps_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedCaps:
     """Suggest a cap on a person's rows; the same request about the same version costs nothing."""
-    plan = plan_caps(Scan(schema), spend=spend)
-    asked = hash_json({"caps": schema.to_dict()})
-    text = f"caps on the rows of one person in {schema.name}"
-    _, high = _found(stand, plan, asked, spend, text=text, who=who, why=why, locks=locks)
-    return SuggestedCaps(max(1, int(high)), plan.events)
+    _, high = _found(asker, wanted, why)
+    return SuggestedCaps(max(1, int(high)), wanted.plan.events)
 
 
-def _found(
-    stand: Stand, plan: BoundsPlan, asked: str, spend: Measure, *, text: str, who: str, why: str, locks: Locks
-) -> tuple[Fraction, Fraction]:
-    key = SECOND + hash_json({"key": 2, "bounds": asked, "spend": measure_to_json(read_budget(spend))})
-    event = Batch(plan.events)
+def _found(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
+    stand, plan, spend, event = asker.stand, wanted.plan, wanted.spend, wanted.event
+    key = SECOND + hash_json({"key": 2, "bounds": wanted.asked, "spend": measure_to_json(read_budget(spend))})
     price = stand.ledger.price(event)
 
     def run() -> str:
-        found = run_bounds(plan, stand.engine)
+        found = run_bounds(plan, stand.engine, bits=stand.bits)
         return write_body(Body(price, {"low": str(found.low), "high": str(found.high)}))
 
     def fits(charge: Entry, body: str) -> bool:
         return charge.event == to_json(event) or fits_price(read_body(body).price, spend, price)
 
-    order = Order(who, why, asked, key, event, fits=fits, text=text, apart=not stand.share_questions)
-    ends = read_body(pay(stand.ledger, order, run, locks)[1]).answers
+    apart = not stand.share_questions
+    order = Order(asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart)
+    work = Work(run, lambda: check_rows(plan.releases[0].need.tally.rows, stand.engine), stand.pause)
+    ends = read_body(pay(stand.ledger, order, work, asker.locks).body).answers
     return Fraction(str(ends["low"])), Fraction(str(ends["high"]))

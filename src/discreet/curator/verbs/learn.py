@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from ...arithmetic.canonical import hash_json
 from ...arithmetic.rational import whole
@@ -12,8 +13,9 @@ from ...learn.estimator import Estimator
 from ...learn.explanation import TrainingExplanation
 from ...learn.store.source import Stored, influence_of
 from ...learn.stored import arrays_from_json, arrays_to_json, params_to_json
-from ...learn.task import Training
+from ...learn.task import Task, Training
 from ...ledger.order import Order
+from ...plan.planner import Planner
 from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
@@ -23,12 +25,14 @@ from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
 from ..answers import receipt_of
 from ..body import Body, BodyFacts, Said, read_body, write_body
+from ..explain import check_rows
 from ..key import key_name
-from ..pay import Locks, pay
+from ..pay import Locks, Work, pay
+from ..receipt import Receipt
 from ..sign import Signer
 from ..stand import Stand
 
-__all__ = ["Learner", "Model", "counted", "explain_model", "learn"]
+__all__ = ["Course", "Learner", "Model", "counted", "course_of", "learn"]
 
 Model = TypeVar("Model", bound=Estimator)
 
@@ -53,40 +57,57 @@ class Learner(Protocol):
         """Who asks, and is charged."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Course(Generic[Model]):
+    """A model that is to learn from the rows of a SELECT: its task, all its noise, and what is written down."""
+
+    model: Model
+    rows: Relation
+    task: Task
+    training: Training
+    facts: BodyFacts
+
+    def explain(self, n: int) -> TrainingExplanation:
+        """Say what learning from about `n` rows would release, cost and lose; nothing is touched or spent."""
+        return TrainingExplanation.of(type(self.model).__name__, self.task, self.training, whole(n, "n", least=1))
+
+    def taught(self, found: object, receipt: Receipt) -> Model:
+        """Return a copy of the model with what was learned, from its JSON."""
+        return copy(self.model).keep(self.task, columns_of(self.rows), self.training, arrays_from_json(found), receipt)
+
+
+def course_of(planner: Planner, sql: str, model: Model, spend: Measure | None) -> Course[Model]:
+    """Return what learning from the rows of a SELECT would do, from public facts alone."""
+    if not isinstance(model, Estimator):
+        raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
+    rows = parse_rows(sql, planner.schemas)
+    said = planner.question(counted(rows)).question
+    task, price = model.task(columns_of(rows)), model.price(spend)
+    training = model.recipe().plan(task, price, influence_of(rows))
+    return Course(model, rows, task, training, _facts(said, rows, model, training, price))
+
+
 def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: str) -> Model:
     """Return a fitted copy of a model; the same model of the same rows on the same terms costs nothing.
 
     Everything before the charge needs public facts alone.
     """
-    if not isinstance(model, Estimator):
-        raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
     stand = asker.stand
-    rows = parse_rows(sql, stand.schemas)
-    said = stand.planner.question(counted(rows)).question
-    task, domains, price = model.task(columns_of(rows)), columns_of(rows), model.price(spend)
-    training = model.recipe().plan(task, price, influence_of(rows))
-    facts = _facts(said, rows, model, training, price)
-    order = _order(asker, facts, training, why)
+    course = course_of(stand.planner, sql, model, spend)
+    training, facts = course.training, course.facts
+    price = stand.ledger.price(training.event)
 
     def run() -> str:
-        found = model.recipe().train(task, training, Stored(stand.engine, rows))
-        return write_body(Body(stand.ledger.price(training.event), {"": arrays_to_json(found)}, facts))
+        found = model.recipe().train(course.task, training, Stored(stand.engine, course.rows), stand.bits)
+        return write_body(Body(price, {"": arrays_to_json(found)}, facts))
 
-    charge, text = pay(stand.ledger, order, run, asker.locks)
-    body = read_body(text)
-    receipt = receipt_of(charge, body, body.facts or facts, stand.ledger.promise())
+    work = Work(run, lambda: check_rows(course.rows, stand.engine), stand.pause)
+    paid = pay(stand.ledger, _order(asker, facts, training, why), work, asker.locks)
+    body = read_body(paid.body)
+    receipt = receipt_of(paid.entry, body, body.facts or facts, stand.ledger.promise())
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
-    return copy(model).keep(task, domains, training, arrays_from_json(body.answers[""]), receipt)
-
-
-def explain_model(asker: Learner, sql: str, model: Estimator, spend: Measure | None, n: int) -> TrainingExplanation:
-    """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is touched or spent."""
-    rows = parse_rows(sql, asker.stand.schemas)
-    asker.stand.planner.question(counted(rows))
-    task = model.task(columns_of(rows))
-    training = model.recipe().plan(task, model.price(spend), influence_of(rows))
-    return TrainingExplanation.of(type(model).__name__, task, training, whole(n, "n", least=1))
+    return course.taught(body.answers[""], receipt)
 
 
 def counted(rows: Relation) -> Question:

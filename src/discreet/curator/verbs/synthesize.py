@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...arithmetic.canonical import hash_json
 from ...errors import InvalidArgument
 from ...ledger.order import Order
 from ...mechanisms.reading.budget import read_budget
+from ...plan.planner import Planner
 from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure
-from ...query.algebra.tree import Relation, Scan
+from ...query.algebra.tree import Question, Relation, Scan
 from ...query.bounds.rows import tables_of
 from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
@@ -20,29 +23,37 @@ from ...synthetic.synthesizer import measured_of, warn_if_hopeless
 from ...synthetic.synthetic import Synthetic
 from ..answers import receipt_of
 from ..body import Body, BodyFacts, Said, read_body, write_body
+from ..explain import check_rows
 from ..key import key_name
-from ..pay import pay
-from ..stand import Stand
+from ..pay import Work, pay
 from .learn import Learner, counted
 
-__all__ = ["plan_synthesis", "synthesize"]
+__all__ = ["Synthesis", "synthesis_of", "synthesize"]
 
 
-def plan_synthesis(stand: Stand, table: str, spend: Measure, words: SynthesisWords) -> SyntheticPlan:
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """What is to be measured of a table, and what is written down about it."""
+
+    plan: SyntheticPlan
+    facts: BodyFacts
+
+
+def synthesis_of(planner: Planner, table: str, spend: Measure, words: SynthesisWords) -> Synthesis:
     """Return what would be measured of a table, or of the rows of a SELECT; nothing is touched or spent."""
     budget = read_budget(spend)
-    request = read_request(_rows(stand, table), **words)
-    stand.planner.question(counted(request.rows))
-    return plan_synthetic(request, budget, stand.planner.filter)
+    request = read_request(_rows(planner, table), **words)
+    said = planner.question(counted(request.rows)).question
+    plan = plan_synthetic(request, budget, planner.filter)
+    return Synthesis(plan, _facts(said, plan, spend))
 
 
-def synthesize(asker: Learner, plan: SyntheticPlan, spend: Measure, why: str) -> Synthetic:
+def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     """Release what was planned; the same request on the same terms costs nothing again.
 
     Everything before the charge needs public facts alone.
     """
-    stand = asker.stand
-    facts = _facts(stand, plan, spend)
+    stand, plan, facts = asker.stand, made.plan, made.facts
     asked = facts.asked[""].fingerprint
     text, apart = facts.asked[""].text, not stand.share_questions
     order = Order(asker.who, why, asked, key_name({"": asked}, facts.terms), plan.event, text=text, apart=apart)
@@ -50,35 +61,35 @@ def synthesize(asker: Learner, plan: SyntheticPlan, spend: Measure, why: str) ->
     warn_if_hopeless(plan)
 
     def run() -> str:
-        made = measured_of(plan, measure(plan, stand.engine))
-        return write_body(Body(price, {"": measured_to_json(made)}, facts))
+        found = measured_of(plan, measure(plan, stand.engine, bits=stand.bits))
+        return write_body(Body(price, {"": measured_to_json(found)}, facts))
 
-    charge, stored = pay(stand.ledger, order, run, asker.locks)
-    body = read_body(stored)
-    receipt = receipt_of(charge, body, body.facts or facts, stand.ledger.promise())
+    work = Work(run, lambda: check_rows(plan.request.rows, stand.engine), stand.pause)
+    paid = pay(stand.ledger, order, work, asker.locks)
+    body = read_body(paid.body)
+    receipt = receipt_of(paid.entry, body, body.facts or facts, stand.ledger.promise())
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
     shown = facts if body.facts is None else body.facts
     return Synthetic(measured_from_json(body.answers[""])).with_receipt(receipt, shown.asked[""].plan)
 
 
-def _rows(stand: Stand, table: str) -> Relation:
+def _rows(planner: Planner, table: str) -> Relation:
     """Return the rows of a table by its name, or of a SELECT."""
     if not isinstance(table, str):
         raise InvalidArgument(f"synthesize takes the name of a table or a SELECT, got {type(table).__name__}")
-    for schema in stand.schemas.values():
+    for schema in planner.schemas.values():
         if schema.name.casefold() == table.strip().casefold():
             if schema.public:
                 raise InvalidArgument(f"{schema.name} is public: there is nothing to hide; copy its rows")
             return Scan(schema)
     if " " not in table.strip():
-        raise InvalidArgument(f"there is no table {table!r} here; there are {', '.join(stand.schemas)}")
-    return parse_rows(table, stand.schemas)
+        raise InvalidArgument(f"there is no table {table!r} here; there are {', '.join(planner.schemas)}")
+    return parse_rows(table, planner.schemas)
 
 
-def _facts(stand: Stand, plan: SyntheticPlan, spend: Measure) -> BodyFacts:
+def _facts(said: Question, plan: SyntheticPlan, spend: Measure) -> BodyFacts:
     request = plan.request
-    said = stand.planner.question(counted(request.rows)).question
     names = [one.name for one in request.attributes]
     made: Json = {
         "synthesize": 1,

@@ -121,7 +121,7 @@ def _copy(source: LedgerStore, target: LedgerStore, last: Entry, labels: tuple[s
         return Page(entry, texts, before=copied_lines(source, last.number))
 
     target.append((DRAFT,), NOTHING, decide)
-    if [line for _, line, _ in target.lines(last.number, last.number)] != [write_line(last)]:
+    if [found.line for found in target.lines(last.number, last.number)] != [write_line(last)]:
         raise LedgerConflict(f"there is another ledger there; this one goes on as {(last.terms or {}).get('to')}")
 
 
@@ -131,7 +131,7 @@ def copied_lines(source: LedgerStore, end: int) -> Iterator[tuple[Entry, str | N
     Refuses a source that was changed in the meantime.
     """
     number = 0
-    for number, line, body in source.lines(1, end):
+    for number, line, body, _ in source.lines(1, end):
         entry = read_line(line)
         if entry.number != number:
             raise LedgerCorrupt(f"entry {number} says that it is entry {entry.number}: the ledger was changed")

@@ -29,7 +29,7 @@ def export_lines(store: LedgerStore, path: str | os.PathLike[str], *, answers: b
     end = store.read(()).number
     try:
         with open(path, "x", encoding="ascii", newline="\n", opener=_for_its_owner) as file:
-            for _, line, body in store.lines(1, end):
+            for _, line, body, _ in store.lines(1, end):
                 file.write(f"{line}\n")
                 if answers and body is not None:
                     file.write(f"{canonical_json({'answer': body})}\n")

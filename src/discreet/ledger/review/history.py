@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import overload
+from typing import TypeAlias, overload
 
-from ...arithmetic.canonical import digest
+from ...arithmetic.canonical import canonical_json, digest
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument, LedgerCorrupt
 from ...privacy.filters.filter import Filter
@@ -18,8 +18,10 @@ from ..entry import Entry, read_line
 from ..left import spent_of, spent_share
 from ..stores.store import LedgerStore
 
-__all__ = ["History", "read_history"]
+__all__ = ["History", "Kinds", "read_history"]
 
+Kinds: TypeAlias = Collection[str] | None
+"""Some kinds of entries; None for all."""
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")
 _ASKED = (*_HEAD, "asked")
 _CHUNK = 1000
@@ -98,8 +100,14 @@ def _named(event: dict[str, object]) -> str:
     return str(event["event"])
 
 
-def read_history(store: LedgerStore, filter: Filter, who: str | None, last: int | None) -> History:  # noqa: A002
-    """Read the entries of everyone or of somebody, all or the last few, from the end backwards."""
+def read_history(
+    store: LedgerStore,
+    filter: Filter,  # noqa: A002 that is what it is
+    who: str | None,
+    last: int | None,
+    kinds: Kinds = None,
+) -> History:
+    """Read the entries of everyone or of somebody, of some kinds, all or the last few, from the end backwards."""
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")
     most = None if last is None else whole(last, "last", least=1)
@@ -107,12 +115,14 @@ def read_history(store: LedgerStore, filter: Filter, who: str | None, last: int 
     end = store.read(()).number
     while end > 0 and (most is None or len(kept) < most):
         start = max(1, end - _CHUNK + 1)
-        chunk = [(read_line(line), body) for _, line, body in store.lines(start, end)]
-        kept[:0] = [(entry, _text(entry, body)) for entry, body in chunk if who is None or entry.who == who]
+        mark = "" if who is None else f'"who":{canonical_json(who)}'  # no line of others is read for somebody's own
+        chunk = [(read_line(found.line), found.body) for found in store.lines(start, end) if mark in found.line]
+        shown = [one for one in chunk if who in (None, one[0].who) and (kinds is None or one[0].kind in kinds)]
+        kept[:0] = [(entry, _text(entry, body)) for entry, body in shown]
         end = start - 1
-    shown = kept if most is None else kept[-most:]
-    asked = {entry.number: text for entry, text in shown if text}
-    return History(tuple(entry for entry, _ in shown), filter, asked)
+    ends = kept if most is None else kept[-most:]
+    asked = {entry.number: text for entry, text in ends if text}
+    return History(tuple(entry for entry, _ in ends), filter, asked)
 
 
 def _text(entry: Entry, body: str | None) -> str | None:

@@ -10,7 +10,7 @@ from ..account import Account, Used, read_account
 from ..left import spent_of, spent_share
 from ..reading import books_at, last_of
 from ..roll import numbers, whole_roll
-from ..stores.store import ROLL, LedgerStore, Snapshot, account_name
+from ..stores.store import ROLL, LedgerStore, Snapshot, StoredLine, account_name
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk
 
@@ -30,8 +30,7 @@ def walk_store(store: LedgerStore, progress: Progress | None = None, checkpoint:
     end = store.read(None)
     last_of(end)
     walk = Walk()
-    lines = ((line, body) for _, line, body in store.lines(1, end.number))
-    _follow(walk, lines, end.number, progress, checkpoint, bodies=True)
+    _follow(walk, store.lines(1, end.number), end.number, progress, checkpoint, bodies=True)
     _compare(walk, end)
     return walk
 
@@ -46,13 +45,14 @@ def walk_lines(
 ) -> Walk:
     """Walk lines that were exported, with those answers that went along; give where the walk ended."""
     walk = Walk()
-    _follow(walk, lines, len(lines), progress, checkpoint, bodies=False)
+    found = (StoredLine(place, line, body, None) for place, (line, body) in enumerate(lines, start=1))
+    _follow(walk, found, len(lines), progress, checkpoint, bodies=False)
     return walk
 
 
 def _follow(
     walk: Walk,
-    lines: Iterable[tuple[str, str | None]],
+    lines: Iterable[StoredLine],
     end: int,
     progress: Progress | None,
     checkpoint: Checkpoint | None,
@@ -60,8 +60,10 @@ def _follow(
     bodies: bool,
 ) -> None:
     _check_checkpoint(checkpoint)
-    for line, body in lines:
-        entry = walk.step(line, body, bodies=bodies or body is not None)
+    for found in lines:
+        entry = walk.step(found.line, found.body, bodies=bodies or found.body is not None)
+        if found.key not in (None, entry.key):  # it would not be found, and be paid for again
+            raise LedgerCorrupt(f"entry {entry.number} is kept under another key than its own: it was changed")
         if checkpoint is not None and entry.number == checkpoint[0] and entry.hash != checkpoint[1]:
             raise LedgerCorrupt(f"entry {entry.number} is not the one of the checkpoint: the ledger was written anew")
         if progress is not None and (entry.number % _EVERY == 0 or entry.number == end):

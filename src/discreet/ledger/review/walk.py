@@ -37,6 +37,8 @@ class Walk:
     owners: dict[str, Account] = field(default_factory=dict)
     charges: dict[int, tuple[str, str]] = field(default_factory=dict)
     prices: dict[int, str] = field(default_factory=dict)
+    again: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """What was asked apart, of which others were charged; it can only be stopped."""
     answered: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
     exact: bool = True
@@ -189,7 +191,8 @@ class Walk:
         if entry.kind == "again":
             self._asked_again(entry, entry.refers)
             return
-        if self.charges.get(entry.refers) != (entry.who, entry.key):
+        asked = self.again.get(entry.refers) if entry.kind == "fail" else None
+        if (asked or self.charges.get(entry.refers)) != (entry.who, entry.key):
             raise LedgerCorrupt(f"entry {entry.number} ends entry {entry.refers}, which is not its charge")
         ended = self.answered if entry.kind == "answer" else self.failed
         if entry.refers in ended or (entry.kind == "fail" and entry.refers in self.answered):
@@ -201,6 +204,7 @@ class Walk:
         who, key = self.charges.get(number, (entry.who, ""))
         if who == entry.who or key != entry.key or self.prices[number] != _paid(entry):
             raise LedgerCorrupt(f"entry {entry.number} asks entry {number} again, which is not the same charge")
+        self.again[entry.number] = (entry.who, entry.key)
 
 
 def _paid(entry: Entry) -> str:

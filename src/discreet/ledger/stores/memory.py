@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ...errors import LedgerConflict
 from .. import clock, steps
 from ..entry import Entry, write_line
-from .store import NOTHING, SECOND, Decide, Lookup, Page, Snapshot, step_of
+from .store import NOTHING, SECOND, Decide, Lookup, Page, Snapshot, StoredLine, step_of
 
 __all__ = ["LedgerInMemory"]
 
@@ -52,11 +52,12 @@ class LedgerInMemory:
                 self._texts.update(page.texts)
             return page
 
-    def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
+    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
         """Return the lines of a range."""
         self._at_home()
-        for number, (line, body) in enumerate(self._lines[max(first, 1) - 1 : last], start=max(first, 1)):
-            yield number, line, body
+        found = {place: look.key for look, places in self._places.items() for place in places if look.key}
+        for place in range(max(first, 1) - 1, min(last, len(self._lines))):
+            yield StoredLine(place + 1, *self._lines[place], found.get(place, ""))
 
     def close(self) -> None:
         """Do nothing: what is in memory goes with the ledger."""

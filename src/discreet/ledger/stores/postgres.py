@@ -22,7 +22,7 @@ from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
 from .postgres_line import ServerLine, ServerSilent, open_line, within
-from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
+from .store import NOTHING, Decide, Lookup, Page, Snapshot, StoredLine, step_of
 
 __all__ = ["LedgerInPostgres", "turn_of"]
 
@@ -50,7 +50,7 @@ _QUESTION = f"""
 SELECT line, body FROM discreet_ledger.entry WHERE ledger = %s AND {_OLD} AND {_ASKED} = %s ORDER BY number
 """  # noqa: S608 a constant
 _RANGE = """
-SELECT number, line, body FROM discreet_ledger.entry WHERE ledger = %s AND number BETWEEN %s AND %s ORDER BY number
+SELECT number, line, body, key FROM discreet_ledger.entry WHERE ledger = %s AND number BETWEEN %s AND %s ORDER BY number
 """
 _ADD = "INSERT INTO discreet_ledger.entry (ledger, number, line, body, key) VALUES (%s, %s, %s, %s, %s)"
 _PUT = """
@@ -99,19 +99,19 @@ class LedgerInPostgres:
             try:
                 page = decide(snapshot)
                 if page is not None:
-                    with within(line, line.silence + (_LONG if page.before else 0)):
-                        self._write(line.connection, page)
+                    with within(line, _LONG if page.before else 0.0):
+                        self._write(line, page)
             finally:
                 self._leave(line)
             return page
 
-    def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
+    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
         """Return the lines of a range, a thousand at a time."""
         for start in range(first, last + 1, _CHUNK):
             asked = (self._name, start, min(last, start + _CHUNK - 1))
             with self._lock, explain_errors():
                 rows = self._again(lambda connection, asked=asked: connection.execute(_RANGE, asked).fetchall())  # type: ignore[misc]
-            yield from rows
+            yield from map(StoredLine._make, rows)
 
     def close(self) -> None:
         """Close the connection; it is opened again if it is needed."""
@@ -160,9 +160,8 @@ class LedgerInPostgres:
     def _leave(self, line: ServerLine) -> None:
         """End a turn: whatever was not committed is undone, and a connection in doubt is dropped."""
         try:
-            if line.connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                with within(line, line.silence):
-                    line.connection.execute("ROLLBACK")
+            if line.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                line.execute("ROLLBACK")
         except psycopg.Error:
             self.close()
 
@@ -197,27 +196,27 @@ class LedgerInPostgres:
         """
         line = self._line()
         try:
-            with within(line, line.silence + waits):
-                return work(line.connection)
+            with within(line, waits):
+                return work(line)
         except psycopg.OperationalError as problem:
-            if not line.connection.closed:
+            if not line.closed:
                 self._leave(line)
                 raise
             self.close()
             if isinstance(problem, ServerSilent):
                 raise
         line = self._line()
-        with within(line, line.silence + waits):
-            return work(line.connection)
+        with within(line, waits):
+            return work(line)
 
     def _line(self) -> ServerLine:
-        if self._held is None or self._held.connection.closed:
+        if self._held is None or self._held.closed:
             self.close()
             self._held = open_line(self._dsn, self._timeout)
         return self._held
 
     def _connection(self) -> psycopg.Connection:
-        return self._line().connection
+        return self._line()
 
 
 def turn_of(name: str) -> int:

@@ -1,30 +1,26 @@
-"""The line to a server: how it is opened, and after which silence it is given up.
+"""A line to PostgreSQL that waits for nobody without end: a server that is paused or cut off is given up in seconds.
 
-A server that is paused, or whose packets are lost, says nothing at all, and a socket waits for ever. So every call has
-a time of its own: when it is over, the socket is shut from this side, and whoever waits on it is told that it is lost.
-The operating system looks for a lost machine too (keepalives), but not on a socket of this machine, and not for a
-process that is paused.
+Three things can be silent, and each has its own remedy: a server that cannot be reached (`connect_timeout`), a network
+that loses packets (keepalives and `tcp_user_timeout`, by the kernel; not on a socket of this machine), and a server
+that holds the line and says nothing (a deadline counted here, for every round trip).
 """
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-__all__ = ["ServerLine", "ServerSilent", "open_line", "within"]
+__all__ = ["ServerLine", "ServerSilent", "connect", "open_line", "within"]
 
 LONGEST_SILENCE = 15.0
-"""Seconds for one call, beside what somebody else's turn may take; no more than a ledger's `wait`."""
+"""Seconds for one round trip, beside what somebody else's turn may take; no more than a ledger's `wait`."""
 _PATIENCE: dict[str, object] = {
-    "connect_timeout": 10,
+    "connect_timeout": 5,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -34,21 +30,31 @@ _PATIENCE: dict[str, object] = {
 
 
 class ServerSilent(psycopg.OperationalError):
-    """No word from the server for longer than a call may take."""
+    """The server holds the line and says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerLine:
-    """A connection, and a second hold on its socket by which it can be shut from another thread."""
+class ServerLine(psycopg.Connection[Any]):
+    """A connection whose every round trip ends within some seconds; one that does not is closed."""
 
-    connection: psycopg.Connection
-    wire: socket.socket
-    silence: float
+    seconds = LONGEST_SILENCE
+    silence = LONGEST_SILENCE
 
-    def close(self) -> None:
-        """Let go of both."""
-        self.connection.close()
-        self.wire.close()
+    def wait(self, gen: Any, *words: Any, **named: Any) -> Any:  # noqa: ANN401 as the driver has it
+        """Wait for a round trip, but not longer than it may take."""
+        try:
+            return super().wait(_until(gen, time.monotonic() + self.seconds), *words, **named)
+        except ServerSilent:
+            self.close()
+            raise
+
+
+def connect(dsn: str, seconds: float, **patience: object) -> ServerLine:
+    """Connect; every statement on the line is answered within so many seconds, or the line is given up."""
+    asked: dict[str, Any] = _PATIENCE | patience | conninfo_to_dict(dsn)
+    # nothing is prepared: a pipeline that fails leaves the driver sure of statements that the server never saw
+    made = ServerLine.connect(**asked, autocommit=True, prepare_threshold=None)
+    made.seconds = made.silence = seconds
+    return made
 
 
 def open_line(dsn: str, wait: float) -> ServerLine:
@@ -58,51 +64,43 @@ def open_line(dsn: str, wait: float) -> ServerLine:
     reads: so it is `pg_catalog` first of all, and every table is named with its schema.
     """
     silence = min(max(wait, 2.0), LONGEST_SILENCE)
-    patience = _PATIENCE | {"connect_timeout": int(min(max(wait, 2.0), 10.0))}
-    # Nothing is prepared: a pipeline that fails leaves the driver sure of statements that the server never saw.
-    asked: dict[str, Any] = patience | conninfo_to_dict(dsn)
-    connection: psycopg.Connection = psycopg.connect(**asked, autocommit=True, prepare_threshold=None)
-    line = ServerLine(connection, socket.socket(fileno=os.dup(connection.fileno())), silence)
+    line = connect(dsn, silence, connect_timeout=int(min(max(wait, 2.0), 10.0)))
     try:
-        with within(line, silence):
-            _settle(connection, wait, wait + silence)
+        _settle(line, wait, wait + silence)
     except BaseException:
         line.close()
         raise
     return line
 
 
-def _settle(connection: psycopg.Connection, wait: float, most: float) -> None:
-    connection.execute("SET search_path = pg_catalog, pg_temp")
+def _settle(line: ServerLine, wait: float, most: float) -> None:
+    line.execute("SET search_path = pg_catalog, pg_temp")
     limits = {"lock_timeout": wait, "idle_in_transaction_session_timeout": wait, "statement_timeout": most}
-    with connection.pipeline():
+    with line.pipeline():
         for setting, seconds in limits.items():
-            connection.execute("SELECT set_config(%s, %s, false)", (setting, f"{int(1000 * seconds)}ms"))
+            line.execute("SELECT set_config(%s, %s, false)", (setting, f"{int(1000 * seconds)}ms"))
         for fixed in ("synchronous_commit = on", "jit = off", "client_encoding = 'UTF8'"):
-            connection.execute(f"SET {fixed}")
+            line.execute(f"SET {fixed}")
 
 
 @contextmanager
-def within(line: ServerLine, seconds: float) -> Iterator[None]:
-    """Shut the line under a call that takes more than so many seconds.
-
-    Raises ServerSilent if it took longer: the line is shut then.
-    """
-    shut = threading.Event()
-
-    def cut() -> None:
-        shut.set()
-        with suppress(OSError):
-            line.wire.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(seconds, cut)
-    timer.daemon = True
-    timer.start()
+def within(line: ServerLine, waits: float) -> Iterator[None]:
+    """Put up with so many seconds of silence more, for what may have to wait for somebody else."""
+    line.seconds = line.silence + waits
     try:
         yield
-    except psycopg.Error:
-        if shut.is_set():
-            raise ServerSilent(f"no word from the server for {seconds:g} s") from None
-        raise
     finally:
-        timer.cancel()
+        line.seconds = line.silence
+
+
+def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
+    """Pass a conversation on until its end has come; the driver wakes it ten times a second."""
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() > end:
+                raise ServerSilent("the server does not answer")
+            wanted = gen.send(ready)
+    except StopIteration as ended:
+        return ended.value

@@ -33,14 +33,14 @@ from .sqlite_file import (
     place_file,
 )
 from .sqlite_guard import check_end, check_objects, note_end, noted_end
-from .store import NOTHING, Decide, Lookup, Page, Snapshot, step_of
+from .store import NOTHING, Decide, Lookup, Page, Snapshot, StoredLine, step_of
 
 __all__ = ["LedgerInSqlite"]
 
 _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
 _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
 _QUESTION = f"SELECT line, body FROM entry WHERE {OLD_LINE} = ? ORDER BY number"  # noqa: S608 a constant
-_RANGE = "SELECT number, line, body FROM entry WHERE number BETWEEN ? AND ? ORDER BY number"
+_RANGE = "SELECT number, line, body, key FROM entry WHERE number BETWEEN ? AND ? ORDER BY number"
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
 _CHUNK = 1000
@@ -90,14 +90,14 @@ class LedgerInSqlite:
             note_end(self.path, page.entry.number)
         return page
 
-    def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
+    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
         """Return the lines of a range, a thousand at a time."""
         start = first
         while start <= last:
             end = min(last, start + _CHUNK - 1)
             with self._turn("BEGIN") as connection:
                 rows = connection.execute(_RANGE, (start, end)).fetchall()
-            yield from rows
+            yield from map(StoredLine._make, rows)
             start = end + 1
 
     def backup(self, path: str | os.PathLike[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from ..entry import Entry
 
@@ -27,6 +27,7 @@ __all__ = [
     "Lookup",
     "Page",
     "Snapshot",
+    "StoredLine",
     "account_name",
     "step_of",
 ]
@@ -63,6 +64,15 @@ class Lookup:
 
 
 NOTHING = Lookup()
+
+
+class StoredLine(NamedTuple):
+    """A line as a store keeps it: its number, its body, and the key by which it is found there, if it is in a store."""
+
+    number: int
+    line: str
+    body: str | None
+    key: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +121,8 @@ class LedgerStore(Protocol):
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Read, decide and write in one turn that nobody else can enter; None from `decide` writes nothing."""
 
-    def lines(self, first: int, last: int) -> Iterator[tuple[int, str, str | None]]:
-        """Return the lines from one number to another, in order, with their numbers and bodies."""
+    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
+        """Return the lines from one number to another, in order."""
 
     def close(self) -> None:
         """Let go of the store."""

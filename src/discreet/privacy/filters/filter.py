@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from ...arithmetic.rational import Number
 from ...arithmetic.rounding import shown
@@ -261,7 +262,7 @@ class Filter:
 
     def cost(self, event: Event) -> FilterPrice:
         """Return what the event takes in every account that this filter keeps."""
-        parts = flatten(_read_event(event))
+        parts = _parts(_read_event(event))
         if self.neighbours not in (None, parts.neighbours):
             near = f"this filter promises under {self.neighbours!r} neighbours"
             raise InvalidArgument(f"{near}, the event is stated under {parts.neighbours!r}; restate it")
@@ -286,6 +287,9 @@ class Filter:
 
     def _shown(self, amounts: Amounts, leak: Fraction) -> Measure:
         return rule_of(self.kind).measure(amounts, min(leak, MOST_LEAK), self.terms.orders)
+
+
+_parts = lru_cache(maxsize=1024)(flatten)  # a ledger counts one event for everyone and for its asker, again and again
 
 
 def _read_event(event: object) -> Event:

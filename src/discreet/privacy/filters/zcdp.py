@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from ...arithmetic.rounding import fraction_down
 from ..measures import ZCDP, ApproxDP
@@ -27,6 +28,9 @@ from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 __all__ = ["ADVANCED", "CONCENTRATED"]
 
 
+_each = lru_cache(maxsize=1024)(zcdp.price_zcdp)
+
+
 def _capacity(terms: FilterTerms) -> Amounts:
     if isinstance(terms.budget, ZCDP):
         return (terms.budget.rho,)
@@ -36,7 +40,7 @@ def _capacity(terms: FilterTerms) -> Amounts:
 def _price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
-        each = zcdp.price_zcdp(atom)
+        each = _each(atom)
         if each is None:
             works = "ask with Gaussian, Laplace or exponential noise, or state its (ε, δ) as a Promise"
             raise unpriced(atom, "zCDP", works)

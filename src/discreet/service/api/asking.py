@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from starlette.concurrency import run_in_threadpool
 
@@ -21,14 +22,17 @@ __all__ = [
     "ask_release",
     "ask_sql",
     "cancel_job",
+    "charge",
     "explain_question",
     "get_job",
     "list_jobs",
     "plan_question",
     "rehearse_question",
+    "work_out",
 ]
 
 LONGEST_MARK = 200
+T = TypeVar("T")
 Reader = Callable[[State, ApiCall, bool], Mapping[str, object]]
 """Checks a charged request, unless it is known from before, and gives it as it is kept."""
 
@@ -37,31 +41,36 @@ def explain_question(state: State, call: ApiCall) -> Reply:
     """Show what a question would do, cost and miss; nothing is touched or spent."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json())
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.explain, ask))
+    return Reply(work_out(state, call, verbs.explain, ask))
 
 
 def plan_question(state: State, call: ApiCall) -> Reply:
     """Plan one question or several, or find the third of spend, error and queries."""
     state.datasets.check(call.person, call.dataset)
     planned = read_plan(call.json())
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.plan, planned))
+    return Reply(work_out(state, call, verbs.plan, planned))
 
 
 def rehearse_question(state: State, call: ApiCall) -> Reply:
     """Answer from made-up rows; free."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json(), rehearsal=True)
-    return Reply(state.desk.ask(call.person.name, call.dataset, verbs.rehearse, ask, state.config.bounds.cells))
+    return Reply(work_out(state, call, verbs.rehearse, ask, state.config.bounds.cells))
+
+
+def work_out(state: State, call: ApiCall, work: Callable[..., T], *words: object) -> T:
+    """Let a clerk work out something free, for as long as whoever asked is there."""
+    return state.desk.ask(call.person.name, call.dataset, work, *words, gone=call.gone)
 
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await _charge(state, call, "sql", _checked_ask)
+    return await charge(state, call, "sql", _checked_ask)
 
 
 async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await _charge(state, call, "release", _checked_release)
+    return await charge(state, call, "release", _checked_release)
 
 
 def _checked_ask(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
@@ -87,7 +96,7 @@ def put_job(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
     return state.jobs.put(call.person.name, call.dataset, verb, body, mark)
 
 
-async def _charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
+async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
     """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
     job = await state.desk.run(put_job, state, call, verb, read)
     now = steady()

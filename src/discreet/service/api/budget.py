@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from ...curator.history import history_of
 from ...errors import NotAllowed
 from ...privacy.budget_words import budget_to_words
 from ...wire.reply import entry_to_json, room_to_json
@@ -62,8 +63,9 @@ def list_history(state: State, call: ApiCall) -> Reply:
     if steward:
         found = state.datasets.ledger(call.dataset).history(None, last)
     else:
-        found = state.datasets.curator(call.dataset, call.person.name).history(last)
-    entries = [entry_to_json(entry) for entry in found if steward or entry.kind in SHOWN]
+        curator = state.datasets.curator(call.dataset, call.person.name)
+        found = history_of(curator.stand, call.person.name, last, SHOWN)
+    entries = [entry_to_json(entry) for entry in found]
     asked = {str(number): text for number, text in found.asked.items()}
     return Reply({"entries": entries, "filter": found.filter.to_json(), "asked": asked})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -25,6 +26,8 @@ class ApiCall:
     query: Mapping[str, str]
     body: bytes
     mark: str = ""
+    gone: threading.Event = field(default_factory=threading.Event, compare=False)
+    """Set when whoever asked has hung up."""
 
     @property
     def dataset(self) -> str:
@@ -90,7 +93,7 @@ class Way:
         if first != "datasets":
             return {"me": "people"}.get(first, first)
         verb = rest.partition("/")[2].partition("/")[0]
-        if verb in ("explain", "plan", "rehearse", "sql", "release"):
+        if self.takes and self.who == "person":
             return "questions"
         return "datasets" if verb in ("", "values") else "books"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from starlette.concurrency import run_in_threadpool
@@ -13,7 +14,7 @@ from ...errors import InvalidArgument
 from ..http.door import MARK, enter, require_steward
 from ..state import State
 from ..stores.people import Member
-from . import asking, budget
+from . import asking, budget, making
 from . import people as crew
 from .call import ApiCall, Handler, Reply, Way
 from .openapi import document
@@ -47,6 +48,30 @@ WAYS: tuple[Way, ...] = (
     Way(
         "POST", SET + "/release", "Answer several questions with one charge.", waiter=asking.ask_release,
         takes="ReleaseRequest", gives="Answers", status=(200, 202),
+    ),
+    Way(
+        "POST", SET + "/learn", "Train a model on the rows of a SELECT; charged.", waiter=making.learn_model,
+        takes="LearnRequest", gives="Trained", status=(200, 202),
+    ),
+    Way(
+        "POST", SET + "/explain_model", "Say what training would release, cost and lose; free.", making.explain_model,
+        takes="TrainingRequest", gives="TrainingExplanation",
+    ),
+    Way(
+        "POST", SET + "/synthesize", "Release tables that records are made from; charged.",
+        waiter=making.synthesize_table, takes="SynthesisRequest", gives="Synthetic", status=(200, 202),
+    ),
+    Way(
+        "POST", SET + "/plan_synthesis", "Say what synthesize would measure and cost; free.", making.plan_synthesis,
+        takes="SynthesisRequest", gives="SynthesisPlan",
+    ),
+    Way(
+        "POST", SET + "/suggest_bounds", "Suggest bounds of a column; charged.", waiter=making.suggest_bounds,
+        takes="BoundsRequest", gives="SuggestedBounds", status=(200, 202),
+    ),
+    Way(
+        "POST", SET + "/suggest_caps", "Suggest how many rows of one person count; charged.",
+        waiter=making.suggest_caps, takes="CapsRequest", gives="SuggestedCaps", status=(200, 202),
     ),
     Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", asking.get_job, gives="Job"),
     Way("DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", asking.cancel_job, status=(202,)),
@@ -114,11 +139,22 @@ def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]
             reply = await way.waiter(state, call)
         else:
             run = state.desk.run if way.takes else run_in_threadpool  # what is worked out waits in threads of its own
-            reply = await run(_handler(way), state, call)
+            listening = asyncio.ensure_future(_listen(request, call))
+            try:
+                reply = await run(_handler(way), state, call)
+            finally:
+                listening.cancel()
         state.log.write(request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status)
         return send(reply)
 
     return endpoint
+
+
+async def _listen(request: Request, call: ApiCall) -> None:
+    """Note when whoever asked hangs up: what is free is then worked out no further."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    call.gone.set()
 
 
 def _handler(way: Way) -> Handler:

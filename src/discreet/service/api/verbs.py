@@ -5,15 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...curator.verbs.bounds import wanted_bounds, wanted_caps
+from ...curator.verbs.learn import course_of
 from ...errors import InvalidArgument
 from ...plan import Plan
+from ...privacy.events import Batch
+from ...wire.made_reply import (
+    bounds_reply,
+    caps_reply,
+    model_reply,
+    synthesis_plan_reply,
+    synthetic_reply,
+    training_reply,
+)
+from ...wire.making import (
+    BoundsRequest,
+    CapsRequest,
+    LearnRequest,
+    SynthesisRequest,
+    read_bounds,
+    read_caps,
+    read_learn,
+    read_synthesis,
+)
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ...wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_release
 
 if TYPE_CHECKING:
     from ...curator import Curator
 
-__all__ = ["CHARGED", "check_ask", "check_release", "explain", "plan", "rehearse"]
+__all__ = [
+    "CHARGED",
+    "check_ask",
+    "check_bounds",
+    "check_caps",
+    "check_learn",
+    "check_release",
+    "check_synthesis",
+    "explain",
+    "explain_model",
+    "plan",
+    "plan_synthesis",
+    "rehearse",
+]
 
 
 def explain(curator: Curator, ask: Ask) -> dict[str, object]:
@@ -43,11 +77,50 @@ def check_release(curator: Curator, release: ReleaseRequest, cells: int) -> None
     _check_cells(dict(found.plans), cells)
 
 
+def explain_model(curator: Curator, asked: LearnRequest, cells: int) -> dict[str, object]:
+    """Say what training a model would release, cost and lose."""
+    check_learn(curator, asked, cells)
+    explained = curator.explain_model(asked.sql, asked.model, asked.spend, n=asked.n or 1)
+    return training_reply(explained, curator.ledger.price(explained.event))
+
+
+def check_learn(curator: Curator, asked: LearnRequest, cells: int) -> None:
+    """Refuse a model as `check_ask` does a question; every step of its training releases one vector."""
+    course = course_of(curator.stand.planner, asked.sql, asked.model, asked.spend)
+    _check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
+
+
+def plan_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> dict[str, object]:
+    """Say what making synthetic records would measure and cost."""
+    found = curator.plan_synthesis(asked.table, asked.spend, **asked.words)
+    planned = synthesis_plan_reply(found, curator.ledger.price(found.event))
+    _check_count(int(str(planned["numbers"])), cells)
+    return planned
+
+
+def check_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> None:
+    """Refuse synthetic records as `check_ask` does a question."""
+    plan_synthesis(curator, asked, cells)
+
+
+def check_bounds(curator: Curator, asked: BoundsRequest) -> None:
+    """Refuse what no bounds can be suggested of, before anything is written."""
+    wanted_bounds(curator.stand.planner, asked.table, asked.column, asked.spend, asked.tail)
+
+
+def check_caps(curator: Curator, asked: CapsRequest) -> None:
+    """Refuse what no caps can be suggested of, before anything is written."""
+    wanted_caps(curator.stand.planner, asked.table, asked.spend)
+
+
 def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
     """Limit the cost by the plan, which is public, not by what the store finds."""
     found = [one for one in plans.values() if isinstance(one, Plan)]
     totals = [sum(len(release.need.tally.terms) for release in one.releases) for one in found]
-    asked = sum(len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True))
+    _check_count(sum(len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True)), cells)
+
+
+def _check_count(asked: int, cells: int) -> None:
     if asked > cells:
         raise InvalidArgument(f"the answer would have {asked} noisy numbers; at most {cells} are given at once")
 
@@ -63,4 +136,34 @@ def _release(curator: Curator, body: object) -> dict[str, object]:
     return {"answers": {name: answer_reply(answer, asked.terms.level) for name, answer in found.items()}}
 
 
-CHARGED: Mapping[str, Callable[[Curator, object], dict[str, object]]] = {"sql": _sql, "release": _release}
+def _learn(curator: Curator, body: object) -> dict[str, object]:
+    asked = read_learn(body)
+    return model_reply(curator.learn(asked.sql, asked.model, asked.spend, why=asked.why))
+
+
+def _synthesize(curator: Curator, body: object) -> dict[str, object]:
+    asked = read_synthesis(body)
+    return synthetic_reply(curator.synthesize(asked.table, asked.spend, why=asked.why, **asked.words))
+
+
+def _bounds(curator: Curator, body: object) -> dict[str, object]:
+    asked = read_bounds(body)
+    words: Any = {"tail": asked.tail, "why": asked.why}
+    found = curator.suggest_bounds(asked.table, asked.column, asked.spend, **words)
+    return bounds_reply(found, curator.ledger.price(Batch(found.events)))
+
+
+def _caps(curator: Curator, body: object) -> dict[str, object]:
+    asked = read_caps(body)
+    found = curator.suggest_caps(asked.table, asked.spend, why=asked.why)
+    return caps_reply(found, curator.ledger.price(Batch(found.events)))
+
+
+CHARGED: Mapping[str, Callable[[Curator, object], dict[str, object]]] = {
+    "sql": _sql,
+    "release": _release,
+    "learn": _learn,
+    "synthesize": _synthesize,
+    "suggest_bounds": _bounds,
+    "suggest_caps": _caps,
+}

@@ -2,7 +2,7 @@
 
 the answer came                         done
 a refusal, or the ledger is busy        refused: nothing was spent, the same request may be sent again
-the store failed before it was asked    refused: nothing is charged before the store is asked
+the store failed before it was asked    refused: nothing is charged before the store is asked; too slow, if it was silent
 the store failed                        failed: what was charged stays charged
 its time was over                       failed, and called too slow
 its person stopped it                   cancelled
@@ -40,6 +40,7 @@ class Outcome:
 
 
 CANCELLED = Outcome("cancelled", status_of(Cancelled()), refusal_to_json(Cancelled()))
+_UNASKED = TooSlow("the store did not say in time how it would answer; nothing was spent, ask again")
 _LATE = Outcome("failed", status_of(TooSlow()), refusal_to_json(TooSlow()))
 
 
@@ -105,7 +106,7 @@ def _outcome(state: str, refusal: DiscreetError) -> Outcome:
 
 def _failed(run: Run, failed: EngineFailure) -> Outcome:
     if not run.charged and run.why != "cancelled":
-        return _outcome("refused", failed)
+        return _outcome("refused", _UNASKED if run.why == "late" else failed)
     return {"cancelled": CANCELLED, "late": _LATE}.get(run.why) or _outcome("failed", failed)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 import anyio.to_thread
 
-from ...errors import DiscreetError, LedgerConflict, TooSlow
+from ...errors import Cancelled, DiscreetError, LedgerConflict, TooSlow
 from ...wire.reply import BROKEN
 from ..config import Config
 from ..http.limits import TooMany
@@ -30,7 +30,7 @@ from .sheet import Broken
 if TYPE_CHECKING:
     from ..stores.datasets import DataSets
 
-__all__ = ["FreeDesk", "WentWrong"]
+__all__ = ["FreeDesk", "HungUp", "WentWrong"]
 
 T = TypeVar("T")
 WAITING = 4
@@ -38,6 +38,12 @@ WAITING = 4
 OPENING = 30
 """Seconds more, in which the office may open."""
 THREADS = 64
+LISTENING = 0.25
+"""Seconds between two looks whether whoever asked is still there."""
+
+
+class HungUp(Exception):
+    """Whoever asked is not there any more."""
 
 
 class WentWrong(Exception):
@@ -56,6 +62,7 @@ class _Sheet:
     person: str
     work: Callable[..., Any]
     words: tuple[object, ...]
+    gone: threading.Event
     future: Future[Any] = field(default_factory=Future)
 
 
@@ -70,24 +77,32 @@ class FreeDesk:
         self._lock = threading.Lock()
         self._limiter: anyio.CapacityLimiter | None = None
 
-    def ask(self, person: str, dataset: str, work: Callable[..., T], *words: object) -> T:
+    def ask(
+        self, person: str, dataset: str, work: Callable[..., T], *words: object, gone: threading.Event | None = None
+    ) -> T:
         """Let a clerk do `work(curator, *words)` for a person, and wait for what comes of it.
 
-        Refuses what takes more than its seconds or memory, and a person who has too much waiting here already.
+        `gone` is set when the person hangs up: nothing is worked out for nobody. Refuses what takes more than its
+        seconds or memory, and a person who has too much waiting here already.
         """
         if not self._datasets.setups[dataset].ledger:  # a ledger in this process's own memory: no other can read it
             return work(self._datasets.curator(dataset, person), *words)
         if self._line.load(person) >= self._bounds.jobs_per_person:
             raise TooMany(1.0)
         self._begin()
-        sheet = _Sheet(dataset, person, work, words)
+        sheet = _Sheet(dataset, person, work, words, gone or threading.Event())
         self._line.put(person, sheet)
-        try:
-            found: T = sheet.future.result(OPENING + WAITING * self._bounds.free_seconds)
-        except NotInTime:
-            sheet.future.cancel()
-            raise self._late() from None
-        return found
+        end = time.monotonic() + OPENING + WAITING * self._bounds.free_seconds
+        while time.monotonic() < end:
+            try:
+                found: T = sheet.future.result(LISTENING)
+            except NotInTime:
+                if sheet.gone.is_set() and sheet.future.cancel():  # one that is in work is broken off by its attendant
+                    raise Cancelled from None
+            else:
+                return found
+        sheet.future.cancel()
+        raise self._late()
 
     async def run(self, work: Callable[..., T], *words: object, **named: object) -> T:
         """Run what may wait here in threads of its own, so that other requests find theirs."""
@@ -130,6 +145,8 @@ class FreeDesk:
         except (DiscreetError, WentWrong) as refusal:
             sheet.future.set_exception(refusal)
             return clerk
+        except HungUp:
+            sheet.future.set_exception(Cancelled())
         except TimeoutError:
             sheet.future.set_exception(self._late())
         except Exception:  # noqa: BLE001 the clerk or the office is gone, or what it said makes no sense
@@ -148,7 +165,11 @@ class FreeDesk:
         """Send a sheet and answer what the clerk asks of the store, until it is done or its time is over."""
         end = time.monotonic() + self._bounds.free_seconds
         clerk.line.send((sheet.dataset, sheet.person, sheet.work, sheet.words))
-        while clerk.line.poll(max(0.0, end - time.monotonic())):
+        while (left := end - time.monotonic()) > 0:
+            if sheet.gone.is_set():
+                raise HungUp
+            if not clerk.line.poll(min(LISTENING, left)):
+                continue
             verb, found = clerk.line.recv()
             if verb == "done":
                 return _opened(found)

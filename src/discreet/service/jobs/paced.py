@@ -16,28 +16,57 @@ from ...data.schema import Schema
 from ...engines.base import Engine
 from ...engines.snapshot import one_snapshot
 from ...errors import Cancelled, EngineFailure
+from ...noise import secure_bits
 from ...query.algebra.tally import Tally, Totals
 from ...query.domains.domain import Scalar
 from .clock import steady
 from .grid import Grid
 
-__all__ = ["Paced", "pace"]
+__all__ = ["Paced", "StoppableBits", "pace"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoppableBits:
+    """Secure bits until somebody says that it is enough: a training of many steps draws noise in each of them."""
+
+    stopped: threading.Event
+
+    def take(self, count: int, /) -> bytes:
+        """Return fresh bytes; raises Cancelled once the run is to stop."""
+        if self.stopped.is_set():
+            raise Cancelled
+        return secure_bits().take(count)
 
 
 @dataclass(frozen=True, slots=True)
 class Paced:
     """The engine inside, its totals held back to the next tick; `touched` is set as soon as it is asked for any.
 
-    Nothing is asked before it is charged for, so what fails untouched has spent nothing.
+    Nothing is asked before it is charged for, so what fails untouched has spent nothing. When `stopped` is set nothing
+    more is asked, no noise is drawn and nobody is waited for.
     """
 
     engine: Engine
     grid: Grid
     touched: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+    stopped: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+
+    @property
+    def bits(self) -> StoppableBits:
+        """Where the noise of a run is drawn from, until the run is stopped."""
+        return StoppableBits(self.stopped)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, as for a store: what is waited for was charged."""
+        self.touched.set()
+        if self.stopped.wait(seconds):
+            raise Cancelled
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals at a tick; a query that somebody stopped ends at once."""
         self.touched.set()
+        if self.stopped.is_set():
+            raise Cancelled
         started = steady()
         try:
             totals = self.engine.tally(tally)

@@ -23,7 +23,7 @@ class Run:
         self._told: float | None = None
         self._over = False
         self._lock = threading.Lock()
-        hired.touched.clear()
+        hired.begin()
 
     @property
     def charged(self) -> bool:

@@ -11,6 +11,14 @@ from ...privacy.filters.filter import Filter
 __all__ = ["entry_words", "event_words"]
 
 
+_LIFE = {
+    "close": "closed for good",
+    "resume": "goes on here",
+    "repair": "repaired by a steward",
+    "upgrade": "brought forward to this release",
+}
+
+
 def entry_words(entry: Entry) -> str:
     """Return what an entry did: the event that was charged, the allowance that was given, the charge that was ended.
 
@@ -22,6 +30,8 @@ def entry_words(entry: Entry) -> str:
     'allowance withdrawn'
     >>> entry_words(dp.Entry(5, "again", "", refers=2))
     'the question of entry 2, in the own account only'
+    >>> entry_words(dp.Entry(6, "close", "", terms={"to": "new.ledger"}))
+    'closed for good, goes on as new.ledger'
     """
     if entry.kind == "again":
         return f"the question of entry {entry.refers}, in the own account only"
@@ -30,7 +40,15 @@ def entry_words(entry: Entry) -> str:
     if entry.kind == "allow" and entry.terms is not None:
         share = entry.terms.get("allowance")
         return "allowance withdrawn" if share is None else f"at most {Filter.from_json(share).promise()}"
+    if entry.kind in _LIFE:
+        return _LIFE[entry.kind] + _place(entry.terms or {})
     return "" if entry.refers is None else f"of {entry.refers}"
+
+
+def _place(terms: Mapping[str, object]) -> str:
+    """Say where a ledger went or came from, if that is written down."""
+    words = {"to": ", goes on as", "from": ", from"}
+    return "".join(f"{said} {terms[name]}" for name, said in words.items() if terms.get(name))
 
 
 def event_words(event: Mapping[str, object]) -> str:

@@ -34,9 +34,16 @@ class Hired:
     curator: Curator
     engine: Any
     touched: threading.Event
+    stopped: threading.Event
+
+    def begin(self) -> None:
+        """Make ready for the next question: nothing was asked for it yet, and nobody has stopped it."""
+        self.touched.clear()
+        self.stopped.clear()
 
     def interrupt(self) -> None:
-        """Stop the question that runs, if the engine can."""
+        """Stop the question that runs: what the engine does now, if it can, and whatever would come after it."""
+        self.stopped.set()
         self.engine.interrupt()
 
     def hang_up(self) -> None:
@@ -147,7 +154,7 @@ class DataSets:
         paced, share = pace(engine, grid or 1.0), config.share_questions
         held = paced if grid else engine
         curator = Curator(held, schemas, ledger, signer=self._signer, share_questions=share)
-        return Hired(curator, engine, paced.touched)
+        return Hired(curator, engine, paced.touched, paced.stopped)
 
 
 def _setup(opened: _Opened) -> Setup:

@@ -18,6 +18,9 @@ __all__ = ["PostgresServiceStore"]
 ANSWER_SECONDS = 5.0
 """Seconds after which a server that holds the line and says nothing is given up; every statement here is small."""
 
+_AGAIN = 1.0
+"""Seconds for which nobody tries a server again that let an attempt run into its end."""
+
 
 class PostgresServiceStore:
     """A server, for several machines; a few connections for all threads, opened when needed and after a loss.
@@ -28,6 +31,7 @@ class PostgresServiceStore:
     def __init__(self, dsn: str, connections: int = 6) -> None:
         self._dsn = dsn
         self._size = connections
+        self._away = 0.0
         self._idle: queue.LifoQueue[psycopg.Connection | None] = queue.LifoQueue()
         for _ in range(connections):
             self._idle.put(None)
@@ -61,9 +65,17 @@ class PostgresServiceStore:
             self._idle.put(None)
 
     def _connect(self) -> psycopg.Connection:
-        found: psycopg.Connection = load("discreet.service.stores.postgres_line", "postgres").connect(
-            self._dsn, ANSWER_SECONDS
-        )
+        """Connect; while a server lets attempts run into their end, whoever waits in line for it is told at once."""
+        begin, driver = time.monotonic(), load("psycopg", "postgres")
+        if begin < self._away:
+            raise driver.OperationalError("the server did not answer a moment ago")
+        try:
+            line = load("discreet.ledger.stores.postgres_line", "postgres")
+            found: psycopg.Connection = line.connect(self._dsn, ANSWER_SECONDS)
+        except driver.OperationalError:
+            if time.monotonic() - begin > _AGAIN:
+                self._away = time.monotonic() + _AGAIN
+            raise
         return found
 
 

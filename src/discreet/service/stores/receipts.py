@@ -17,8 +17,10 @@ class Receipts:
         self._store = store
 
     def keep(self, dataset: str, reply: Mapping[str, object]) -> None:
-        """Keep the receipt of a reply to `sql` or `release`; one charge has one receipt."""
+        """Keep the receipt of a reply, if it has one; one charge has one receipt."""
         text = _text(reply)
+        if text is None:
+            return
         facts = json.loads(text)
         self._store.ask(
             "INSERT INTO discreet_receipts (dataset, number, person, receipt) VALUES (?, ?, ?, ?) "
@@ -39,12 +41,12 @@ class Receipts:
 
 def fingerprints(reply: Mapping[str, object]) -> str:
     """Name what was asked without its words, for the log; nothing for a refusal."""
-    if "error" in reply:
-        return ""
-    return " ".join(str(one["fingerprint"]) for one in json.loads(_text(reply))["asked"])
+    text = _text(reply)
+    return "" if text is None else " ".join(str(one["fingerprint"]) for one in json.loads(text)["asked"])
 
 
-def _text(reply: Mapping[str, object]) -> str:
-    """Find the receipt in a reply to `sql` or `release`; the answers of one release share it."""
+def _text(reply: Mapping[str, object]) -> str | None:
+    """Find the receipt in a reply; the answers of one release share it. Refusals and suggested bounds have none."""
     answers = reply.get("answers", {"": reply})
-    return str(next(iter(answers.values()))["receipt"])  # type: ignore[attr-defined]
+    found = next(iter(answers.values())).get("receipt")  # type: ignore[attr-defined]
+    return None if found is None else str(found)

@@ -1,0 +1,82 @@
+"""Ways to what is made beside answers: models, synthetic tables, suggested bounds and caps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...wire.making import read_bounds, read_caps, read_learn, read_synthesis
+from ..state import State
+from . import verbs
+from .asking import charge, work_out
+from .call import ApiCall, Reply
+
+__all__ = [
+    "explain_model",
+    "learn_model",
+    "plan_synthesis",
+    "suggest_bounds",
+    "suggest_caps",
+    "synthesize_table",
+]
+
+
+async def learn_model(state: State, call: ApiCall) -> Reply:
+    """Train a model on the rows of a SELECT, charged once for each Idempotency-Key."""
+    return await charge(state, call, "learn", _checked_learn)
+
+
+def explain_model(state: State, call: ApiCall) -> Reply:
+    """Say what training a model would release, cost and lose; nothing is touched or spent."""
+    state.datasets.check(call.person, call.dataset)
+    asked = read_learn(call.json(), explained=True)
+    return Reply(work_out(state, call, verbs.explain_model, asked, state.config.bounds.cells))
+
+
+async def synthesize_table(state: State, call: ApiCall) -> Reply:
+    """Release tables that synthetic records are made from, charged once for each Idempotency-Key."""
+    return await charge(state, call, "synthesize", _checked_synthesis)
+
+
+def plan_synthesis(state: State, call: ApiCall) -> Reply:
+    """Say what synthesize would measure and cost; nothing is touched or spent."""
+    state.datasets.check(call.person, call.dataset)
+    asked = read_synthesis(call.json())
+    return Reply(work_out(state, call, verbs.plan_synthesis, asked, state.config.bounds.cells))
+
+
+async def suggest_bounds(state: State, call: ApiCall) -> Reply:
+    """Suggest bounds of a column, charged once for each Idempotency-Key."""
+    return await charge(state, call, "suggest_bounds", _checked_bounds)
+
+
+async def suggest_caps(state: State, call: ApiCall) -> Reply:
+    """Suggest how many rows of one person should count, charged once for each Idempotency-Key."""
+    return await charge(state, call, "suggest_caps", _checked_caps)
+
+
+def _checked_learn(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
+    asked = read_learn(call.json())
+    if not known:
+        state.desk.ask(call.person.name, call.dataset, verbs.check_learn, asked, state.config.bounds.cells)
+    return asked.to_json()
+
+
+def _checked_synthesis(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
+    asked = read_synthesis(call.json())
+    if not known:
+        state.desk.ask(call.person.name, call.dataset, verbs.check_synthesis, asked, state.config.bounds.cells)
+    return asked.to_json()
+
+
+def _checked_bounds(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
+    asked = read_bounds(call.json())
+    if not known:
+        state.desk.ask(call.person.name, call.dataset, verbs.check_bounds, asked)
+    return asked.to_json()
+
+
+def _checked_caps(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
+    asked = read_caps(call.json())
+    if not known:
+        state.desk.ask(call.person.name, call.dataset, verbs.check_caps, asked)
+    return asked.to_json()

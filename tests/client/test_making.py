@@ -1,0 +1,278 @@
+"""Models, synthetic tables, bounds and caps over the line: the same as from a curator at hand, charged and stored."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+import httpx
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet import learn
+from discreet.curator.verify import verify_receipt
+from discreet.learn.estimator import Estimator
+from discreet.wire.making import read_bounds, read_learn, read_synthesis
+from discreet.wire.models import KINDS, MODEL, model_to_words
+from service.described import check_reply
+from service.house import SCHEMA, build, free_port, start
+
+SPEND = dp.ApproxDP(1, "1e-6")
+ROWS = "SELECT age, region, income FROM people"
+VISITS = """[tables.visits]
+unit = { kind = "people", id = "who", max_rows = 8 }
+[tables.visits.columns]
+minutes = { type = "integer", low = 0, high = 1000 }
+"""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    made = build(
+        tmp_path_factory.mktemp("making"), port=free_port(), service='grid = "0.1"',
+        budget='{ epsilon = "300", delta = "1e-3" }', limits="cells = 5000",
+    )  # fmt: skip
+    (made.folder / "people.toml").write_text(SCHEMA + VISITS)
+    lines = [f"{k % 100},{k % 60}" for k in range(300)]
+    (made.folder / "visits.csv").write_text("\n".join(["who,minutes", *lines]) + "\n")
+    text = made.config.read_text().replace('wards = "wards.csv" }', 'wards = "wards.csv", visits = "visits.csv" }')
+    made.config.write_text(text)
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(house):
+    running = start(house)
+    yield running
+    running.stop()
+    assert '"status":500' not in (house.folder / "audit.log").read_text()
+
+
+@pytest.fixture(scope="module")
+def ana(server):
+    with dp.connect(server.house.url, token=server.house.tokens["ana"], dataset="people") as remote:
+        yield remote
+
+
+@pytest.fixture(scope="module")
+def post(server):
+    """Send one request as somebody; the reply is compared with its description."""
+
+    def send(who, path, body):
+        with server.house.client(who) as client:
+            found = client.post(path, json=body)
+        check_reply("POST", path, found)
+        return found
+
+    return send
+
+
+@pytest.fixture(scope="module")
+def at_hand(house):
+    """A curator of the same data with a ledger of its own, to compare with."""
+    folder = house.folder
+    tables = {name: str(folder / f"{name}.csv") for name in ("people", "wards", "visits")}
+    ledger = dp.open_ledger(":memory:", dp.ApproxDP(300, "1e-3"))
+    return dp.Curator(dp.DuckDB(tables), dp.read_schemas(folder / "people.toml"), ledger, who="ana")
+
+
+def gives(remote, ask):
+    """Ask twice: the second time is free, and gives the same; return both and what the first cost."""
+    before = remote.spent()
+    first = ask()
+    between = remote.spent()
+    second = ask()
+    assert between == remote.spent() != before
+    return first, second
+
+
+class TestAModel:
+    def test_is_learned_there_and_used_here(self, ana, at_hand, house):
+        model = learn.LinearRegression(target="income", features=["age", "region"])
+        first, second = gives(ana, lambda: ana.learn(ROWS, model, dp.ApproxDP(20, "1e-6"), why="incomes"))
+        assert not hasattr(model, "fitted_") and first.coef_ == second.coef_
+        assert first.receipt_.who == "ana" and first.receipt_.why == "incomes"
+        with dp.open_ledger(house.folder / "people.ledger") as ledger:
+            assert verify_receipt(first.receipt_, ledger=ledger).number == first.receipt_.number
+        beside = at_hand.learn(ROWS, model, dp.ApproxDP(20, "1e-6"))
+        assert first.event_ == beside.event_ and list(first.coef_) == list(beside.coef_)
+        assert np.isfinite(first.predict([[30, "N"], [60, "W"]])).all()
+
+    @pytest.mark.parametrize("model", [
+        learn.LogisticRegression(target="region", steps=5), learn.KMeans(clusters=2, rounds=2, features=["age"]),
+        learn.GaussianNB(spend=SPEND, target="region"), learn.PCA(components=2),
+        learn.AdditiveRegressor(target="income", bins=3, edges={"age": [20, 40.5]}),
+        learn.QuantileRegression(target="income", at=0.9, steps=3),
+    ], ids=lambda model: type(model).__name__)  # fmt: skip
+    def test_of_any_kind_comes_back_with_what_was_learned(self, ana, model):
+        found = ana.learn(ROWS, model, None if model.spend else SPEND)
+        assert type(found) is type(model) and found.fitted_ and found.summary()
+        assert found.get_params() == model.get_params()
+
+    def test_is_explained_for_free(self, ana, at_hand, post):
+        model = learn.LinearRegression(target="income")
+        before = ana.left()
+        said = ana.explain_model(ROWS, model, SPEND, n=400)
+        assert str(said) == str(at_hand.explain_model(ROWS, model, SPEND, n=400)) and ana.left() == before
+        body = {"sql": ROWS, "model": model_to_words(model), "spend": {"epsilon": "1", "delta": "1e-6"}, "n": 400}
+        found = post("ana", "/datasets/people/explain_model", body)
+        assert found.status_code == 200 and found.json()["text"] == str(said)
+
+    @pytest.mark.parametrize(("words", "why"), [
+        ({"kind": "LinearRegression", "target": "nothing"}, "none of the columns"),
+        ({"kind": "LogisticRegression", "target": "region", "steps": 10**9}, "from 1 to 1000"),
+        ({"kind": "LogisticRegression", "target": "region", "clip": 0}, "between 1e-06 and"),
+        ({"kind": "LogisticRegression", "target": "region", "rate": "1e400"}, "between|too"),
+        ({"kind": "QuantileRegression", "target": "income", "at": 1}, "between"),
+        ({"kind": "AdditiveClassifier", "target": "region", "bins": 1000}, "noisy numbers; at most 5000"),
+        ({"kind": "AdditiveRegressor", "target": "income", "edges": {"age": []}}, "list of numbers"),
+        ({"kind": "KMeans", "target": "region"}, "is not known here"),
+        ({"kind": "os.system"}, "its kind is one of"), ({"kind": ["PCA"]}, "its kind is one of"), ("PCA", "its kind"),
+        ({"kind": "PCA", "schema": {}}, "not known here"), ({"kind": "PCA", "spend": {"rho": "1"}}, "not known here"),
+    ])  # fmt: skip
+    def test_that_cannot_be_trained_is_refused_before_the_charge(self, ana, post, words, why):
+        before = ana.spent()
+        body = {"sql": ROWS, "model": words, "spend": {"epsilon": "1", "delta": "1e-6"}}
+        found = post("ana", "/datasets/people/learn", body)
+        assert found.status_code == 422 and any(word in found.text for word in why.split("|")), found.text
+        assert ana.spent() == before
+
+    def test_of_pure_epsilon_is_refused(self, ana):
+        with pytest.raises(dp.InvalidArgument, match="keeps no pure ε"):
+            ana.learn(ROWS, learn.PCA(), dp.PureDP(1))
+
+    def test_of_ones_own_is_not_sent(self, ana):
+        class Mine(learn.PCA):
+            pass
+
+        with pytest.raises(dp.InvalidArgument, match="a service trains LinearRegression"):
+            ana.learn(ROWS, Mine(), SPEND)
+        with pytest.raises(dp.InvalidArgument, match="a model of discreet.learn"):
+            ana.learn(ROWS, "PCA", SPEND)
+
+
+class TestASyntheticTable:
+    def test_is_released_there_and_sampled_here(self, ana, at_hand):
+        words = {"columns": ["age", "region"], "bins": {"age": 4}, "size": 400}
+        first, second = gives(ana, lambda: ana.synthesize("people", dp.ApproxDP(30, "1e-6"), **words))
+        beside = at_hand.synthesize("people", dp.ApproxDP(30, "1e-6"), **words)
+        assert first.explain() == second.explain() == beside.explain()
+        assert all((a == b).all() for a, b in zip(first.measured.noisy, second.measured.noisy, strict=True))
+        assert len(first.records(7)["age"]) == 7 and abs(first.rows - 400) < 60
+        assert abs(sum(first.table("region").to_dict()["n"]) - 400) < 60
+        assert first.receipt.who == "ana"
+
+    def test_of_a_select_and_some_sets(self, ana):
+        found = ana.synthesize("SELECT age, region FROM people WHERE income > 5", SPEND, workload=[("age", "region")])
+        assert found.columns == ("age", "region")
+
+    def test_is_planned_for_free(self, ana, at_hand, post):
+        words = {"columns": ["region"], "workload": "ones"}
+        said = ana.plan_synthesis("people", SPEND, **words)
+        assert str(said) == str(at_hand.plan_synthesis("people", SPEND, **words))
+        body = {"table": "people", "spend": {"epsilon": "1", "delta": "1e-6"}, **words}
+        found = post("ana", "/datasets/people/plan_synthesis", body).json()
+        assert (found["text"], found["tables"], found["hopeless"]) == (str(said), 2, said.hopeless)
+
+    @pytest.mark.parametrize(("words", "why"), [
+        ({"table": "nothing"}, "there is no table"), ({"table": "wards"}, "is public"),
+        ({"table": "visits"}, "a person may have 8 rows"), ({"columns": ["none"]}, "named once each"),
+        ({"workload": "all"}, "must be one of pairs, ones"), ({"workload": [["age", "age"]]}, "one or two of the columns"),
+        ({"workload": [["age", "region", "income"]]}, "at most 2"), ({"bins": {"age": 10**6}}, "from 1 to 1000"),
+        ({"bins": {"income": 1000}, "columns": ["income", "age"]}, "at most 5000"),
+        ({"spend": {"epsilon": "1"}}, "keeps no pure"), ({"size": 0}, "from 1 to"),
+    ])  # fmt: skip
+    def test_that_cannot_be_made_is_refused_before_the_charge(self, ana, post, words, why):
+        before = ana.spent()
+        body = {"table": "people", "spend": {"epsilon": "100", "delta": "1e-6"}, **words}
+        found = post("ana", "/datasets/people/synthesize", body)
+        assert found.status_code == 422 and why in found.text, found.text
+        assert ana.spent() == before
+
+
+class TestBoundsAndCaps:
+    def test_are_suggested_as_at_hand(self, ana, at_hand):
+        first, second = gives(ana, lambda: ana.suggest_bounds("people", "income", dp.PureDP(5), tail="1/20"))
+        beside = at_hand.suggest_bounds("people", "income", dp.PureDP(5), tail="1/20")
+        assert first == second and first.events == beside.events
+        assert 0 <= first.low <= first.high <= 100_000
+        first, second = gives(ana, lambda: ana.suggest_caps("visits", dp.PureDP(5)))
+        assert first == second and math.log2(first.max_rows) % 1 == 0
+
+    @pytest.mark.parametrize(("path", "body", "why"), [
+        ("suggest_bounds", {"table": "people", "column": "region"}, "holds none"),
+        ("suggest_bounds", {"table": "people", "column": "none"}, "none"),
+        ("suggest_bounds", {"table": "wards", "column": "ward"}, "public"),
+        ("suggest_bounds", {"table": "people", "column": "age", "tail": "1/2"}, "between 0 and 1/2"),
+        ("suggest_caps", {"table": "people"}, "is a row"), ("suggest_caps", {"table": "x"}, "there is no table"),
+    ])  # fmt: skip
+    def test_of_what_has_none_are_refused(self, post, path, body, why):
+        found = post("ana", f"/datasets/people/{path}", {**body, "spend": {"epsilon": "1"}})
+        assert found.status_code == 422 and why in found.text, found.text
+
+
+class TestBetweenPeople:
+    def test_what_a_colleague_made_looks_like_new(self, server, ana):
+        words, model = {"columns": ["region"], "why": "mine"}, learn.PCA(features=["age", "income"])
+        asked = [
+            lambda who: who.synthesize("people", SPEND, **words).receipt,
+            lambda who: who.learn(ROWS, model, SPEND).receipt_,
+        ]
+        with dp.connect(server.house.url, token=server.house.tokens["bob"], dataset="people") as bob:
+            for ask in asked:
+                theirs, before = ask(ana), (bob.spent(), bob.history())
+                mine = ask(bob)
+                assert (mine.who, mine.event, mine.price) == ("bob", theirs.event, theirs.price)
+                assert bob.spent() != before[0] and len(bob.history()) == len(before[1]) + 1
+                assert bob.history()[-1].kind == "charge" and mine.number > theirs.number
+
+    def test_nobody_may_ask_about_a_data_set_of_others(self, server, post):
+        for verb, body in [
+            ("learn", {"sql": ROWS, "model": {"kind": "PCA"}, "spend": {"rho": "1"}}),
+            ("synthesize", {"table": "people", "spend": {"rho": "1"}}),
+            ("suggest_bounds", {"table": "people", "column": "age", "spend": {"rho": "1"}}),
+            ("suggest_caps", {"table": "visits", "spend": {"rho": "1"}}),
+        ]:
+            assert post("ana", f"/datasets/other/{verb}", body).status_code == 403
+            with httpx.Client(base_url=server.house.url, trust_env=False) as stranger:
+                assert stranger.post(f"/api/v1/datasets/people/{verb}", json=body).status_code == 401
+
+    def test_the_steward_sees_what_was_made(self, server, ana):
+        ana.learn(ROWS, learn.PCA(features=["age"]), SPEND)
+        ana.synthesize("people", SPEND, columns=["region"], workload="ones")
+        ana.suggest_bounds("people", "age", dp.PureDP(1))
+        ana.suggest_caps("visits", dp.PureDP(1))
+        with server.house.client("stella") as steward:
+            asked = steward.get("/datasets/people/history").json()["asked"].values()
+        for words in ("learned from: SELECT", "synthetic region of", "bounds of age", "caps on the rows"):
+            assert any(words in text for text in asked), words
+
+
+class TestWords:
+    def test_every_model_of_the_library_has_its_words(self):
+        models = {
+            one
+            for name in learn.__all__
+            if isinstance(one := getattr(learn, name), type) and issubclass(one, Estimator)
+        }
+        assert set(KINDS) == models
+        for kind, slots in KINDS.items():
+            named = set(inspect.signature(kind.__init__).parameters) - {"self", "schema", "spend"}
+            assert {slot.name for slot in slots} == named
+            read = MODEL.read(model_to_words(kind()), "model")
+            assert type(read) is kind and read.get_params() == kind().get_params()
+
+    def test_floats_read_back_alike(self):
+        for lift in (0.1, 1 / 3, 5e-324, 99.99999999999999):
+            words = model_to_words(learn.LinearRegression(lift=np.float64(lift)))
+            assert MODEL.read(words, "model").lift == lift
+
+    def test_a_body_reads_back_as_it_was(self):
+        budget = {"epsilon": "1", "delta": "1e-6"}
+        for read, body in [
+            (read_learn, {"sql": ROWS, "model": {"kind": "PCA"}, "spend": budget}),
+            (read_synthesis, {"table": "t", "spend": budget, "workload": [["a"], ["a", "b"]], "bins": {"a": 3}}),
+            (read_bounds, {"table": "t", "column": "c", "spend": budget, "tail": "0.01"}),
+        ]:
+            assert read(read(body).to_json()).to_json() == read(body).to_json()

@@ -1,0 +1,106 @@
+"""What is stopped stops, and tells and costs the same whether or not a colleague had asked it."""
+
+from __future__ import annotations
+
+import threading
+
+import httpx
+import pytest
+
+import discreet as dp
+from curator.cases import PEOPLE, ROWS, VISITS, WARDS, opened
+from discreet import learn
+from discreet.ledger import import_ledger
+from discreet.service.api.budget import SHOWN
+from discreet.service.jobs.paced import pace
+from service.house import COUNT, ONE, build, free_port, start
+
+TABLES = [PEOPLE, VISITS, WARDS]
+SOME = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
+ENDLESS = "SELECT " + ", ".join(f"MEDIAN(age + {j}) AS m{j}" for j in range(700)) + " FROM people"
+
+
+class Office:
+    """Curators over one ledger, each with an engine of its own that answers at ticks and can be told to stop."""
+
+    def __init__(self, seconds=1.0):
+        self.ledger = opened(allowances={"ana": dp.PureDP(9), "bob": dp.PureDP(9)})
+        self.seconds = seconds
+
+    def ask(self, who, *, stop, sql=SOME):
+        """Ask, and stop as soon as the store is asked or an answer is waited for; give the error, and what is spent."""
+        engine = pace(dp.Memory(ROWS), self.seconds)
+        asker = dp.Curator(engine, TABLES, self.ledger, who=who)
+
+        def stopping():
+            engine.touched.wait()
+            engine.stopped.set()
+
+        if stop:
+            threading.Thread(target=stopping, daemon=True).start()
+        try:
+            told = type(asker.sql(sql, spend=dp.PureDP(1))).__name__
+        except dp.EngineFailure as failed:
+            told = str(failed)
+        shown = [(entry.kind, entry.refers is None, entry.who) for entry in asker.history() if entry.kind in SHOWN]
+        return told, self.ledger.spent(who), shown
+
+
+class TestWhoStopsAQuestion:
+    def test_is_told_and_charged_the_same_whether_or_not_a_colleague_had_asked_it(self):
+        """Stopped while it is run or while an answer is held back: one constant message, and asked again, paid again."""
+        new, known = Office(), Office()
+        assert known.ask("ana", stop=False)[0] == "Answer"
+        seen = [[office.ask("bob", stop=stop) for stop in (True, True, False, False)] for office in (new, known)]
+        assert seen[0] == seen[1]
+        assert [spent for _, spent, _ in seen[0]] == [dp.PureDP(n) for n in (1, 2, 3, 3)]
+        assert known.ledger.spent() == dp.PureDP(1)
+        for office in (new, known):
+            assert office.ledger.verify().exact
+
+    def test_the_ledger_moves_with_what_was_stopped(self, tmp_path):
+        office = Office(0.2)
+        office.ask("ana", stop=False)
+        office.ask("bob", stop=True)
+        office.ledger.export(tmp_path / "lines", answers=True)
+        import_ledger(tmp_path / "lines", tmp_path / "new.ledger")
+        with dp.open_ledger(tmp_path / "new.ledger") as moved:
+            assert moved.verify().exact and moved.spent("bob") == dp.PureDP(1)
+
+    def test_no_noise_is_drawn_once_a_training_is_stopped(self):
+        """It draws in every step; the store was asked, so it was charged, and stays so."""
+        asked = []
+
+        class Watched(dp.Memory):
+            def tally(self, tally):
+                asked.append(tally)
+                found = dp.Memory.tally(self, tally)
+                if len(asked) == 2:  # the moments have been; the steps would begin
+                    engine.stopped.set()
+                return found
+
+        engine = pace(Watched(ROWS), 0.01)
+        ledger = dp.open_ledger(":memory:", dp.ZCDP(5))
+        asker = dp.Curator(engine, [PEOPLE], ledger)
+        model = learn.LogisticRegression(target="region", features=["age"], steps=1000)
+        with pytest.raises(dp.EngineFailure, match="not shown"):
+            asker.learn("SELECT age, region FROM people", model, dp.ZCDP(1))
+        assert ledger.spent().rho <= 1 and [e.kind for e in ledger.history()] == ["open", "charge", "fail"]
+
+
+class TestWhoHangsUp:
+    def test_leaves_no_free_work_behind(self, tmp_path):
+        """One clerk, who would have ten minutes for it: the next person is answered all the same."""
+        house = build(tmp_path, port=free_port(), limits="free_seconds = 600\nfree_processes = 1")
+        running = start(house)
+        try:
+            for verb, more in (("explain", {}), ("rehearse", {"rows": 100_000}), ("plan", {})):
+                with house.client("ana") as ana:
+                    ana.timeout = 1.5
+                    with pytest.raises(httpx.TimeoutException):
+                        ana.post(f"/datasets/people/{verb}", json={"sql": ENDLESS, "spend": ONE, **more})
+                with house.client("bob") as bob:
+                    found = bob.post("/datasets/people/explain", json={"sql": COUNT, "spend": ONE})
+                assert found.status_code == 200
+        finally:
+            running.stop()
