@@ -29,11 +29,13 @@ from .scope import (
     chosen,
     exact_rows,
     find,
+    lookup,
     person_refusal,
     row_names,
     table_view,
 )
 from .syntax import clause_of, identifier, only, refuse_node, with_aggregate
+from .times.interval import settle_units
 
 __all__ = ["Catalogue", "read_from", "read_view", "read_where", "with_views"]
 
@@ -279,7 +281,8 @@ def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
 
 
 def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:
-    """Read WHERE."""
+    """Read WHERE, once it is clear for the whole SELECT which words are units of time and which are columns."""
+    settle_units(node, lambda name: bool(lookup(scope, name, None)))
     clause = node.args.get("where")
     if clause is None:
         return scope
