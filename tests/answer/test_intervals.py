@@ -10,7 +10,7 @@ import pytest
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from answer.test_coverage import most_misses
 from discreet.answer import run_plan
-from discreet.answer.expression_line import bound_quotient, line_of
+from discreet.answer.expression_line import RowAt, bound_quotient, line_of
 from discreet.answer.stored import answer_from_json, answer_to_json
 from discreet.data import Date, Integer, Rows, Schema
 from discreet.errors import InvalidArgument
@@ -172,29 +172,31 @@ class TestLines:
     def test_what_is_a_line(self):
         row, n, s = self.estimates(), Field("n"), Field("s")
         less = Call(Function.SUBTRACT, (s, Call(Function.MULTIPLY, (Constant(2), n))))
-        found = line_of(Call(Function.NEGATE, (Call(Function.DIVIDE, (less, Constant(4))),)), row, {})
+        found = line_of(Call(Function.NEGATE, (Call(Function.DIVIDE, (less, Constant(4))),)), RowAt(0, row, {}))
         assert found.value == -(row["s"].exact - 2 * row["n"].exact) / 4
-        assert line_of(Call(Function.ADD, (Field("k"), Constant(1))), row, {"k": 3}).value == 4
+        assert line_of(Call(Function.ADD, (Field("k"), Constant(1))), RowAt(0, row, {"k": 3})).value == 4
         for none in (Field("m"), Field("t"), Constant("a"), Constant(True), Call(Function.MULTIPLY, (n, s)),
                      Call(Function.CASE, (Call(Function.EQUAL, (n, Constant(1))), Constant(None), n)),
                      Call(Function.DIVIDE, (n, Constant(0))), Call(Function.NEGATE, (Field("m"),))):  # fmt: skip
-            assert line_of(none, row, {"t": "text"}) is None
+            assert line_of(none, RowAt(0, row, {"t": "text"})) is None
 
     def test_quotients(self):
         row, n, s = self.estimates(), Field("n"), Field("s")
         mean = Call(Function.DIVIDE, (s, n))
         percent = Call(Function.MULTIPLY, (Constant(100), mean))
-        low, high = bound_quotient(mean, row, {}, 0.05)
+        low, high = bound_quotient(mean, RowAt(0, row, {}), 0.05)
         assert low < 40 < high
-        assert bound_quotient(percent, row, {}, 0.05) == pytest.approx((100 * low, 100 * high), rel=1e-3)
+        assert bound_quotient(percent, RowAt(0, row, {}), 0.05) == pytest.approx((100 * low, 100 * high), rel=1e-3)
         below = Call(Function.DIVIDE, (s, Call(Function.NEGATE, (n,))))
-        assert bound_quotient(below, row, {}, 0.05) == pytest.approx((-high, -low), rel=1e-3)
+        assert bound_quotient(below, RowAt(0, row, {}), 0.05) == pytest.approx((-high, -low), rel=1e-3)
         assert (
-            bound_quotient(Call(Function.DIVIDE, (n, Call(Function.SUBTRACT, (n, Constant(300))))), row, {}, 0.05)
+            bound_quotient(
+                Call(Function.DIVIDE, (n, Call(Function.SUBTRACT, (n, Constant(300))))), RowAt(0, row, {}), 0.05
+            )
             is None
         )
-        assert bound_quotient(Call(Function.MULTIPLY, (n, s)), row, {}, 0.05) is None
-        assert bound_quotient(Call(Function.DIVIDE, (Field("m"), n)), row, {}, 0.05) is None
+        assert bound_quotient(Call(Function.MULTIPLY, (n, s)), RowAt(0, row, {}), 0.05) is None
+        assert bound_quotient(Call(Function.DIVIDE, (Field("m"), n)), RowAt(0, row, {}), 0.05) is None
 
     def test_totals_that_may_be_one_are_left_to_boxes(self):
         asked = question(self.ROWS, {"a": Count(), "b": CountOf(X)}, columns=(("r", Call(Function.DIVIDE, (Field("a"), Field("b")))),))  # fmt: skip

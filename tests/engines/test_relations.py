@@ -114,6 +114,8 @@ class TestEveryEngineJoinsAlike:
         for table, column in [(WARDS, "ward"), (WARDS, "city"), (LINKS, "from"), (LINKS, "label")]:
             assert engine.public_values(table, column) == memory.public_values(table, column)
         assert engine.public_values(LINKS, "from") == (1, 2)
+        for columns in [("label", "from"), ("from", "label")]:
+            assert engine.public_values(LINKS, *columns) == memory.public_values(LINKS, *columns)
 
     def test_the_declared_key_must_be_unique_as_it_is_read(self, load):
         """20 and 99 are both read as 20, so a join on the key would double a row."""

@@ -32,8 +32,8 @@ from discreet.query import (
     variance,
 )
 from discreet.query.algebra.expression import Constant, Function
+from discreet.query.algebra.tree import Nest
 from discreet.query.bounds.rows import columns_of
-from discreet.query.meaning.finish import finished
 from discreet.query.python.column import constant
 from query.samples import MONTHLY, PEOPLE, PRICES, TABLES, USERS, VISITS, WARDS
 
@@ -147,8 +147,7 @@ class TestAQuestion:
     def test_takes_chosen_pairs_of_keys(self):
         chosen = people.aggregate(by=["region", "active"], keys=[("N", True), ("S", False)], n=count())
         assert [key.values for key in chosen.keys] == [("N", "S"), (True, False)]
-        rows = [{"region": r, "active": a, "n": 1.0} for r in "NS" for a in (True, False)]
-        assert [(row["region"], row["active"]) for row in finished(chosen, rows)] == [("N", True), ("S", False)]
+        assert chosen.nested == Nest((0, 1), (("N", True), ("S", False)))
 
     def test_takes_public_keys_that_it_lists(self):
         question = people.count(by="name", keys=["Ann", "Bo", None])

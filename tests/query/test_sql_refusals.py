@@ -99,7 +99,7 @@ REFUSALS = [
     ),
     (
         "SELECT COUNT(*) FROM people p RIGHT JOIN wards w ON w.ward = p.ward",
-        "RIGHT JOIN: each row of an answer stands for private rows",
+        "COUNT(*): of a key that nobody has",
     ),
     (
         "SELECT COUNT(*) FROM visits a SEMI JOIN users b ON a.user_id = b.user_id AND a.ward = b.age",

@@ -5,31 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arithmetic.rational import Number
 from ..plan.plan import Plan
-from ..query.algebra.expression import Expression, Field, fields_of
+from ..query.algebra.expression import Field, fields_of
 from ..query.algebra.tree import Finish, Question
+from ..query.algebra.windows import windows_of
 from ..query.domains.type_of import ValueType, type_of
 from ..query.meaning.finish import NoisyRow, Types, Value, kept, shown, types_of, with_windows
 from ..statistics.joint_estimate import JointTotal
-from ..statistics.laws.box import outward
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.sets import SetEstimate
 from ..statistics.releases.total import KeyValues
 from . import export
 from .export import plain
-from .expression_box import box_of
-from .expression_line import bound_quotient
 from .level import read_level
 from .made import Made
 from .measurements import measurements
 from .one_set import Between, between, one_set, quantile_of
 from .text.answer import answer_html, answer_markdown, answer_text
 from .text.plot import plot
+from .windows import TableLaw, reads_rows
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -59,6 +57,8 @@ class Answer:
     receipt: object = None
     caption: str = field(default="", compare=False)
     candidates: int = 0
+    every: tuple[tuple[KeyValues, ...], tuple[dict[str, NoisyValue], ...]] | None = None
+    """All keys and estimates, where a window or OFFSET reads more than the rows that are shown."""
 
     @classmethod
     def of(
@@ -91,6 +91,7 @@ class Answer:
             tuple(keys[place] for place in places),
             tuple(estimates[place] for place in places),
             candidates=among if picks_by_noise(question) else 0,
+            every=(tuple(keys), tuple(estimates)) if reads_rows(question.finish) else None,
         )
 
     def with_receipt(self, receipt: object, caption: str = "") -> Answer:
@@ -141,37 +142,33 @@ class Answer:
         `joint`: all intervals of the answer hold at once with that probability. Where rows were picked by noisy values
         (HAVING, ORDER BY … LIMIT), a column's intervals hold at once for all keys among which they were picked, since
         the largest of many noisy values is one that noise made large. Noise in different keys is independent, so of m
-        keys each is taken at level^(1/m); of the cells of a workload, whose noise is shared, and of k columns, each at
-        1 − (1 − level)/k.
+        keys each is taken at level^(1/m); of cells of a workload and columns that read other rows, whose noise is
+        shared, and of k columns, each at 1 − (1 − level)/k.
 
-        Columns that are quotients of sums are bounded by the noise of both (Fieller 1954); those computed otherwise
-        from k statistics take each at 1 − (1 − level)/k. None where no bound is known: a mode, a quotient whose divisor
-        may be 0.
+        Columns that are quotients of sums, shares of a total and differences between rows are bounded by the noise of
+        all they are made from (Fieller 1954); those computed otherwise from k statistics take each at
+        1 − (1 − level)/k. None where no bound is known: a mode, a quotient whose divisor may be 0, a window over rows
+        that noise picked.
         """
         made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
         among = max(self.candidates, len(self) if joint else 1, 1)
         beta = (1 - read_level(level)) / (max(1, len(made)) if joint else 1)
-        if any(isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values()):
+        shared = any(isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values())
+        if shared or any(windows_of(expression) for _, expression in made):
             beta /= among
         elif among > 1:
             beta = -math.expm1(math.log1p(-beta) / among)
-        return tuple(
-            {name: self._interval(expression, key, row, beta) for name, expression in made}
-            for key, row in zip(self.keys, self.estimates, strict=True)
-        )
+        law, places = self.law, range(len(self))
+        if self.every is not None:
+            known = {key: place for place, key in enumerate(self.every[0])}
+            places = [known[key] for key in self.keys]  # type: ignore[assignment]
+        return tuple({name: law.interval(expression, place, beta) for name, expression in made} for place in places)
 
-    def _interval(self, expression: Expression, key: KeyValues, row: dict[str, NoisyValue], beta: float) -> Interval:
-        if isinstance(expression, Field):
-            return row[expression.name].interval(beta)
-        known = dict(zip((column.name for column in self.plan.question.keys), key, strict=True))
-        found = bound_quotient(expression, row, known, beta)
-        if found is not None:
-            return found
-        used = fields_of(expression) & set(row)
-        boxes = {k.name: _box((v, v)) for k, v in zip(self.plan.question.keys, key, strict=True)}
-        boxes |= {name: _box(row[name].interval(beta / len(used))) for name in used}
-        box = box_of(expression, boxes)
-        return None if box is None else outward(box)
+    @property
+    def law(self) -> TableLaw:
+        """The noisy table that the rows come from, with the law of the noise of what is computed from it."""
+        keys, rows = (self.keys, self.estimates) if self.every is None else self.every
+        return TableLaw(self.plan.question, keys, rows)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -238,10 +235,3 @@ def _shown(finish: Finish, row: NoisyRow, made: Mapping[str, NoisyValue], sorts:
     exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
     found, computed = shown(finish, row, sorts), shown(finish, {**row, **exact}, sorts)
     return tuple(found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns)
-
-
-def _box(ends: tuple[Value, Value] | None) -> tuple[Fraction, Fraction] | None:
-    """Read numbers as a box; text, truth and NULL have none."""
-    if ends is None or not all(isinstance(end, int | float | Fraction) and not isinstance(end, bool) for end in ends):
-        return None
-    return Fraction(ends[0]), Fraction(ends[1])  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ intervals, and narrower still where A and B have noise in common.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,22 +16,23 @@ from ..query.algebra.expression import Call, Constant, Expression, Field, Functi
 from ..query.meaning.finish import Value
 from ..statistics.joint_estimate import JointTotal
 from ..statistics.laws.box import outward
-from ..statistics.laws.line import WeightedSum, total_reach
+from ..statistics.laws.line import WeightedSum, line_reach, total_reach
 from ..statistics.laws.profile import quotient_ends
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal, TotalEstimate
 
-__all__ = ["NoisyLine", "bound_quotient", "line_of"]
+__all__ = ["NoisyLine", "RowAt", "bound_quotient", "is_nullif", "line_of"]
 
 _ASIDE = 0.04
+_FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyLine:
-    """A constant and multiples of noisy totals, by what tells one total from another."""
+    """A constant and multiples of noisy totals, by what tells one total from another: its row and its name there."""
 
     constant: Fraction
-    parts: Mapping[object, tuple[NoisyTotal, Fraction]]
+    parts: Mapping[tuple[int, object], tuple[NoisyTotal, Fraction]]
 
     def times(self, factor: Fraction) -> NoisyLine:
         """Return a multiple of it."""
@@ -52,26 +53,41 @@ class NoisyLine:
     def reach(self, beta: float) -> float:
         """Bound its noise with probability at least 1 − β."""
         noises = tuple(one.noise.times(float(weight)) for one, weight in self.parts.values() if weight)
+        if len(noises) > _FEW:  # the tails of few are summed over their integers, which grows with each
+            return line_reach(noises, (1.0,) * len(noises), beta)
         return total_reach(noises, beta) if noises else 0.0
 
 
-def line_of(expression: Expression, row: Mapping[str, NoisyValue], keys: Mapping[str, Value]) -> NoisyLine | None:
+@dataclass(frozen=True, slots=True)
+class RowAt:
+    """A row of noisy values at its place in the table, its keys, and what a window over the table says of it."""
+
+    place: int
+    row: Mapping[str, NoisyValue]
+    keys: Mapping[str, Value]
+    window: Callable[[Call], NoisyLine | None] | None = None
+
+
+def line_of(expression: Expression, at: RowAt) -> NoisyLine | None:
     """Read an expression as a sum of multiples of noisy totals; None if it is none.
 
     NULLIF(x, 0) is x here: where x may be 0, no quotient by it has a bound.
     """
+    row, keys = at.row, at.keys
     match expression:
         case Constant(value=int() | Fraction() as value) if not isinstance(value, bool):
             return NoisyLine(Fraction(value), {})
         case Field(name=name):
-            return _total_line(name, row[name]) if name in row else _key_line(keys.get(name))
+            return _total_line(at.place, name, row[name]) if name in row else _key_line(keys.get(name))
+        case Call(function=Function.TOTAL | Function.LAG):
+            return None if at.window is None else at.window(expression)
         case Call(function=Function.CASE, arguments=(Call(function=Function.EQUAL), Constant(value=None), inner)):
-            return line_of(inner, row, keys) if is_nullif(expression) else None
+            return line_of(inner, at) if is_nullif(expression) else None
         case Call(function=Function.NEGATE, arguments=(inner,)):
-            found = line_of(inner, row, keys)
+            found = line_of(inner, at)
             return None if found is None else found.times(Fraction(-1))
         case Call(function=function, arguments=(left, right)):
-            one, other = line_of(left, row, keys), line_of(right, row, keys)
+            one, other = line_of(left, at), line_of(right, at)
             return None if one is None or other is None else _combined(function, one, other)
     return None
 
@@ -87,12 +103,12 @@ def is_nullif(expression: Expression) -> bool:
     return False
 
 
-def _total_line(name: str, made: NoisyValue) -> NoisyLine | None:
+def _total_line(place: int, name: str, made: NoisyValue) -> NoisyLine | None:
     if isinstance(made, JointTotal):
         pairs = zip(made.totals, made.weights, strict=True)
-        return NoisyLine(Fraction(0), {(name,): pair for name, pair in zip(made.names, pairs, strict=True)})
+        return NoisyLine(Fraction(0), {(place, (name,)): pair for name, pair in zip(made.names, pairs, strict=True)})
     if isinstance(made, TotalEstimate):
-        return NoisyLine(Fraction(0), {name: (made.total, Fraction(1))})
+        return NoisyLine(Fraction(0), {(place, name): (made.total, Fraction(1))})
     return None
 
 
@@ -115,40 +131,36 @@ def _combined(function: Function, one: NoisyLine, other: NoisyLine) -> NoisyLine
     return None
 
 
-def bound_quotient(
-    expression: Expression, row: Mapping[str, NoisyValue], keys: Mapping[str, Value], beta: float
-) -> tuple[float, float] | None:
+def bound_quotient(expression: Expression, at: RowAt, beta: float) -> tuple[float, float] | None:
     """Bound a sum of totals or a quotient of two, with probability at least 1 − β; None if it is neither, or has none.
 
     Two statistics that may be one and the same total are left to others: their noise may or may not be the same.
     """
-    whole = line_of(expression, row, keys)
+    whole = line_of(expression, at)
     if whole is not None:
         reach = Fraction(whole.reach(beta))
         return outward((whole.value - reach, whole.value + reach)) if _apart(whole) else None
-    found = _quotient_of(expression, row, keys)
+    found = _quotient_of(expression, at)
     if found is None or not _apart(found[0].plus(found[1])):
         return None
     return _fieller(*found, beta)
 
 
 def _apart(line: NoisyLine) -> bool:
-    """Return whether no two of the totals that stand alone could be the same one."""
-    alone = [one for key, (one, _) in line.parts.items() if isinstance(key, str)]
+    """Return whether no two totals of one row that stand alone could be the same one."""
+    alone = [(place, one) for (place, key), (one, _) in line.parts.items() if isinstance(key, str)]
     return len(set(alone)) == len(alone)
 
 
-def _quotient_of(
-    expression: Expression, row: Mapping[str, NoisyValue], keys: Mapping[str, Value]
-) -> tuple[NoisyLine, NoisyLine] | None:
+def _quotient_of(expression: Expression, at: RowAt) -> tuple[NoisyLine, NoisyLine] | None:
     """Read a quotient of two lines, perhaps times a constant."""
     match expression:
         case Call(function=Function.DIVIDE, arguments=(top, bottom)):
-            one, other = line_of(top, row, keys), line_of(bottom, row, keys)
+            one, other = line_of(top, at), line_of(bottom, at)
             return None if one is None or other is None else (one, other)
         case Call(function=Function.MULTIPLY, arguments=(left, right)):
             for factor, inner in ((left, right), (right, left)):
-                times, found = line_of(factor, row, keys), _quotient_of(inner, row, keys)
+                times, found = line_of(factor, at), _quotient_of(inner, at)
                 if times is not None and not times.parts and found is not None:
                     return found[0].times(times.constant), found[1]
     return None

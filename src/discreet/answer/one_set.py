@@ -57,6 +57,7 @@ def one_set(answer: Answer, names: tuple[str, ...]) -> Answer:
         plan=plan,
         keys=tuple(answer.keys[place] for place in there),
         estimates=tuple(answer.estimates[place] for place in there),
+        every=None,
     )
 
 

@@ -28,13 +28,13 @@ class Stand:
     ledger: Ledger
     share_questions: bool = False
     """Whether analysts may know what others have asked."""
-    known: dict[tuple[str, str], tuple[object, ...]] = field(default_factory=dict)
+    known: dict[tuple[str, ...], tuple[object, ...]] = field(default_factory=dict)
 
-    def public_values(self, table: str, column: str) -> tuple[object, ...]:
-        """List the distinct values of a public table's column."""
-        if (table, column) not in self.known:
-            self.known[table, column] = tuple(self.engine.public_values(self.schemas[table], column))
-        return self.known[table, column]
+    def public_values(self, table: str, *columns: str) -> tuple[object, ...]:
+        """List the distinct values of a public table's column, or the distinct tuples of several."""
+        if (table, *columns) not in self.known:
+            self.known[table, *columns] = tuple(self.engine.public_values(self.schemas[table], *columns))
+        return self.known[table, *columns]
 
     @property
     def planner(self) -> Planner:

@@ -6,8 +6,8 @@ store's own error becomes `EngineFailure` with one constant message, and what th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol, TypeAlias
 
 from ..data.schema import Schema
 from ..data.unit import People
@@ -15,7 +15,20 @@ from ..errors import Cancelled, EngineFailure, InvalidArgument, SchemaMismatch
 from ..query.algebra.tally import Tally, Totals
 from ..query.domains.domain import Scalar
 
-__all__ = ["Engine", "cancelled", "failure", "find_column", "require_columns", "require_matches", "require_public"]
+__all__ = [
+    "Engine",
+    "PublicKeys",
+    "cancelled",
+    "failure",
+    "find_column",
+    "in_order",
+    "require_columns",
+    "require_matches",
+    "require_public",
+]
+
+PublicKeys: TypeAlias = tuple[Scalar | tuple[Scalar, ...], ...]
+"""Values of one public column, or tuples of several."""
 
 
 class Engine(Protocol):
@@ -33,8 +46,8 @@ class Engine(Protocol):
         """Refuse a schema whose table or columns are not in the store."""
         ...
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
-        """List the distinct values of a column of a public table, in order, NULL left out."""
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
         ...
 
 
@@ -78,11 +91,25 @@ def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
         )
 
 
-def require_public(table: Schema, column: str) -> None:
-    """Refuse to list values of a private table, or of a column that is not declared."""
+def require_public(table: Schema, *columns: str) -> None:
+    """Refuse to list values of a private table, or of columns that are not declared."""
     if not table.public:
         raise InvalidArgument(f"the values of {table.name} are private; only a public table's can be listed")
-    table.column(column)
+    if not columns:
+        raise InvalidArgument(f"say which columns of {table.name} to list")
+    for column in columns:
+        table.column(column)
+
+
+def in_order(rows: Iterable[tuple[Scalar, ...]]) -> PublicKeys:
+    """Sort rows without NULL; rows of one value are that value.
+
+    >>> from discreet.engines.base import in_order
+    >>> in_order([("b",), ("a",)]), in_order([("b", 1), ("a", 2)])
+    (('a', 'b'), (('a', 2), ('b', 1)))
+    """
+    listed = sorted(rows)  # type: ignore[type-var]
+    return tuple(row[0] if len(row) == 1 else row for row in listed)
 
 
 def require_matches(table: Schema, count: Callable[[tuple[str, ...]], object]) -> None:

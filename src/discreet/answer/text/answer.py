@@ -18,6 +18,7 @@ from ...show.number import Digits, NumberWords, number_words, plain_number
 from ...show.scale import ChartScale
 from ...show.table import fitted_table, html_rows, text_table
 from ..export import plain
+from ..windows import why_unbounded
 from .seen import Seen, see
 
 if TYPE_CHECKING:
@@ -75,7 +76,16 @@ def _below(seen: Seen, faint: str) -> str:
     if answer.candidates:
         keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
         picked = f"rows were picked by noisy values: intervals hold at once for all {keys} they were picked from"
-    return "; ".join(p for p in (answer.caption, said, picked, _beyond_plan(seen), _faint_words(seen, faint)) if p)
+    words = (answer.caption, said, picked, _beyond_plan(seen), _faint_words(seen, faint), *_unbounded(seen))
+    return "; ".join(word for word in words if word)
+
+
+def _unbounded(seen: Seen) -> Iterator[str]:
+    """Name the columns that have no interval in any row, and why."""
+    question = seen.answer.plan.question
+    for name, expression in question.finish.columns:
+        if name in seen.answer.noisy and seen.intervals and not any(row.get(name) for row in seen.intervals):
+            yield f"no interval of {name}: {why_unbounded(expression, question)}"
 
 
 def _faint_words(seen: Seen, look: str) -> str:

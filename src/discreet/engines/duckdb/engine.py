@@ -16,8 +16,7 @@ from ...errors import InvalidArgument
 from ...intake.report import StewardReport
 from ...query.algebra.tally import Tally, Totals
 from ...query.bounds.rows import tables_of
-from ...query.domains.domain import Scalar
-from ..base import cancelled, failure, require_public
+from ..base import PublicKeys, cancelled, failure, require_public
 from ..progress import watch
 from ..sql.dialect import StoredTable
 from ..sql.lines import in_lines
@@ -95,10 +94,10 @@ class DuckDB:
         """
         self._over([schema]).check(schema)
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
-        """List the distinct values of a column of a public table, in order, NULL left out."""
-        require_public(table, column)
-        return self._over([table]).public_values(table, column)
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        require_public(table, *columns)
+        return self._over([table]).public_values(table, *columns)
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""

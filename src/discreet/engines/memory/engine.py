@@ -15,7 +15,7 @@ from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, T
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import evaluate
-from ..base import require_columns, require_public
+from ..base import PublicKeys, in_order, require_columns, require_public
 from ..needed import fields_in
 from ..sql.held import hold, value_of
 from ..understand import TallyFacts, TermFacts, understand
@@ -99,11 +99,12 @@ class Memory:
         if schema.public:
             check_matches(schema, public_rows(schema, self.tables))
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
-        """List the distinct values of a column of a public table, in order, NULL left out."""
-        require_public(table, column)
-        found = {row[column] for row in public_rows(table, self.tables)} - {None}
-        return tuple(sorted(found))  # type: ignore[type-var]
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        require_public(table, *columns)
+        names = [table.column(column)[0] for column in columns]
+        found = {tuple(row[name] for name in names) for row in public_rows(table, self.tables)}
+        return in_order(row for row in found if None not in row)
 
 
 def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:

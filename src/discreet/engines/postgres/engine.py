@@ -16,8 +16,7 @@ from ...data.unit import People
 from ...errors import InvalidArgument, SchemaMismatch
 from ...optional import load
 from ...query.algebra.tally import Tally, Totals
-from ...query.domains.domain import Scalar
-from ..base import cancelled, failure
+from ..base import PublicKeys, cancelled, failure
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.place import read_place
@@ -91,9 +90,9 @@ class Postgres:
                 f"or give your word by trusted={[schema.name]!r}"
             )
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
-        """List the distinct values of a column of a public table, in order, NULL left out."""
-        return self._store.public_values(table, column)
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        return self._store.public_values(table, *columns)
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""

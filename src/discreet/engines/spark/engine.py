@@ -12,8 +12,7 @@ from uuid import uuid4
 from ...data.schema import Schema
 from ...errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
-from ...query.domains.domain import Scalar
-from ..base import cancelled, failure
+from ..base import PublicKeys, cancelled, failure
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.place import read_place
@@ -96,9 +95,9 @@ class Spark:
                     f"path instead of the frame, or declare its schema and give your word by trusted={[schema.name]!r}"
                 )
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
-        """List the distinct values of a column of a public table, in order, NULL left out."""
-        return self._store.public_values(table, column)
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        return self._store.public_values(table, *columns)
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""

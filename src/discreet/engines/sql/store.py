@@ -11,8 +11,8 @@ from ...errors import EngineFailure, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ...query.bounds.rows import tables_of
-from ...query.domains.domain import Scalar, domain_of_column
-from ..base import require_columns, require_matches, require_public
+from ...query.domains.domain import domain_of_column
+from ..base import PublicKeys, in_order, require_columns, require_matches, require_public
 from ..understand import TallyFacts, understand
 from .dialect import Dialect, StoredTable
 from .held import value_of
@@ -67,13 +67,13 @@ class SqlStore:
             raise SchemaMismatch(f"the store has no table {schema.name} that it can read") from None
         self._check_matches(schema)
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
-        """List the distinct values of a column of a public table, in order, NULL left out."""
-        require_public(table, column)
-        name, declared = table.column(column)
-        domain = domain_of_column(declared)
-        rows = self.fetch(distinct_sql(table, name, self._writer()))
-        return tuple(sorted(value_of(row[0], domain) for row in rows))  # type: ignore[type-var]
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        require_public(table, *columns)
+        named = [table.column(column) for column in columns]
+        domains = [domain_of_column(declared) for _, declared in named]
+        rows = self.fetch(distinct_sql(table, [name for name, _ in named], self._writer()))
+        return in_order([tuple(map(value_of, row, domains)) for row in rows])
 
     def _writer(self) -> Writer:
         return Writer(self.dialect, cache(self.table))  # described anew for every text: types may have changed

@@ -64,11 +64,12 @@ def _check_ids(facts: TallyFacts, writer: Writer) -> None:
     require_alike([(name, person_column(unit.id, writer.table(name))) for name, unit in people])
 
 
-def distinct_sql(table: Schema, column: str, writer: Writer) -> str:
-    """Write the distinct values of a column of a public table, NULL left out."""
-    frame = public_frame(table, frozenset({column}), writer)
-    name = frame.names[column]
-    return select_sql([f"DISTINCT {name}"], f"({frame.sql}) AS t", f"WHERE {name} IS NOT NULL")
+def distinct_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
+    """Write the distinct values of columns of a public table, rows with a NULL left out."""
+    frame = public_frame(table, frozenset(columns), writer)
+    names = [frame.names[column] for column in columns]
+    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    return select_sql([f"DISTINCT {', '.join(names)}"], f"({frame.sql}) AS t", f"WHERE {there}")
 
 
 def crowd_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:

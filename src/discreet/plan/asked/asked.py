@@ -14,6 +14,7 @@ from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
 from ...query.bounds.keys import PublicValues
+from ...query.bounds.nested import count_cells
 from .checked import Checked
 from .terms import ExactErrors, Terms
 
@@ -125,10 +126,7 @@ def _size(question: Question, size: int | None) -> tuple[int, str]:
     declared = _find_size(question.rows)
     if declared is None or any(key.values is None for key in question.keys):
         return USUAL_SIZE, "assumed"
-    keys = 1
-    for key in question.keys:
-        keys *= max(1, len(key.values or ()))
-    return max(1, declared // keys), "declared"
+    return max(1, declared // max(1, count_cells(question))), "declared"
 
 
 def _find_size(rows: Relation) -> int | None:

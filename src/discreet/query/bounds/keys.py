@@ -32,8 +32,8 @@ from .spans import list_starts, narrowed_columns, reads_times
 __all__ = ["MOST_KEYS", "PublicValues", "declares_null", "public_keys"]
 
 MOST_KEYS = 10_000
-PublicValues: TypeAlias = Callable[[str, str], Iterable[object]]
-"""The distinct values of a column of a public table: (table, column) → values."""
+PublicValues: TypeAlias = Callable[..., Iterable[object]]
+"""The distinct values of a column of a public table: (table, column) → values; of several columns their tuples."""
 KeyValues: TypeAlias = tuple[Scalar, ...] | None
 
 

@@ -139,16 +139,18 @@ def check_nest(question: Question, nest: Nest) -> None:
 
     A combination that stood there twice would be counted twice, and a unit in it would weigh twice.
     """
-    count = len(nest.places)
-    wrong = count < 2 or sorted(set(nest.places)) != sorted(nest.places) or not nest.rows
+    count, clause = len(nest.places), "keys" if question.sets is None else "hierarchy"
+    wrong = (
+        count < (1 if question.sets is None else 2) or sorted(set(nest.places)) != sorted(nest.places) or not nest.rows
+    )
     wrong = wrong or any(type(place) is not int or not 0 <= place < len(question.keys) for place in nest.places)
     if wrong or any(len(row) != count for row in nest.rows) or len(set(nest.rows)) < len(nest.rows):
-        raise refusal("hierarchy", "its places are combinations of two keys or more, each once", "list each once")
+        raise refusal(clause, "its places are combinations of two keys or more, each once", "list each once")
     known = [set(question.keys[place].values or ()) for place in nest.places]
     if any(value not in values for row in nest.rows for value, values in zip(row, known, strict=True)):
-        raise refusal("hierarchy", "a place has a value that its key has not", "list values of the keys")
+        raise refusal(clause, "a place has a value that its key has not", "list values of the keys")
     if in_order(nest.rows) != nest.rows:
-        raise refusal("hierarchy", "its places stand out of order", "list those of one state one after the other")
+        raise refusal(clause, "its places stand out of order", "list those of one state one after the other")
     for one in question.sets or ():
         _check_set(question, nest, [at for at, place in enumerate(nest.places) if place in one])
 
@@ -167,7 +169,7 @@ def leaf_question(question: Question) -> Question:
     So a store is asked to group by tract, not by state, county and tract; a tract lies where the places say.
     """
     nest = question.nested
-    if nest is None or len({row[-1] for row in nest.rows}) < len(nest.rows):
+    if nest is None or question.sets is None or len({row[-1] for row in nest.rows}) < len(nest.rows):
         return question
     leaf = replace(question.keys[nest.places[-1]], values=tuple(row[-1] for row in nest.rows))
     others = [key for place, key in enumerate(question.keys) if place not in nest.places]

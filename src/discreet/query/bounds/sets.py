@@ -27,6 +27,7 @@ def check_sets(question: Question) -> None:
 their parts, others are not; ask for it by itself
     """
     if question.sets is None and not question.running:
+        _chosen(question)
         return
     clause = "SUM(…) OVER" if question.running else "GROUPING SETS"
     for _, statistic in question.statistics:
@@ -52,6 +53,17 @@ their parts, others are not; ask for it by itself
     if question.nested is not None:
         check_nest(question, question.nested)
     _running(question) if question.running else _sets(question)
+
+
+def _chosen(question: Question) -> None:
+    """Refuse chosen combinations of keys that do not fit the keys, and others beside them that nobody lists."""
+    if question.nested is None:
+        return
+    unknown = [key.name for key in question.keys if key.values is None]
+    if unknown:
+        what = f"the keys of {unknown[0]} are not public, and others are chosen from a list"
+        raise refusal("GROUP BY", what, f"list the values of {unknown[0]} too, or leave it out")
+    check_nest(question, question.nested)
 
 
 def _sets(question: Question) -> None:

@@ -14,6 +14,7 @@ from typing import TypeAlias, assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.tree import Finish, Mode, Quantile, Question
+from ..algebra.windows import window_name, windows_of
 from ..bounds.rows import columns_of
 from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
 from ..domains.domain import Scalar
@@ -21,7 +22,19 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of, type_of_domain
 from .evaluate import evaluate, half_up, settle
 
-__all__ = ["NoisyRow", "Types", "Value", "finished", "kept", "shown", "types_of", "value_of", "with_windows"]
+__all__ = [
+    "NoisyRow",
+    "Types",
+    "Value",
+    "finished",
+    "kept",
+    "row_before",
+    "shown",
+    "types_of",
+    "value_of",
+    "window_groups",
+    "with_windows",
+]
 
 Value: TypeAlias = Scalar | float
 NoisyRow: TypeAlias = Mapping[str, Value]
@@ -94,36 +107,21 @@ def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequ
     [{'share': 0.25}, {'share': 0.75}]
     """
     parts = [e for _, e in finish.columns] + [e for e, _ in finish.order]
-    calls = list(dict.fromkeys(call for part in parts for call in _windows(part)))
+    calls = list(dict.fromkeys(call for part in parts for call in windows_of(part)))
     if not calls:
         return rows
     table: list[dict[str, Value]] = [dict(row) for row in rows]
     for call in calls:  # those inside others come first
         for place, value in _over(call, _having(finish, table, types), table, types).items():
-            table[place][_window_name(call)] = value
+            table[place][window_name(call)] = value
     return table
-
-
-def _windows(expression: Expression) -> list[Call]:
-    if not isinstance(expression, Call):
-        return []
-    inner = [call for argument in expression.arguments for call in _windows(argument)]
-    return [*inner, expression] if expression.function in (Function.TOTAL, Function.LAG) else inner
-
-
-def _window_name(call: Call) -> str:
-    return f"\0{call!r}"  # no column has such a name
 
 
 def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types) -> dict[int, Value]:
     """Work out one window for the rows at some places."""
     of, *rest = call.arguments
-    keys = rest if call.function is Function.TOTAL else rest[3:]
-    groups: dict[tuple[Value, ...], list[int]] = {}
-    for place in places:
-        groups.setdefault(tuple(value_of(key, rows[place], types) for key in keys), []).append(place)
     found: dict[int, Value] = {}
-    for group in groups.values():
+    for group in window_groups(call, places, rows, types):
         values = [value_of(of, rows[place], types) for place in group]
         if call.function is Function.TOTAL:
             known = [float(value) for value in values if value is not None]
@@ -133,6 +131,15 @@ def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Ty
     return found
 
 
+def window_groups(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types) -> list[list[int]]:
+    """Part the rows at some places by the keys of a window."""
+    keys = call.arguments[1:] if call.function is Function.TOTAL else call.arguments[4:]
+    groups: dict[tuple[Value, ...], list[int]] = {}
+    for place in places:
+        groups.setdefault(tuple(value_of(key, rows[place], types) for key in keys), []).append(place)
+    return list(groups.values())
+
+
 def _lagged(
     rest: Sequence[Expression],
     group: Sequence[int],
@@ -140,10 +147,18 @@ def _lagged(
     rows: Sequence[NoisyRow],
     types: Types,
 ) -> dict[int, Value]:
+    before = row_before(rest, group, rows, types)
+    return {place: None if other is None else values[other] for place, other in before.items()}
+
+
+def row_before(
+    rest: Sequence[Expression], group: Sequence[int], rows: Sequence[NoisyRow], types: Types
+) -> dict[int, int | None]:
+    """Return for each row of a group the row that LAG reads, given its arguments after the first; None if none is."""
     back, down = (part.value if isinstance(part, Constant) else 0 for part in (rest[0], rest[2]))
     ordered = _sorted(group, rest[1], bool(down), rows, types)
     before = {place: at - int(back or 0) for at, place in enumerate(ordered)}
-    return {place: values[ordered[at]] if 0 <= at < len(ordered) else None for place, at in before.items()}
+    return {place: ordered[at] if 0 <= at < len(ordered) else None for place, at in before.items()}
 
 
 def shown(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
@@ -167,7 +182,7 @@ def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
         case Call(function=Function.CASE, arguments=arguments):
             return _case(arguments, row, types)
         case Call(function=Function.TOTAL | Function.LAG):
-            return row.get(_window_name(expression))
+            return row.get(window_name(expression))
         case Call(function=function, arguments=arguments):
             values = [value_of(a, row, types) for a in arguments]
             if function in _EXACT and None not in values:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from ...data.columns.column import Column, Date, Timestamp
+from ...data.schema import Schema
 from ...errors import InvalidArgument
-from ..algebra.chain import chained
-from ..algebra.expression import Call, Expression, Field, Function
-from ..algebra.tree import Key, Named, Relation
+from ..algebra.expression import Expression, Field
+from ..algebra.tree import Key, Named, Nest, Relation
 from ..bounds.keys import PublicValues, public_keys
+from ..bounds.nested import in_order
 from ..bounds.rows import columns_of
 from ..domains.domain import Scalar
 from ..domains.domain_of import domain_of
@@ -21,8 +23,9 @@ __all__ = ["By", "Keys", "chosen_keys", "grouped", "named_keys"]
 
 By: TypeAlias = str | Mapping[str, Of] | Sequence[str]
 """A column, several, or expressions under names: "region", ["region", "age"], {"decade": col("age") // 10}."""
-Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | Iterable[tuple[Literal, ...]] | None
-"""Public values: of the one key, by its name, or combinations of all keys; None leaves them to the schema."""
+Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | Iterable[tuple[Literal, ...]] | Schema | None
+"""Public values: of the one key, by its name, or combinations of all keys, also as a public table with columns of their
+names; None leaves them to the schema."""
 
 
 def named_keys(by: By) -> Named:
@@ -51,14 +54,18 @@ def grouped(by: By, keys: Keys, rows: Relation, public_values: PublicValues | No
     return tuple(Key(name, key, values[name]) for name, key in named)
 
 
-def chosen_keys(by: By, keys: Keys) -> tuple[Keys, Expression | None]:
-    """Read a list of combinations of keys as the values of each, and as the condition that a row is one of them.
+def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple[Keys, Nest | None]:
+    """Read a list of combinations of keys as the values of each, and as the cells that are asked.
+
+    A public table lists the combinations that its columns of the keys' names hold.
 
     >>> from discreet.query.python.keys import chosen_keys
-    >>> chosen_keys(["sex", "old"], [("f", True), ("m", True)])[0]
+    >>> chosen_keys(["sex", "old"], [("f", True), ("m", True)], None)[0]
     {'sex': ['f', 'm'], 'old': [True]}
     """
     names = [name for name, _ in named_keys(by)]
+    if isinstance(keys, Schema):
+        keys = _listed(keys, names, public_values)
     if keys is None or isinstance(keys, Mapping | str) or len(names) < 2:
         return keys, None
     rows = list(keys)
@@ -67,20 +74,29 @@ def chosen_keys(by: By, keys: Keys) -> tuple[Keys, Expression | None]:
     if len(set(rows)) < len(rows):
         raise InvalidArgument("keys must list each combination once")
     each = {name: list(dict.fromkeys(row[i] for row in rows)) for i, name in enumerate(names)}  # type: ignore[index]
-    tests = [
-        chained(Function.AND, [_is(name, value) for name, value in zip(names, row, strict=True)])  # type: ignore[arg-type]
-        for row in rows
-    ]
-    return each, chained(Function.OR, tests)
+    cells = in_order([tuple(constant(value).value for value in row) for row in rows])  # type: ignore[union-attr]
+    return each, Nest(tuple(range(len(names))), cells)
 
 
-def _is(name: str, value: Literal) -> Expression:
-    field = Field(name)
-    return Call(Function.IS_NULL, (field,)) if value is None else Call(Function.EQUAL, (field, constant(value)))
+def _listed(table: Schema, names: Sequence[str], public_values: PublicValues | None) -> Keys:
+    """Return the rows of a public table as keys: values of the one key, or combinations of all."""
+    if not table.public or public_values is None:
+        why = "is private" if not table.public else "can be read through a curator only"
+        raise InvalidArgument(f"keys takes a public table; {table.name} {why}: start from curator.table(…)")
+    columns = [table.column(name) for name in names]
+    rows = public_values(table.name, *(name for name, _ in columns))
+    made = [row if isinstance(row, tuple) else (row,) for row in rows]
+    shown = [tuple(_literal(value, column) for value, (_, column) in zip(row, columns, strict=True)) for row in made]
+    return [row[0] for row in shown] if len(names) == 1 else shown
+
+
+def _literal(value: object, column: Column) -> Literal:
+    """Return a value of a public table as Python writes it: days and seconds are whole numbers there."""
+    return column.at(value) if isinstance(column, Date | Timestamp) and isinstance(value, int) else value  # type: ignore[return-value]
 
 
 def _given(keys: Keys, named: Named) -> dict[str, list[Literal]]:
-    if keys is None:
+    if keys is None or isinstance(keys, Schema):
         return {}
     names = [name for name, _ in named]
     if isinstance(keys, Mapping):

@@ -138,7 +138,8 @@ class Table:
     ) -> Question:
         """Ask for several statistics at once, for each key.
 
-        `keys` are public values of the keys, if the schema does not tell them, or a list of combinations of all keys;
+        `keys` are public values of the keys, if the schema does not tell them, or combinations of all, listed or in
+        a public table: then just these have a row, also those that nobody has;
         `having` is a condition on the noisy result, `order` names columns ("-n": descending), `limit` keeps the first
         rows after `offset`; `show` adds columns that are computed from the results, which costs nothing.
 
@@ -160,14 +161,12 @@ class Table:
 
     def _question(self, named: Mapping[str, Statistic], by: By, keys: Keys, finish: Finish) -> Question:
         by = by if isinstance(by, str) else {name: Col(self._read(Col(key))) for name, key in named_keys(by)}
-        values, picked = chosen_keys(by, keys)
+        values, nest = chosen_keys(by, keys, self.public_values)
         groups = grouped(by, values, self.rows, self.public_values)
         shown = tuple((name, Field(name)) for name in (*(key.name for key in groups), *named))
-        having = [test for test in (picked, finish.having) if test is not None]
-        condition = chained(Function.AND, having) if having else None
-        finish = replace(finish, columns=(*shown, *finish.columns), having=condition)
+        finish = replace(finish, columns=(*shown, *finish.columns))
         asked = tuple((name, self._timely(statistic)) for name, statistic in named.items())
-        return checked(Question(self.rows, groups, asked, finish), self.public_values)
+        return checked(Question(self.rows, groups, asked, finish, nested=nest), self.public_values)
 
     def _timely(self, statistic: Statistic) -> Statistic:
         parts = [name for name in ("of", "x", "y") if hasattr(statistic, name)]

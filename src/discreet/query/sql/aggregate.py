@@ -25,6 +25,7 @@ from ..algebra.tree import (
     Variance,
 )
 from .expression import absent_side, read
+from .keys import check_beside_keys
 from .scope import Scope, is_person, no_window, row_names
 from .syntax import aggregate_named, clause_of, nearest_to, only, refuse_node
 
@@ -35,10 +36,10 @@ Only = Expression | None
 
 def statistic_of(node: exp.Expr, scope: Scope) -> Statistic:
     """Read one aggregate; FILTER (WHERE …) makes what does not fit NULL, which no aggregate counts."""
-    if isinstance(node, exp.Filter):
-        inner, condition = _filtered(node, scope)
-        return _statistic(inner, scope, condition)
-    return _statistic(node, scope, None)
+    inner, condition = _filtered(node, scope) if isinstance(node, exp.Filter) else (node, None)
+    found = _statistic(inner, scope, condition)
+    check_beside_keys(inner, found, scope)
+    return found
 
 
 def _filtered(node: exp.Filter, scope: Scope) -> tuple[exp.Expr, Expression]:

@@ -23,6 +23,7 @@ from .aggregate import statistic_of
 from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
 from .item import item_names
+from .keys import with_chosen
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scope import Scope, exact_rows, row_names
 from .sets import running_total
@@ -103,7 +104,9 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
         raise refusal("GROUP BY the person", "it would show each person", "do so in a sub-query, and sum up outside")
     _no_rows(node)
     keys = tuple(Key(name, e, public_keys(e, scope.rows, public_values=public_values)) for name, e in grouping.keys)
-    return checked(_question(node, scope, grouping, keys), public_values)
+    question = _question(node, scope, grouping, keys)
+    chosen = question if scope.chosen is None else with_chosen(question, scope.chosen, public_values)
+    return checked(chosen, public_values)
 
 
 def _grouped(node: exp.Select) -> exp.Select:

@@ -14,12 +14,14 @@ from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
 from .expression import read
+from .keys import key_item, keyed, listed_table
 from .people.exists import without_people
-from .people.join import join_items
+from .people.join import Joined, join_items
 from .people.per_person import read_people
 from .scope import (
     Absent,
     FromItem,
+    KeyItem,
     PersonId,
     PublicItem,
     RowView,
@@ -27,11 +29,13 @@ from .scope import (
     chosen,
     exact_rows,
     find,
+    lookup,
     person_refusal,
     row_names,
     table_view,
 )
-from .syntax import identifier, only, refuse_node, with_aggregate
+from .syntax import clause_of, identifier, only, refuse_node, with_aggregate
+from .times.interval import settle_units
 
 __all__ = ["Catalogue", "read_from", "read_view", "read_where", "with_views"]
 
@@ -44,7 +48,7 @@ class Catalogue:
     """The declared tables, and the views of WITH, which hide them; by case-folded names."""
 
     schemas: Mapping[str, Schema]
-    views: Mapping[str, RowView]
+    views: Mapping[str, RowView | KeyItem]
 
 
 def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
@@ -57,10 +61,28 @@ def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
     only(clause, "expressions")
     for item in clause.expressions:
         only(item, "this", "alias")
-        only(item.args["alias"], "this")
-        name = identifier(item.args["alias"].this).casefold()
-        tables = replace(tables, views={**tables.views, name: read_view(item.this, tables)})
+        name, columns = _alias(item)
+        listed = _key_list(item.this, name, columns, tables)
+        if listed is None and columns:
+            raise _renames()
+        view = listed or read_view(item.this, tables)
+        tables = replace(tables, views={**tables.views, str(name).casefold(): view})
     return tables
+
+
+def _key_list(node: exp.Expr, alias: str | None, columns: Sequence[str], tables: Catalogue) -> KeyItem | None:
+    """Read a list of constants, or the distinct rows of a public table, as keys; None if it is neither."""
+    found = key_item(node, alias, columns)
+    inner = node.unnest() if isinstance(node, exp.Subquery) else node
+    if found is not None or not isinstance(inner, exp.Select) or columns:
+        return found
+    source = inner.args["from_"].this if inner.args.get("from_") is not None else None
+    if not isinstance(source, exp.Table) or inner.args.get("joins") or source.name.casefold() in tables.views:
+        return None
+    public = [
+        schema for name, schema in tables.schemas.items() if schema.public and name.casefold() == source.name.casefold()
+    ]
+    return listed_table(inner, alias, public[0]) if public else None
 
 
 def read_view(node: exp.Expr, tables: Catalogue) -> RowView:
@@ -90,6 +112,8 @@ def _size(rows: Relation) -> int:
 def _select(node: exp.Select, tables: Catalogue) -> RowView:
     only(node, "expressions", "from_", "joins", "where", "group", "having", "with_")
     scope = read_where(node, read_from(node, tables), tables)
+    if scope.chosen is not None:
+        raise refusal("RIGHT JOIN", "a list of keys is joined in the outermost SELECT", "group by it there")
     if node.args.get("group") is not None:
         return read_people(node, scope)
     for window in (item.find(exp.Window) for item in node.expressions):
@@ -174,23 +198,36 @@ def read_from(node: exp.Select, tables: Catalogue) -> Scope:
         raise refusal("SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}")
     only(clause, "this")
     left = _joined(clause.this, node.args.get("joins") or (), tables)
+    if isinstance(left, KeyItem):
+        raise refusal(
+            clause_of(clause.this), "a list of keys is public, so its answers need no noise", "join it to private rows"
+        )
     if isinstance(left, PublicItem):
         raise refusal(f"FROM {left.table.name}", "it is public, so its answers need no noise", "ask the store itself")
     return left
 
 
-def _joined(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Scope | PublicItem:
+def _joined(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Joined:
     left = read_item(first, tables)
     for join in joins:
-        left = join_items(left, read_item(join.this, tables), join)
+        right = read_item(join.this, tables)
+        left = keyed(left, right, join) or join_items(left, right, join)  # type: ignore[arg-type]
     return left
 
 
-def read_item(node: exp.Expr, tables: Catalogue) -> Scope | PublicItem:
-    """Read one item of FROM: a declared table, a view of WITH, or a sub-query."""
+def read_item(node: exp.Expr, tables: Catalogue) -> Joined:
+    """Read one item of FROM: a declared table, a view of WITH, a sub-query, or a list of keys."""
+    alias, columns = _alias(node)
+    if (isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table)) or isinstance(
+        node, exp.Values | exp.Unnest
+    ):
+        listed = _key_list(node, alias, columns, tables)
+        if listed is not None:
+            return listed
     if not isinstance(node, exp.Subquery | exp.Table):
         refuse_node(node)
-    alias = _alias(node)
+    if columns:
+        raise _renames()
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
         only(node, "this", "joins")  # (a JOIN b ON …) JOIN c
         inner = node.this
@@ -208,6 +245,8 @@ def read_item(node: exp.Expr, tables: Catalogue) -> Scope | PublicItem:
     name = identifier(node.this)
     qualified = ".".join(identifier(node.args[part]) for part in ("catalog", "db", "this") if node.args.get(part))
     view_of = None if node.args.get("db") else tables.views.get(name.casefold())
+    if isinstance(view_of, KeyItem):
+        return replace(view_of, alias=alias or name)
     if view_of is not None:
         return Scope(view_of.rows, (FromItem(alias or name, view_of.shown),))
     schema = _schema(qualified, name, tables)
@@ -217,14 +256,17 @@ def read_item(node: exp.Expr, tables: Catalogue) -> Scope | PublicItem:
     return Scope(shown.rows, (FromItem(alias or name, shown.shown),))
 
 
-def _alias(node: exp.Expr) -> str | None:
+def _alias(node: exp.Expr) -> tuple[str | None, list[str]]:
+    """Return the name that AS gives, and those of columns, which only a list of keys may have."""
     alias = node.args.get("alias")
     if alias is None:
-        return None
-    if alias.args.get("columns"):
-        raise refusal("AS t(…)", "columns are not renamed here", "rename them in a sub-query with AS")
-    only(alias, "this")
-    return identifier(alias.this)
+        return None, []
+    only(alias, "this", "columns")
+    return identifier(alias.this), [identifier(column) for column in alias.args.get("columns") or ()]
+
+
+def _renames() -> Exception:
+    return refusal("AS t(…)", "columns are not renamed here", "rename them in a sub-query with AS")
 
 
 def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
@@ -239,7 +281,8 @@ def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
 
 
 def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:
-    """Read WHERE."""
+    """Read WHERE, once it is clear for the whole SELECT which words are units of time and which are columns."""
+    settle_units(node, lambda name: bool(lookup(scope, name, None)))
     clause = node.args.get("where")
     if clause is None:
         return scope

@@ -12,7 +12,7 @@ from sqlglot import exp
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
-from ..algebra.expression import Expression, Field
+from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import own_names
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Scan, Select
@@ -24,7 +24,9 @@ from .syntax import identifier
 
 __all__ = [
     "Absent",
+    "ChosenKeys",
     "FromItem",
+    "KeyItem",
     "Person",
     "PersonId",
     "PublicItem",
@@ -83,6 +85,7 @@ class Scope:
     rows: Relation
     sources: tuple[FromItem, ...]
     merged: frozenset[str] = frozenset()
+    chosen: ChosenKeys | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,30 @@ class PublicItem:
 
     table: Schema
     alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyItem:
+    """A public list of keys in FROM: rows that are written out, or the distinct rows of columns of a public table."""
+
+    alias: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[Constant, ...], ...] | None = None
+    table: Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenKeys:
+    """Which keys an answer has: columns of a public list, by the fields of the rows that they are matched with.
+
+    `outer`: keys that nobody has are asked for, as a RIGHT JOIN of the list does.
+    """
+
+    alias: str
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+    item: PublicItem | KeyItem
+    outer: bool
 
 
 def table_view(schema: Schema) -> RowView:

@@ -11,8 +11,9 @@ from ...data.schema import Schema
 from ..algebra.expression import Constant, Expression
 from ..algebra.statistic import expressions_of, function_name
 from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
+from ..meaning.finish import types_of
 from .expression import expression_text, quoted
-from .relation import Naming, from_text
+from .relation import ListedKeys, Naming, from_text
 
 __all__ = ["describe", "fingerprint", "statistic_text"]
 
@@ -36,7 +37,7 @@ def describe(question: Question) -> str:
     GROUP BY region
     ORDER BY n DESC
     """
-    shown, finish = from_text(question.rows), question.finish
+    shown, finish = from_text(question.rows, _listed(question)), question.finish
     keys = {key.name: expression_text(key.expression, shown.names) for key in question.keys}
     names = {**keys, **{name: statistic_text(s, shown) for name, s in question.statistics}}
     if question.running:
@@ -47,6 +48,17 @@ def describe(question: Question) -> str:
     if keys:
         lines.append(f"GROUP BY {_grouped(question, list(keys.values()))}")
     return "\n".join([*lines, *_finish(finish, names)])
+
+
+def _listed(question: Question) -> ListedKeys | None:
+    """Return the chosen combinations of keys, as constants of their types."""
+    nest = question.nested
+    if nest is None or question.sets is not None:
+        return None
+    keys, types = [question.keys[place] for place in nest.places], types_of(question)
+    times = [types[key.name] if types[key.name] in ("day", "second") else None for key in keys]
+    rows = (tuple(Constant(v, None if v is None else t) for v, t in zip(row, times, strict=True)) for row in nest.rows)
+    return ListedKeys(tuple(key.expression for key in keys), tuple(rows))
 
 
 def _grouped(question: Question, keys: list[str]) -> str:

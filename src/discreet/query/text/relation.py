@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import count
 
 from ...data.unit import People
-from ..algebra.expression import Expression
+from ..algebra.expression import Constant, Expression
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..bounds.rows import columns_of, unit_of
 from .expression import expression_text, quoted
 
-__all__ = ["Naming", "from_text"]
+__all__ = ["ListedKeys", "Naming", "from_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,16 @@ class Naming:
     person: str | None
 
 
-def from_text(relation: Relation) -> Naming:
-    """Write the FROM and WHERE of a question.
+@dataclass(frozen=True, slots=True)
+class ListedKeys:
+    """Expressions of rows, and the combinations of their values that are asked."""
+
+    matched: tuple[Expression, ...]
+    rows: tuple[tuple[Constant, ...], ...]
+
+
+def from_text(relation: Relation, keys: ListedKeys | None = None) -> Naming:
+    """Write the FROM and WHERE of a question; chosen keys are joined as a list.
 
     >>> from discreet.query.algebra.tree import Scan, Where
     >>> from discreet.query.text.relation import from_text
@@ -36,17 +44,25 @@ def from_text(relation: Relation) -> Naming:
     FROM people
     WHERE age >= 18
     """
-    return _clauses(relation, (f"t{number}" for number in count(1)))
+    return _clauses(relation, (f"t{number}" for number in count(1)), keys)
 
 
-def _clauses(relation: Relation, aliases: Iterator[str]) -> Naming:
+def _clauses(relation: Relation, aliases: Iterator[str], keys: ListedKeys | None = None) -> Naming:
     """Write FROM for any relation; the outermost condition becomes WHERE."""
-    if not isinstance(relation, Where):
-        shown = _item(relation, aliases, alone=True)
-        return Naming(f"FROM {shown.text}", shown.names, shown.person)
-    shown = _item(relation.rows, aliases, alone=True)
-    condition = expression_text(relation.condition, shown.names)
-    return Naming(f"FROM {shown.text}\nWHERE {condition}", shown.names, shown.person)
+    inner = relation.rows if isinstance(relation, Where) else relation
+    shown = _item(inner, aliases, alone=True)
+    text = f"FROM {shown.text}" + ("" if keys is None else _list_text(keys, shown))
+    if isinstance(relation, Where):
+        text += f"\nWHERE {expression_text(relation.condition, shown.names)}"
+    return Naming(text, shown.names, shown.person)
+
+
+def _list_text(keys: ListedKeys, shown: Naming) -> str:
+    """Write a list of chosen keys as a join of its rows."""
+    columns = [f"key_{place}" for place in range(1, len(keys.matched) + 1)]
+    rows = ", ".join(f"({', '.join(expression_text(value, {}) for value in row)})" for row in keys.rows)
+    tests = [f"{expression_text(e, shown.names)} = k.{name}" for e, name in zip(keys.matched, columns, strict=True)]
+    return f"\nJOIN (VALUES {rows}) AS k({', '.join(columns)}) ON {' AND '.join(tests)}"
 
 
 def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Naming:

@@ -23,13 +23,12 @@ from ...curator import Curator
 from ...data.columns.column import Integer
 from ...data.schema import Schema
 from ...data.unit import Rows
-from ...engines.base import failure
+from ...engines.base import PublicKeys, failure
 from ...engines.memory.engine import Memory
 from ...errors import DiscreetError, TooSlow
 from ...ledger import Ledger, open_ledger
 from ...privacy.measures import PureDP
 from ...query.algebra.tally import Tally, Totals
-from ...query.domains.domain import Scalar
 from ..http.log import place_of
 from ..pages import explained as _explained  # noqa: F401 imported here, once, for every clerk
 from .sheet import Broken, Setup
@@ -56,8 +55,8 @@ class _FarEngine:
     def check(self, schema: Schema) -> None:
         """Check nothing: the worker did when it opened the store."""
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
-        found: tuple[Scalar, ...] = self._ask("public_values", table, column)
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        found: PublicKeys = self._ask("public_values", table, *columns)
         return found
 
     def _ask(self, verb: str, *words: object) -> Any:  # noqa: ANN401 whatever the engine says

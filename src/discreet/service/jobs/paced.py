@@ -13,12 +13,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from ...data.schema import Schema
-from ...engines.base import Engine
+from ...engines.base import Engine, PublicKeys
 from ...engines.snapshot import one_snapshot
 from ...errors import Cancelled, EngineFailure
 from ...noise import secure_bits
 from ...query.algebra.tally import Tally, Totals
-from ...query.domains.domain import Scalar
 from .clock import steady
 from .grid import Grid
 
@@ -86,9 +85,9 @@ class Paced:
         """Refuse a schema that does not fit."""
         self.engine.check(schema)
 
-    def public_values(self, table: Schema, column: str) -> tuple[Scalar, ...]:
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
         """List the values of a public table's column."""
-        return self.engine.public_values(table, column)
+        return self.engine.public_values(table, *columns)
 
     def snapshot(self) -> AbstractContextManager[object]:
         """Hold the data still, if the engine can."""

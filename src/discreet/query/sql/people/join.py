@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -19,6 +20,7 @@ from ..expression import read
 from ..scope import (
     Absent,
     FromItem,
+    KeyItem,
     Person,
     PersonId,
     PublicItem,
@@ -31,15 +33,17 @@ from ..scope import (
 )
 from ..syntax import identifier, only
 
-__all__ = ["join_items", "person_pair", "with_people"]
+__all__ = ["equalities", "join_items", "join_kind", "natural", "person_pair", "with_people"]
 
 Operand: TypeAlias = Expression | PersonId | Absent
+Joined: TypeAlias = Scope | PublicItem | KeyItem
+"""An item of FROM."""
 
 
 def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join) -> Scope:
     """Join one more item; a public table may stand on either side, rows without a match only be private ones."""
-    kind = _kind(join)
-    join = _natural(left, right, join) if join.args.get("method") else join
+    kind = join_kind(join)
+    join = natural(left, right, join) if join.args.get("method") else join
     match left, right, kind:
         case Scope(), PublicItem(), "" | "LEFT":
             return _with_public(left, right, join, keep=kind == "LEFT")
@@ -59,7 +63,7 @@ def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Jo
             )
 
 
-def _kind(join: exp.Join) -> str:
+def join_kind(join: exp.Join) -> str:
     """Return which join it is: inner (""), LEFT, RIGHT, FULL, SEMI or ANTI; refuses those without a condition."""
     only(join, "this", "on", "using", "side", "kind", "method")
     method, side, kind = (str(join.args.get(part) or "").upper() for part in ("method", "side", "kind"))
@@ -72,7 +76,7 @@ def _kind(join: exp.Join) -> str:
     return kind if kind in ("SEMI", "ANTI") else side
 
 
-def _natural(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join) -> exp.Join:
+def natural(left: Joined, right: Joined, join: exp.Join) -> exp.Join:
     """Read NATURAL JOIN as USING all names that both sides have."""
     theirs = {name.casefold() for name in _labels(right)}
     both = [name for name in dict.fromkeys(_labels(left)) if name.casefold() in theirs]
@@ -81,7 +85,9 @@ def _natural(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join
     return exp.Join(this=join.this, using=[exp.to_identifier(name) for name in both])
 
 
-def _labels(item: Scope | PublicItem) -> list[str]:
+def _labels(item: Joined) -> list[str]:
+    if isinstance(item, KeyItem):
+        return list(item.names)
     if isinstance(item, PublicItem):
         return list(item.table.columns)
     return [label for source in item.sources for label, _ in source.shown]
@@ -91,7 +97,7 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
     columns = public_columns(scope.rows, public.table)
     shown: ShownColumns = tuple((column, Field(name)) for name, column in columns)
     back = dict(columns)
-    matched, rest, merged = _conditions(scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join)
+    matched, rest, merged = equalities(scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join)
     on = [
         (mine, back[yours.name]) for mine, yours in matched if isinstance(yours, Field) and not isinstance(mine, Person)
     ]
@@ -153,7 +159,7 @@ def _matched(
     left: Scope, right: Scope, join: exp.Join
 ) -> tuple[bool, list[tuple[Expression, Expression]], list[exp.Expr], frozenset[str]]:
     """Return whether the person is matched, which other columns are, further conditions, and names merged by USING."""
-    matched, rest, merged = _conditions(left, right, join)
+    matched, rest, merged = equalities(left, right, join)
     people = [pair for pair in matched if isinstance(pair[0], PersonId) and isinstance(pair[1], PersonId)]
     on = [(m, y) for m, y in matched if not isinstance(m, Person) and not isinstance(y, Person)]
     return bool(people) and len(people) + len(on) == len(matched), on, rest, merged
@@ -171,7 +177,7 @@ def _only_person(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relati
 def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
     """Keep the rows of people who have a row among `people`, or of those who have none."""
     _people_only(scope, Scope(people, ()))
-    return Scope(people_in(scope.rows, people, there=there), scope.sources, scope.merged)
+    return replace(scope, rows=people_in(scope.rows, people, there=there))
 
 
 def _renamed(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:
@@ -183,10 +189,10 @@ def _narrowed(scope: Scope, rest: list[exp.Expr]) -> Scope:
         return scope
     names = row_names(scope)
     condition = chained(Function.AND, [read(part, names) for part in rest])
-    return Scope(Where(scope.rows, condition), scope.sources, scope.merged)
+    return replace(scope, rows=Where(scope.rows, condition))
 
 
-def _conditions(
+def equalities(
     left: Scope, right: Scope, join: exp.Join
 ) -> tuple[list[tuple[Operand, Operand]], list[exp.Expr], frozenset[str]]:
     """Split a join's condition into equalities of the two sides, the rest, and the names that USING merges."""

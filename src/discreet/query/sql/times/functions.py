@@ -86,8 +86,8 @@ def _second(node: exp.Expr, names: Names) -> Expression:
 def _truncated(node: exp.Expr, names: Names) -> Expression:
     """DATE_TRUNC('week', d): the first day of an ISO week, month, quarter or year; of times the first second."""
     only(node, "this", "unit", "input_type_preserved")
-    unit, (inner,) = unit_of(node, names, "DATE_TRUNC('week', d)", node.this)
-    time, type_ = _time(inner, names)
+    unit = unit_of(node, "DATE_TRUNC('week', d)")
+    time, type_ = _time(node.this, names)
     if type_ == "day" and unit in ("hour", "minute", "second"):
         raise refusal(clause_of(node), "a date has no clock", f"leave it as it is, or use {', '.join(UNITS[:5])}")
     return time if type_ == "day" and unit == "day" else timed(Function.TRUNCATE, time, Constant(unit))
@@ -96,8 +96,8 @@ def _truncated(node: exp.Expr, names: Names) -> Expression:
 def _difference(node: exp.Expr, names: Names) -> Expression:
     """DATE_DIFF('week', a, b): how many starts of that unit lie after a, up to b."""
     only(node, "this", "expression", "unit", "date_part_boundary")
-    unit, (later, earlier) = unit_of(node, names, "DATE_DIFF('day', a, b)", node.this, node.expression)
-    return folded(Function.SUBTRACT, *(_count(unit, part, names) for part in (later, earlier)))
+    unit = unit_of(node, "DATE_DIFF('day', a, b)")
+    return folded(Function.SUBTRACT, *(_count(unit, part, names) for part in (node.this, node.expression)))
 
 
 def _count(unit: str, node: exp.Expr, names: Names) -> Expression:

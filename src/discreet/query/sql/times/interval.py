@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sqlglot import exp
 
-from ....errors import DiscreetError
 from ...algebra.refusal import refusal
 from ...domains.calendar import DAY_SECONDS, UNITS
-from ..expression import Names, read
 from ..syntax import clause_of, only
 
-__all__ = ["interval_of", "unit_of"]
+__all__ = ["interval_of", "settle_units", "unit_of"]
 
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
 _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
@@ -48,27 +47,36 @@ def _singular(name: str) -> str:
     return name.lower().removesuffix("s")
 
 
-def unit_of(node: exp.Expr, names: Names, example: str, *others: exp.Expr) -> tuple[str, tuple[exp.Expr, ...]]:
-    """Return the unit of time that a function names first or last, and its other arguments.
+def settle_units(node: exp.Expr, known: Callable[[str], bool]) -> None:
+    """Put the unit of DATE_TRUNC(d, MONTH) and DATE_DIFF(a, b, DAY), which comes last there, where the grammar has it.
 
-    DATE_TRUNC(d, WEEK) is read by a grammar that expects the unit first, so it takes d for the unit.
+    The grammar expects the unit first, so it takes d for the unit. `known` tells which names are columns: of
+    DATE_TRUNC(day, MONTH) the column is whichever of both there is.
     """
-    unit, first = node.args.get("unit"), others[0]
+    for call in node.find_all(exp.TimestampTrunc, exp.DateTrunc, exp.DateDiff, exp.TimestampDiff):
+        unit, last = call.args.get("unit"), _last_unit(call.this)
+        named = isinstance(unit, exp.Var) and _unit(unit.name) in UNITS
+        if unit is None or last is None or (named and known(call.this.name)):
+            continue
+        call.set("this", exp.column(unit.name) if isinstance(unit, exp.Var) else unit)
+        call.set("unit", exp.var(last))
+
+
+def _last_unit(node: exp.Expr) -> str | None:
+    """Return the unit that stands where a time should: MONTH, ISOWEEK, WEEK(MONDAY); None if none does."""
+    if isinstance(node, exp.Week) and node.this.name.upper() == "MONDAY":
+        return "week"
+    plain = isinstance(node, exp.Column) and node.args.get("table") is None
+    return _unit(node.name) if plain and _unit(node.name) in UNITS else None
+
+
+def unit_of(node: exp.Expr, example: str) -> str:
+    """Return the unit of time that a function names."""
+    unit = node.args.get("unit")
     name = "" if unit is None else _unit(unit.name)
-    turned = isinstance(first, exp.Column) and _unit(first.name) in UNITS
-    if unit is not None and turned and (name not in UNITS or not _is_column(first, names)):
-        return _unit(first.name), (exp.column(unit.name), *others[1:])
-    if name in UNITS:
-        return name, others
-    raise refusal(clause_of(node), f"its unit is one of {', '.join(UNITS)}", f"write {example}")
-
-
-def _is_column(node: exp.Expr, names: Names) -> bool:
-    try:
-        read(node, names)
-    except DiscreetError:
-        return False
-    return True
+    if name not in UNITS:
+        raise refusal(clause_of(node), f"its unit is one of {', '.join(UNITS)}", f"write {example}")
+    return name
 
 
 def _unit(name: str) -> str:
