@@ -20,6 +20,7 @@ from ..statistics.laws.box import outward
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.sets import SetEstimate
 from ..statistics.releases.total import KeyValues
+from ..workloads.tail import reaches
 from . import export
 from .export import plain
 from .expression_box import box_of
@@ -153,6 +154,7 @@ class Answer:
         beta = (1 - read_level(level)) / (max(1, len(made)) if joint else 1)
         if any(isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values()):
             beta /= among
+            reaches([one.law for row in self.estimates for one in row.values() if isinstance(one, SetEstimate)], beta)
         elif among > 1:
             beta = -math.expm1(math.log1p(-beta) / among)
         return tuple(

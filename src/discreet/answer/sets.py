@@ -135,25 +135,17 @@ def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int
 def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -> _Cells:
     """Return sums of estimated cells: running totals, which never fall when moved, or counts."""
     shape = release.plan.workload
-    rows = shape.matrix if isinstance(shape, Counts) else np.tri(len(estimate.cells), dtype=np.int64)
-    exact = estimate.sums(rows)
+    exact = estimate.sums(shape.matrix) if isinstance(shape, Counts) else estimate.running()
     shown = exact
     if moves.floor and isinstance(shape, Counts):
         cells = np.asarray(estimate.cells / STEP, dtype=np.float64)
-        shown = rows.astype(object) @ _moved(cells, release.unit, moves).astype(object)
+        shown = shape.matrix.astype(object) @ _moved(cells, release.unit, moves).astype(object)
     elif moves.floor:
         step = STEP * release.unit.denominator if moves.whole else 1
         rising = np.rint(isotonic(np.asarray(exact / step, dtype=np.float64)))
         shown = np.array([int(value) * step for value in rising.tolist()], dtype=object)
-    for total, near, row in zip(exact.tolist(), shown.tolist(), estimate.weights(rows.astype(np.float64)), strict=True):
-        yield Fraction(total, STEP), Fraction(near, STEP), _row_law(release, row)
-
-
-def _row_law(release: SetsRelease, row: Floats) -> SumLaw:
-    [one] = release.plan.measured
-    if one.laplace:
-        return SumLaw.of(row / one.grid, np.ones(len(row)), float(one.mechanism.scale))
-    return SumLaw(float(np.sqrt((row**2).sum() * one.variance)))
+    for total, near, law in zip(exact.tolist(), shown.tolist(), release.plan.asked_laws(), strict=True):
+        yield Fraction(total, STEP), Fraction(near, STEP), law
 
 
 def cut_answer(answer: Answer, plan: Plan) -> Answer:
