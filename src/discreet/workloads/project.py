@@ -19,7 +19,7 @@ import numpy as np
 from .change import Integers
 from .components import Floats
 
-__all__ = ["fit_pair", "isotonic", "mirror", "mirror_pairs", "simplex", "whole_parts"]
+__all__ = ["fit_pair", "isotonic", "mirror", "mirror_pairs", "simplex", "whole_parts", "whole_rows"]
 
 _ROUNDS = 30
 _STEPS = 300
@@ -32,16 +32,8 @@ def _starts(groups: Integers) -> Integers:
 
 
 def _alike(sizes: Integers) -> bool:
-    """Return whether all groups have one size: they are sorted as rows then, which is fast."""
+    """Return whether all groups have one size: they are rows of one table then, which is fast."""
     return bool(len(sizes) and (sizes == sizes[0]).all())
-
-
-def _falling(values: Floats, groups: Integers, sizes: Integers) -> Integers:
-    """Return the places of the values of each group, the largest first."""
-    if not _alike(sizes):
-        return np.lexsort((-values, groups))
-    within = np.argsort(-values.reshape(len(sizes), -1), axis=1)
-    return np.asarray((within + np.arange(len(sizes))[:, None] * sizes[0]).ravel())
 
 
 def simplex(values: Floats, groups: Integers, sums: Floats) -> Floats:
@@ -55,9 +47,8 @@ def simplex(values: Floats, groups: Integers, sums: Floats) -> Floats:
     starts = _starts(groups)
     sizes = np.diff(np.append(starts, len(values)))
     if _alike(sizes):
-        ranked = -np.sort(-values.reshape(len(sizes), -1), axis=1).ravel()
-    else:
-        ranked = values[_falling(values, groups, sizes)]
+        return _simplex_rows(values.reshape(len(sizes), -1), sums).ravel()
+    ranked = values[np.lexsort((-values, groups))]
     rank = np.arange(len(values)) - np.repeat(starts, sizes) + 1
     running = np.cumsum(ranked)
     before = np.repeat(running[starts] - ranked[starts], sizes)
@@ -66,6 +57,15 @@ def simplex(values: Floats, groups: Integers, sums: Floats) -> Floats:
     level = cut[starts + last - 1]
     found = np.maximum(values - np.repeat(level, sizes), 0.0)
     return np.asarray(np.where(np.repeat(sums, sizes) > 0, found, 0.0))
+
+
+def _simplex_rows(values: Floats, sums: Floats) -> Floats:
+    """Return `simplex` of groups of one size, a row each."""
+    ranked = np.sort(values, axis=1)[:, ::-1]
+    cut = (np.cumsum(ranked, axis=1) - sums[:, None]) / np.arange(1, values.shape[1] + 1)
+    last = np.maximum((ranked > cut).sum(axis=1), 1)
+    level = np.where(sums > 0, np.take_along_axis(cut, last[:, None] - 1, axis=1)[:, 0], np.inf)
+    return np.asarray(np.maximum(values - level[:, None], 0.0))
 
 
 def isotonic(values: Floats) -> Floats:
@@ -101,15 +101,44 @@ def whole_parts(values: Floats, groups: Integers, sums: Integers) -> Integers:
     """
     starts = _starts(groups)
     sizes = np.diff(np.append(starts, len(values)))
+    if _alike(sizes):
+        return whole_rows(values.reshape(len(sizes), -1), sums).ravel()
     near = simplex(values, groups, sums.astype(np.float64))
     down = np.floor(near + 1e-9).astype(np.int64)
     missing = sums - np.add.reduceat(down, starts)
-    order = _falling(near - down, groups, sizes)
+    order = np.lexsort((down - near, groups))
     rank = np.arange(len(values)) - np.repeat(starts, sizes)
     each, rest = missing // sizes, missing % sizes
-    more = np.repeat(each, sizes) + (rank < np.repeat(rest, sizes))
-    down[order] += more
+    down[order] += np.repeat(each, sizes) + (rank < np.repeat(rest, sizes))
     return _mended(down, groups, sums, starts)
+
+
+def whole_rows(values: Floats, sums: Integers) -> Integers:
+    """Return `whole_parts` of groups of one size, a row each.
+
+    >>> import numpy as np
+    >>> from discreet.workloads.project import whole_rows
+    >>> whole_rows(np.array([[1.6, 0.7, 0.7], [0.2, 0.5, 0.3]]), np.array([3, 1])).tolist()
+    [[1, 1, 1], [0, 1, 0]]
+    """
+    near, count = _simplex_rows(values, sums.astype(np.float64)), values.shape[1]
+    floors = np.floor(near + 1e-9)
+    down = floors.astype(np.int64)
+    floors -= near  # what was taken off, below 0: the least have the largest remainders
+    missing = sums - down.sum(axis=1)
+    each, rest = missing // count, missing % count
+    last = np.take_along_axis(np.sort(floors, axis=1), np.maximum(rest - 1, 0)[:, None], axis=1)
+    more = (floors <= last) & (rest > 0)[:, None]
+    down += more
+    if each.any():
+        down += each[:, None]
+    for row in np.flatnonzero(more.sum(axis=1) != rest):  # equal remainders: the first of them
+        down[row] -= more[row]
+        down[row, np.argsort(floors[row], kind="stable")[: rest[row]]] += 1
+    if down.min(initial=0) < 0:
+        groups = np.repeat(np.arange(len(down)), count)
+        return _mended(down.ravel(), groups, sums, np.arange(len(down)) * count).reshape(down.shape)
+    return np.asarray(down)
 
 
 def _mended(found: Integers, groups: Integers, sums: Integers, starts: Integers) -> Integers:
