@@ -22,7 +22,7 @@ from ..workloads.components import Floats
 from ..workloads.estimate import STEP, ComponentEstimate, to_steps
 from ..workloads.matrix import CellEstimate
 from ..workloads.nested import NestedEstimate, NestedTables
-from ..workloads.project import isotonic, simplex, whole_parts
+from ..workloads.project import isotonic, moved_pairs, simplex, whole_parts
 from ..workloads.tail import SumLaw
 from ..workloads.weighted import TableStrategy
 from ..workloads.workload import Counts, Tables
@@ -48,11 +48,14 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     """Run a plan of sets that has been paid for."""
     question, keys = plan.question, plan.keys or ()
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
-    counts = gather([release.need for release in releases], keys, engine)
+    totals = _exact(releases, keys, engine)
     columns = []
     for (_, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
         columns.append((places[0], moves if isinstance(statistic, Count | CountOf) else Moves()))
-    drawn = {place: _drawn(releases[place], counts[place], keys, bits) for place, _ in columns}
+    drawn: dict[int, Estimate] = {}
+    for place in dict.fromkeys(place for place, _ in columns):
+        plan_of = releases[place].plan
+        drawn[place] = plan_of.estimate(plan_of.release(totals[place], bits=bits))
     made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
     names = [name for name, _ in plan.uses]
     if isinstance(releases[0].need, CellsNeed):
@@ -61,19 +64,31 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     return Answer.of(plan, list(set_cells(question)), rows)
 
 
-def _drawn(release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues], bits: Bits | None) -> Estimate:
-    need = release.need
-    exact = [need.exact(counts, key) for key in (need.cells.places if isinstance(need, CellsNeed) else keys)]
+def _exact(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: Tallier) -> list[Any]:
+    """Return the exact totals of every release: its finest cells, or the tables that hold all its sets."""
+    if not releases[0].tables:
+        counts = gather([release.need for release in releases], keys, engine)
+        return [_finest(release, each, keys) for release, each in zip(releases, counts, strict=True)]
+    found: list[dict[tuple[int, ...], Integers]] = [{} for _ in releases]
+    for tables in zip(*(release.tables for release in releases), strict=True):
+        cells, sizes = tables[0].cells, [releases[0].plan.workload.sizes[place] for place in tables[0].places]
+        counts = gather([table.need for table in tables], cells, engine)
+        for at, (table, each) in enumerate(zip(tables, counts, strict=True)):
+            found[at][table.places] = _numbers([table.need.exact(each, key) for key in cells]).reshape(sizes)
+    return list(found)
+
+
+def _numbers(exact: Sequence[int]) -> Integers:
     wide = any(abs(total) >= 2**61 for total in exact)
-    cells: Integers = np.array(exact, dtype=object if wide else np.int64)
-    shape = release.plan.workload
-    totals: Any = cells
+    return np.array(exact, dtype=object if wide else np.int64)
+
+
+def _finest(release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues]) -> Any:  # noqa: ANN401 - by workload
+    need, shape = release.need, release.plan.workload
+    cells = _numbers([need.exact(counts, key) for key in (need.cells.places if isinstance(need, CellsNeed) else keys)])
     if isinstance(shape, Tables):
-        totals = {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)}
-    elif isinstance(shape, NestedTables):
-        totals = cells.reshape(shape.tree.sizes[-1], -1)
-    found: Estimate = release.plan.estimate(release.plan.release(totals, bits=bits))
-    return found
+        return {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)}
+    return cells.reshape(shape.tree.sizes[-1], -1) if isinstance(shape, NestedTables) else cells
 
 
 def _estimates(release: SetsRelease, estimate: Estimate, moves: Moves) -> Iterator[SetEstimate]:
@@ -92,16 +107,23 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
     plan = release.plan
     if not isinstance(plan.workload, Tables):
         raise TypeError("components belong to tables")
-    whole = tuple(range(len(plan.workload.sizes)))
-    finest = estimate.table(whole).values if moves.floor else None
-    moved = None if finest is None else _moved(finest, release.unit, moves)
+    moved = _moved_tables(release, estimate, moves) if moves.floor else {}
     for asked in plan.workload.sets:
         table, law = estimate.table(asked), _set_law(release, estimate, asked)
-        gone = tuple(axis for axis in whole if axis not in asked)
-        shown = None if moved is None else np.asarray(moved.sum(axis=gone)).ravel()
+        shown = moved[asked].ravel() if moves.floor else None
         for place, top in enumerate(table.numerators.ravel().tolist()):
             exact = Fraction(int(top), table.denominator)
             yield exact, exact if shown is None else Fraction(int(shown[place]), STEP), law
+
+
+def _moved_tables(release: SetsRelease, estimate: ComponentEstimate, moves: Moves) -> dict[tuple[int, ...], Integers]:
+    """Return every set without negative numbers: sums of the finest cells, or pairs with the margins of their keys."""
+    sizes, sets = estimate.sizes, release.plan.workload.sets
+    if release.tables:
+        return moved_pairs(estimate, sets, STEP * release.unit.denominator if moves.whole else 1)
+    every = tuple(range(len(sizes)))
+    finest = _moved(estimate.table(every).values, release.unit, moves)
+    return {one: np.asarray(finest.sum(axis=tuple(axis for axis in every if axis not in one))) for one in sets}
 
 
 def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:

@@ -45,7 +45,8 @@ from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 __all__ = ["bound_of", "plan_strategy", "strategies"]
 
-_MOST_FREE = 10_000_000
+_MOST_FREE = 100_000
+"""Beyond, the finest cells are not counted at all."""
 _LONG = 512
 
 
