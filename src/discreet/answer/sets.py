@@ -30,7 +30,7 @@ from .answer import Answer
 from .gather import Tallier, gather
 from .levels import level_cells
 
-__all__ = ["Moves", "cut_answer", "run_sets"]
+__all__ = ["Moves", "cut_answer", "exact_totals", "run_sets"]
 
 _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
 Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
@@ -48,7 +48,7 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     """Run a plan of sets that has been paid for."""
     question, keys = plan.question, plan.keys or ()
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
-    totals = _exact(releases, keys, engine)
+    totals = exact_totals(releases, keys, engine)
     columns = []
     for (_, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
         columns.append((places[0], moves if isinstance(statistic, Count | CountOf) else Moves()))
@@ -64,14 +64,15 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     return Answer.of(plan, list(set_cells(question)), rows)
 
 
-def _exact(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: Tallier) -> list[Any]:
+def exact_totals(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: Tallier) -> list[Any]:
     """Return the exact totals of every release: its finest cells, or the tables that hold all its sets."""
     if not releases[0].tables:
         counts = gather([release.need for release in releases], keys, engine)
         return [_finest(release, each, keys) for release, each in zip(releases, counts, strict=True)]
     found: list[dict[tuple[int, ...], Integers]] = [{} for _ in releases]
     for tables in zip(*(release.tables for release in releases), strict=True):
-        cells, sizes = tables[0].cells, [releases[0].plan.workload.sizes[place] for place in tables[0].places]
+        cells = tables[0].cells
+        sizes = [len(set(column)) for column in zip(*cells, strict=True)]
         counts = gather([table.need for table in tables], cells, engine)
         for at, (table, each) in enumerate(zip(tables, counts, strict=True)):
             found[at][table.places] = _numbers([table.need.exact(each, key) for key in cells]).reshape(sizes)
@@ -107,7 +108,7 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
     plan = release.plan
     if not isinstance(plan.workload, Tables):
         raise TypeError("components belong to tables")
-    moved = _moved_tables(release, estimate, moves) if moves.floor else {}
+    moved = _moved_tables(release, plan.workload, estimate, moves) if moves.floor else {}
     for asked in plan.workload.sets:
         table, law = estimate.table(asked), _set_law(release, estimate, asked)
         shown = moved[asked].ravel() if moves.floor else None
@@ -116,14 +117,15 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
             yield exact, exact if shown is None else Fraction(int(shown[place]), STEP), law
 
 
-def _moved_tables(release: SetsRelease, estimate: ComponentEstimate, moves: Moves) -> dict[tuple[int, ...], Integers]:
+def _moved_tables(
+    release: SetsRelease, asked: Tables, estimate: ComponentEstimate, moves: Moves
+) -> dict[tuple[int, ...], Integers]:
     """Return every set without negative numbers: sums of the finest cells, or pairs with the margins of their keys."""
-    sizes, sets = estimate.sizes, release.plan.workload.sets
     if release.tables:
-        return moved_pairs(estimate, sets, STEP * release.unit.denominator if moves.whole else 1)
-    every = tuple(range(len(sizes)))
+        return moved_pairs(estimate, asked.sets, STEP * release.unit.denominator if moves.whole else 1)
+    every = tuple(range(len(asked.sizes)))
     finest = _moved(estimate.table(every).values, release.unit, moves)
-    return {one: np.asarray(finest.sum(axis=tuple(axis for axis in every if axis not in one))) for one in sets}
+    return {one: np.asarray(finest.sum(axis=tuple(axis for axis in every if axis not in one))) for one in asked.sets}
 
 
 def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:

@@ -193,7 +193,7 @@ def _product(rows: Integers, cells: Integers) -> Integers:
 def _sums_strategy(line: RunningTotals, name: str, own: Integers, sums: Integers) -> SumsStrategy:
     """Return a strategy of cells and sums, with the error that its whole numbers have."""
     scaled = sums / own
-    inner = np.linalg.inv(np.eye(len(sums)) + scaled @ scaled.T)
+    inner = np.asarray(np.linalg.inv(np.eye(len(sums)) + scaled @ scaled.T), dtype=np.float64)
     if line.ranges:
         pulled = scaled / own
         error = float(gram_diagonal(line) @ (1.0 / own**2)) - float(
@@ -223,7 +223,7 @@ def _unbiased(workload: Counts, strategy: MatrixStrategy) -> bool:
 
 def _strategy(workload: Counts, name: str, matrix: Integers) -> MatrixStrategy:
     rows = matrix.astype(np.float64)
-    solver = rows if name == "histogram" else np.linalg.pinv(rows)
+    solver = rows if name == "histogram" else np.asarray(np.linalg.pinv(rows), dtype=np.float64)
     return MatrixStrategy(workload, name, matrix, solver, _factors(workload, solver))
 
 

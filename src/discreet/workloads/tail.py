@@ -67,7 +67,7 @@ def binned(weights: Floats, counts: Floats) -> tuple[Floats, Floats]:
         place = np.log(most / sizes) * (1 / math.log(_RATIO))
     place = np.minimum(place, _BINS - 1).astype(np.int64) + np.arange(len(sizes))[:, None] * _BINS
     felt = (sizes > 0) * counts
-    total = np.bincount(place.ravel(), weights=felt.ravel(), minlength=len(sizes) * _BINS)
+    total = np.asarray(np.bincount(place.ravel(), felt.ravel(), len(sizes) * _BINS), dtype=np.float64)
     largest = np.zeros(len(sizes) * _BINS)
     np.maximum.at(largest, place.ravel(), sizes.ravel())
     return largest.reshape(-1, _BINS), total.reshape(-1, _BINS)
