@@ -27,13 +27,13 @@ import pyarrow as pa
 import discreet as dp
 from discreet.plan.split import routes
 from discreet.query.algebra.tree import Scan
-from discreet.synthetic.denoise import denoised, distance
 from discreet.synthetic.measure import contrasts_of, exact_tables
 from discreet.synthetic.plan import plan_synthetic
 from discreet.synthetic.records import draw_pool, pick, table_of
 from discreet.synthetic.request import read_request
 from discreet.synthetic.synthesizer import measured_of
 from discreet.workloads.estimate import sum_to
+from discreet.workloads.project import denoised, distance
 from learn_data import Data, adult
 
 ASKED = {

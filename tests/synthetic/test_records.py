@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.synthetic.denoise import distance
 from discreet.synthetic.records import draw_pool, pick, spanning_tree, table_of
+from discreet.workloads.project import distance
 
 from .cases import COLUMNS, SPEND, people
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.query.algebra.tree import Scan
 from discreet.synthetic import synthetic_from_json, synthetic_to_json
-from discreet.synthetic.denoise import denoised, shrunk
-from discreet.synthetic.measure import covers, exact_tables, measure
+from discreet.synthetic.measure import exact_tables, measure
 from discreet.synthetic.plan import plan_synthetic
 from discreet.synthetic.request import read_request
 from discreet.synthetic.shares import choose_sets
 from discreet.synthetic.synthesizer import measured_of
 from discreet.synthetic.synthetic import Synthetic
-from discreet.workloads.estimate import sum_to
+from discreet.workloads.estimate import covers, sum_to
+from discreet.workloads.project import denoised, shrunk
 from support.profile import examples
 
 from .cases import COLUMNS, SPEND, people

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.workloads import Hierarchy, plan_strategy
 from discreet.workloads.estimate import STEP
-from discreet.workloads.project import fit_pair, mirror, mirror_pairs, simplex, whole_parts
+from discreet.workloads.project import fit_pair, simplex, whole_parts
 from discreet.workloads.tree import top_down
 from support.profile import examples
 
@@ -96,24 +96,3 @@ class TestTopDown:
                 assert (summed == found[depth][:, group]).all()
         assert all((level >= 0).all() for level in found)
         assert not whole or all((level % STEP == 0).all() for level in found)
-
-
-def test_third_keys_bring_pairs_nearer():
-    """Of keys that all depend on one, a pair is nearer to the truth than by its own noisy table; sums are kept."""
-    rng = np.random.default_rng(4)
-    people, hidden = 20_000, rng.integers(0, 8, 20_000)
-    keys = [np.where(rng.random(people) < 0.8, hidden, rng.integers(0, 8, people)) for _ in range(4)]
-    exact, noisy = {}, {}
-    for i in range(4):
-        for j in range(i + 1, 4):
-            exact[i, j] = np.bincount(keys[i] * 8 + keys[j], minlength=64).reshape(8, 8).astype(float)
-            noisy[i, j] = exact[i, j] + rng.normal(0, 60, (8, 8))
-    ones = [np.bincount(key, minlength=8).astype(float) for key in keys]
-    found = mirror_pairs(noisy, ones, dict.fromkeys(noisy, 64 * 60.0**2))
-
-    def off(tables):
-        return sum(float(np.abs(tables[pair] - exact[pair]).sum()) for pair in exact)
-
-    alone = {(i, j): mirror(t, np.outer(ones[i], ones[j]) / people, 64 * 60.0**2) for (i, j), t in noisy.items()}
-    assert off(found) < off(alone) < off(noisy)
-    assert all(np.isclose(table.sum(), people) and (table > 0).all() for table in found.values())

@@ -19,6 +19,7 @@ from ..statistics.joint_estimate import JointTotal
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.sets import SetEstimate
 from ..statistics.releases.total import KeyValues
+from ..workloads.tail import reaches
 from . import export
 from .export import plain
 from .level import read_level
@@ -156,6 +157,7 @@ class Answer:
         shared = any(isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values())
         if shared or any(windows_of(expression) for _, expression in made):
             beta /= among
+            reaches([one.law for row in self.estimates for one in row.values() if isinstance(one, SetEstimate)], beta)
         elif among > 1:
             beta = -math.expm1(math.log1p(-beta) / among)
         law, places = self.law, range(len(self))
@@ -233,5 +235,6 @@ def picks_by_noise(question: Question) -> bool:
 def _shown(finish: Finish, row: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types) -> tuple[Value, ...]:
     """Return the columns of a row: statistics as they are shown, and what is computed from them before rounding."""
     exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
-    found, computed = shown(finish, row, sorts), shown(finish, {**row, **exact}, sorts)
+    found = shown(finish, row, sorts)
+    computed = shown(finish, {**row, **exact}, sorts) if exact else found
     return tuple(found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns)

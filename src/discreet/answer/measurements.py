@@ -16,11 +16,10 @@ from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.releases.sets import SetEstimate, SetsRelease
 from ..workloads.components import Floats
-from ..workloads.matrix import MatrixStrategy
+from ..workloads.matrix import MatrixStrategy, SumsStrategy, asked_weights
 from ..workloads.nested import NestedStrategy
 from ..workloads.residual import ResidualStrategy
 from ..workloads.weighted import TableStrategy
-from ..workloads.workload import Counts
 
 if TYPE_CHECKING:
     from .answer import Answer
@@ -100,11 +99,9 @@ def _one(answer: Answer, name: str, release: SetsRelease, plan: Plan) -> dict[st
         return told | {"sizes": sizes, "components": parts, "covariance": COVARIANCE}
     if isinstance(strategy, NestedStrategy):
         return told | _levels(strategy, variances, question)
-    if not isinstance(strategy, MatrixStrategy):
+    if not isinstance(strategy, MatrixStrategy | SumsStrategy):
         raise InvalidArgument("levels of a tree have no covariance that is written out")
-    shape = strategy.workload
-    sums = shape.matrix.astype(np.float64) if isinstance(shape, Counts) else np.tri(shape.size)
-    weights = sums @ strategy.solver
+    weights = np.concatenate(list(asked_weights(strategy)))
     matrix = weights @ weights.T * made.measured[0].variance * float(release.unit) ** 2
     return told | {"covariance": matrix.tolist()}
 

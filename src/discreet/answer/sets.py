@@ -22,7 +22,7 @@ from ..workloads.components import Floats
 from ..workloads.estimate import STEP, ComponentEstimate, to_steps
 from ..workloads.matrix import CellEstimate
 from ..workloads.nested import NestedEstimate, NestedTables
-from ..workloads.project import isotonic, simplex, whole_parts
+from ..workloads.project import isotonic, moved_pairs, simplex, whole_parts
 from ..workloads.tail import SumLaw
 from ..workloads.weighted import TableStrategy
 from ..workloads.workload import Counts, Tables
@@ -30,7 +30,7 @@ from .answer import Answer
 from .gather import Tallier, gather
 from .levels import level_cells
 
-__all__ = ["Moves", "cut_answer", "run_sets"]
+__all__ = ["Moves", "cut_answer", "exact_totals", "run_sets"]
 
 _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
 Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
@@ -48,11 +48,14 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     """Run a plan of sets that has been paid for."""
     question, keys = plan.question, plan.keys or ()
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
-    counts = gather([release.need for release in releases], keys, engine)
+    totals = exact_totals(releases, keys, engine)
     columns = []
     for (_, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
         columns.append((places[0], moves if isinstance(statistic, Count | CountOf) else Moves()))
-    drawn = {place: _drawn(releases[place], counts[place], keys, bits) for place, _ in columns}
+    drawn: dict[int, Estimate] = {}
+    for place in dict.fromkeys(place for place, _ in columns):
+        plan_of = releases[place].plan
+        drawn[place] = plan_of.estimate(plan_of.release(totals[place], bits=bits))
     made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
     names = [name for name, _ in plan.uses]
     if isinstance(releases[0].need, CellsNeed):
@@ -61,19 +64,32 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     return Answer.of(plan, list(set_cells(question)), rows)
 
 
-def _drawn(release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues], bits: Bits | None) -> Estimate:
-    need = release.need
-    exact = [need.exact(counts, key) for key in (need.cells.places if isinstance(need, CellsNeed) else keys)]
+def exact_totals(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: Tallier) -> list[Any]:
+    """Return the exact totals of every release: its finest cells, or the tables that hold all its sets."""
+    if not releases[0].tables:
+        counts = gather([release.need for release in releases], keys, engine)
+        return [_finest(release, each, keys) for release, each in zip(releases, counts, strict=True)]
+    found: list[dict[tuple[int, ...], Integers]] = [{} for _ in releases]
+    for tables in zip(*(release.tables for release in releases), strict=True):
+        cells = tables[0].cells
+        sizes = [len(set(column)) for column in zip(*cells, strict=True)]
+        counts = gather([table.need for table in tables], cells, engine)
+        for at, (table, each) in enumerate(zip(tables, counts, strict=True)):
+            found[at][table.places] = _numbers([table.need.exact(each, key) for key in cells]).reshape(sizes)
+    return list(found)
+
+
+def _numbers(exact: Sequence[int]) -> Integers:
     wide = any(abs(total) >= 2**61 for total in exact)
-    cells: Integers = np.array(exact, dtype=object if wide else np.int64)
-    shape = release.plan.workload
-    totals: Any = cells
+    return np.array(exact, dtype=object if wide else np.int64)
+
+
+def _finest(release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues]) -> Any:  # noqa: ANN401 - by workload
+    need, shape = release.need, release.plan.workload
+    cells = _numbers([need.exact(counts, key) for key in (need.cells.places if isinstance(need, CellsNeed) else keys)])
     if isinstance(shape, Tables):
-        totals = {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)}
-    elif isinstance(shape, NestedTables):
-        totals = cells.reshape(shape.tree.sizes[-1], -1)
-    found: Estimate = release.plan.estimate(release.plan.release(totals, bits=bits))
-    return found
+        return {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)}
+    return cells.reshape(shape.tree.sizes[-1], -1) if isinstance(shape, NestedTables) else cells
 
 
 def _estimates(release: SetsRelease, estimate: Estimate, moves: Moves) -> Iterator[SetEstimate]:
@@ -92,16 +108,24 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
     plan = release.plan
     if not isinstance(plan.workload, Tables):
         raise TypeError("components belong to tables")
-    whole = tuple(range(len(plan.workload.sizes)))
-    finest = estimate.table(whole).values if moves.floor else None
-    moved = None if finest is None else _moved(finest, release.unit, moves)
+    moved = _moved_tables(release, plan.workload, estimate, moves) if moves.floor else {}
     for asked in plan.workload.sets:
         table, law = estimate.table(asked), _set_law(release, estimate, asked)
-        gone = tuple(axis for axis in whole if axis not in asked)
-        shown = None if moved is None else np.asarray(moved.sum(axis=gone)).ravel()
+        shown = moved[asked].ravel() if moves.floor else None
         for place, top in enumerate(table.numerators.ravel().tolist()):
             exact = Fraction(int(top), table.denominator)
             yield exact, exact if shown is None else Fraction(int(shown[place]), STEP), law
+
+
+def _moved_tables(
+    release: SetsRelease, asked: Tables, estimate: ComponentEstimate, moves: Moves
+) -> dict[tuple[int, ...], Integers]:
+    """Return every set without negative numbers: sums of the finest cells, or pairs with the margins of their keys."""
+    if release.tables:
+        return moved_pairs(estimate, asked.sets, STEP * release.unit.denominator if moves.whole else 1)
+    every = tuple(range(len(asked.sizes)))
+    finest = _moved(estimate.table(every).values, release.unit, moves)
+    return {one: np.asarray(finest.sum(axis=tuple(axis for axis in every if axis not in one))) for one in asked.sets}
 
 
 def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
@@ -135,25 +159,17 @@ def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int
 def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -> _Cells:
     """Return sums of estimated cells: running totals, which never fall when moved, or counts."""
     shape = release.plan.workload
-    rows = shape.matrix if isinstance(shape, Counts) else np.tri(len(estimate.cells), dtype=np.int64)
-    exact = estimate.sums(rows)
+    exact = estimate.sums(shape.matrix) if isinstance(shape, Counts) else estimate.running()
     shown = exact
     if moves.floor and isinstance(shape, Counts):
         cells = np.asarray(estimate.cells / STEP, dtype=np.float64)
-        shown = rows.astype(object) @ _moved(cells, release.unit, moves).astype(object)
+        shown = shape.matrix.astype(object) @ _moved(cells, release.unit, moves).astype(object)
     elif moves.floor:
         step = STEP * release.unit.denominator if moves.whole else 1
         rising = np.rint(isotonic(np.asarray(exact / step, dtype=np.float64)))
         shown = np.array([int(value) * step for value in rising.tolist()], dtype=object)
-    for total, near, row in zip(exact.tolist(), shown.tolist(), estimate.weights(rows.astype(np.float64)), strict=True):
-        yield Fraction(total, STEP), Fraction(near, STEP), _row_law(release, row)
-
-
-def _row_law(release: SetsRelease, row: Floats) -> SumLaw:
-    [one] = release.plan.measured
-    if one.laplace:
-        return SumLaw.of(row / one.grid, np.ones(len(row)), float(one.mechanism.scale))
-    return SumLaw(float(np.sqrt((row**2).sum() * one.variance)))
+    for total, near, law in zip(exact.tolist(), shown.tolist(), release.plan.asked_laws(), strict=True):
+        yield Fraction(total, STEP), Fraction(near, STEP), law
 
 
 def cut_answer(answer: Answer, plan: Plan) -> Answer:

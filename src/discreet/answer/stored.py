@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from ..errors import InvalidArgument
@@ -273,8 +274,13 @@ def _texts(value: object) -> tuple[str, ...]:
     return names
 
 
+@lru_cache(maxsize=1024)
+def _known_amount(text: str) -> Fraction:  # units are equal in all rows, and what is shown is mostly the estimate
+    return read_amount(text, "an estimate")
+
+
 def _amount(value: object) -> Fraction:
-    return read_amount(value, "an estimate")
+    return _known_amount(value) if isinstance(value, str) else read_amount(value, "an estimate")
 
 
 def _amounts(value: object) -> tuple[Fraction, ...]:

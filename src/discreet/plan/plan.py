@@ -17,7 +17,7 @@ from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.nested import MOST_LEAVES, count_cells, finest_cells, leaf_question
 from ..query.bounds.rows import neighbours_of
-from ..query.bounds.sets import MOST_FINEST
+from ..query.bounds.wide import MOST_FINEST, is_wide, table_cells, tables_of
 from ..query.domains.domain import Scalar
 from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
@@ -195,6 +195,8 @@ def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
 def public_tuples(question: Question) -> Keys | None:
     """List every combination of the public keys, in the order they are declared; None if some key is unknown.
 
+    Of sets whose finest cells are not counted, those of the first of the tables that are.
+
     Refuses more than 100,000 of them (200,000 of nested keys), and none.
     """
     lists = [key.values for key in question.keys]
@@ -202,6 +204,8 @@ def public_tuples(question: Question) -> Keys | None:
         return None
     if not all(lists):
         raise UnsupportedQuery("GROUP BY: no public key meets the conditions; ask for others")
+    if is_wide(question):
+        return table_cells(question, tables_of(question)[0])
     most = MOST_FINEST if question.nested is None else MOST_LEAVES
     if count_cells(question) > most:
         raise InvalidArgument(f"GROUP BY has more than {most:,} combinations of public keys; use fewer or wider keys")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
+from ..query.bounds.wide import MOST_FINEST, is_wide
 from .asked.asked import read_asked
 from .asked.checked import Checked, check_question
 from .asked.terms import Terms, TermWords, read_terms
@@ -51,7 +52,19 @@ def plan_question(
 
 def plan_checked(checked: Checked, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
+    _check_moves(checked.question, terms)
     return choose(checked.question, read_asked(checked, terms, under=under))
+
+
+def _check_moves(question: Question, terms: Terms) -> None:
+    """Refuse to move tables whose finest cells are not counted, unless they are pairs: margins alone fix those."""
+    sets = question.sets or ()
+    if (terms.whole or terms.nonnegative) and is_wide(question) and max(map(len, sets)) > 2:
+        raise UnsupportedQuery(
+            "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their finest cells, and "
+            f"these have more than {MOST_FINEST:,} combinations; ask for sets of at most two keys, for fewer keys or "
+            "wider bins, or leave it out"
+        )
 
 
 def check_whole(plan: Plan, terms: Terms) -> Plan:

@@ -14,8 +14,9 @@ from ..query.bounds.nested import leaf_question
 from ..query.bounds.rows import neighbours_of
 from ..query.bounds.sensitivity import corners
 from ..query.bounds.shares import possible_shares
+from ..query.bounds.wide import is_wide, table_cells, table_question, tables_of
 from ..statistics.recipe import Recipe
-from ..statistics.releases.sets import CellsNeed, SetsRelease
+from ..statistics.releases.sets import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
 from ..workloads import Change, Hierarchy, NestedTables, RunningTotals, Tables, plan_strategy
 from ..workloads.plan import AnyWorkload
@@ -67,7 +68,7 @@ def plan_sets(question: Question, asked: Asked, keys: Keys, amount_of: Callable[
     plans: list[Plan] = []
     refused: Exception | None = None
     for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        layout = layout_of(leaf_question(question), share, len(keys), asked.public_values)
+        layout = layout_of(_counted(question), share, len(keys), asked.public_values)
         for way in _ways(asked):
             try:
                 plans.append(_planned(question, asked, keys, layout, way))
@@ -79,6 +80,24 @@ def plan_sets(question: Question, asked: Asked, keys: Keys, amount_of: Callable[
         return min(plans, key=lambda plan: amount_of(plan.spend))
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
     return next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+
+
+def _counted(question: Question) -> Question:
+    """Return what the store is asked first: the finest cells, or the first of the tables that hold all sets."""
+    return table_question(question, tables_of(question)[0]) if is_wide(question) else leaf_question(question)
+
+
+def _tables(question: Question, asked: Asked, layout: Layout, place: int) -> tuple[CountedTable, ...]:
+    """Return the tables that are counted for one total where the finest cells are not."""
+    if not is_wide(question):
+        return ()
+    found = []
+    for places in tables_of(question):
+        cells = table_cells(question, places)
+        own = layout_of(table_question(question, places), layout.share, len(cells), asked.public_values)
+        need = [one for one in own.needs if isinstance(one, TotalNeed)][place]
+        found.append(CountedTable(places, cells, need))
+    return tuple(found)
 
 
 def plan_one(
@@ -134,6 +153,7 @@ def _planned(question: Question, asked: Asked, keys: Keys, layout: Layout, way: 
             found = plan_strategy(shape, [way], change=change_of(need), error=error, beta=1 - asked.level)
             made.append(SetsRelease(need, found))
         parts = (Fraction(1, len(made)),) * len(made)
+    made = [replace(one, tables=_tables(question, asked, layout, place)) for place, one in enumerate(made)]
     uses = tuple((use.name, use.places) for use in layout.uses)
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)

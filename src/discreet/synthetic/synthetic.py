@@ -15,8 +15,8 @@ from ..optional import load
 from ..workloads.change import Integers
 from ..workloads.components import Floats
 from ..workloads.estimate import ComponentEstimate, to_steps
+from ..workloads.project import denoised, distance
 from .attribute import Attribute
-from .denoise import denoised, distance
 from .plan import NOT_GOOD_FOR
 from .quality import PairQuality, SyntheticQuality
 from .records import Pool, draw_pool, pick, table_of

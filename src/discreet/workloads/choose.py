@@ -2,7 +2,7 @@
 
     workload        pure ε                                       ρ, μ
     Tables          histogram, direct answers, weighted tables   histogram, and residuals: the optimum
-    RunningTotals   histogram, p-identity                        histogram, the optimum; p-identity above 2,048 cells
+    RunningTotals   histogram, p-identity                        histogram, the optimum
     Hierarchy       weighted levels                              weighted levels
     NestedTables    weighted levels by the keys beside           residuals of levels
     Counts          histogram, direct answers, p-identity        histogram, direct answers, the optimum
@@ -33,8 +33,7 @@ from ..mechanisms.laws.quantile import read_beta
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from .change import Change
 from .components import nested
-from .fixed_point import dense_optimum, line_optimum
-from .line import roots_of_gram
+from .fixed_point import dense_optimum, line_bound
 from .matrix import RAISED, gram_of, matrix_strategies
 from .measured import NoiseBudget, square_of
 from .nested import NestedTables, best_nested, nested_bound
@@ -46,8 +45,9 @@ from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 __all__ = ["bound_of", "plan_strategy", "strategies"]
 
-_MOST_BOUND = 1024
-_MOST_FREE = 10_000_000
+_MOST_FREE = 100_000
+"""Beyond, the finest cells are not counted at all."""
+_LONG = 512
 
 
 def strategies(workload: AnyWorkload, *, laplace: bool, groups: int = 1) -> list[AnyStrategy]:
@@ -56,7 +56,15 @@ def strategies(workload: AnyWorkload, *, laplace: bool, groups: int = 1) -> list
         return [best_levels(workload, laplace=laplace, groups=groups)]
     if isinstance(workload, NestedTables):
         return [best_nested(workload, laplace=laplace)]
+    if isinstance(workload, RunningTotals) and workload.size > _LONG:
+        return list(_kept_long(workload, laplace))
     return list(_kept(workload, laplace))
+
+
+@lru_cache(maxsize=2)
+def _kept_long(line: RunningTotals, laplace: bool) -> tuple[AnyStrategy, ...]:
+    """Keep few: the optimum of 4,096 running totals has 33 million numbers."""
+    return tuple(matrix_strategies(line, laplace=laplace))
 
 
 @lru_cache(maxsize=64)
@@ -105,10 +113,8 @@ def _least(workload: AnyWorkload) -> float:
             return _tree_bound(workload)
         case NestedTables():
             return nested_bound(workload)
-        case RunningTotals() if workload.size > _MOST_BOUND:
-            return float(roots_of_gram(workload).sum()) ** 2 / workload.size / workload.queries
         case RunningTotals():
-            return line_optimum(workload.size, ranges=workload.ranges).bound / workload.queries
+            return line_bound(workload.size, ranges=workload.ranges) / workload.queries
         case Counts():
             return _counts_bound(workload)
 

@@ -22,7 +22,7 @@ from .change import Integers, largest, roomy
 from .components import Floats, one_cell
 from .workload import KeySet
 
-__all__ = ["STEP", "ComponentEstimate", "ExactTable", "contrast", "sum_to", "to_steps"]
+__all__ = ["STEP", "ComponentEstimate", "ExactTable", "contrast", "covers", "sum_to", "to_steps"]
 
 STEP = 2**20
 """Estimates are whole multiples of 1/STEP."""
@@ -86,6 +86,37 @@ def sum_to(tables: Mapping[KeySet, Integers], part: KeySet) -> Integers:
     source = min((s for s in tables if set(s).issuperset(part)), key=lambda s: tables[s].size)
     exact = roomy(tables[source])
     return np.asarray(exact.sum(axis=tuple(at for at, key in enumerate(source) if key not in part)))
+
+
+def covers(sizes: Sequence[int], sets: Sequence[KeySet], most: int) -> tuple[KeySet, ...]:
+    """Return few sets of keys that hold all that are asked: small tables are joined up to `most` cells.
+
+    >>> from discreet.workloads.estimate import covers
+    >>> covers((2, 3, 4, 1000), [(0, 1), (0, 2), (1, 2), (0, 3)], 1024)
+    ((0, 3), (0, 1, 2))
+    """
+    left = {one for one in sets if not any(set(one) < set(other) for other in sets)}
+    found = []
+    while left:
+        first = max(left, key=lambda one: (math.prod(sizes[place] for place in one), one))
+        joined = set(first)
+        while (more := _next(sizes, left, joined, most)) is not None:
+            joined.add(more)
+        found.append(tuple(sorted(joined)))
+        left = {one for one in left if not joined.issuperset(one)}
+    return tuple(found)
+
+
+def _next(sizes: Sequence[int], left: set[KeySet], joined: set[int], most: int) -> int | None:
+    """Return the key that brings the most sets into a joined table that stays small; None if none does."""
+    room = most // math.prod(sizes[place] for place in joined)
+    gains = {
+        place: sum(1 for one in left if place in one and joined.issuperset(set(one) - {place}))
+        for place in range(len(sizes))
+        if place not in joined and sizes[place] <= room
+    }
+    best = max(gains, key=lambda place: (gains[place], -sizes[place]), default=None)
+    return best if best is not None and gains[best] else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

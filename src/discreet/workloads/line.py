@@ -3,7 +3,7 @@
     prefixes   G_ij = n − max(i, j)                  G⁻¹ = tridiag(−1; 1, 2, …, 2; −1)
     ranges     G_ij = (min(i, j) + 1)(n − max(i, j))  G⁻¹ = tridiag(−1; 2; −1)/(n + 1)
 
-for i, j from 0. Products with G take O(n), and singular values are known in closed form.
+for i, j from 0. Products with G take O(n).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import numpy as np
 from .components import Floats
 from .workload import RunningTotals
 
-__all__ = ["gram", "gram_diagonal", "gram_times", "inverse_gram", "roots_of_gram"]
+__all__ = ["gram", "gram_diagonal", "gram_times", "inverse_gram", "upper_inverse"]
+
+_SMALL = 128
 
 
 def gram(line: RunningTotals) -> Floats:
@@ -58,16 +60,18 @@ def inverse_gram(line: RunningTotals) -> tuple[Floats, Floats]:
     return middle, beside
 
 
-def roots_of_gram(line: RunningTotals) -> Floats:
-    """Return the singular values of W: 1/(2 sin((2k − 1)π/(4n + 2))), or √(n + 1)/(2 sin(kπ/(2n + 2))).
+def upper_inverse(matrix: Floats) -> Floats:
+    """Return the inverse of an upper triangular matrix, by halves: most of the work is products.
 
     >>> import numpy as np
-    >>> from discreet.workloads import RunningTotals
-    >>> from discreet.workloads.line import gram, roots_of_gram
-    >>> bool(np.allclose(np.sort(roots_of_gram(RunningTotals(6)) ** 2), np.linalg.eigvalsh(gram(RunningTotals(6)))))
-    True
+    >>> from discreet.workloads.line import upper_inverse
+    >>> upper_inverse(np.array([[2.0, 1.0], [0.0, 4.0]])).tolist()
+    [[0.5, -0.125], [0.0, 0.25]]
     """
-    n, k = line.size, np.arange(1, line.size + 1)
-    if line.ranges:
-        return np.asarray(np.sqrt(n + 1) / (2 * np.sin(k * np.pi / (2 * n + 2))))
-    return np.asarray(1 / (2 * np.sin((2 * k - 1) * np.pi / (4 * n + 2))))
+    if len(matrix) <= _SMALL:
+        return np.asarray(np.triu(np.linalg.inv(matrix)))
+    half = len(matrix) // 2
+    found = np.zeros_like(matrix)
+    found[:half, :half], found[half:, half:] = upper_inverse(matrix[:half, :half]), upper_inverse(matrix[half:, half:])
+    found[:half, half:] = -found[:half, :half] @ matrix[:half, half:] @ found[half:, half:]
+    return found

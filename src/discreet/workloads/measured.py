@@ -3,8 +3,9 @@
     PureDP(ε)             geometric noise, ε divided:    scale Δ1/(ε·share)
     ZCDP(ρ), GaussianDP   discrete Gaussian, ρ or μ²:    σ² = Δ2²/(2ρ·share) or Δ2²/(μ²·share)
 
-Rows are multiplied by a whole `grid` first, a power of two, so that Gaussian noise has σ ≥ 2^13 steps: there its price
-under μ is that of the continuous law within 2^-28, and sums of it are normal. Geometric noise stays on the grid of the
+Rows are multiplied by a whole `grid` first, so that Gaussian noise has σ ≥ 2^13 steps: there its price under μ is that
+of the continuous law within 2^-28, and sums of it are normal. Where it can, the grid makes σ = 2^34 steps in every
+block: one certified table of the law serves all of them, whatever is asked. Geometric noise stays on the grid of the
 totals where each is read by itself (there it is less than continuous noise, and optimal for one count); else 2^8 finer.
 """
 
@@ -22,7 +23,6 @@ from ..errors import UnsupportedQuery
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.additive.lattice import root_up
-from ..mechanisms.sensitivity import Sensitivity
 from ..noise.bits import Bits
 from ..noise.geometric import MOST_SCALE
 from ..privacy.events import Event
@@ -36,6 +36,7 @@ NoiseBudget: TypeAlias = PureDP | ZCDP | GaussianDP
 """A budget whose amount is divided exactly: ε, ρ or μ²."""
 
 FINE = 2**13
+SHARED = 2**34
 LAPLACE_GRID = 2**8
 _PARTS = 2**40
 _LEAST = 1e-100
@@ -124,23 +125,35 @@ def _laplace(block: Block, change: Change, epsilon: Fraction, grid: int) -> Meas
 
 
 def _gaussian(block: Block, change: Change, budget: ZCDP | GaussianDP, share: Fraction) -> Measurement:
+    """Return the block on the grid that makes σ the one of all blocks; by a σ of its own where that grid is coarse."""
     square = square_of(budget) * share
     variance = block.sensitivity(change).squared_l2 / square
+    if variance >= MOST_SCALE**2:
+        raise _beyond()
+    wanted = variance if isinstance(budget, ZCDP) else variance * _DEAR
+    grid = math.isqrt(int(SHARED**2 / wanted))
+    found = DiscreteGaussian(SHARED, block.times(grid).sensitivity(change)) if grid >= FINE else None
+    if found is None or not _fits(found, budget, square):
+        return _apart(block, change, budget, variance, square)
+    return Measurement(block, grid, found)
+
+
+def _fits(found: DiscreteGaussian, budget: ZCDP | GaussianDP, square: Fraction) -> bool:
+    """Return whether the noise's own price fits: by its parameters for ρ; under μ² checked, not assumed."""
+    return isinstance(budget, ZCDP) or (price_gdp(found.event) or square + 1) <= square
+
+
+def _apart(
+    block: Block, change: Change, budget: ZCDP | GaussianDP, variance: Fraction, square: Fraction
+) -> Measurement:
     grid = 1 << max(0, math.ceil(math.log2(FINE) - math.log2(float(variance)) / 2))
     sensitivity = block.times(grid).sensitivity(change)
-    if variance * grid**2 >= MOST_SCALE**2:
-        raise _beyond()
     if isinstance(budget, ZCDP):
         return Measurement(block, grid, DiscreteGaussian(root_up(variance * grid**2), sensitivity))
-    return Measurement(block, grid, _within(sensitivity, variance * grid**2, square))
-
-
-def _within(sensitivity: Sensitivity, variance: Fraction, square: Fraction) -> DiscreteGaussian:
-    """Return the discrete Gaussian of about this variance whose own price under μ² fits: checked, not assumed."""
-    near = DiscreteGaussian(root_up(variance * _DEAR), sensitivity)
-    if (price_gdp(near.event) or square + 1) <= square:
-        return near
-    return DiscreteGaussian.spending(GaussianDP.of_square(square), sensitivity=sensitivity)
+    near = DiscreteGaussian(root_up(variance * grid**2 * _DEAR), sensitivity)
+    if not _fits(near, budget, square):
+        near = DiscreteGaussian.spending(GaussianDP.of_square(square), sensitivity=sensitivity)
+    return Measurement(block, grid, near)
 
 
 def _beyond() -> UnsupportedQuery:

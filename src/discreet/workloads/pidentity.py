@@ -31,6 +31,8 @@ _MEMORY = 12
 _HEIGHT = 0.9
 _HALVINGS = 20
 _SMALL = 256
+_TINY = 64
+_LONG = 800
 _LARGE = 1e4
 """Larger weights are left out: cells would count for nothing, and the difference that is the error loses its digits."""
 
@@ -124,14 +126,16 @@ def line_sums(size: int, *, ranges: bool) -> Floats:
     """Return the weighted sums Θ of a p-Identity strategy for a line of at least two cells."""
     line, diagonal = RunningTotals(size, ranges=ranges), gram_diagonal(RunningTotals(size, ranges=ranges))
     rounds = max(20, min(200, 60_000 // size))
-    starts = [_hats(size, 2)]
-    if size <= _SMALL:  # there it costs nothing to try others
-        starts += [_hats(size, 1), np.random.default_rng(18).random((max(1, size // 8), size)) / 2]
+    starts = [(_hats(size, 2), rounds)]
+    if size <= _SMALL:  # there it costs little to try others, and longer
+        parts = {max(1, size // part) for part in ((16,) if size > _TINY else (8, 16))}
+        starts += [(np.random.default_rng(18).random((count, size)) / 2, _LONG) for count in sorted(parts)]
+        starts += [(_hats(size, 1), rounds)]
 
     def times(rows: Floats) -> Floats:
         return gram_times(line, rows)
 
-    found = [best_sums(start, times, diagonal, rounds) for start in starts]
+    found = [best_sums(start, times, diagonal, most) for start, most in starts]
     return min(found, key=lambda theta: identity_error(theta, times, diagonal)[0])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -13,11 +14,11 @@ from ..noise.bits import Bits
 from ..privacy.events import Batch, Event
 from .change import Block, Change, Integers
 from .components import Floats
-from .matrix import MatrixStrategy
+from .matrix import MatrixStrategy, SumsStrategy, asked_weights
 from .measured import Measurement, NoiseBudget, calibrate
 from .nested import NestedStrategy, NestedTables
 from .residual import ResidualStrategy
-from .tail import SumLaw, laplace_reach, loose_reach, normal_reach
+from .tail import SumLaw, binned, laplace_reach, loose_reach, normal_reach, unit_reach, wider
 from .tree import LevelStrategy
 from .weighted import TableStrategy
 from .workload import Counts, Hierarchy, RunningTotals, Tables
@@ -25,7 +26,8 @@ from .workload import Counts, Hierarchy, RunningTotals, Tables
 __all__ = ["AnyStrategy", "AnyWorkload", "Bound", "Strategy", "StrategyPlan", "planned", "weights_of"]
 
 AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | NestedTables | Counts
-AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | MatrixStrategy | LevelStrategy | NestedStrategy
+ByMatrix: TypeAlias = MatrixStrategy | SumsStrategy
+AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | ByMatrix | LevelStrategy | NestedStrategy
 
 
 class Strategy(Protocol):
@@ -119,8 +121,8 @@ class StrategyPlan:
         strategy = self.strategy
         variances = [one.variance for one in self.measured]
         match strategy:
-            case MatrixStrategy():
-                return (self.reach_of(_asked(strategy), beta),)
+            case MatrixStrategy() | SumsStrategy():
+                return (self._matrix_reach(strategy, beta),)
             case LevelStrategy():
                 nodes = strategy.node_variances(variances)
                 widest = max(one.scale for one in self.measured)
@@ -158,12 +160,32 @@ class StrategyPlan:
         )
         return tuple([_row_law(row * scale, least) for row in rows] for rows in weights)
 
+    def _matrix_reach(self, strategy: ByMatrix, beta: float) -> Floats:
+        """Return half the width of the interval of every count, or of every running total."""
+        [one] = self.measured
+        if one.laplace:
+            multiple, lattice = _unit_reach(strategy, beta)
+            return (multiple * wider(float(one.mechanism.scale)) + lattice) / one.grid
+        return normal_reach(np.sqrt(strategy.asked_factors() * one.variance), beta)
+
+    def asked_laws(self) -> list[SumLaw]:
+        """Return how far off every count, or every running total, is."""
+        [one] = self.measured
+        if not isinstance(self.strategy, MatrixStrategy | SumsStrategy):
+            raise TypeError("counts and running totals are estimated by a matrix")
+        if not one.laplace:
+            return [SumLaw(deviation) for deviation in np.sqrt(self.strategy.asked_factors() * one.variance).tolist()]
+        most, counts = _bins(self.strategy)
+        terms = zip((most / one.grid).tolist(), counts.tolist(), strict=True)
+        pairs = [tuple((w, n) for w, n in zip(*both, strict=True) if n) for both in terms]
+        return [SumLaw(float(one.mechanism.scale), each) for each in pairs]
+
     def reach_of(self, rows: Floats, beta: float) -> Floats:
         """Return half the width of the interval of any sums of cells, a row of coefficients each; for matrices only."""
         [one] = self.measured
-        if not isinstance(self.strategy, MatrixStrategy):
+        if not isinstance(self.strategy, MatrixStrategy | SumsStrategy):
             raise TypeError("sums of cells have intervals where cells are estimated by a matrix")
-        weights = rows @ self.strategy.solver / one.grid
+        weights = self.strategy.weights(rows) / one.grid
         counts = np.ones(weights.shape[1])
         if one.laplace:
             return laplace_reach(weights, counts, float(one.mechanism.scale), beta)
@@ -188,18 +210,23 @@ class StrategyPlan:
         return self.strategy.estimate(noisy, self.measured)
 
 
+@lru_cache(maxsize=8)
+def _bins(strategy: ByMatrix) -> tuple[Floats, Floats]:
+    """Return by count or running total how strongly it feels how many released numbers, in few bins."""
+    found = [binned(rows, np.ones(rows.shape[1])) for rows in asked_weights(strategy)]
+    return np.concatenate([most for most, _ in found]), np.concatenate([counts for _, counts in found])
+
+
+@lru_cache(maxsize=64)
+def _unit_reach(strategy: ByMatrix, beta: float) -> tuple[Floats, Floats]:
+    """Return the reach of every count or running total as a multiple of the scale, and what the lattice adds."""
+    return unit_reach(*_bins(strategy), beta)
+
+
 def _row_law(row: Floats, scale: float) -> SumLaw:
     sizes = np.abs(row)
     felt = np.sort(np.where(sizes > 1e-12 * sizes.max(), sizes, 0.0))
     return SumLaw.of(np.round(felt, 12), np.ones(len(felt)), scale)
-
-
-def _asked(strategy: MatrixStrategy) -> Floats:
-    """Return the rows that are asked: the counts, or the running totals; for ranges the whole and the halves."""
-    workload = strategy.workload
-    if isinstance(workload, Counts):
-        return workload.matrix.astype(np.float64)
-    return np.tri(workload.size)
 
 
 def planned(

@@ -10,15 +10,16 @@ circle; beyond what that resolves, and where only a variance and a largest scale
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from ..mechanisms.laws.normal import quantile
 from .components import Floats
 
-__all__ = ["SumLaw", "laplace_reach", "loose_reach", "normal_reach"]
+__all__ = ["SumLaw", "binned", "laplace_reach", "loose_reach", "normal_reach", "reaches", "unit_reach", "wider"]
 
 _WRAP = 60.0
 _TERMS = np.arange(1.0, 385.0)
@@ -27,6 +28,8 @@ _CLOSE = 1e-9
 _HALVINGS = 40
 _RATIO = 1.06
 _BINS = 64
+_CHUNK = 256
+_MOST_KNOWN = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +51,90 @@ class SumLaw:
     @classmethod
     def of(cls, weights: Floats, counts: Floats, scale: float) -> SumLaw:
         """Return the law of Σ weight·X for geometric noise X of one scale, its terms in few bins."""
-        felt = np.abs(weights) > 0
-        sizes, counts = np.abs(weights[felt]), counts[felt]
-        place = np.floor((math.log(sizes.max()) - np.log(sizes)) / math.log(_RATIO))
-        place = np.clip(place, 0, _BINS - 1).astype(np.int64)
-        total = np.bincount(place, weights=counts)
-        most = np.zeros(len(total))
-        np.maximum.at(most, place, sizes)
-        return cls(scale, tuple((float(w), float(n)) for w, n in zip(most, total, strict=True) if n))
+        [most], [total] = binned(weights[None, :], counts)
+        return cls(scale, tuple((w, n) for w, n in zip(most.tolist(), total.tolist(), strict=True) if n))
 
     def reach(self, beta: float) -> float:
         """Bound the error with probability at least 1 − β."""
-        return _reach(self, beta)
+        return reaches([self], beta)[0]
 
 
-@lru_cache(maxsize=4096)
-def _reach(law: SumLaw, beta: float) -> float:
-    """Bound the error once for all cells of one law."""
-    if not law.terms:
-        return float(normal_reach(law.scale, beta))
-    weights, counts = np.array(law.terms).T
-    if law.loose:
-        return float(loose_reach(np.array(law.scale**2), float(weights[0]), beta))
-    return float(laplace_reach(weights[None, :], counts, law.scale, beta)[0])
+def binned(weights: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Return for every row of weights the largest of each of 64 bins of sizes, and how many terms lie in it."""
+    sizes = np.abs(weights)
+    most = np.maximum(sizes.max(axis=1, initial=0.0), 1e-300)[:, None]
+    with np.errstate(divide="ignore"):
+        place = np.log(most / sizes) * (1 / math.log(_RATIO))
+    place = np.minimum(place, _BINS - 1).astype(np.int64) + np.arange(len(sizes))[:, None] * _BINS
+    felt = (sizes > 0) * counts
+    total = np.asarray(np.bincount(place.ravel(), felt.ravel(), len(sizes) * _BINS), dtype=np.float64)
+    largest = np.zeros(len(sizes) * _BINS)
+    np.maximum.at(largest, place.ravel(), sizes.ravel())
+    return largest.reshape(-1, _BINS), total.reshape(-1, _BINS)
+
+
+_KNOWN: OrderedDict[tuple[SumLaw, float], float] = OrderedDict()
+
+
+def reaches(laws: Sequence[SumLaw], beta: float) -> list[float]:
+    """Bound the errors of many sums, each law once, and all that are new at once; what was found is kept.
+
+    >>> from discreet.workloads.tail import SumLaw, reaches
+    >>> [round(found, 1) for found in reaches([SumLaw(10.0), SumLaw(20.0)], 0.05)]
+    [19.6, 39.2]
+    """
+    known = {law: _KNOWN.get((law, beta)) for law in dict.fromkeys(laws)}
+    fresh = [law for law, found in known.items() if found is None]
+    sums = [law for law in fresh if law.terms and not law.loose]
+    for law in fresh:
+        if not law.terms:
+            known[law] = float(normal_reach(law.scale, beta))
+        elif law.loose:
+            known[law] = float(loose_reach(np.array(law.scale**2), law.terms[0][0], beta))
+    for start in range(0, len(sums), _CHUNK):
+        part = sums[start : start + _CHUNK]
+        known |= zip(part, _law_reach(part, beta), strict=True)
+    found = {law: reach for law, reach in known.items() if reach is not None}
+    _KNOWN.update({(law, beta): found[law] for law in fresh})
+    while len(_KNOWN) > _MOST_KNOWN:
+        _KNOWN.popitem(last=False)
+    return [found[law] for law in laws]
+
+
+def _law_reach(laws: Sequence[SumLaw], beta: float) -> list[float]:
+    """Return the reach of laws of terms, side by side."""
+    width = max(len(law.terms) for law in laws)
+    both = np.zeros((len(laws), width, 2))
+    for row, law in zip(both, laws, strict=True):
+        row[: len(law.terms)] = law.terms
+    found = unit_reach(both[:, :, 0], both[:, :, 1], beta)
+    scales = np.array([law.scale for law in laws])
+    return [float(reach) for reach in found[0] * wider(scales) + found[1]]
+
+
+def wider(scale: Floats | float) -> Floats:
+    """Return the scale of the Laplace law that is further from 0 than geometric noise with a uniform step added."""
+    return np.asarray(1 / (2 * np.tanh(0.5 / np.asarray(scale))))
+
+
+def unit_reach(weights: Floats, counts: Floats, beta: float) -> tuple[Floats, Floats]:
+    """Return what bounds each sum at noise of any one scale: a multiple of it, and what the lattice adds.
+
+    `counts` says how many terms each weight stands for, by column or one for each.
+    """
+    spread = np.sqrt(2 * _over(weights**2, counts))
+    scales = np.abs(weights) / np.maximum(spread, 1e-300)[:, None]
+    return np.asarray(_quantile(scales, counts, beta - _LUCK) * spread), _slack(weights, counts)
+
+
+def _over(values: Floats, counts: Floats) -> Floats:
+    """Return the sum of every row, each term as often as it is counted."""
+    return np.asarray(values @ counts if counts.ndim == 1 else (values * counts).sum(axis=1))
 
 
 def _slack(weights: Floats, counts: Floats) -> Floats:
     """Return by how much the lattice itself may move each sum, in its own unit."""
-    return np.asarray(np.minimum(np.abs(weights) @ counts / 2, 3 * np.sqrt(weights**2 @ counts)))
+    return np.asarray(np.minimum(_over(np.abs(weights), counts) / 2, 3 * np.sqrt(_over(weights**2, counts))))
 
 
 def normal_reach(deviation: Floats | float, beta: float) -> Floats:
@@ -94,16 +153,13 @@ def laplace_reach(weights: Floats, counts: Floats, scale: Floats | float, beta: 
     >>> (found / 1e6).round(3).tolist()
     [2.996, 1.498]
     """
-    wide = 1 / (2 * np.tanh(0.5 / np.asarray(scale)))
-    spread = np.sqrt(2 * (weights * wide) ** 2 @ counts)
-    scales = np.abs(weights) * wide / np.maximum(spread, 1e-300)[:, None]
-    return np.asarray(_quantile(scales, counts, beta - _LUCK) * spread + _slack(weights, counts))
+    return np.asarray(unit_reach(weights * wider(scale), counts, beta)[0] + _slack(weights, counts))
 
 
 def _quantile(scales: Floats, counts: Floats, beta: float) -> Floats:
     """Return z with P(|S| > z) ≤ β for sums of Laplace laws of these scales, each of variance 1."""
     step = 2 * math.pi / _WRAP
-    logs = np.stack([np.log1p(scales**2 * (step * k) ** 2) @ counts for k in _TERMS], axis=1)
+    logs = np.stack([_over(np.log1p(scales**2 * (step * k) ** 2), counts) for k in _TERMS], axis=1)
     parts = np.exp(-logs)
     low, high = np.zeros(len(scales)), _chernoff(scales, counts, beta)
     for _ in range(_HALVINGS):
@@ -122,7 +178,7 @@ def _chernoff(scales: Floats, counts: Floats, beta: float) -> Floats:
     found = np.full(len(scales), math.inf)
     for rate in np.linspace(0.02, 0.98, 49):
         pull = rate / most
-        logs = -np.log1p(-((pull[:, None] * scales) ** 2)) @ counts
+        logs = _over(-np.log1p(-((pull[:, None] * scales) ** 2)), counts)
         found = np.minimum(found, (logs + math.log(2 / beta)) / pull)
     return found
 

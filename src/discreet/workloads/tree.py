@@ -25,7 +25,7 @@ from .measured import Measurement, shares_of
 from .project import whole_parts
 from .workload import Hierarchy
 
-__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "level_sums", "starts", "top_down"]
+__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "least_squares", "level_sums", "top_down"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,16 +40,11 @@ class LevelEstimate:
         return level_sums(self.workload, self.leaves)[depth]
 
 
-def starts(parents: Integers) -> Integers:
-    """Return where the children of each node begin."""
-    return np.flatnonzero(np.diff(parents, prepend=-1))
-
-
 def level_sums(tree: Hierarchy, leaves: NDArray[Any]) -> list[NDArray[Any]]:
     """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
     found = [roomy(leaves)]
-    for parents in reversed(tree.parents):
-        found.append(np.add.reduceat(found[-1], starts(parents), axis=0))
+    for begins in reversed(tree.begins):
+        found.append(np.add.reduceat(found[-1], begins, axis=0))
     return found[::-1]
 
 
@@ -92,24 +87,24 @@ class LevelStrategy:
         levels = level_sums(self.workload, leaves)
         return tuple(np.asarray(levels[depth]).ravel() for depth in self.depths)
 
-    def _upwards(self, variances: Sequence[float]) -> list[Floats]:
+    def upwards(self, variances: Sequence[float]) -> list[Floats]:
         """Return the variance of each node's estimate from its own subtree, the root first."""
         own = dict(zip(self.depths, variances, strict=True))
         sizes = self.workload.sizes
         found = [np.full(sizes[-1], own[len(sizes) - 1])]
         for depth in range(len(sizes) - 2, -1, -1):
-            below = np.add.reduceat(found[-1], starts(self.workload.parents[depth]))
+            below = np.add.reduceat(found[-1], self.workload.begins[depth])
             noise = own.get(depth, math.inf)
             found.append(below if math.isinf(noise) else noise * below / (noise + below))
         return found[::-1]
 
     def node_variances(self, variances: Sequence[float]) -> tuple[Floats, ...]:
         """Return the variance of every node's final estimate, the root first."""
-        up = self._upwards(variances)
+        up = self.upwards(variances)
         found = [up[0]]
         for depth, parents in enumerate(self.workload.parents):
             children = up[depth + 1]
-            part = children / np.add.reduceat(children, starts(parents))[parents]
+            part = children / np.add.reduceat(children, self.workload.begins[depth])[parents]
             found.append(children * (1 - part) + part**2 * found[-1][parents])
         return tuple(found)
 
@@ -118,10 +113,10 @@ class LevelStrategy:
 
         Two nodes below different children of c move together by w·w′·(Var c − Σv), w the product of the shares from c.
         """
-        up = self._upwards(variances)
+        up = self.upwards(variances)
         found = []
         for depth, parents in enumerate(self.workload.parents):
-            pooled = np.add.reduceat(up[depth + 1], starts(parents))
+            pooled = np.add.reduceat(up[depth + 1], self.workload.begins[depth])
             found.append((up[depth + 1] / pooled[parents], pooled))
         return found
 
@@ -136,23 +131,23 @@ class LevelStrategy:
         shape = (-1, self.groups)
         own = {depth: np.asarray(rows.reshape(shape) / one.grid, dtype=np.float64) for depth, rows, one in pairs}
         noise = dict(zip(self.depths, variances, strict=True))
-        return LevelEstimate(self.workload, to_steps(self.least_squares(own, noise)))
-
-    def least_squares(self, own: Mapping[int, Floats], noise: Mapping[int, float]) -> Floats:
-        """Return the estimated leaves from noisy levels by their depths, and the variance of the noise of each."""
-        return _gls(self.workload, own, noise, self._upwards([noise[depth] for depth in self.depths]))
+        leaves = least_squares(self.workload, own, noise, self.upwards(variances))
+        return LevelEstimate(self.workload, to_steps(leaves))
 
 
-def _gls(tree: Hierarchy, own: Mapping[int, Floats], noise: Mapping[int, float], up: list[Floats]) -> Floats:
+def least_squares(
+    tree: Hierarchy, own: Mapping[int, Floats], noise: Mapping[int, float], up: Sequence[Floats]
+) -> Floats:
+    """Return the estimated leaves from noisy levels by their depths, the variance of each, and `upwards`."""
     last = len(tree.parents)
     pooled, sums = {last: own[last]}, {}
     for depth in range(last - 1, -1, -1):
-        sums[depth] = np.add.reduceat(pooled[depth + 1], starts(tree.parents[depth]), axis=0)
+        sums[depth] = np.add.reduceat(pooled[depth + 1], tree.begins[depth], axis=0)
         share = (up[depth] / noise[depth])[:, None] if depth in noise else 0.0
         pooled[depth] = sums[depth] if depth not in noise else share * own[depth] + (1 - share) * sums[depth]
     final = pooled[0]
     for depth, parents in enumerate(tree.parents):
-        part = up[depth + 1] / np.add.reduceat(up[depth + 1], starts(parents))[parents]
+        part = up[depth + 1] / np.add.reduceat(up[depth + 1], tree.begins[depth])[parents]
         final = pooled[depth + 1] + part[:, None] * (final - sums[depth])[parents]
     return np.asarray(final)
 

@@ -139,7 +139,8 @@ class RunningTotals:
 class Hierarchy:
     """Nested levels from the root down; `parents[k]` says for each node of level k + 1 which node of level k holds it.
 
-    Level 0 is the root; nodes stand in the order of their parents.
+    Level 0 is the root; nodes stand in the order of their parents, and `begins[k]` says where the children of each
+    node of level k begin.
 
     >>> from discreet.workloads import Hierarchy
     >>> Hierarchy([[0, 0], [0, 0, 1]]).sizes
@@ -149,6 +150,7 @@ class Hierarchy:
     """
 
     parents: tuple[Integers, ...]
+    begins: tuple[Integers, ...]
 
     def __init__(self, parents: Iterable[Sequence[int] | Integers]) -> None:
         levels = tuple(np.asarray(level, dtype=np.int64) for level in parents)
@@ -160,7 +162,7 @@ class Hierarchy:
             above = level.size
         if not levels or above > MOST_CELLS:
             raise InvalidArgument(f"a tree has a level below its root, and at most {MOST_CELLS:,} leaves")
-        fill(self, parents=levels)
+        fill(self, parents=levels, begins=tuple(np.flatnonzero(np.diff(level, prepend=-1)) for level in levels))
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from ...query.algebra.tally import Free, RowShare
 from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Relation, Statistic, Sum, Where
 from ...query.bounds.rows import unit_of
 from ...query.bounds.shares import possible_shares
+from ...query.bounds.wide import is_wide
 from ...statistics.releases.sets import SetsRelease
 from ..asked.checked import Checked, check_question
 from ..counts import LEAST_COUNTS, MOST_COUNTS
@@ -75,7 +76,7 @@ def _join(known: Sequence[Checked], more: Checked) -> Checked | None:
         joined = check_question(question, more.public_values)
     except (InvalidArgument, UnsupportedQuery):  # too many cells, or bins that overlap: each stays by itself
         return None
-    if any(_crosses(one.question, joined.question) for one in every):
+    if is_wide(joined.question) or any(_crosses(one.question, joined.question) for one in every):
         return None
     return replace(joined, rows_public=more.rows_public)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from ..algebra.refusal import refusal
 from ..algebra.tree import Count, CountOf, CountPeople, Question, Sum
 from .nested import MOST_LEAVES, check_nest, count_cells
+from .wide import MOST_FINEST, is_wide, largest_set
 
 __all__ = ["MOST_FINEST", "check_sets"]
 
-MOST_SETS = 64
-MOST_FINEST = 100_000
+MOST_SETS = 256
 MOST_RUNNING = 4096
 
 
@@ -46,10 +47,7 @@ their parts, others are not; ask for it by itself
         if None in key.values:
             here = f"{key.name} may be NULL, and NULL stands for all of its values here"
             raise refusal(clause, here, f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out")
-    cells, most = count_cells(question), MOST_FINEST if question.nested is None else MOST_LEAVES
-    if cells > most:
-        what = f"its keys have {cells:,} combinations, and at most {most:,} are kept"
-        raise refusal(clause, what, "use fewer keys or wider bins, or list the places of nested keys (hierarchy)")
+    _check_size(question, clause)
     if question.nested is not None:
         check_nest(question, question.nested)
     _running(question) if question.running else _sets(question)
@@ -64,6 +62,21 @@ def _chosen(question: Question) -> None:
         what = f"the keys of {unknown[0]} are not public, and others are chosen from a list"
         raise refusal("GROUP BY", what, f"list the values of {unknown[0]} too, or leave it out")
     check_nest(question, question.nested)
+
+
+def _check_size(question: Question, clause: str) -> None:
+    cells, most = count_cells(question), MOST_FINEST if question.nested is None else MOST_LEAVES
+    if is_wide(question):
+        cells = largest_set(question)
+    if cells > most:
+        what = f"its keys have {cells:,} combinations, and at most {most:,} are kept"
+        raise refusal(clause, what, "use fewer keys or wider bins, or list the places of nested keys (hierarchy)")
+    if is_wide(question):
+        lists = [len(key.values or ()) for key in question.keys]
+        rows = sum(math.prod(lists[place] for place in one) for one in question.sets or ())
+        if rows > MOST_LEAVES:
+            what = f"its sets have {rows:,} cells in all, and at most {MOST_LEAVES:,} are kept"
+            raise refusal(clause, what, "ask for fewer sets, or wider bins")
 
 
 def _sets(question: Question) -> None:

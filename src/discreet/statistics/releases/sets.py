@@ -6,7 +6,7 @@ them, and every set is a sum of it: so sets add up. One charge: the batch of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -21,7 +21,7 @@ from ..laws.noise_sum import Additive
 from .stored import StoredForm
 from .total import ExactTotals, KeyValues, TotalNeed
 
-__all__ = ["CellsNeed", "SetEstimate", "SetsRelease"]
+__all__ = ["CellsNeed", "CountedTable", "SetEstimate", "SetsRelease"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,26 @@ class CellsNeed:
 
 
 @dataclass(frozen=True, slots=True)
+class CountedTable:
+    """One of several tables that are counted: the places of its keys, its cells in order, and what is asked."""
+
+    places: tuple[int, ...]
+    cells: tuple[KeyValues, ...] = field(repr=False)
+    need: TotalNeed
+
+
+@dataclass(frozen=True, slots=True)
 class SetsRelease:
     """The totals of the finest cells, and the strategy by which sums of them are released.
 
-    `asked` are the places of the sets that one question of several reads; None: all.
+    `asked` are the places of the sets that one question of several reads; None: all. Where there are too many finest
+    cells, `tables` has what is counted instead, by the places of its keys, with their values; `need` is the first.
     """
 
     need: TotalNeed | CellsNeed
     plan: StrategyPlan
     asked: tuple[int, ...] | None = None
+    tables: tuple[CountedTable, ...] = ()
 
     @property
     def event(self) -> Event:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..change import Integers, largest
 from ..components import Floats, one_cell
 from ..estimate import STEP, ExactTable
-from ..project import whole_parts
-from ..tree import starts
+from ..project import whole_parts, whole_rows
 from ..workload import KeySet
 from .workload import NestedTables
 
@@ -63,8 +64,8 @@ class NestedEstimate:
             near = np.zeros(0)
             for depth in range(len(found)):
                 if depth < len(levels):
-                    own = beside(levels[depth].reshape(-1, *(sizes[i] for i in part)))
-                    near = np.asarray(own / (STEP * every), dtype=np.float64).reshape(-1, *spread)
+                    own = np.asarray(levels[depth] / (STEP * every), dtype=np.float64)
+                    near = _contrasts(own.reshape(-1, *(sizes[i] for i in part))).reshape(-1, *spread)
                 else:
                     parents = tree.parents[depth - 1]
                     near = (near / np.bincount(parents).reshape(-1, *(1 for _ in sizes)))[parents]
@@ -75,10 +76,14 @@ class NestedEstimate:
 def beside(table: Integers) -> Integers:
     """Apply n·I − 11ᵀ along every axis but the first, that of the nodes."""
     room = largest(table) * math.prod(2 * n for n in table.shape[1:])
-    found = table.astype(object) if room >= _ROOM else table
+    found: Integers = table.astype(object) if room >= _ROOM else table
+    return _contrasts(found)
+
+
+def _contrasts(table: NDArray[Any]) -> NDArray[Any]:
     for axis in range(1, table.ndim):
-        found = found * table.shape[axis] - found.sum(axis=axis, keepdims=True)
-    return np.asarray(found)
+        table = table * table.shape[axis] - table.sum(axis=axis, keepdims=True)
+    return table
 
 
 def tidy(estimate: NestedEstimate, step: int) -> list[Integers]:
@@ -92,14 +97,20 @@ def tidy(estimate: NestedEstimate, step: int) -> list[Integers]:
     total = np.array([max(0, round(float(root.sum())))])
     final = whole_parts(root, np.zeros(len(root), dtype=np.int64), total)[None, :]
     found = [final]
-    for level, parents in zip(levels[1:], estimate.workload.tree.parents, strict=True):
-        columns = [whole_parts(level[:, at], parents, final[:, at]) for at in range(level.shape[1])]
-        final = np.stack(columns, axis=1)
+    tree = estimate.workload.tree
+    for level, parents, begins in zip(levels[1:], tree.parents, tree.begins, strict=True):
+        above, final = final, _children(level.T, parents, final.T).T
+        if (np.add.reduceat(final, begins, axis=0) != above).any():
+            raise ArithmeticError("children no longer add up")  # pragma: no cover - whole_parts keeps every sum
         found.append(final)
-    if any((np.add.reduceat(low, starts(p), axis=0) != high).any() for high, low, p in _pairs(found, estimate)):
-        raise ArithmeticError("children no longer add up")  # pragma: no cover - whole_parts keeps every sum
     return found
 
 
-def _pairs(found: list[Integers], estimate: NestedEstimate) -> list[tuple[Integers, Integers, Integers]]:
-    return list(zip(found[:-1], found[1:], estimate.workload.tree.parents, strict=True))
+def _children(wanted: Floats, parents: Integers, sums: Integers) -> Integers:
+    """Return whole numbers near those wanted, a row for each cell of the keys, with their parents' sums."""
+    nodes = np.arange(sums.shape[1])
+    each, rest = divmod(len(parents), len(nodes))
+    if not rest and (parents[::each] == nodes).all() and (parents[each - 1 :: each] == nodes).all():  # equally many
+        return whole_rows(wanted.reshape(-1, each), sums.ravel()).reshape(wanted.shape)
+    groups = parents + np.arange(len(wanted))[:, None] * sums.shape[1]
+    return whole_parts(wanted.ravel(), groups.ravel(), sums.ravel()).reshape(wanted.shape)

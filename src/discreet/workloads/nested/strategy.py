@@ -24,7 +24,7 @@ from ..components import Floats, best_shares, one_cell
 from ..estimate import to_steps
 from ..measured import Measurement, shares_of
 from ..residual import residual_block
-from ..tree import LevelStrategy, level_sums
+from ..tree import LevelStrategy, least_squares, level_sums
 from ..workload import Hierarchy, KeySet
 from .estimate import NestedEstimate, beside
 from .workload import LevelSet, NestedTables, level_energies, level_ratios
@@ -83,7 +83,7 @@ class NestedStrategy:
             found.append(np.asarray(beside(table) if self.contrasts else table).ravel())
         return tuple(found)
 
-    def _precisions(self, variances: Sequence[float]) -> dict[KeySet, dict[int, list[tuple[int, float]]]]:
+    def precisions(self, variances: Sequence[float]) -> dict[KeySet, dict[int, list[tuple[int, float]]]]:
         """Return for every component and depth which blocks know it, and how well."""
         sizes = self.workload.sizes
         found: dict[KeySet, dict[int, list[tuple[int, float]]]] = {part: {} for part in self.workload.closure}
@@ -96,33 +96,27 @@ class NestedStrategy:
                 found[part].setdefault(depth, []).append((place, known))
         return found
 
-    def _tree(self, part: KeySet, depths: Sequence[int]) -> LevelStrategy | None:
+    def tree_of(self, part: KeySet, depths: Sequence[int]) -> LevelStrategy | None:
         """Return the levels of one component as a tree of their own; None if only the root is known."""
-        last = max(depths)
+        last, whole = max(depths), self.workload.tree
         columns = math.prod(self.workload.sizes[i] for i in part)
         if not last:
             return None
         flags = tuple(1.0 if depth in depths else 0.0 for depth in range(last + 1))
-        return LevelStrategy(Hierarchy(self.workload.tree.parents[:last]), flags, columns)
+        tree = whole if last == len(whole.parents) else Hierarchy(whole.parents[:last])
+        return LevelStrategy(tree, flags, columns)
 
     def node_variances(self, variances: Sequence[float]) -> dict[KeySet, tuple[Floats, ...]]:
         """Return the variance of every component in every node, the root first."""
-        found: dict[KeySet, tuple[Floats, ...]] = {}
-        for part, known in self._precisions(variances).items():
-            noise = [1 / math.fsum(precision for _, precision in known[depth]) for depth in sorted(known)]
-            tree = self._tree(part, list(known))
-            found[part] = (np.array(noise),) if tree is None else tree.node_variances(noise)
-        return found
+        return {part: known.variances for part, known in _known(self, tuple(variances)).items()}
 
     def tree_facts(self, variances: Sequence[float]) -> dict[KeySet, list[dict[str, Floats]]]:
         """Return what the covariance of any two nodes of a component follows from, by level, the root first."""
         found: dict[KeySet, list[dict[str, Floats]]] = {}
-        nodes = self.node_variances(variances)
-        for part, known in self._precisions(variances).items():
-            tree = self._tree(part, list(known))
-            noise = [1 / math.fsum(precision for _, precision in known[depth]) for depth in sorted(known)]
-            facts = [{"variance": level} for level in nodes[part]]
-            for depth, (share, pooled) in enumerate(tree.shares_below(noise) if tree else ()):
+        for part, known in _known(self, tuple(variances)).items():
+            facts = [{"variance": level} for level in known.variances]
+            noise = [known.noise[depth] for depth in sorted(known.noise)]
+            for depth, (share, pooled) in enumerate(known.tree.shares_below(noise) if known.tree else ()):
                 facts[depth]["pooled"] = pooled
                 facts[depth + 1]["share"] = share
             found[part] = facts
@@ -156,24 +150,22 @@ class NestedStrategy:
         variances = [one.variance for one in measured]
         tables = [self.read(place, noisy[place], one.grid) for place, one in enumerate(measured)]
         found: dict[KeySet, tuple[Integers, ...]] = {}
-        for part, levels in self.solve(tables, variances).items():
-            last = len(levels) - 1
-            tree = Hierarchy(self.workload.tree.parents[:last]) if last else None
-            leaves = to_steps(levels[-1])
+        for part, (tree, values) in self.solve(tables, variances).items():
+            leaves = to_steps(values)
             found[part] = (leaves,) if tree is None else tuple(level_sums(tree, leaves))
         return NestedEstimate(self.workload, found, self.node_variances(variances))
 
-    def solve(self, tables: Sequence[Floats], variances: Sequence[float]) -> dict[KeySet, list[Floats]]:
-        """Return the levels of every component by least squares, the root first."""
-        found: dict[KeySet, list[Floats]] = {}
-        for part, known in self._precisions(variances).items():
-            own = {depth: self._pooled(part, blocks, tables) for depth, blocks in known.items()}
-            noise = {depth: 1 / math.fsum(p for _, p in blocks) for depth, blocks in known.items()}
-            tree = self._tree(part, list(known))
-            if tree is None:
-                found[part] = [own[0]]
+    def solve(
+        self, tables: Sequence[Floats], variances: Sequence[float]
+    ) -> dict[KeySet, tuple[Hierarchy | None, Floats]]:
+        """Return the deepest level of every component by least squares, and the levels above it."""
+        found: dict[KeySet, tuple[Hierarchy | None, Floats]] = {}
+        for part, known in _known(self, tuple(variances)).items():
+            own = {depth: self._pooled(part, blocks, tables) for depth, blocks in known.blocks.items()}
+            if known.tree is None:
+                found[part] = (None, own[0])
             else:
-                found[part] = [np.asarray(level) for level in level_sums(tree.workload, tree.least_squares(own, noise))]
+                found[part] = (known.tree.workload, least_squares(known.tree.workload, own, known.noise, known.up))
         return found
 
     def read(self, place: int, released: Integers | Floats, grid: int) -> Floats:
@@ -193,6 +185,32 @@ class NestedStrategy:
         return table.reshape(len(table), -1)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """How well one component is known: by which blocks, with which noise on each level, and what follows for nodes."""
+
+    tree: LevelStrategy | None
+    blocks: Mapping[int, list[tuple[int, float]]]
+    noise: Mapping[int, float]
+    up: Sequence[Floats]
+    variances: tuple[Floats, ...]
+
+
+@lru_cache(maxsize=16)
+def _known(strategy: NestedStrategy, variances: tuple[float, ...]) -> dict[KeySet, _Known]:
+    """Return how well every component is known: worked out once a plan, before any data is read."""
+    found = {}
+    for part, blocks in strategy.precisions(variances).items():
+        noise = {depth: 1 / math.fsum(p for _, p in blocks[depth]) for depth in sorted(blocks)}
+        tree = strategy.tree_of(part, list(blocks))
+        if tree is None:
+            found[part] = _Known(None, blocks, noise, (), (np.array(list(noise.values())),))
+        else:
+            up = tree.upwards(list(noise.values()))
+            found[part] = _Known(tree, blocks, noise, up, tree.node_variances(list(noise.values())))
+    return found
+
+
 @lru_cache(maxsize=16)
 def _cell_weights(strategy: NestedStrategy, variances: tuple[float, ...]) -> tuple[Floats, ...]:
     """Push every released number through the estimate by itself; what it moves is its weight."""
@@ -202,7 +220,8 @@ def _cell_weights(strategy: NestedStrategy, variances: tuple[float, ...]) -> tup
         noisy = [np.zeros(block.rows) for block in strategy.blocks]
         noisy[at][row] = 1.0
         tables = [strategy.read(place, rows, 1) for place, rows in enumerate(noisy)]
-        trees = strategy.solve(tables, variances)
+        solved = strategy.solve(tables, variances).items()
+        trees = {part: [leaves] if tree is None else level_sums(tree, leaves) for part, (tree, leaves) in solved}
         for place, (depth, keys) in enumerate(strategy.workload.sets):
             columns[place].append(_float_table(strategy.workload, trees, depth, keys).ravel())
     return tuple(np.stack(column, axis=1) for column in columns)

@@ -17,9 +17,9 @@ import math
 
 import numpy as np
 
-from ..workloads.components import Floats
-from ..workloads.estimate import ComponentEstimate
-from ..workloads.project import simplex
+from ..components import Floats
+from ..estimate import ComponentEstimate
+from .nearest import simplex
 
 __all__ = ["denoised", "distance", "shrunk"]
 
@@ -85,7 +85,7 @@ def shrunk(table: Floats, deviation: float) -> Floats:
     With y = s/(σ√n) and β = m/n ≤ 1 the optimal value is √((y² − β − 1)² − 4β)/y above 1 + √β (Gavish, Donoho 2017).
 
     >>> import numpy as np
-    >>> from discreet.synthetic.denoise import shrunk
+    >>> from discreet.workloads.project import shrunk
     >>> shrunk(np.array([[100.0, 0.0], [0.0, 1.0]]), 1.0).round(1).tolist()
     [[100.0, 0.0], [0.0, 0.0]]
     """
@@ -102,7 +102,7 @@ def distance(one: Floats, other: Floats) -> float:
     """Return the total variation between two tables of counts, each as shares of its own sum.
 
     >>> import numpy as np
-    >>> from discreet.synthetic.denoise import distance
+    >>> from discreet.workloads.project import distance
     >>> distance(np.array([3.0, 1.0]), np.array([1.0, 1.0]))
     0.25
     """

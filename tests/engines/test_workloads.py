@@ -1,0 +1,104 @@
+"""Workloads on every store: what is shown is a sum of the same cells, and without noise it is what the rows say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.answer.ask import run_plan
+from engines.tables import Table
+
+KEYS = ("a", "b", "c", "d", "e", "f")
+PEOPLE = dp.Schema(
+    "people",
+    dp.Rows(),
+    {name: dp.Integer(0, 9) for name in KEYS[:-1]}
+    | {"f": dp.Category(["x", "y", "z"]), "pay": dp.Real(-10, 50, step="1/2")},
+)
+NAMED = {"people": PEOPLE}
+LARGE = dp.PureDP(10**6)
+PAIRS = dp.Table(PEOPLE).marginals(list(KEYS), up_to=2)
+
+
+def people(count: int = 150) -> list[dict[str, object]]:
+    """Some rows have no value of some key, or one that is not listed: they are in no cell of any set."""
+    rng = np.random.default_rng(18)
+    made = [
+        {name: int(rng.integers(0, 10)) for name in KEYS[:-1]} | {"f": "xyz"[i % 3], "pay": i / 2 % 40}
+        for i in range(count)
+    ]
+    made[3]["a"] = made[5]["b"] = made[7]["pay"] = None
+    made[9]["f"], made[11]["f"] = "elsewhere", None
+    return made
+
+
+def stored(load):
+    rows = people()
+    types = dict.fromkeys(KEYS[:-1], "bigint") | {"f": "text", "pay": "double"}
+    return load({"people": Table(types, [[row[name] for name in types] for row in rows])})
+
+
+def shown(question, store, name="n", **words):
+    """Return the exact fractions that are shown, by key."""
+    found = run_plan(dp.plan_question(question, words.pop("spend", LARGE)), store, **words)
+    return dict(zip(found.keys, [row[name].shown for row in found.estimates], strict=True))
+
+
+def known(row, keys):
+    return all(row[key] is not None and row[key] != "elsewhere" for key in keys)
+
+
+@pytest.mark.parametrize("words", [{}, {"nonnegative": True}, {"whole": True}], ids=["plain", "nonnegative", "whole"])
+def test_all_pairs_of_many_keys(load, words):
+    """Six keys have 300,000 combinations: tables of few of them are counted, and agree to the last digit all the same."""
+    store = stored(load)
+    rows = [row for row in people() if known(row, KEYS)]
+    exact = shown(PAIRS, store, "count", **words)
+    for key, value in exact.items():
+        own = [row for row in rows if all(v is None or row[name] == v for name, v in zip(KEYS, key, strict=True))]
+        assert value == pytest.approx(len(own), abs=1e-2)
+    noisy = shown(PAIRS, store, "count", spend=dp.ZCDP("1/100"), **words)
+    for values in (exact, noisy):
+        _check_pairs(values)
+    if words:
+        assert min(noisy.values()) >= 0
+    if "whole" in words:
+        assert all(value.denominator == 1 for value in noisy.values())
+
+
+def _check_pairs(values: dict[tuple[object, ...], Fraction]) -> None:
+    total = values[(None,) * 6]
+    for i, j in combinations(range(6), 2):
+        ones: dict[tuple[int, object], Fraction] = {}
+        for key, value in values.items():
+            if key[i] is not None and key[j] is not None:
+                for place in (i, j):
+                    ones[place, key[place]] = ones.get((place, key[place]), Fraction()) + value
+        for (place, value), found in ones.items():
+            assert found == values[tuple(value if at == place else None for at in range(6))]
+        assert sum(found for (place, _), found in ones.items() if place == i) == total
+
+
+def test_sums_means_running_totals_and_counts(load):
+    store, rows = stored(load), people()
+    cube = dp.parse_sql("SELECT a, f, SUM(pay) AS s, COUNT(pay) AS n FROM people GROUP BY CUBE (a, f)", NAMED)
+    inside = [row for row in rows if known(row, "af")]
+    sums, counts = shown(cube, store, "s"), shown(cube, store, "n")
+    for (a, f), value in sums.items():
+        own = [row["pay"] for row in inside if a in (None, row["a"]) and f in (None, row["f"])]
+        own = [pay for pay in own if pay is not None]
+        assert value == pytest.approx(sum(own), abs=1e-2)
+        assert counts[a, f] == pytest.approx(len(own), abs=1e-2)
+    assert all(sums[a, None] == sum(sums[a, f] for f in "xyz") for a in range(10))
+    running = shown(dp.Table(PEOPLE).cumulative("a"), store, "count")
+    ages = [row["a"] for row in rows if row["a"] is not None]
+    assert list(running.values()) == pytest.approx([sum(a <= t for a in ages) for t in range(10)], abs=1e-2)
+    bins = dp.Table(PEOPLE).hierarchy({"half": dp.col("b") // 5, "b": "b"}, by=["f"])
+    tree = shown(bins, store, "count", spend=dp.ZCDP("1/10"), whole=True)
+    for (half, b, f), value in tree.items():
+        if b is None and half is not None:
+            assert value == sum(v for k, v in tree.items() if k[0] == half and k[1] is not None and k[2] == f)
