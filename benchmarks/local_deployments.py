@@ -21,7 +21,7 @@ from discreet.local.deployments.one_bit import OneBitMean
 from discreet.local.deployments.rappor import Rappor
 from discreet.local.deployments.sketch import CountMeanSketch
 from discreet.local.reports.parameters import device_parameters
-from discreet.local.words import Words
+from discreet.local.search.words import Words
 from discreet.privacy import PureDP
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from discreet.local.deployments.rappor import Rappor
 from discreet.local.deployments.sketch import CountMeanSketch
 from discreet.local.reports.parameters import device_parameters
 from discreet.local.reports.report import LocalReport, pack
-from discreet.local.words import WordRound, Words
+from discreet.local.search.words import WordRound, Words
 from discreet.privacy import PureDP
 
 FILE = Path(__file__).parents[1] / "vectors" / "device_v1.json"
@@ -54,6 +54,10 @@ def cases():
     yield "words", Words(bits=16, spend=PureDP(2), top=3).open(), ["hi"]
     later = WordRound(Words(bits=32, spend=PureDP(3), top=3), 1, (1, 700, 1601))
     yield "words, later", later, ["cat", 3, "😂"]
+    for epsilon, field, value in ((1, 3, "cat"), (2, 4, "catch"), (2, 4, "😂"), (2, 4, "none"), (4, 16, 3 << 12)):
+        asked = Words(bits=32, spend=PureDP(epsilon), top=3)
+        apart = WordRound(asked, 3, (3, 0x63617, 0xF09F9), (0x63617400,), field)
+        yield f"words, {field} apart, {value}", apart, [value]
     yield "count-mean sketch", CountMeanSketch(PureDP(4), rows=65536, width=1024, key="emoji"), ["😂", "é"]
     yield "small sketch", CountMeanSketch(PureDP(1), rows=3, width=4, key="k"), ["", "a" * 300]
     yield "Hadamard sketch", HadamardCountMeanSketch(PureDP(8), rows=1024, width=32768, key="safari"), ["example.org"]
@@ -66,8 +70,11 @@ def cases():
     yield "geometry, large field", Choice(600, PureDP(6), member="geometry"), [0, 599]
     long = Words(bits=62, spend=PureDP(4), top=1024)
     numbers = long.read(["é😂long", "é😂lonely", "another"])
-    begun = sorted({int(word) >> (62 - long.lengths[-2]) for word in numbers})
-    yield "words, long", WordRound(long, len(long.lengths) - 1, (*begun, begun[-1] + 1)), ["é😂lonely", "é😂long", "b"]
+    last = len(long.stages) - 1
+    begun = sorted({int(word) >> (62 - long.stages[last - 1].known) for word in numbers})
+    yield "words, long", WordRound(long, last - 1, (*begun, begun[-1] + 1)), ["é😂lonely", "é😂long", "b"]
+    counted = WordRound(long, last, tuple(sorted({int(word) for word in numbers})))
+    yield "words, counted", counted, ["é😂lonely", "another", "b"]
     yield "words, long, first", long.open(), ["é😂lonely", "zebra"]
 
 

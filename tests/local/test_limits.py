@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.local.words import WordRound
+from discreet.local.search.words import WordRound
 
 ONE = dp.PureDP(1)
 MAKE = {
@@ -71,7 +71,7 @@ def test_a_table_that_is_biased_is_refused():
 def test_prefixes_rise_within_their_bits():
     words = dp.local.Words(bits=32, spend=dp.PureDP(3), top=3)
     given = WordRound(words, 1, (1, 700, 1601)).to_json()
-    for prefixes in ([700, 1, 1601], [1, 1, 700], [1, 700, 2**31], [], [1, 700, "x"], None, list(range(7))):
+    for prefixes in ([700, 1, 1601], [1, 1, 700], [1, 700, 2**31], [], [1, 700, "x"], None, list(range(65))):
         with pytest.raises(InvalidArgument):
             WordRound.from_json(given | {"prefixes": prefixes})
 

@@ -7,8 +7,9 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.local.estimates.prefixes import PrefixEvidence, no_evidence, rank, weigh
-from discreet.testing.bits import UntouchedBits
+from discreet.local.search.prefixes import PrefixEvidence, alone, clear_share, no_evidence, rank, sure_of, weigh
+from discreet.local.search.stages import groups_of
+from discreet.testing.bits import ScriptedBits, UntouchedBits
 
 
 @pytest.mark.slow
@@ -26,26 +27,53 @@ def test_frequent_words_are_found_and_their_intervals_hold():
 
 def test_rounds_add_up_and_candidates_stay_few():
     for bits in (8, 16, 24, 48, 62):
-        for epsilon in (1, 4):
-            words = dp.local.Words(bits=bits, spend=dp.PureDP(epsilon), top=20)
-            assert words.lengths[-1] == bits and list(words.lengths) == sorted(words.lengths)
-            rounds = [dp.local.WordRound(words, i, tuple(range(8192 if i else 1))) for i in range(len(words.lengths))]
-            assert max(asked.options for asked in rounds) <= (1 << 20) + 1
+        words = dp.local.Words(bits=bits, spend=dp.PureDP(4), top=20)
+        ends = [(stage.known, stage.length) for stage in words.stages]
+        search = ends[[known for known, _ in ends].index(0, min(1, len(ends) - 1)) :]
+        assert [length for _, length in search[:-1]] == [known for known, _ in search[1:]] and words.lengths[-1] == bits
+        for index, stage in enumerate(words.stages):
+            asked = dp.local.WordRound(words, index, tuple(range(stage.most)))
+            assert asked.options <= (1 << 20) + 1
             with pytest.raises(InvalidArgument):
-                dp.local.WordRound(words, len(words.lengths) - 1, tuple(range(8193)))
+                dp.local.WordRound(words, index, tuple(range(stage.most + 1)))
     assert words.event.epsilon == 4  # once, not once a round
 
 
-def test_a_word_that_begins_otherwise_is_none_of_them():
+def test_every_person_has_one_round_with_the_chances_said():
+    words = dp.local.Words(bits=48, spend=dp.PureDP(1))
+    total = sum(stage.people for stage in words.stages)
+    groups = groups_of(words.stages, np.arange(total))
+    assert np.bincount(groups).tolist() == [stage.people for stage in words.stages]
+    assert words.draw_group(bits=ScriptedBits(bytes(64))) == 0
+
+
+def test_a_word_that_begins_otherwise_or_is_found_is_none_of_them():
     words = dp.local.Words(bits=32, spend=dp.PureDP(200), top=2)
-    first = words.lengths[0]
-    kept = tuple(sorted(int(words.read(name)[0]) >> (32 - first) for name in ("good", "fine")))
-    asked = dp.local.WordRound(words, 1, kept)
-    reports = asked.randomize(np.array(["good", "fine", "poor"]))
-    counts = asked.family.counts(reports)
-    none = asked.options - 1
-    assert counts[none] >= 1 and asked.family.counts(asked.randomize(np.array(["poor"])))[none] == 1
-    assert dp.local.WordRound.from_json(asked.to_json()) == asked
+    good, fine, poor = (int(words.read(name)[0]) for name in ("good", "fine", "poor"))
+    search = next(i for i, stage in enumerate(words.stages) if i and stage.known == 0) + 1
+    kept = tuple(sorted(word >> (32 - words.stages[search].known) for word in (good, fine)))
+    for field in (0, 3):
+        asked = dp.local.WordRound(words, search, kept, (good,), field)
+        counts = asked.family.counts(asked.randomize(np.array(["good", "fine", "poor"])))
+        option = (kept.index(fine >> 12) << asked.step) + ((fine >> (12 - asked.step)) & ((1 << asked.step) - 1))
+        assert counts[-1] == 2 and counts[option] >= 1
+        assert dp.local.WordRound.from_json(asked.to_json()) == asked
+    last = dp.local.WordRound(words, len(words.stages) - 1, tuple(sorted((good, poor))))
+    assert last.estimate(last.randomize(np.array(["good"] * 9 + ["fine"]))).names[0] == "good"
+
+
+def test_scouts_find_words_and_the_search_leaves_them_out():
+    """Scouts who all hold one word are sure of it; everybody then counts as none, with a set apart; it is counted last."""
+    words = dp.local.Words(bits=24, spend=dp.PureDP(8), top=2)
+    held, asked = np.full(2000, int(words.read("sea")[0])), words.open()
+    while asked.index + 1 < len(words.stages):
+        asked = asked.narrow(asked.draw(held))
+        if asked.index > 0 and asked.stage.known == 0:
+            assert int(held[0]) in asked.found and asked.field
+    assert int(held[0]) in asked.prefixes and len(asked.prefixes) <= 6
+    assert asked.estimate(asked.draw(held)).names[0] == "sea"
+    with pytest.raises(InvalidArgument):
+        asked.narrow(asked.draw(held))
 
 
 def test_refusals():
@@ -56,7 +84,14 @@ def test_refusals():
         lambda: words.open().randomize(1.5, bits=UntouchedBits()),
         lambda: words.open().randomize(1 << 32, bits=UntouchedBits()),
         lambda: words.open().estimate(np.array([1])),
-        lambda: dp.local.WordRound(words, len(words.lengths) - 1, (0, 1)).estimate(np.array([], dtype=np.int64)),
+        lambda: dp.local.WordRound(words, 3, (0,), (5, 4)),
+        lambda: dp.local.WordRound(words, 3, (0,), (1 << 32,)),
+        lambda: dp.local.WordRound(words, 3, (0,), (1, 2, 3)),
+        lambda: dp.local.WordRound(words, 3, ()),
+        lambda: dp.local.WordRound(words, 3, (0,), field=6),
+        lambda: dp.local.WordRound(words, 0, (0,), field=3),
+        lambda: dp.local.WordRound(words, len(words.stages) - 1, (0,), field=3),
+        lambda: dp.local.WordRound(words, len(words.stages) - 1, (0, 1)).estimate(np.array([], dtype=np.int64)),
     ):
         with pytest.raises(InvalidArgument):
             wrong()
@@ -87,6 +122,13 @@ class TestPrefixes:
             2e-4 / 3
         )
         assert found.odds[0] > 0 > found.odds[1] > found.odds[2]
+
+    def test_a_word_alone_is_no_rival_of_its_own(self):
+        found = weigh(no_evidence(2), np.array([[0.9, 0.5, 0.1]]), 0.01, known=0, length=2, wanted=2)
+        assert sure_of(found, 5).tolist() == [0, 1] and sure_of(found, 1).tolist() == [0]
+        assert clear_share(found, np.array([0, 2])) == 0.9
+        counted = weigh(alone(found, 2), np.array([[0.9], [0.5], [0.1]]), 0.01, known=2, length=2, wanted=2)
+        assert (counted.odds - found.odds) == pytest.approx(np.array([0.9, 0.5, 0.1]) ** 2 / 0.02)
 
     def test_sure_words_are_ranked_by_frequency_and_doubtful_ones_follow(self):
         values, odds = np.array([0.1, 0.5, 0.9, 0.2]), np.array([3.0, 1.0, -2.0, -1.0])

@@ -17,8 +17,8 @@ from .reports.catalogue import read_mechanism
 from .reports.collector import Collector
 from .reports.parameters import device_parameters
 from .reports.report import LocalReport, pack, pack_block, params_hash, unpack, unpack_block
+from .search.words import WordRound, Words
 from .shuffle import Shuffle
-from .words import WordRound, Words
 
 __all__ = [
     "AlphaPoint",

@@ -27,14 +27,14 @@ from .designs.subset import subset_facts
 from .family import Family, direct, geometry, hadamard, subset
 from .law import TwoLevelLaw
 
-__all__ = ["MEMBERS", "Candidate", "Ranking", "candidate_of", "choose", "explain", "make"]
+__all__ = ["FIELDS", "MEMBERS", "Candidate", "Ranking", "candidate_of", "choose", "explain", "fits", "make"]
 
 MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
 """Variances within 2 % of the least count as equal: then the shorter report wins."""
 _LISTED = 4096  # options beyond which a subset is no report to send
 _POINTS, _VECTORS = 1 << 22, 1 << 24  # points that a server transforms: so many, or with all multiples so many
-_FIELDS = tuple(q for q in range(2, LARGEST + 1) if prime_power(q))
+FIELDS = tuple(q for q in range(2, LARGEST + 1) if prime_power(q))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def candidate_of(member: object, options: int, parameter: object, epsilon: Fract
             return _candidate(subset_facts(options, named), named, epsilon)
         case "geometry":
             q = whole(parameter, "parameter", least=2, most=LARGEST)
-            if q in _FIELDS and _fits(geometry_facts(options, q), q):
+            if q in FIELDS and fits(geometry_facts(options, q), q):
                 return _candidate(geometry_facts(options, q), q, epsilon)
     raise InvalidArgument("the member of the family, or its parameter, is not known to this release")
 
@@ -156,13 +156,13 @@ def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
         middle = options / (math.exp(min(float(epsilon), 50.0)) + 1)
         for named in {max(1, math.floor(middle)), min(options - 1, math.ceil(middle))} - {0}:
             yield _candidate(subset_facts(options, named), named, epsilon)
-    for q in _FIELDS:
+    for q in FIELDS:
         facts = geometry_facts(options, q)
-        if _fits(facts, q):
+        if fits(facts, q):
             yield _candidate(facts, q, epsilon)
 
 
-def _fits(facts: Facts, q: int) -> bool:
+def fits(facts: Facts, q: int) -> bool:
     """Return whether a server can transform the space of a geometry."""
     return facts.outputs < _POINTS or facts.outputs * (q - 1) < _VECTORS
 

@@ -23,6 +23,7 @@ from ..noise import Bits
 from ..noise.coin import Coin
 from ..noise.exp import Bounds, exp_neg
 from ..noise.serve import serve
+from .designs.apart import Apart
 from .designs.design import Design, Flags, Integers
 from .designs.direct import Direct, direct_facts
 from .designs.geometry import Geometry, geometry_facts
@@ -30,7 +31,7 @@ from .designs.hadamard import Hadamard, hadamard_facts
 from .designs.subset import Subset, subset_facts
 from .law import TwoLevelLaw
 
-__all__ = ["Family", "InsideCoin", "direct", "geometry", "hadamard", "subset"]
+__all__ = ["Family", "InsideCoin", "apart", "direct", "geometry", "hadamard", "subset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,17 @@ def hadamard(options: int, epsilon: Fraction) -> Family:
 
 def geometry(options: int, epsilon: Fraction, q: int) -> Family:
     """Make projective-geometry response over the field of q elements."""
+    return Family(_space(options, q), epsilon)
+
+
+def apart(options: int, epsilon: Fraction, q: int) -> Family:
+    """Make projective-geometry response in which the last option, "none of them", has a set apart from all others."""
+    return Family(Apart(_space(options - 1, q)), epsilon)
+
+
+def _space(options: int, q: int) -> Geometry:
     facts = geometry_facts(options, q)
     t = 2
     while (q**t - 1) // (q - 1) < facts.outputs:
         t += 1
-    return Family(Geometry(facts, q, t), epsilon)
+    return Geometry(facts, q, t)

@@ -22,7 +22,7 @@ from ...local.reports.catalogue import MECHANISMS, LocalMechanism, read_mechanis
 from ...local.reports.collector import Collector, influence_of
 from ...local.reports.parameters import device_parameters
 from ...local.reports.report import LocalReport, pack
-from ...local.words import WordRound, Words
+from ...local.search.words import WordRound, Words
 from ...privacy.compose import compose
 from ...privacy.measures import PureDP
 from ..budget import pairs

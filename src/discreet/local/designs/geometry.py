@@ -59,10 +59,13 @@ class Geometry:
         The free digits are a uniform point of PG(t−2, q) for a uniform point of the hyperplane (a linear bijection),
         and uniform digits off it, where every point has exactly one vector with ⟨v, y⟩ = 1. Both are always drawn.
         """
+        on = uniform(self.facts.inside, values.size, bits=bits)
+        return self.complete(values, inside, on, uniform(self.q ** (self.t - 1), values.size, bits=bits))
+
+    def complete(self, values: Integers, inside: Flags, on: Integers, off: Integers) -> Integers:
+        """Return the point number `on` of the hyperplane of v where `inside`, else number `off` of those off it."""
         field = field_of(self.q)
-        on = _vector(uniform(self.facts.inside, values.size, bits=bits), self.q, self.t - 1)
-        off = _digits(uniform(self.q ** (self.t - 1), values.size, bits=bits), self.q, self.t - 1)
-        free = np.where(inside[:, None], on, off)
+        free = np.where(inside[:, None], _vector(on, self.q, self.t - 1), _digits(off, self.q, self.t - 1))
         return _number(_completed(_vector(values, self.q, self.t), free, ~inside, field), field)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:

@@ -78,7 +78,7 @@ function fieldOf(q) {
 
 const top = (x) => x.findLastIndex(Boolean), gcd = (a, b) => (b ? gcd(b, a % b) : a);
 // (options, parameter) → [inside, outside, (option, inside, bits) → report]: see local/designs.
-const DESIGNS = {
+export const DESIGNS = {
 	direct: (d) => [1, d - 1, (v, inside, bits) => { const y = bits.below(d - 1); return inside ? v : y + (y >= v); }],
 	subset: (d, k, g = gcd(d, k)) => [k / g, (d - k) / g, (v, inside, bits) => {
 		const taken = [], first = d - 1 - k;

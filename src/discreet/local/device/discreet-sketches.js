@@ -1,6 +1,6 @@
 // RAPPOR, count-mean sketches, bit flips and words for discreet-device.js; hashes as in local/hashing.py.
 //   const metric = await load(envelope, { key, mechanisms: SKETCHES });
-import { coin, list, MECHANISMS, ratio, refuse, share } from "./discreet-device.js";
+import { coin, DESIGNS, list, MECHANISMS, ratio, refuse, share } from "./discreet-device.js";
 
 const utf8 = (text) => new TextEncoder().encode(text), word = (x) => BigInt.asUintN(64, x);
 const rotate = (x, n) => x >> n | word(x << 64n - n);
@@ -71,16 +71,26 @@ function hex(bits) {
 }
 const half = ([num, den]) => [num, 2n * den];
 
+// A geometry, and the last option's set apart: local/designs/apart.py.
+DESIGNS.apart = (d, q) => {
+  const [on, off, place] = DESIGNS.geometry(d - 1, q), points = on + off;
+  return [on, points, (v, inside, bits) => {
+    const point = bits.below(on), other = bits.below(points);
+    if (v === d - 1) return inside ? points : other;
+    return inside || other < off ? place(v, inside, { below: (end) => (end === on ? point : other) }) : points;
+  }];
+};
+
 export const SKETCHES = {
   ...MECHANISMS,
-  words({ bits: size, known, step, prefixes, ...given }) {
-    const many = 2 ** step, options = prefixes.length * many + (known > 0);
+  words({ bits: size, known, round = known, step, prefixes, found = [], ...given }) {
+    const many = 2 ** step, options = prefixes.length * many + (round > 0), told = found.map(BigInt);
     const draw = MECHANISMS.choice({ ...given, options }), bytes = Math.ceil(size / 8);
     const whole = BigInt(size), kept = prefixes.map(BigInt), left = whole - BigInt(known), rest = left - BigInt(step);
     const read = (text) => list(bytes, (i) => BigInt(text[i] ?? 0)).reduce((sum, x) => sum << 8n | x) >> BigInt(8 * bytes) - whole;
     return (value, bits) => {
       if (!(isText(value) || Number.isSafeInteger(value) || typeof value === "bigint")) refuse("a word must be text or whole");
-      const word = isText(value) ? read(utf8(value)) : BigInt(value), at = kept.indexOf(word >> left);
+      const word = isText(value) ? read(utf8(value)) : BigInt(value), at = told.includes(word) ? -1 : kept.indexOf(word >> left);
       if (word < 0n || word >> whole) refuse("a word has too many bits");
       return draw(at < 0 ? options - 1 : at * many + Number(word >> rest & BigInt(many - 1)), bits);
     };

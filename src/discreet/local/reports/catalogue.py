@@ -14,7 +14,7 @@ from ..deployments.rappor import Rappor
 from ..deployments.sketch import CountMeanSketch
 from ..histogram import Histogram
 from ..number import Number
-from ..words import WordRound
+from ..search.words import WordRound
 
 __all__ = ["MECHANISMS", "LocalMechanism", "needs_candidates", "read_mechanism"]
 

@@ -13,7 +13,8 @@ from ..choice import Choice
 from ..estimates.estimate import Estimate
 from ..histogram import Histogram
 from ..number import Number
-from ..words import WordRound
+from ..search.oracle import candidates_law
+from ..search.words import WordRound
 from .catalogue import LocalMechanism, needs_candidates
 from .parameters import device_parameters
 from .report import unpack
@@ -92,7 +93,7 @@ def influence_of(mechanism: LocalMechanism, *, n: int, forged: int) -> float:
         bins = range(mechanism.tree.bins)
         return max(mechanism.influence(n=n, forged=forged, first=i, last=i + 1) for i in bins)
     if isinstance(mechanism, WordRound):
-        return mechanism.family.law.influence(n=n, forged=forged)
+        return candidates_law(mechanism.family).influence(n=n, forged=forged)
     return mechanism.influence(n=n, forged=forged)
 
 

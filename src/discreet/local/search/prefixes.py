@@ -15,11 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimate import Array
+from ..estimates.estimate import Array
 
-__all__ = ["PrefixEvidence", "no_evidence", "rank", "weigh"]
+__all__ = ["PrefixEvidence", "alone", "clear_share", "no_evidence", "rank", "sure_of", "weigh"]
 
 _CLEAR = 4.5  # deviations from which an extension counts as there: a handful of a million would without being there
+_SURE = 5.0  # log-odds from which a word that scouts found counts as found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +47,7 @@ def weigh(
     What extensions that are clearly there account for is taken off their prefix before the others are weighed.
 
     >>> import numpy as np
-    >>> from discreet.local.estimates.prefixes import no_evidence, weigh
+    >>> from discreet.local.search.prefixes import no_evidence, weigh
     >>> found = weigh(no_evidence(1), np.array([[0.1, 0.3]]), 0.01, known=0, length=1, wanted=1)
     >>> found.odds.round(2).tolist()
     [-0.19, 3.81]
@@ -76,3 +77,21 @@ def rank(found: PrefixEvidence, wanted: int) -> NDArray[np.intp]:
     sure = int((found.odds[best] >= 0).sum())
     frequent = np.argsort(-found.values[best[:sure]], kind="stable")
     return np.concatenate([best[frequent], best[sure:]])[:wanted]
+
+
+def sure_of(found: PrefixEvidence, most: int) -> NDArray[np.intp]:
+    """Return the words that are there beyond doubt, the most frequent first."""
+    sure = np.flatnonzero(found.odds >= _SURE)
+    return sure[np.argsort(-found.values[sure], kind="stable")][:most]
+
+
+def clear_share(found: PrefixEvidence, places: NDArray[np.intp]) -> float:
+    """Return how many people begin with those of the prefixes that are clearly there."""
+    values, spread = found.values[places], np.sqrt(found.variances[places])
+    return float(values[values >= _CLEAR * spread].sum())
+
+
+def alone(found: PrefixEvidence, bits: int) -> PrefixEvidence:
+    """Return words as prefixes that nothing extends: themselves are no rivals of theirs."""
+    rivals = _likelihood(found.values, found.variances, bits) - found.odds
+    return PrefixEvidence(found.values, found.variances, rivals, found.odds)

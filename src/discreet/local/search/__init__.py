@@ -1,0 +1,1 @@
+"""Searching for frequent words that nobody listed: stages, candidates, evidence."""
