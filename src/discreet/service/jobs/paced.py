@@ -12,6 +12,7 @@ import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from ...curator.stand import keeps_all_rows
 from ...data.schema import Schema
 from ...engines.base import Engine
 from ...engines.snapshot import one_snapshot
@@ -34,6 +35,11 @@ class Paced:
     engine: Engine
     grid: Grid
     touched: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+
+    @property
+    def rows_public(self) -> bool:
+        """Whether the engine inside holds every record it was given."""
+        return keeps_all_rows(self.engine)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals at a tick; a query that somebody stopped ends at once."""
