@@ -1,14 +1,17 @@
 """How far off answers are for a budget, beside peers: `python benchmarks/utility.py --peers .venv-bench` (`make bench`).
 
-    job | discreet | the best peer with the same promise | other promises | reachable
+    job | discreet | the best peer with the same promise | reachable | other peers
 
 Every number is a root mean square error over `--runs` runs (300 by default) with its standard error; each run is charged
-in full to a ledger of its own. A peer is compared where it makes the same promise; what promises something else is shown
-with its promise. A line is marked with ! where a peer with the same promise is better by more than three standard
+in full to a ledger of its own. A peer is compared where it makes the same promise, or a stronger one; what promises
+something else is shown with its promise. A line is marked with ! where such a peer is better by more than three standard
 errors of the difference, with ~ where what is reachable is missed by more than a tenth. Exits with 1 if any has a !.
+Then every job says how often its predicted 95 % error and its 95 % interval held.
 
 `--jobs TEXT` does the jobs whose name holds a text, `--peers PREFIX` says where the environments of the peers are
-(PREFIX-opendp and so on; PREFIX itself has diffprivlib and PyDP). A peer that is not installed is named.
+(PREFIX-opendp and so on; PREFIX itself has diffprivlib and PyDP). A peer that is not installed is named. `--keep FOLDER`
+keeps all runs there and does only those that are missing, so that a long run may be done in pieces: `--who opendp,discreet`
+does these only. `--page FILE` writes the tables as Markdown.
 """
 
 from __future__ import annotations
@@ -18,16 +21,13 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-import discreet as dp
 from utility_data import made
-from utility_jobs import JOBS, Columns, Job, truth
-from utility_ours import Ours
+from utility_jobs import JOBS, Columns, Job
+from utility_table import page, tables
 
 HOMES = {
     "opendp": "-opendp",
@@ -39,114 +39,64 @@ HOMES = {
 }
 
 
-_STRONGER = {"(1, 1e-6)": "ε = 1"}
-"""A promise, and one that is stronger and so is compared with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Error:
-    """A root mean square error, or a mean of shown keys, with its standard error."""
-
-    who: str
-    promise: str
-    size: float
-    deviation: float
-
-    def __str__(self) -> str:
-        return f"{self.size:.3g} ± {self.deviation:.1g}"
-
-
-def measure(who: str, promise: str, job: Job, answers: Iterable[object], exact: np.ndarray) -> Error:
-    """Sum up the runs of one job."""
-    found = np.array(list(answers), dtype=float)
-    if job.more:
-        shown = found[:, 0]
-        return Error(who, promise, float(shown.mean()), float(shown.std(ddof=1) / np.sqrt(shown.size)))
-    squares = ((found - exact) ** 2).mean(axis=1)
-    size = float(np.sqrt(squares.mean()))
-    return Error(who, promise, size, float(squares.std(ddof=1) / np.sqrt(squares.size) / (2 * size)) if size else 0.0)
-
-
-def peers(prefix: str, path: str, runs: int, only: str) -> Iterator[tuple[str, dict[str, object]]]:
-    """Run every peer that is installed, and yield what it says of each job."""
-    script = Path(__file__).with_name("utility_peers.py")
-    for name, suffix in HOMES.items():
-        python = Path(f"{prefix}{suffix}") / "bin" / "python"
-        if not python.exists():
-            print(f"{name} is not installed ({python})")
-            continue
-        asked = [str(python), str(script), name, path, str(runs), only]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if not lines and done.returncode:
-            print(f"{name} did not run: {done.stderr.strip().splitlines()[-1:]}")
-        yield from ((name, line) for line in lines)
-
-
-def ours(job: Job, store: Ours, runs: int, exact: np.ndarray) -> Error | str:
-    """Do a job ourselves, or say why not."""
-    try:
-        return measure("discreet", job.promise, job, (store.run(job) for _ in range(runs)), exact)
-    except dp.DiscreetError as error:
-        return f"refused: {error}"[:60]
-
-
-def better(peer: Error, own: Error, job: Job) -> bool:
-    """Return whether a peer is better by more than three standard errors of the difference."""
-    gap = (peer.size - own.size) if job.more else (own.size - peer.size)
-    return gap > 3 * float(np.hypot(peer.deviation, own.deviation))
-
-
-def line(job: Job, own: Error | str, others: list[Error]) -> tuple[str, bool]:
-    """Lay out one line, and say whether a peer wins."""
-    same = [peer for peer in others if peer.promise in (job.promise, _STRONGER.get(job.promise))]
-    best = (max if job.more else min)(same, key=lambda peer: peer.size, default=None)
-    lost = best is not None and (isinstance(own, str) or better(best, own, job))
-    missed = job.reachable is not None and isinstance(own, Error) and _missed(job, own)
-    rest = ", ".join(f"{peer.who} {peer.size:.3g} ({peer.promise})" for peer in others if peer not in same)
-    named = "–" if best is None else f"{best.who} {best}"
-    reach = "–" if job.reachable is None else f"{job.reachable:.3g}"
-    mark = "!" if lost else "~" if missed else " "
-    return f"{mark} {job.name:40} {own!s:22} {named:32} {reach:>8}  {rest}", lost
-
-
-def _missed(job: Job, own: Error) -> bool:
-    goal = job.reachable or 0.0
-    return own.size < 0.9 * goal if job.more else own.size > 1.1 * goal
-
-
 def main() -> int:
-    """Do all jobs and print the table."""
+    """Do what is missing, and print the tables."""
     read = argparse.ArgumentParser()
     read.add_argument("--runs", type=int, default=300)
     read.add_argument("--jobs", default="")
     read.add_argument("--peers", default=".venv-bench")
+    read.add_argument("--who", default=",".join(["discreet", *HOMES]))
+    read.add_argument("--keep")
+    read.add_argument("--page")
     told = read.parse_args()
-    columns = made()
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "columns.npz")
-        np.savez(path, **columns)
-        said = list(peers(told.peers, path, told.runs, told.jobs))
-    return table(columns, said, told.runs, told.jobs)
+        kept = Path(told.keep or folder)
+        columns = data(kept)
+        jobs = [job for job in JOBS if told.jobs in job.name and job.column in columns]
+        for who in filter(None, told.who.split(",")):
+            do(who, jobs, kept, told.peers, told.runs)
+        found = {path.stem: lines(path) for path in sorted(kept.glob("*.jsonl"))}
+        if told.page:
+            Path(told.page).write_text(page(jobs, columns, found, told.runs))
+        return tables(jobs, columns, found, told.runs)
 
 
-def table(columns: Columns, said: list[tuple[str, dict[str, object]]], runs: int, only: str) -> int:
-    """Print one line a job; return 1 if a peer wins somewhere."""
-    store, lost = Ours(columns), False
-    print(f"  {'job':40} {'discreet':22} {'best peer, same promise':32} {'reachable':>8}  other promises ({runs} runs)")
-    for job in JOBS:
-        if only not in job.name or job.column not in columns:
-            continue
-        exact = truth(job, columns)
-        found = [(name, one) for name, one in said if one["job"] == job.name]
-        others = [measure(n, str(o["promise"]), job, o["answers"], exact) for n, o in found if "answers" in o]
-        text, loses = line(job, ours(job, store, runs, exact), others)
-        print(text, flush=True)
-        for name, one in found:
-            if "failed" in one:
-                print(f"      {name} failed: {one['failed']}")
-        lost |= loses
-    return int(lost)
+def data(kept: Path) -> Columns:
+    """Make the data, or read what is kept: the same for all."""
+    path = kept / "columns.npz"
+    if not path.exists():
+        kept.mkdir(exist_ok=True)
+        np.savez(path, **made())
+    return dict(np.load(path))
+
+
+def lines(path: Path) -> dict[str, dict]:
+    """Read what one library said of every job; what was said last holds."""
+    if not path.exists():
+        return {}
+    said = [line for line in path.read_text().splitlines() if line.startswith("{") and line.endswith("}")]
+    return {one["job"]: one for one in map(json.loads, said)}
+
+
+def do(who: str, jobs: list[Job], kept: Path, prefix: str, runs: int) -> None:
+    """Let one library do the jobs that it has not done so often yet."""
+    path = kept / f"{who}.jsonl"
+    known = lines(path)
+    python = Path(sys.executable) if who == "discreet" else Path(f"{prefix}{HOMES[who]}") / "bin" / "python"
+    script = "utility_ours.py" if who == "discreet" else "utility_peers.py"
+    if not python.exists():
+        print(f"{who} is not installed ({python})")
+        return
+    names = [job.name for job in jobs if not _done(known.get(job.name), runs)]
+    with path.open("a") as held:
+        asked = [str(python), str(Path(__file__).with_name(script)), who, str(kept / "columns.npz"), str(runs)]
+        ended = subprocess.run([*asked, *names], stdout=held, stderr=subprocess.PIPE, text=True, check=False)
+    if ended.returncode:
+        print(f"{who} did not run to the end: {(ended.stderr.strip().splitlines() or ['killed'])[-1]}")
+
+
+def _done(said: dict | None, runs: int) -> bool:
+    return said is not None and ("answers" not in said or len(said["answers"]) >= runs)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ def made() -> dict[str, np.ndarray]:
         "tiny": 100 * rng.beta(2, 5, 40),
         **zipf(rng),
         **words(rng),
+        **even(np.random.default_rng(16)),
     }
     return found | bundled()
 
@@ -45,6 +46,12 @@ def words(rng: np.random.Generator) -> dict[str, np.ndarray]:
     chances = 1 / np.arange(1, 5_001) ** 1.1
     drawn = rng.choice(5_000, 2_000 * 60, p=chances / chances.sum())
     return {"writer": np.repeat(np.arange(2_000), 60), "word": drawn}
+
+
+def even(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Two columns that are spread evenly over 0..100, half of the time the same."""
+    first, second = 100 * rng.random((2, ROWS))
+    return {"even": first, "mixed": np.where(rng.random(ROWS) < 0.5, first, second)}
 
 
 def bundled() -> dict[str, np.ndarray]:

@@ -15,6 +15,8 @@ import numpy as np
 from utility_data import KEYS
 
 Columns = dict[str, np.ndarray]
+HIGH = 58.4
+"""A fifth of the scores are above it."""
 DECILES = tuple(i / 10 for i in range(1, 10))
 
 
@@ -54,7 +56,10 @@ JOBS = (
     Job("standard deviation, 0..100", "deviation", "score", reachable=0.015),
     Job("covariance, 0..100", "covariance", "score", reachable=0.40),
     Job("correlation, 0..100", "correlation", "score", reachable=0.0043),
-    Job("ratio in %", "ratio", "score", reachable=0.0058),
+    Job("share of rows in %", "share", "score", reachable=0.0058),
+    Job("ratio of two sums in %", "ratio", "score"),
+    Job("standard deviation, evenly spread", "deviation", "even"),
+    Job("correlation, evenly spread", "correlation", "even"),
     Job("mean, replace neighbours", "mean_replace", "score", promise="ε = 1, replace", reachable=0.0071),
     Job("mean, heavy tail, unknown bounds", "mean_unbounded", "tail", (0.0, 1e6), reachable=380),
     Job("ranges over 1,024 buckets", "ranges", "bucket", reachable=11.1),
@@ -114,7 +119,8 @@ _TRUE = {
     "variance": lambda _job, x, _c: x.var(ddof=1),
     "deviation": lambda _job, x, _c: x.std(ddof=1),
     "covariance": lambda _job, x, c: np.cov(x, c["other"])[0, 1],
-    "correlation": lambda _job, x, c: np.corrcoef(x, c["other"])[0, 1],
+    "correlation": lambda job, x, c: np.corrcoef(x, c["mixed" if job.column == "even" else "other"])[0, 1],
+    "share": lambda _job, x, _c: 100 * np.mean(x >= HIGH),
     "ratio": lambda _job, x, c: 100 * x.sum() / c["other"].sum(),
     "mean_replace": lambda _job, x, _c: x.mean(),
     "mean_unbounded": lambda _job, x, _c: x.mean(),

@@ -1,18 +1,26 @@
 """discreet at the jobs of `utility.py`: SQL through a curator, each run with a ledger of its own that holds the promise.
 
-Every run is charged to a ledger that holds just the promise of its job, so no run can spend more.
+    python benchmarks/utility_ours.py discreet DATA.npz RUNS JOB …
+
+Every run is charged to a ledger that holds just the promise of its job, so no run can spend more. What was predicted, and
+how often that and the interval held, is counted beside the answers (`utility_held.py`).
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
 
 import discreet as dp
-from utility_jobs import Columns, Job, ranges_of
+from utility_data import ROWS
+from utility_held import Held
+from utility_jobs import HIGH, JOBS, Columns, Job, ranges_of
 
+SHARE = f"SELECT 100 * SUM(CASE WHEN score >= {HIGH} THEN 1 ELSE 0 END) / COUNT(*) AS r FROM rows"
 PURE, APPROXIMATE = dp.PureDP(1), dp.ApproxDP(1, "1e-6")
 
 
@@ -25,16 +33,27 @@ class Ours:
         self.tables["rows"] = pa.table({name: columns[name] for name in ("score", "other", "key")})
         self.tables["texts"] = pa.table({"writer": columns["writer"], "word": columns["word"].astype(str)})
         self.tables["zipf"] = pa.table({"x": columns["zipf"].astype(str)})
+        self.tables["pairs"] = pa.table({name: columns[name] for name in ("even", "mixed")})
         self.store = dp.DuckDB(self.tables)
+        self.last: dp.Answer | None = None
 
     def run(self, job: Job) -> np.ndarray:
         """Answer a job once, paid for in full."""
         return np.atleast_1d(_ANSWERS[job.ask](self, job)).astype(float)
 
-    def ask(self, sql: str, schema: dp.Schema, spend: dp.Measure, **terms: object) -> dp.Answer:
+    def ask(
+        self, sql: str, schema: dp.Schema, spend: dp.Measure, kind: str | None = None, **terms: object
+    ) -> dp.Answer:
         """Ask one question under a fresh ledger of just this budget: it would refuse to spend more."""
-        ledger = dp.open_ledger(":memory:", budget=spend)
-        return dp.Curator(self.store, [schema], ledger).sql(sql, spend=spend, **terms)
+        ledger = dp.open_ledger(":memory:", budget=spend, kind=kind)
+        self.last = dp.Curator(self.store, [schema], ledger).sql(sql, spend=spend, **terms)
+        return self.last
+
+    def column(self, job: Job, **facts: object) -> dp.Schema:
+        """Declare the job's column, and how many rows there are."""
+        return dp.Schema(
+            job.column, dp.Rows(), {"x": dp.Real(*job.bounds)}, size=self.columns[job.column].size, **facts
+        )
 
 
 def _clean(column: np.ndarray) -> np.ndarray:
@@ -43,12 +62,8 @@ def _clean(column: np.ndarray) -> np.ndarray:
 
 @cache
 def rows(neighbours: str = "add-remove") -> dp.Schema:
-    facts = {"score": dp.Real(0, 100), "other": dp.Real(0, 100), "key": dp.Integer(0, 49)}
-    return dp.Schema("rows", dp.Rows(), facts, neighbours=neighbours)
-
-
-def column(job: Job) -> dp.Schema:
-    return dp.Schema(job.column, dp.Rows(), {"x": dp.Real(*job.bounds)})
+    facts = {"score": dp.Real(0, 100, default=0), "other": dp.Real(0, 100, default=0), "key": dp.Integer(0, 49)}
+    return dp.Schema("rows", dp.Rows(), facts, neighbours=neighbours, size=ROWS)
 
 
 def values(answer: dp.Answer) -> np.ndarray:
@@ -58,7 +73,7 @@ def values(answer: dp.Answer) -> np.ndarray:
 
 def one(function: str, ours: Ours, job: Job) -> np.ndarray:
     """Ask for one function of the job's column."""
-    return values(ours.ask(f"SELECT {function}(x) AS y FROM {job.column}", column(job), PURE))
+    return values(ours.ask(f"SELECT {function}(x) AS y FROM {job.column}", ours.column(job), PURE))
 
 
 def count(ours: Ours, _job: Job) -> np.ndarray:
@@ -67,7 +82,7 @@ def count(ours: Ours, _job: Job) -> np.ndarray:
 
 def keys(ours: Ours, _job: Job) -> int:
     schema = dp.Schema("zipf", dp.Rows(), {"x": dp.Text(8)})
-    return len(ours.ask("SELECT x, COUNT(*) AS n FROM zipf GROUP BY x", schema, APPROXIMATE))
+    return len(ours.ask("SELECT x, COUNT(*) AS n FROM zipf GROUP BY x", schema, APPROXIMATE, "approximate"))
 
 
 def words(ours: Ours, _job: Job) -> int:
@@ -80,7 +95,7 @@ def words(ours: Ours, _job: Job) -> int:
 def quantiles(ours: Ours, job: Job) -> np.ndarray:
     asked = ", ".join(f"QUANTILE(x, {at}) AS q{place}" for place, at in enumerate(job.at))
     asked = asked if job.at != (1.0,) else "MAX(x) AS q0"
-    return values(ours.ask(f"SELECT {asked} FROM {job.column}", column(job), PURE, intervals=False))
+    return values(ours.ask(f"SELECT {asked} FROM {job.column}", ours.column(job), PURE, intervals=False))
 
 
 def by_key(ours: Ours, job: Job) -> np.ndarray:
@@ -93,19 +108,26 @@ def several(sql: str, neighbours: str, ours: Ours, _job: Job) -> np.ndarray:
     return values(ours.ask(sql, rows(neighbours), PURE))
 
 
+def correlation(ours: Ours, job: Job) -> np.ndarray:
+    if job.column != "even":
+        return several("SELECT CORR(score, other) AS c FROM rows", "add-remove", ours, job)
+    schema = dp.Schema("pairs", dp.Rows(), {"even": dp.Real(0, 100), "mixed": dp.Real(0, 100)}, size=ROWS)
+    return values(ours.ask("SELECT CORR(even, mixed) AS c FROM pairs", schema, PURE))
+
+
 def mean_unbounded(ours: Ours, job: Job) -> float:
     """Half of ε finds bounds, half the mean within them."""
-    wide = dp.Schema(job.column, dp.Rows(), {"x": dp.Real(*job.bounds)})
+    wide = ours.column(job)
     ledger = dp.open_ledger(":memory:", budget=dp.PureDP("1/2"))
     found = dp.Curator(ours.store, [wide], ledger).suggest_bounds(job.column, "x", spend=dp.PureDP("1/2"))
-    near = dp.Schema(job.column, dp.Rows(), {"x": dp.Real(found.low, found.high)})
+    near = dp.Schema(job.column, dp.Rows(), {"x": dp.Real(found.low, found.high)}, size=wide.size)
     return values(ours.ask(f"SELECT AVG(x) AS m FROM {job.column}", near, dp.PureDP("1/2")))
 
 
-def histogram(ours: Ours) -> np.ndarray:
+def running(ours: Ours) -> np.ndarray:
     schema = dp.Schema("bucket", dp.Rows(), {"x": dp.Integer(0, 1023)})
-    answer = ours.ask("SELECT x, COUNT(*) AS n FROM bucket GROUP BY x", schema, PURE)
-    return np.array(answer.column("n"), dtype=float)
+    sql = "SELECT x, SUM(COUNT(*)) OVER (ORDER BY x) AS n FROM bucket GROUP BY x"
+    return np.array(ours.ask(sql, schema, PURE).column("n"), dtype=float)
 
 
 def batch(ours: Ours, _job: Job) -> np.ndarray:
@@ -124,11 +146,34 @@ _ANSWERS = {
     "variance": partial(one, "VARIANCE"),
     "deviation": partial(one, "STDDEV"),
     "covariance": partial(several, "SELECT COVAR_SAMP(score, other) AS c FROM rows", "add-remove"),
-    "correlation": partial(several, "SELECT CORR(score, other) AS c FROM rows", "add-remove"),
+    "correlation": correlation,
+    "share": partial(several, SHARE, "add-remove"),
     "ratio": partial(several, "SELECT 100 * SUM(score) / SUM(other) AS r FROM rows", "add-remove"),
     "mean_replace": partial(several, "SELECT AVG(score) AS m FROM rows", "replace"),
     "mean_unbounded": mean_unbounded,
-    "ranges": lambda ours, _job: ranges_of(histogram(ours)),
-    "prefixes": lambda ours, _job: np.cumsum(histogram(ours)),
+    "ranges": lambda ours, _job: ranges_of(np.diff(running(ours), prepend=0.0)),
+    "prefixes": lambda ours, _job: running(ours),
     "batch": batch,
 }
+
+
+def main(path: str, runs: int, names: list[str]) -> None:
+    """Do every job so often, and print what came out."""
+    columns = dict(np.load(path))
+    store = Ours(columns)
+    for job in JOBS:
+        if job.name not in names:
+            continue
+        answers, held = [], Held(job, columns)
+        try:
+            for _ in range(runs):
+                answers.append(store.run(job).tolist())
+                held.look(store.last)
+            said = {"promise": job.promise, "answers": answers, **held.told()}
+        except dp.DiscreetError as error:
+            said = {"failed": f"refused: {error}"[:200]}
+        print(json.dumps({"job": job.name, **said}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[2], int(sys.argv[3]), sys.argv[4:])

@@ -1,9 +1,8 @@
 """Peers at the jobs of `utility.py`, each in an environment of its own: this file imports nothing of discreet.
 
-    .venv-bench-NAME/bin/python benchmarks/utility_peers.py PEER DATA.npz RUNS
+    .venv-bench-NAME/bin/python benchmarks/utility_peers.py PEER DATA.npz RUNS JOB …
 
-Prints one JSON object: for every job that the peer can do, its promise and the answer of every run; for one that failed,
-why. Every peer gets what it likes best, bounds and public keys included, and its data at once, before any run.
+Prints one JSON object a job: its promise and the answer of every run; why, if it failed; nothing more if it cannot be asked. Every peer gets what it likes best, bounds and public keys included, and its data at once, before any run.
 """
 
 from __future__ import annotations
@@ -210,21 +209,22 @@ PEERS = {
 }
 
 
-def main(name: str, path: str, runs: int, only: str) -> None:
+def main(name: str, path: str, runs: int, names: list[str]) -> None:
     """Do every job that the peer can do, and print what came out."""
     columns = dict(np.load(path))
     for job in JOBS:
-        if only not in job.name or job.column not in columns:
+        if job.name not in names:
             continue
         try:
             promise, run = PEERS[name](job, columns)
             found = [np.atleast_1d(np.asarray(run(), dtype=float)).tolist() for _ in range(runs)]
-            print(json.dumps({"job": job.name, "promise": promise, "answers": found}), flush=True)
+            said = {"promise": promise, "answers": found}
         except NotImplementedError:
-            continue
+            said = {}
         except Exception as error:  # noqa: BLE001 whatever a peer raises is said, and the others go on
-            print(json.dumps({"job": job.name, "failed": f"{type(error).__name__}: {error}"[:200]}), flush=True)
+            said = {"failed": f"{type(error).__name__}: {error}"[:200]}
+        print(json.dumps({"job": job.name, **said}), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] if len(sys.argv) > 4 else "")
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:])

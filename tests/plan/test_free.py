@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 import discreet as dp
 from discreet.plan.asked.terms import Terms
 from discreet.plan.planner import Planner
 from discreet.privacy.events import Promise
+from discreet.service.jobs.paced import pace
 
 COLUMNS = {"age": dp.Integer(0, 120, default=0), "x": dp.Integer(0, 9), "region": dp.Category(["N", "S"])}
 ROWS = dp.Schema("people", dp.Rows(), COLUMNS, neighbours="replace")
@@ -67,6 +70,47 @@ def test_other_units_and_neighbours_pay(schema):
 
 def test_a_store_that_may_have_dropped_records_pays():
     assert planned("SELECT COUNT(*) AS n FROM people", rows_public=False).free == ()
+
+
+class TestDuckDB:
+    """A store holds every record if the steward's words leave none out; what the records hold has no part in it."""
+
+    GOOD, BAD = b"age,x,region\n1,1,N\n2,2,S\n", b"age,x,region\n1,1,N\n2,2,S,9,9\n"
+
+    def test_tables_in_place(self):
+        store = dp.DuckDB({"people": pa.table({"age": [5, 6, 7], "x": [1, 2, None], "region": ["N", "S", "N"]})})
+        curator = dp.Curator(store, [ROWS], dp.open_ledger(":memory:", dp.PureDP(1)))
+        answer = curator.sql("SELECT COUNT(*) AS n, AVG(age) AS a FROM people", spend=dp.PureDP("1/2"))
+        assert answer.interval(0.99)[0]["n"] == (3, 3) and curator.spent() == dp.PureDP("1/2")
+        assert store.twin().rows_public and pace(store, 1.0).rows_public
+
+    @pytest.mark.parametrize("text", [GOOD, BAD], ids=("good", "bad"))
+    def test_whether_a_bad_record_is_there_changes_no_plan(self, tmp_path, text):
+        path = tmp_path / "people.csv"
+        path.write_bytes(text)
+        for word, held in (("drop", False), ("null", True)):
+            assert dp.DuckDB({"people": dp.Csv(path, on_bad_record=word)}).rows_public is held
+            with dp.prepare({"people": path}, [ROWS], tmp_path / word, on_bad_record=word) as store:
+                assert store.rows_public is held
+        assert not pace(dp.DuckDB({"people": dp.Csv(path, on_bad_record="drop")}), 1.0).rows_public
+
+    def test_a_database_may_hold_views(self, tmp_path):
+        with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+            connection.execute("CREATE TABLE people AS SELECT 5 AS age, 1 AS x, 'N' AS region")
+        for store in (dp.DuckDB(tmp_path / "d.duckdb"), dp.DuckDB({"people": tmp_path / "d.duckdb"})):
+            assert not store.rows_public
+            store.close()
+        with dp.prepare({"people": tmp_path / "d.duckdb"}, [ROWS], tmp_path / "store") as store:
+            assert not store.rows_public
+
+    def test_a_store_that_says_nothing_pays(self, tmp_path):
+        (tmp_path / "people.csv").write_bytes(self.GOOD)
+        dp.prepare({"people": tmp_path / "people.csv"}, [ROWS], tmp_path / "store").close()
+        with dp.DuckDB(tmp_path / "store") as store:
+            assert store.rows_public
+        with duckdb.connect(str(tmp_path / "store")) as connection:  # as releases before this one wrote it
+            connection.execute("""UPDATE "\\discreet" SET facts = replace(facts, ', "whole": true', '')""")
+        assert not dp.DuckDB(tmp_path / "store").rows_public
 
 
 def test_an_error_is_met_as_before():

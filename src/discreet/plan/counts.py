@@ -1,5 +1,7 @@
 """Many counts of one table at once: COUNT(*) FILTER (WHERE …) of public conditions, planned as one workload.
 
+SUM(CASE WHEN … THEN 1 ELSE 0 END) is the same count in other words.
+
 The store is asked how many rows there are of each combination of conditions that public facts allow, in one GROUP BY;
 each count is a sum of these. Whether that is better than each count by itself, the predicted errors say.
 """
@@ -15,7 +17,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import Tally, Term
-from ..query.algebra.tree import Count, CountOf, Question
+from ..query.algebra.tree import Count, CountOf, Question, Statistic, Sum
 from ..query.bounds.cells import Cells, listed
 from ..query.bounds.keys import public_keys
 from ..query.bounds.sensitivity import influence
@@ -40,10 +42,11 @@ _MOST_CELLS = 1024
 def plan_counts(question: Question, asked: Asked, amount_of: Callable[[Measure], Fraction]) -> Plan | None:
     """Return the plan of many counts as one workload; None where the question is no such thing."""
     statistics = [statistic for _, statistic in question.statistics]
-    many = LEAST_COUNTS <= len(statistics) <= MOST_COUNTS and all(isinstance(s, Count | CountOf) for s in statistics)
-    if question.keys or not many or len(set(asked.weights)) > 1 or len(set(asked.errors or ())) > 1:
+    if question.keys or not LEAST_COUNTS <= len(statistics) <= MOST_COUNTS:
         return None
-    truths = [Constant(True) if isinstance(s, Count) else present(s.of, question.rows) for s in statistics]  # type: ignore[union-attr]
+    truths = [truth for truth in (_truth(s, question) for s in statistics) if truth is not None]
+    if len(truths) < len(statistics) or len(set(asked.weights)) > 1 or len(set(asked.errors or ())) > 1:
+        return None
     code = _code(truths)
     found = public_keys(code, question.rows, _MOST_CELLS, asked.public_values)
     codes = [value for value in found or () if isinstance(value, int) and value]
@@ -51,6 +54,19 @@ def plan_counts(question: Question, asked: Asked, amount_of: Callable[[Measure],
     if not codes or not matrix.any(axis=1).all():
         return None
     return _best(question, asked, listed(code, codes), Counts(matrix), amount_of)
+
+
+def _truth(statistic: Statistic, question: Question) -> Expression | None:
+    """Return the condition under which a statistic counts a row; None if it does something else."""
+    match statistic:
+        case Count():
+            return Constant(True)
+        case CountOf(of=of):
+            return present(of, question.rows)
+        case Sum(of=Call(function=Function.CASE, arguments=(truth, Constant(value=1), Constant(value=0 | None)))):
+            return truth
+        case _:
+            return None
 
 
 def _code(truths: list[Expression]) -> Expression:

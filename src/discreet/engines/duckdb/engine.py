@@ -120,6 +120,15 @@ class DuckDB:
         """
         return self._shelf.dropped
 
+    @property
+    def rows_public(self) -> bool:
+        """Whether every record that was given is held, so that under "replace" neighbours the number of rows is public.
+
+        Files, frames and prepared stores do, unless the steward lets bad records be dropped, whether or not there are
+        any; tables of a database do not say so: they may be views.
+        """
+        return self._shelf.whole
+
     def twin(self) -> DuckDB:
         """Return an engine for another thread over the same tables, read once; stopping one stops no other.
 

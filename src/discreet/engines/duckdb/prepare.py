@@ -195,7 +195,8 @@ def _take(
     rows, nobody, columns = reported(connection, schema, parts, taken.seen)
     bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
     word = given.on_bad_record if isinstance(given, Csv) else "refuse"
-    return KeptTable(schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns))
+    whole = word != "drop" and not isinstance(source, ServerTable | DatabaseTable)  # which may be views
+    return KeptTable(schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns), whole)
 
 
 def _origins(given: TableSource, source: OpenSource) -> Sequence[Path]:

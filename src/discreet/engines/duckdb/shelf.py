@@ -37,6 +37,7 @@ class TableShelf(Protocol):
     files: tuple[str, ...]
     dropped: frozenset[str]
     kept: bool
+    whole: bool
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
@@ -88,7 +89,14 @@ def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) ->
             names_of(source, connection)  # attached while files can still be opened
     dropped = frozenset(name for name, source in opened.items() if _dropped(source, tables[name]))
     kept = all(isinstance(source, CsvFiles) for source in opened.values())
-    return SourceShelf(connection, opened, _files(opened), dropped, kept)
+    return SourceShelf(connection, opened, _files(opened), dropped, kept, _whole(opened, tables))
+
+
+def _whole(opened: Mapping[str, OpenSource], given: Mapping[str, Any]) -> bool:
+    """Return whether no record can be left out, by the steward's words alone: what a file holds has no part in it."""
+    if any(isinstance(source, DatabaseTable) for source in opened.values()):
+        return False  # it may be a view, which leaves out rows by what they hold
+    return all(getattr(source, "on_bad_record", "refuse") != "drop" for source in given.values())
 
 
 def _dropped(source: OpenSource, given: object) -> bool:
@@ -120,6 +128,7 @@ class SourceShelf:
     files: tuple[str, ...]
     dropped: frozenset[str]
     kept: bool
+    whole: bool
     made: int = 0
 
     def columns(self, table: str) -> dict[str, str]:
@@ -189,6 +198,7 @@ class DatabaseShelf:
     files: tuple[str, ...] = ()
     dropped: frozenset[str] = frozenset()
     kept: bool = False
+    whole: bool = False
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a stored table."""
@@ -241,9 +251,11 @@ class StoreShelf:
     files: tuple[str, ...] = ()
     kept: bool = True
     dropped: frozenset[str] = field(init=False)
+    whole: bool = field(init=False)
 
     def __post_init__(self) -> None:
         kept = self.mark.tables.items()
+        self.whole = all(table.whole for _, table in kept)
         self.dropped = frozenset(n for n, t in kept if t.report.bad_records and t.report.on_bad_record == "drop")
 
     def columns(self, table: str) -> dict[str, str]:

@@ -33,6 +33,8 @@ class KeptTable:
     layout: KeptLayout
     stamps: tuple[Stamp, ...]
     report: TableReport
+    whole: bool = False
+    """Whether no record can have been left out, whatever it holds; stores that do not say so may have dropped some."""
 
     def seen(self) -> TableReport:
         """Return the steward's report, with the sources that have changed since."""
@@ -62,6 +64,7 @@ def _table_facts(table: KeptTable) -> dict[str, Any]:
         "first": table.layout.first,
         "stamps": [stamp.to_dict() for stamp in table.stamps],
         "report": table_to_dict(table.report),
+        "whole": table.whole,
     }
 
 
@@ -99,4 +102,5 @@ def is_store(place: Path) -> bool:
 def _table(facts: Mapping[str, Any]) -> KeptTable:
     layout = KeptLayout(str(facts["ids"]), tuple(facts["counts"]), first=int(facts.get("first", 0)))
     stamps = tuple(map(Stamp.from_dict, facts["stamps"]))
-    return KeptTable(Schema.from_dict(facts["schema"]), layout, stamps, table_from_dict(facts["report"]))
+    report, whole = table_from_dict(facts["report"]), facts.get("whole") is True
+    return KeptTable(Schema.from_dict(facts["schema"]), layout, stamps, report, whole)

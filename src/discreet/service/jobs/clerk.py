@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from ...curator import Curator
 from ...data.columns.column import Integer
@@ -44,7 +44,7 @@ class _FarEngine:
 
     line: Connection
     dataset: str
-    rows_public: ClassVar[bool] = False
+    rows_public: bool
 
     def tally(self, tally: Tally) -> Totals:  # noqa: ARG002 there is nothing to add up here
         raise failure()
@@ -140,8 +140,8 @@ def _attempt(work: Callable[[], object]) -> object:
 def _curator(line: Connection, setup: Setup, made: dict[str, Curator]) -> Curator:
     if setup.name not in made:
         ledger: Ledger = open_ledger(setup.ledger, name=setup.name, wait=setup.wait)
-        share = setup.share_questions
-        made[setup.name] = Curator(_FarEngine(line, setup.name), setup.schemas, ledger, share_questions=share)
+        engine, share = _FarEngine(line, setup.name, setup.rows_public), setup.share_questions
+        made[setup.name] = Curator(engine, setup.schemas, ledger, share_questions=share)
     return made[setup.name]
 
 

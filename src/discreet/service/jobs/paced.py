@@ -12,6 +12,7 @@ import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from ...curator.stand import keeps_all_rows
 from ...data.schema import Schema
 from ...engines.base import Engine, PublicKeys
 from ...engines.snapshot import one_snapshot
@@ -60,6 +61,11 @@ class Paced:
         self.touched.set()
         if self.stopped.wait(seconds):
             raise Cancelled
+
+    @property
+    def rows_public(self) -> bool:
+        """Whether the engine inside holds every record it was given."""
+        return keeps_all_rows(self.engine)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals at a tick; a query that somebody stopped ends at once."""

@@ -18,6 +18,7 @@ class Setup:
     ledger: str
     wait: float
     share_questions: bool
+    rows_public: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from ... import engines  # each store's driver is imported when its engine is touched
 from ...curator import Curator
 from ...curator.sign import Signer
+from ...curator.stand import keeps_all_rows
 from ...data.files.file import read_schemas
 from ...data.schema import Schema
 from ...errors import NotAllowed
@@ -159,7 +160,8 @@ class DataSets:
 
 def _setup(opened: _Opened) -> Setup:
     place = "" if opened.config.ledger == ":memory:" else opened.config.ledger
-    return Setup(opened.config.name, opened.schemas, place, WAIT, opened.config.share_questions)
+    whole = keeps_all_rows(opened.shared.engine)
+    return Setup(opened.config.name, opened.schemas, place, WAIT, opened.config.share_questions, whole)
 
 
 def _another(engine: Any, source: DataSource) -> Any:  # noqa: ANN401

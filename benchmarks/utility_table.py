@@ -1,0 +1,173 @@
+"""The tables of `utility.py`, from the runs that every library made, as text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from utility_jobs import Columns, Job, truth
+
+Said = dict[str, dict[str, dict]]
+
+_STRONGER = {"(1, 1e-6)": "ε = 1"}
+"""A promise, and one that is stronger and so is compared with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """A root mean square error, or a mean of shown keys, with its standard error."""
+
+    who: str
+    promise: str
+    size: float
+    deviation: float
+
+    def __str__(self) -> str:
+        return f"{self.size:.3g} ± {self.deviation:.1g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What all libraries made of one job."""
+
+    job: Job
+    own: Error | str
+    others: tuple[Error, ...]
+    failed: tuple[str, ...]
+
+    @property
+    def best(self) -> Error | None:
+        """The best peer with the same promise, or a stronger one."""
+        promise = self.job.promise
+        same = [peer for peer in self.others if peer.promise in (promise, _STRONGER.get(promise))]
+        return (max if self.job.more else min)(same, key=lambda peer: peer.size, default=None)
+
+    @property
+    def lost(self) -> bool:
+        """Whether that peer is better by more than three standard errors of the difference."""
+        best, own = self.best, self.own
+        if best is None or isinstance(own, str):
+            return best is not None
+        gap = (best.size - own.size) if self.job.more else (own.size - best.size)
+        return gap > 3 * float(np.hypot(best.deviation, own.deviation))
+
+    @property
+    def missed(self) -> bool:
+        """Whether what is reachable is missed by more than a tenth."""
+        goal, own = self.job.reachable, self.own
+        if goal is None or isinstance(own, str):
+            return False
+        return own.size < 0.9 * goal if self.job.more else own.size > 1.1 * goal
+
+    @property
+    def mark(self) -> str:
+        """Return what the first column says of this line."""
+        return "!" if self.lost else "~" if self.missed else " "
+
+
+def measure(who: str, promise: str, job: Job, answers: object, exact: np.ndarray) -> Error:
+    """Sum up the runs of one job."""
+    found = np.array(answers, dtype=float)
+    if job.more:
+        shown = found[:, 0]
+        return Error(who, promise, float(shown.mean()), float(shown.std(ddof=1) / np.sqrt(shown.size)))
+    squares = ((found - exact) ** 2).mean(axis=1)
+    size = float(np.sqrt(squares.mean()))
+    return Error(who, promise, size, float(squares.std(ddof=1) / np.sqrt(squares.size) / (2 * size)) if size else 0.0)
+
+
+def laid_out(jobs: list[Job], columns: Columns, found: Said) -> Iterator[Line]:
+    """Compare the libraries, job by job."""
+    for job in jobs:
+        exact = truth(job, columns)
+        said = {who: kept[job.name] for who, kept in found.items() if job.name in kept}
+        made = {
+            who: measure(who, one["promise"], job, one["answers"], exact)
+            for who, one in said.items()
+            if "answers" in one
+        }
+        failed = tuple(f"{who}: {one['failed']}" for who, one in said.items() if "failed" in one)
+        own = made.pop("discreet", said.get("discreet", {}).get("failed", "not run"))
+        yield Line(job, own, tuple(made.values()), tuple(one for one in failed if not one.startswith("discreet")))
+
+
+def tables(jobs: list[Job], columns: Columns, found: Said, runs: int) -> int:
+    """Print one line a job, then what was predicted; return 1 if a peer wins somewhere."""
+    print(f"  {'job':40} {'discreet':18} {'best peer, same promise':30} {'reachable':>9}  other peers ({runs} runs)")
+    lost = False
+    for line in laid_out(jobs, columns, found):
+        print(f"{line.mark} {line.job.name:40} {line.own!s:18} {named(line.best):30} {goal(line):>9}  {others(line)}")
+        for one in line.failed:
+            print(f"      failed: {one}")
+        lost |= line.lost
+    print(f"\n  {'job':40} {'predicted 95 % error':24} {'held':>7} {'intervals held':>15}  for")
+    for job in jobs:
+        one = found.get("discreet", {}).get(job.name, {})
+        if "predicted" in one:
+            print(f"  {job.name:40} {one['predicted']:24} {one['held']:>7} {one['covered']:>15}  {one['supposes']}")
+    return int(lost)
+
+
+def page(jobs: list[Job], columns: Columns, found: Said, runs: int) -> str:
+    """Write the tables as a page."""
+    rows = [
+        f"| {line.mark.strip()} | {line.job.name} | {line.job.promise} | {line.own} | {named(line.best)} | {ratio(line)} "
+        f"| {goal(line)} | {others(line)} |"
+        for line in laid_out(jobs, columns, found)
+    ]
+    told = found.get("discreet", {})
+    held = [
+        f"| {job.name} | {one['predicted']} | {one['held']} | {one['covered']} | {one['supposes']} |"
+        for job in jobs
+        if "predicted" in (one := told.get(job.name, {}))
+    ]
+    return "\n".join([_HEAD.format(runs=runs), *rows, _HELD, *held, ""])
+
+
+_HEAD = """# How far off answers are, beside peers
+
+Written by `python benchmarks/utility.py --keep FOLDER --page docs/utility.md` from {runs} runs a job. Numbers are root mean
+square errors with their standard errors (shown keys and words: how many, the more the better), every run charged in full.
+*Same promise* is the best peer that promises the same or more; the ratio is discreet's error over that peer's, or its keys
+over ours, so below 1 is better. ! marks a peer that is better by more than three standard errors of the difference, ~ what
+misses the reachable error by more than a tenth.
+
+| | job | promise | discreet | same promise | ratio | reachable | other peers |
+|---|---|---|---|---|---|---|---|"""
+
+_HELD = """
+## What was predicted
+
+How often the 95 % error that a plan predicts before anything is read held on these data, and how often the 95 % interval of
+the answer did; quantiles in rows, as they are predicted.
+
+| job | predicted 95 % error | held in | intervals held in | for |
+|---|---|---|---|---|"""
+
+
+def named(peer: Error | None) -> str:
+    """Name a peer with its error."""
+    return "–" if peer is None else f"{peer.who} {peer}"
+
+
+def goal(line: Line) -> str:
+    """Say what is reachable."""
+    return "–" if line.job.reachable is None else f"{line.job.reachable:.3g}"
+
+
+def ratio(line: Line) -> str:
+    """Compare with the best peer of the same promise."""
+    best, own = line.best, line.own
+    if best is None or isinstance(own, str):
+        return "–"
+    return f"{best.size / own.size if line.job.more else own.size / best.size:.2f}"
+
+
+def others(line: Line) -> str:
+    """List all peers but the best, with their promises where they differ."""
+    rest = [peer for peer in line.others if peer is not line.best]
+    return ", ".join(
+        f"{peer.who} {peer}" + ("" if peer.promise == line.job.promise else f" ({peer.promise})") for peer in rest
+    )
