@@ -29,7 +29,7 @@ class TestDoor:
         expect(page.get_by_role("status")).to_contain_text("session has ended")
         page.get_by_label("Your token").fill(town.analyst)
         page.get_by_role("button", name="Sign in").click()
-        expect(page).to_have_url(f"{town.url}/workbench/town")
+        expect(page.get_by_label("Your question, in SQL")).to_have_value("SELECT COUNT(*) AS n FROM people")
 
     def test_revoked_people_are_out_at_once(self, town, window):
         _, token = town.state.people.add("gone", "analyst", ["town"])

@@ -28,11 +28,11 @@ import os
 
 import discreet as dp
 
-curator = dp.connect({url!r}, token=os.environ["DISCREET_TOKEN"], dataset={dataset!r})
-answer = curator.sql(
+with dp.connect({url!r}, token=os.environ["DISCREET_TOKEN"], dataset={dataset!r}) as curator:
+    answer = curator.sql(
 {lines},
 {terms}
-)
+    )
 print(answer)
 '''
 
@@ -40,8 +40,8 @@ print(answer)
 def python_code(url: str, dataset: str, body: str) -> str:
     """Write a program that asks what a job asked; whoever runs it gives their own token."""
     ask = read_ask(json.loads(body))
-    lines = "\n".join(f"    {line!r}" for line in ask.sql.splitlines(keepends=True))
-    terms = "\n".join(f"    {name}={words}," for name, words in _terms(ask.terms).items())
+    lines = "\n".join(f"        {line!r}" for line in ask.sql.splitlines(keepends=True))
+    terms = "\n".join(f"        {name}={words}," for name, words in _terms(ask.terms).items())
     return PYTHON.format(url=url, dataset=dataset, lines=lines, terms=terms)
 
 
