@@ -74,6 +74,8 @@ class Config:
     log: str = ""
     signing_key: str = ""
     proxies: tuple[str, ...] = ()
+    documents: str = ""
+    """Where people read the documents, if the steward says: lessons lead there."""
     bounds: RequestBounds = field(default_factory=RequestBounds)
 
     @property
@@ -87,7 +89,9 @@ class Config:
         return urlsplit(self.url).netloc
 
 
-_SERVICE = ("url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies")
+_SERVICE = (
+    *("url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies", "documents"),
+)
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
 _DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", *_TERMS, *_ENGINES)
@@ -127,9 +131,17 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
         log=_place(service["log"], "service.log", folder) if "log" in service else "",
         signing_key=_place(service["signing_key"], "service.signing_key", folder) if "signing_key" in service else "",
         proxies=_texts(service.get("proxies", []), "service.proxies"),
+        documents=_documents(service.get("documents", "")),
         bounds=_bounds(_table(facts.get("limits", {}), "limits")),
         **seconds,
     )
+
+
+def _documents(value: object) -> str:
+    """Read where the documents are: an address, without its last stroke; nothing if nobody says."""
+    if not isinstance(value, str) or (value and not value.startswith(("https://", "http://", "/"))):
+        raise InvalidArgument("service.documents must be an address such as https://docs.example/discreet")
+    return value.rstrip("/")
 
 
 def _bounds(facts: Mapping[str, object]) -> RequestBounds:
