@@ -1,4 +1,4 @@
-"""Take the second word off code fences (`python peer`, `python script …`): tests read it, the highlighter would not. A hook."""
+"""Take the second word off code fences (`python peer`, `python script …`): tests read it. A hook of MkDocs."""
 
 from __future__ import annotations
 

@@ -57,14 +57,13 @@ function close() {
   offered = [];
   list.hidden = true;
   sql.removeAttribute("aria-activedescendant");
-  sql.setAttribute("aria-expanded", "false");
 }
 
 /** Offer the names that begin like the word before the cursor; all of them if `always` and there is none. */
 function offer(always = false) {
   const begun = before().toLowerCase();
   offered = begun || always
-    ? names.filter((name) => name.toLowerCase().startsWith(begun) && name.toLowerCase() !== begun).slice(0, 12)
+    ? names.filter((name) => name.toLowerCase().startsWith(begun) && name.toLowerCase() !== begun).slice(0, 8)
     : [];
   if (!offered.length || (!always && begun.length < 2)) return close();
   chosen = 0;
@@ -96,9 +95,7 @@ function stand() {
 function choose(place) {
   chosen = (place + offered.length) % offered.length;
   for (const [k, item] of [...list.children].entries()) item.setAttribute("aria-selected", String(k === chosen));
-  list.children[chosen].scrollIntoView({ block: "nearest" });
   sql.setAttribute("aria-activedescendant", `name-${chosen}`);
-  sql.setAttribute("aria-expanded", "true");
 }
 
 function take(place) {
@@ -119,10 +116,8 @@ const KEYS = {
   Escape: close,
 };
 
-sql.setAttribute("role", "combobox");
 sql.setAttribute("aria-autocomplete", "list");
 sql.setAttribute("aria-controls", "names");
-sql.setAttribute("aria-expanded", "false");
 sql.closest(".editor").classList.add("lit");
 sql.addEventListener("keydown", (event) => {
   if (event.key === " " && event.ctrlKey) {
