@@ -58,6 +58,8 @@ class DataSet:
     terms: Mapping[str, object] = field(default_factory=dict)
     share_questions: bool = False
     """Whether analysts may know what others have asked."""
+    show_intake: bool = False
+    """Whether stewards see on their pages how the tables were read: exact counts, from the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ _SERVICE = (
 )
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
-_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", *_TERMS, *_ENGINES)
+_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", "show_intake", *_TERMS, *_ENGINES)
 
 
 def read_config(path: str | Path) -> Config:
@@ -162,6 +164,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         replace(_source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted")),
         {key: _term(key, facts[key], where) for key in _TERMS if key in facts},
         _flag(facts.get("share_questions", False), f"{where}.share_questions"),
+        _flag(facts.get("show_intake", False), f"{where}.show_intake"),
     )
 
 
