@@ -73,18 +73,18 @@ unit: $(VENV)/.test       ## the tests, with every branch in the rooms that prom
 	DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/gates.py
 
 bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against peers and the physical limit
-	$(BENCH)/bin/python benchmarks/imports.py
-	$(BENCH)/bin/python benchmarks/noise.py
-	$(BENCH)/bin/python benchmarks/accounting.py
-	$(BENCH)/bin/python benchmarks/mechanisms.py
-	$(BENCH)/bin/python benchmarks/counting.py
-	$(BENCH)/bin/python benchmarks/audit.py
-	$(BENCH)/bin/python benchmarks/queries.py
-	$(BENCH)/bin/python benchmarks/intake.py
-	$(BENCH)/bin/python benchmarks/coming_from.py
-	-$(BENCH)/bin/python benchmarks/utility.py --peers $(BENCH)
-	$(BENCH)/bin/python benchmarks/ledger.py
-	$(BENCH)/bin/python benchmarks/local.py --peers $(BENCH)-local/bin/python
+	$(BENCH)/bin/python benchmarks/keep.py imports
+	$(BENCH)/bin/python benchmarks/keep.py noise
+	$(BENCH)/bin/python benchmarks/keep.py accounting
+	$(BENCH)/bin/python benchmarks/keep.py mechanisms
+	$(BENCH)/bin/python benchmarks/keep.py counting
+	$(BENCH)/bin/python benchmarks/keep.py audit
+	$(BENCH)/bin/python benchmarks/keep.py queries
+	$(BENCH)/bin/python benchmarks/keep.py intake
+	$(BENCH)/bin/python benchmarks/keep.py coming_from
+	-$(BENCH)/bin/python benchmarks/keep.py utility --peers $(BENCH)
+	$(BENCH)/bin/python benchmarks/keep.py ledger
+	$(BENCH)/bin/python benchmarks/keep.py local --peers $(BENCH)-local/bin/python
 
 audit: $(VENV)/.test      ## attack everything that promises, with many runs (long)
 	$(BIN)/python benchmarks/audit_large.py

@@ -9,9 +9,11 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.stores.datasets import DataSets
 from service.house import COUNT, GROUPED, ONE, build
+from service.inside import inside
 
 ASK = {"sql": GROUPED, "spend": ONE, "why": "a secret plan"}
 
@@ -71,6 +73,28 @@ def test_a_steward_may_share_questions_of_a_data_set(tmp_path):
     datasets.close()
     with pytest.raises(dp.InvalidArgument, match=r"datasets\.people\.share_questions must be true or false"):
         build(tmp_path / "b", dataset='share_questions = "yes"')
+
+
+def test_how_tables_were_read_is_shown_to_stewards_where_the_configuration_says_so(tmp_path):
+    house = build(tmp_path, dataset="show_intake = true", csv="age,income,region\n1,?,N\n,5,Z\n")
+    with inside(build_app(read_config(house.config)), house.url) as opened:
+
+        def get(who, path):
+            signed = opened.request(
+                "POST", "/sign-in", data={"token": house.tokens[who]}, headers={"Origin": house.url}
+            )
+            cookie = signed.headers["Set-Cookie"].partition(";")[0]
+            return opened.request("GET", path, headers={"Cookie": cookie})
+
+        page = get("stella", "/steward/people/intake")
+        cells = re.findall(r'mono">income</th><td>real</td>' + r'<td class="number">(\d+)</td>' * 4, page.text)
+        assert page.status_code == 200 and cells == [("0", "1", "0", "0")] and "2 rows" in page.text
+        assert "/intake" in get("stella", "/steward/people").text and "disk: ok" in get("stella", "/steward").text
+        assert "/intake" not in get("stella", "/steward/other").text
+        for who, path in (("ana", "people"), ("sid", "people"), ("stella", "other")):
+            refused = get(who, f"/steward/{path}/intake")
+            assert refused.status_code == 403 and "unreadable" not in refused.text
+    assert '"verb":"intake"' in (tmp_path / "audit.log").read_text().replace(" ", "")
 
 
 def test_the_steward_s_room_shows_what_was_asked(house, client, ask):

@@ -1,6 +1,7 @@
 """What a steward should know of how tables were read: counts of cells by what became of them, and forms of cells.
 
-All of it comes from the data. It is the steward's alone: no answer, explanation, log or service shows it.
+All of it comes from the data. It is the steward's alone: no answer, explanation or log shows it, and a service only to
+stewards, where its configuration says so.
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ class DataSet:
     """Whether analysts may know what others have asked."""
     keep: str = ""
     """Where a store of what was last read is kept; "" if none is."""
+    show_intake: bool = False
+    """Whether stewards see on their pages how the tables were read: exact counts, from the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Config:
     log: str = ""
     signing_key: str = ""
     proxies: tuple[str, ...] = ()
+    documents: str = ""
+    """Where people read the documents, if the steward says: lessons lead there."""
     bounds: RequestBounds = field(default_factory=RequestBounds)
 
     @property
@@ -89,10 +93,12 @@ class Config:
         return urlsplit(self.url).netloc
 
 
-_SERVICE = ("url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies")
+_SERVICE = (
+    "url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies", "documents",
+)  # fmt: skip
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
-_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", "keep", *_TERMS, *_ENGINES)
+_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", "keep", "show_intake", *_TERMS, *_ENGINES)
 
 
 def read_config(path: str | Path) -> Config:
@@ -129,9 +135,17 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
         log=_place(service["log"], "service.log", folder) if "log" in service else "",
         signing_key=_place(service["signing_key"], "service.signing_key", folder) if "signing_key" in service else "",
         proxies=_texts(service.get("proxies", []), "service.proxies"),
+        documents=_documents(service.get("documents", "")),
         bounds=_bounds(_table(facts.get("limits", {}), "limits")),
         **seconds,
     )
+
+
+def _documents(value: object) -> str:
+    """Read where the documents are: an address, without its last stroke; nothing if nobody says."""
+    if not isinstance(value, str) or (value and not value.startswith(("https://", "http://", "/"))):
+        raise InvalidArgument("service.documents must be an address such as https://docs.example/discreet")
+    return value.rstrip("/")
 
 
 def _bounds(facts: Mapping[str, object]) -> RequestBounds:
@@ -158,6 +172,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         {key: _term(key, facts[key], where) for key in _TERMS if key in facts},
         _flag(facts.get("share_questions", False), f"{where}.share_questions"),
         _file(facts["keep"], f"{where}.keep", folder) if "keep" in facts else "",
+        _flag(facts.get("show_intake", False), f"{where}.show_intake"),
     )
 
 

@@ -45,12 +45,12 @@ class TestDay:
         answer = page.get_by_role("region", name="Answer as a table")
         expect(answer.get_by_role("row")).to_have_count(7)
         expect(page.locator("#answer svg.chart")).to_have_count(2)
-        expect(page.locator("#answer svg.chart .bar")).to_have_count(12)
+        expect(page.locator("#answer svg.chart .dot")).to_have_count(12)
         expect(page.locator("#answer")).to_contain_text("It cost ε = 0.5")
         expect(page.locator("#explained")).to_contain_text("free: answered before")
         screen(page, "analyst-answer")
 
-        rows = list(csv.DictReader(taken(page, "Table as CSV").splitlines()))
+        rows = list(csv.DictReader(taken(page, "CSV").splitlines()))
         assert [row["district"] for row in rows][:2] == ["Centre", "Harbour"]
         assert all(float(row["n_low"]) < float(row["n"]) < float(row["n_high"]) for row in rows)
         receipt = json.loads(taken(page, "Receipt"))

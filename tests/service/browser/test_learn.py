@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from discreet.service.pages.lessons.corner import LESSONS
+
+from .test_looks import look
+
 
 def facts(page, lesson):
     return page.locator(f"#{lesson}-shown dd").all_inner_texts()
@@ -48,3 +52,19 @@ def test_randomized_response_draws_anew(town, window):
     expect(page.locator("#response-shown circle")).to_have_count(101)
     page.goto(f"{town.url}/learn?lesson=response&people=4")
     assert abs(float(facts(page, "response")[2].removesuffix(" %")) - 30) < 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(LESSONS))
+def test_every_lesson_at_every_end_of_its_dials(town, window, axe, name):
+    """On a desk and on a phone, in light and in dark, as its link would show it to somebody without a script."""
+    page = window(bypass_csp=True)
+    for place in ("0", "999"):
+        asked = "&".join(f"{slide.name}={place}" for slide in LESSONS[name]({}).slides)
+        page.goto(f"{town.url}/learn?lesson={name}&{asked}#{name}")
+        spoken = [
+            slide.spoken
+            for slide in LESSONS[name](dict.fromkeys(asked.replace("=" + place, "").split("&"), place)).slides
+        ]
+        assert page.locator(f"#{name} output").all_inner_texts() == spoken
+        look(page, axe, f"lesson-{name}-{place}")

@@ -9,6 +9,10 @@ from .conftest import SIZES, enter, screen
 from .test_analyst import QUESTION, ask
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+MOST_BYTES = 150_000
+"""What a page may load in all: itself, its style and its scripts."""
+LOADED = """[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+    .map((one) => [one.name, one.decodedBodySize])"""
 PICTURED = [("desktop", "light"), ("phone", "dark")]
 
 
@@ -73,14 +77,47 @@ def test_steward_of_a_data_set(town, page, axe):
     look(page, axe, "steward-town")
 
 
-def test_what_pages_may_load(town, window):
-    """Nothing comes from another host, no script or style stands in a page, and the policy says so."""
-    page = window()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{town.url}/learn")
+def test_the_page_of_an_answer_and_what_is_saved(town, page, axe):
     enter(page, town, town.analyst)
-    assert all(url.startswith(town.url) for url in asked)
-    assert page.locator("script:not([src]), style, [style], [onclick]").count() == 0
+    ask(page, QUESTION, "0.25")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_role("link", name="Its own page").click()
+    page.get_by_label("Name", exact=True).fill("Adults by district")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("In Python").click()
+    expect(page.locator("h1")).to_have_text("Adults by district")
+    look(page, axe, "answer")
+    page.goto(f"{town.url}/history")
+    look(page, axe, "saved")
+    page.goto(f"{town.url}/workbench/town")
+    page.get_by_label("Your question, in SQL").press("Control+ ")
+    expect(page.get_by_role("listbox")).to_be_visible()
+    look(page, axe, "names")
+
+
+PATHS = {
+    "": ("/sign-in", "/learn", "/telemetry", "/docs", "/nowhere"),
+    "analyst": ("/workbench/town", "/history", "/answers/nothing"),
+    "steward": ("/steward", "/steward/town", "/people"),
+}
+
+
+@pytest.mark.parametrize("who", PATHS)
+def test_what_pages_may_load(town, window, who):
+    """Nothing comes from another host, pages are light, no script or style stands in one, and the policy says so."""
+    page = window(excused=(403, 404))
+    if who:
+        enter(page, town, getattr(town, who))
+    for path in PATHS[who]:
+        page.goto(f"{town.url}{path}", wait_until="networkidle")
+        loaded = page.evaluate(LOADED)
+        assert len(loaded) >= 3 and all(url.startswith(town.url) for url, _ in loaded)
+        size = sum(size for _, size in loaded)
+        assert size <= MOST_BYTES, f"{path} loads {size} bytes"
+        assert page.locator("script:not([src]), style, [style], [onclick]").count() == 0
+
+
+def test_the_policy_of_pages(town, window):
+    page = window()
     policy = page.request.get(f"{town.url}/learn").headers["content-security-policy"]
     assert "'unsafe-inline'" not in policy and "default-src 'none'" in policy

@@ -16,9 +16,12 @@ from ..stores.store import ServiceStore
 from .clock import steady
 from .job import COLUMNS, Job, read_job
 
-__all__ = ["Shelf"]
+__all__ = ["UNKNOWN", "Shelf"]
 
 KEPT_SECONDS = 7 * 86_400.0
+KEPT_ANSWERS = 1_000
+"""So many answers of a person keep their page, however old: a link to one does not end after a week."""
+UNKNOWN = "you have no such job; jobs are kept for seven days, answers as long as they are among the last thousand"
 _SELECT = "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 all texts here are constants
 _INSERT = (
     "INSERT INTO discreet_jobs (" + COLUMNS + ") "
@@ -28,6 +31,12 @@ _TAKE = (
     "UPDATE discreet_jobs SET state = 'waiting', owner = ?, lease = ?, started = ?, finished = NULL, "  # noqa: S608
     "status = NULL, reply = NULL WHERE id = ? AND (state = 'refused' OR (state IN ('waiting', 'running') "
     "AND (lease < ? OR lease = ? OR owner = ?))) RETURNING " + COLUMNS
+)
+_FORGET = (
+    "DELETE FROM discreet_jobs WHERE finished IS NOT NULL AND finished < ? "
+    "AND id NOT IN (SELECT job FROM discreet_saved) AND id NOT IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER "
+    "(PARTITION BY person ORDER BY created DESC) AS place FROM discreet_jobs WHERE state = 'done' AND verb = 'sql') "
+    "AS newest WHERE place <= ?)"
 )
 
 
@@ -111,7 +120,7 @@ class Shelf:
         """Find a job of a person; somebody else's is as unknown as one that never was."""
         rows = self._store.ask(_SELECT + "WHERE id = ? AND person = ?", job_id, person)
         if not rows:
-            raise NotAllowed("you have no such job; jobs are kept for seven days")
+            raise NotAllowed(UNKNOWN)
         return read_job(rows[0])
 
     def get(self, job_id: str) -> Job | None:
@@ -167,10 +176,8 @@ class Shelf:
         return int(str(self._store.ask(sql, person)[0][0]))
 
     def forget(self) -> None:
-        """Drop jobs that ended long ago; their answers stay in the ledger."""
-        self._store.ask(
-            "DELETE FROM discreet_jobs WHERE finished IS NOT NULL AND finished < ?", steady() - KEPT_SECONDS
-        )
+        """Drop jobs that ended long ago, but for the last answers of each person and those that have a name."""
+        self._store.ask(_FORGET, steady() - KEPT_SECONDS, KEPT_ANSWERS)
 
     def _end(self) -> float:
         return steady() + self._lease

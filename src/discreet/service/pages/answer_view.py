@@ -13,9 +13,16 @@ from ...wire.text import read_json
 from .charts.series import Chart, charts_of
 from .words import key_words, percent, value_words
 
-__all__ = ["AnswerColumn", "AnswerRow", "AnswerView", "Cell", "answer_csv", "answer_view", "cost_of"]
+__all__ = ["AnswerColumn", "AnswerRow", "AnswerView", "Cell", "answer_csv", "answer_table", "answer_view", "cost_of"]
 
 MOST_ROWS = 200
+FILES = (
+    ("table.csv", "CSV"),
+    ("table.parquet", "Parquet"),
+    ("question.py", "Python"),
+    ("question.sql", "SQL"),
+    ("receipt.json", "Receipt"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,21 @@ class AnswerView:
     cost: str
     sql: str
     links: bool
+    every: bool = False
+
+    @property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """What can be taken home beside the charts, and its words."""
+        return FILES
+
+    @property
+    def query(self) -> str:
+        """What the address of a chart's file adds to draw the same groups."""
+        return "?groups=all" if self.every else ""
 
 
-def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) -> AnswerView:
-    """Lay out a reply of the verbs `sql` and `rehearse`."""
+def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False) -> AnswerView:
+    """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
     level = float(reply["level"])
     columns = tuple(
         AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error"))) for one in reply["columns"]
@@ -79,11 +97,12 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False) 
         rows=tuple(rows[:MOST_ROWS]),
         more=max(0, len(rows) - MOST_ROWS),
         faint=len(faint),
-        charts=tuple(charts_of(reply, level)),
+        charts=tuple(charts_of(reply, level, every=every)),
         level=percent(level),
         cost="" if rehearsal else cost_of(reply),
         sql=sql,
         links=not rehearsal,
+        every=every,
     )
 
 
@@ -124,14 +143,19 @@ def answer_csv(reply: Mapping[str, Any]) -> str:
     >>> answer_csv(reply).splitlines()
     ['n,n_low,n_high', '3.0,1.0,5.0']
     """
+    return safe_csv(answer_table(reply, ""))
+
+
+def answer_table(reply: Mapping[str, Any], missing: object) -> list[list[object]]:
+    """Return names and rows of the table; noisy columns are followed by the ends of their intervals, else `missing`."""
     columns = reply["columns"]
     table: list[list[object]] = [[name for one in columns for name in _names(one)]]
     for row, ends in zip(reply["rows"], reply["intervals"], strict=True):
         cells: list[object] = []
         for one, value, box in zip(columns, row, ends, strict=True):
-            cells += [value, *(box or ("", ""))] if one["noisy"] else [value]
+            cells += [value, *(box or (missing, missing))] if one["noisy"] else [value]
         table.append(cells)
-    return safe_csv(table)
+    return table
 
 
 def _names(column: Mapping[str, Any]) -> tuple[str, ...]:

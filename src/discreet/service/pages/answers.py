@@ -1,8 +1,10 @@
-"""A job as its person sees it: running, with a way to stop it; then the answer, to look at and to take home."""
+"""A job as its person sees it: running, with a way to stop it; then the answer, on a page of its own that stays."""
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from starlette.responses import Response
@@ -10,15 +12,18 @@ from starlette.routing import Route
 
 from ...errors import NotAllowed
 from ..jobs.job import Job
+from ..jobs.shelf import UNKNOWN
 from ..state import State
-from .answer_view import answer_csv, answer_view
+from ..stores.saved import SavedQuestions
+from .answer_view import answer_view
 from .clause import word_refusal
 from .past import past_of, sql_of
-from .render import HEADERS, html
+from .render import html
+from .taken.code import fields_of, python_code, sql_code
+from .taken.title import title_of
 from .visit import Visit, for_analysts, to
-from .workbench import fresh_mark
 
-__all__ = ["answer_routes"]
+__all__ = ["answer_routes", "find_job", "fresh_mark", "job_part"]
 
 PAST = 100
 
@@ -29,18 +34,36 @@ def answer_routes(state: State) -> list[Route]:
     return [
         Route(room, for_analysts(state, _show), methods=["GET"]),
         Route(f"{room}/cancel", for_analysts(state, _cancel), methods=["POST"]),
-        Route(f"{room}/table.csv", for_analysts(state, _table), methods=["GET"]),
-        Route(f"{room}/receipt.json", for_analysts(state, _receipt), methods=["GET"]),
         Route("/history", for_analysts(state, _history), methods=["GET"]),
     ]
 
 
-def _job(visit: Visit) -> Job:
-    return visit.state.jobs.find(visit.person.name, visit.request.path_params["job"])
+def fresh_mark() -> str:
+    """Make the mark of the next run: sent twice, it is charged once."""
+    return secrets.token_urlsafe(16)
+
+
+def find_job(visit: Visit, name: str) -> Job:
+    """Find one's own job, or a colleague's answer where the steward lets analysts know of each other's questions.
+
+    Refuses what is somebody else's like what never was.
+    """
+    job = visit.state.jobs.shelf.get(name)
+    if job is not None and job.verb == "sql" and (job.person == visit.person.name or _shared(visit, job)):
+        return job
+    raise NotAllowed(UNKNOWN)
+
+
+def _shared(visit: Visit, job: Job) -> bool:
+    given = visit.state.config.datasets.get(job.dataset)
+    if given is None or not given.share_questions or not visit.person.may(job.dataset):
+        return False
+    shown, _ = visit.state.jobs.view(job)
+    return shown and job.state == "done"
 
 
 def _show(visit: Visit) -> Response:
-    return _show_job(visit, _job(visit))
+    return _show_job(visit, find_job(visit, visit.request.path_params["job"]))
 
 
 def _cancel(visit: Visit) -> Response:
@@ -51,13 +74,30 @@ def _cancel(visit: Visit) -> Response:
 
 
 def _show_job(visit: Visit, job: Job) -> Response:
-    part = _part(visit, job)
+    """Show a job; to a script the part that changes, else a page with its title, its question and code to repeat it."""
+    part = job_part(visit, job)
     if visit.wants_part:
         return visit.part("piece_plain.html", shown=part)
-    return visit.show("answer.html", here="Workbench", dataset=job.dataset, shown=part)
+    mine, sql = job.person == visit.person.name, sql_of(job)
+    name = SavedQuestions(visit.state.store).name_of(visit.person.name, job.id)
+    return visit.show(
+        "answer.html",
+        here="Workbench",
+        job=job,
+        dataset=job.dataset,
+        title=name or title_of(sql),
+        name=name,
+        mine=mine,
+        sql=sql,
+        link=f"/workbench/{job.dataset}?{urlencode(fields_of(job.body))}",
+        python=python_code(visit.state.config.url, job.dataset, job.body),
+        terms=sql_code(job.dataset, job.body).partition("\n")[0].removeprefix("-- "),
+        shown=part,
+    )
 
 
-def _part(visit: Visit, job: Job) -> Markup:
+def job_part(visit: Visit, job: Job) -> Markup:
+    """Return what there is to see of a job by now."""
     finished, seen = visit.state.jobs.view(job)
     words: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf}
     reply: Any = seen.get("reply")
@@ -65,38 +105,15 @@ def _part(visit: Visit, job: Job) -> Markup:
         wait = max(50, round(1000 * float(str(seen.get("again_in", 0.25)))) + 20)
         return html("piece_job.html", wait=wait, seconds=f"{float(str(seen.get('seconds', 0))):.1f}", **words)
     if job.state == "done":
-        return html("piece_answer.html", answer=answer_view(reply, sql_of(job)), **words)
+        every = visit.request.query_params.get("groups") == "all"
+        return html("piece_answer.html", answer=answer_view(reply, sql_of(job), every=every), **words)
     error = reply["error"]
     if job.state == "cancelled":
         return html("piece_cancelled.html", **words)
     return html("piece_refusal.html", refusal=word_refusal(error["kind"], error["message"], sql_of(job)), **words)
 
 
-def _reply(visit: Visit) -> tuple[Job, dict[str, Any]]:
-    job = _job(visit)
-    finished, seen = visit.state.jobs.view(job)
-    reply = seen.get("reply")
-    if not finished or job.state != "done" or not isinstance(reply, dict):
-        raise NotAllowed("this question has no answer to take home")
-    return job, reply
-
-
-def _table(visit: Visit) -> Response:
-    job, reply = _reply(visit)
-    return _file(answer_csv(reply), "text/csv", f"{job.dataset}-{job.id[:8]}.csv")
-
-
-def _receipt(visit: Visit) -> Response:
-    """Return the receipt in its one canonical text, byte for byte."""
-    job, reply = _reply(visit)
-    return _file(str(reply["receipt"]), "application/json", f"{job.dataset}-{job.id[:8]}-receipt.json")
-
-
-def _file(text: str, kind: str, name: str) -> Response:
-    heads = HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text, media_type=kind, headers=heads)
-
-
 def _history(visit: Visit) -> Response:
     mine = past_of(visit.state, visit.person.name, most=PAST)
-    return visit.show("history.html", here="History", past=mine)
+    saved = SavedQuestions(visit.state.store).of(visit.person.name)
+    return visit.show("history.html", here="History", past=mine, saved=saved)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...curator import Curator
@@ -26,6 +26,8 @@ from .clause import word_refusal
 from .words import error_words, percent
 
 __all__ = ["Explained", "PlanRow", "check_run", "explained_of", "explanation", "plan_rows", "unexplained"]
+
+MOST_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[s
         found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
         return unexplained(refusal, fields, purse)
-    over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(found.price, purse.left))
+    over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(curator, ask, found))
     purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
     curve = tradeoff(curator, ask, unit)
     return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
@@ -112,8 +114,17 @@ def check_run(curator: Curator, ask: Ask, cells: int) -> None:
     check_ask(curator, ask, cells)
     found = curator.explain(ask.sql, **ask.terms.words())
     if not found.fits and not found.stored:
-        raise BudgetExceeded(_too_much(found.price, found.left), asked=found.price, left=found.left)
+        raise BudgetExceeded(_too_much(curator, ask, found), asked=found.price, left=found.left)
 
 
-def _too_much(price: Measure, left: Measure) -> str:
-    return f"it costs {price}, and {left} is left; spend less, allow more error, or ask your steward for more"
+def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
+    """Say what it costs and what is left, and how far off the answer would be for all that is left."""
+    least = f"it costs {found.price}, and {found.left} is left"
+    try:
+        fits = curator.explain(ask.sql, **replace(ask.terms, spend=found.left, error=None).words())
+    except DiscreetError:  # nothing is left, or this cannot be had for what is
+        return f"{least}; ask your steward for more"
+    if not fits.fits:
+        return f"{least}; spend less, allow more error, or ask your steward for more"
+    rows = [f"{row.name} by {row.error}" for row in plan_rows(fits.plan) if row.name != "groups"][:MOST_COLUMNS]
+    return f"{least}; for {found.left} it would be off: {', '.join(rows)}; or ask your steward for more"

@@ -13,10 +13,12 @@ from ..state import State
 from .answers import answer_routes
 from .crowd import crowd_routes
 from .forms.builder import builder_routes
+from .forms.saved import saved_routes
 from .lessons.corner import learn_routes
 from .reference.page import reference_routes
 from .sign import sign_routes
 from .steward import steward_routes
+from .taken.files import file_routes
 from .telemetry import telemetry_routes
 from .visit import Visit, for_all
 from .workbench import workbench_routes
@@ -37,6 +39,8 @@ def routes(state: State) -> list[BaseRoute]:
         *workbench_routes(state),
         *builder_routes(state),
         *answer_routes(state),
+        *file_routes(state),
+        *saved_routes(state),
         *steward_routes(state),
         *crowd_routes(state),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),

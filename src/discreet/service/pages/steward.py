@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...data.display import facts, heading
+from ...engines import DuckDB
 from ...errors import LedgerCorrupt, NotAllowed
 from ...ledger import Ledger
 from ...ledger.entry import Entry
@@ -17,6 +18,7 @@ from ...show.markup import Html
 from ...wire.text import write_json
 from ..api import budget
 from ..api.call import ApiCall
+from ..http.health import health_of
 from ..state import State
 from .ask_form import AskFields, BudgetUnit, ask_of, unit_of
 from .charts.amount import Purse, left_bar, part_bar
@@ -40,6 +42,7 @@ def steward_routes(state: State) -> list[Route]:
     return [
         Route("/steward", for_stewards(state, _all), methods=["GET"]),
         Route(room, for_stewards(state, _one), methods=["GET"]),
+        Route(f"{room}/intake", for_stewards(state, _intake), methods=["GET"]),
         Route(f"{room}/verify", for_stewards(state, _verify), methods=["POST"]),
         Route(f"{room}/allow", for_stewards(state, _allow), methods=["POST"]),
     ]
@@ -72,7 +75,8 @@ def _all(visit: Visit) -> Response:
     mine = visit.state.datasets.allowed(visit.person)
     sets = [(name, _purse(visit.state.datasets.ledger(name))) for name in mine]
     shown = [(name, purse, left_bar(purse), visit.state.datasets.schemas(name)) for name, purse in sets]
-    return visit.show("steward_all.html", here="Steward’s room", sets=shown)
+    health, _ = health_of(visit.state)
+    return visit.show("steward_all.html", here="Steward’s room", sets=shown, health=health)
 
 
 def _purse(ledger: Ledger) -> Purse:
@@ -109,7 +113,23 @@ def _room(visit: Visit, dataset: str) -> Response:
         lines=_lines(ledger),
         running=[(job, asked_of(job)) for job in state.jobs.shelf.pending() if job.dataset == dataset],
         schemas=[(heading(one), facts(one)) for one in state.datasets.schemas(dataset)],
+        intake=_reports(visit, dataset),
     )
+
+
+def _reports(visit: Visit, dataset: str) -> bool:
+    """Return whether a steward may see here how the tables were read, and the store can tell."""
+    return visit.state.config.datasets[dataset].show_intake and isinstance(visit.state.datasets.engine(dataset), DuckDB)
+
+
+def _intake(visit: Visit) -> Response:
+    """Show how the tables were read, where the configuration says so; that somebody looked is written down."""
+    dataset = dataset_of(visit)
+    if not _reports(visit, dataset):
+        raise NotAllowed(f"the reports of {dataset} are not shown here; set show_intake in the configuration")
+    visit.state.log.write("intake", who=visit.person.name, dataset=dataset, status=200)
+    report = visit.state.datasets.engine(dataset).report
+    return visit.show("intake.html", here="Steward’s room", dataset=dataset, tables=report.tables)
 
 
 def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:

@@ -28,6 +28,7 @@ from .render import is_piece, page, piece
 __all__ = ["Handler", "Visit", "for_all", "for_analysts", "for_stewards", "local_path", "read_form", "to"]
 
 MOST_FIELDS = 100
+LONGEST_BACK = 1800
 ROOMS = {
     "analyst": (("Workbench", "/workbench"), ("History", "/history"), ("Learn", "/learn"), ("API", "/docs")),
     "steward": (
@@ -168,7 +169,9 @@ def _sign_in(request: Request) -> Response:
 
 
 def _page_of(request: Request) -> str:
-    return local_path(urlsplit(request.headers.get("Referer", "")).path)
+    """Return the page a script spoke for, with what stood in its address: the question is there after signing in."""
+    came = urlsplit(request.headers.get("Referer", ""))
+    return local_path(came.path + (f"?{came.query}" if came.query and len(came.query) < LONGEST_BACK else ""))
 
 
 def to(path: str, **query: str) -> RedirectResponse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
 from markupsafe import Markup
@@ -10,13 +9,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...data.display import facts, heading
-from ...errors import DiscreetError
+from ...errors import DiscreetError, NotAllowed
 from ...wire.reply import status_of
 from ...wire.request import Ask
 from ...wire.text import write_json
 from ..api.verbs import rehearse
 from ..state import State
+from ..stores.saved import SavedQuestions
 from .answer_view import answer_view
+from .answers import find_job, fresh_mark, job_part
 from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
 from .clause import word_refusal
 from .explained import check_run, explanation, unexplained
@@ -25,9 +26,15 @@ from .past import past_of
 from .render import html
 from .visit import Visit, for_analysts, to
 
-__all__ = ["fresh_mark", "workbench_routes"]
+__all__ = ["workbench_routes"]
 
 RECENT = 6
+COMPLETED = (
+    *("SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "JOIN", "USING", "AND", "OR", "NOT", "IN"),
+    *("BETWEEN", "IS", "NULL", "AS", "ASC", "DESC", "CASE", "WHEN", "THEN", "ELSE", "END", "DISTINCT", "CUBE", "DATE"),
+    *("COUNT", "SUM", "AVG", "MEDIAN", "MIN", "MAX", "STDDEV", "VARIANCE", "QUANTILE", "MODE", "CORR", "DATE_TRUNC"),
+)
+"""Words of SQL that the editor completes and colours."""
 
 
 def workbench_routes(state: State) -> list[Route]:
@@ -40,11 +47,6 @@ def workbench_routes(state: State) -> list[Route]:
         Route(f"{room}/rehearse", for_analysts(state, _rehearse), methods=["POST"]),
         Route(f"{room}/run", for_analysts(state, _run), methods=["POST"]),
     ]
-
-
-def fresh_mark() -> str:
-    """Make the mark of the next run: sent twice, it is charged once."""
-    return secrets.token_urlsafe(16)
 
 
 def dataset_of(visit: Visit) -> str:
@@ -80,8 +82,26 @@ def _show(visit: Visit) -> Response:
         examples=examples,
         builders=builders(schemas),
         past=past_of(visit.state, visit.person.name, most=RECENT, dataset=dataset),
+        saved=SavedQuestions(visit.state.store).of(visit.person.name, dataset),
+        names=_names(tables),
+        shown=_answer(visit),
         **_explanation(visit, dataset, fields, unit),
     )
+
+
+def _answer(visit: Visit) -> Markup:
+    """Show the answer that the address names, so that a page that is loaded again has it still."""
+    name = visit.request.query_params.get("answer")
+    try:
+        return job_part(visit, find_job(visit, name)) if name else Markup()
+    except NotAllowed:
+        return Markup()
+
+
+def _names(tables: list[dict[str, Any]]) -> str:
+    """Write the names that the editor completes: those of tables and columns, and the words of SQL that are read."""
+    declared = [name for one in tables for name in (one["name"], *(column["name"] for column in one["columns"]))]
+    return " ".join(dict.fromkeys((*declared, *COMPLETED)))
 
 
 def _columns(lines: list[tuple[str, str, str, str]]) -> list[dict[str, str]]:
@@ -152,4 +172,4 @@ def _show_piece(visit: Visit, dataset: str, template: str, *, status: int = 200,
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)
     shown: Markup = html(template, mark="", csrf="", **words)
-    return visit.show("answer.html", status=status, here="Workbench", dataset=dataset, shown=shown)
+    return visit.show("answer_piece.html", status=status, here="Workbench", dataset=dataset, shown=shown)

@@ -1,9 +1,10 @@
 // The workbench: the editor's marks, the slider beside its field, what to insert, when to explain again.
+import { mark } from "./editor.js";
 import { send } from "./live.js";
 
 const form = document.getElementById("ask");
 const sql = document.getElementById("sql");
-const mirror = document.getElementById("mirror");
+const run = document.getElementById("run");
 const explained = document.getElementById("explained");
 const slide = document.getElementById("slide");
 const spend = document.getElementById("spend");
@@ -12,18 +13,21 @@ const kept = new Set();
 
 const explain = () => send(form, form.dataset.live, explained, "post");
 
-/** Show what is refused where it stands: a copy of the text lies under the editor, with the clause marked. */
-function mark() {
+/** Mark what is refused where it stands, and stop what does not fit from being run. */
+function heed() {
   const place = explained.querySelector("[data-start]");
-  const text = sql.value;
-  mirror.replaceChildren();
-  if (!place) return;
-  const [start, end] = [Number(place.dataset.start), Number(place.dataset.end)];
-  const points = [...text]; // the server counts characters, not halves of them
-  const marked = document.createElement("mark");
-  marked.textContent = points.slice(start, end).join("");
-  mirror.append(points.slice(0, start).join(""), marked, `${points.slice(end).join("")}\n`);
-  mirror.scrollTop = sql.scrollTop;
+  mark(place ? [Number(place.dataset.start), Number(place.dataset.end)] : null);
+  run.disabled = explained.querySelector('[data-kind="BudgetExceeded"]') !== null;
+}
+
+/** Keep question and answer in the address, so that a page that is loaded again has them still. */
+function remember() {
+  const fields = new URLSearchParams(new FormData(form));
+  for (const name of ["csrf", "mark", "name"]) fields.delete(name);
+  for (const [name, value] of [...fields]) if (!value) fields.delete(name);
+  const job = answer.querySelector("[data-job]")?.dataset.job;
+  if (job) fields.set("answer", job);
+  if (fields.toString().length < 6000) history.replaceState(null, "", `?${fields}`);
 }
 
 /** Put a word where the cursor stands. */
@@ -60,12 +64,12 @@ slide.addEventListener("input", () => {
 });
 spend.addEventListener("input", follow);
 form.addEventListener("change", modes);
-sql.addEventListener("scroll", () => {
-  mirror.scrollTop = sql.scrollTop;
+form.addEventListener("input", () => {
+  run.disabled = false; // until the server has said what the new question costs
+  remember();
 });
-sql.addEventListener("input", () => mirror.replaceChildren());
 sql.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit(document.getElementById("run"));
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run.click();
 });
 document.addEventListener("click", (event) => {
   const column = event.target.closest("[data-insert]");
@@ -83,14 +87,15 @@ explained.addEventListener("toggle", (event) => {
 }, true);
 explained.addEventListener("placed", () => {
   for (const part of explained.querySelectorAll("[data-keep]")) part.open = kept.has(part.dataset.keep);
-  mark();
+  heed();
 });
 answer.addEventListener("placed", () => {
   const fresh = answer.querySelector("[data-mark]")?.dataset.mark;
   if (fresh) form.elements.mark.value = fresh;
+  remember();
   if (!answer.querySelector("[data-poll]")) explain();
 });
 
 follow();
 modes();
-mark();
+heed();

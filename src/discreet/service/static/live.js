@@ -16,6 +16,7 @@ async function piece(url, options = {}) {
 function put(target, html) {
   target.innerHTML = html;
   target.removeAttribute("aria-busy");
+  reveal(target);
   target.dispatchEvent(new CustomEvent("placed", { bubbles: true }));
   poll(target);
 }
@@ -56,6 +57,28 @@ function poll(root) {
       }
     }, Number(part.dataset.wait ?? 400));
   }
+}
+
+/** Show what needs a script, and take away what is there for those without. */
+function reveal(root) {
+  for (const only of root.querySelectorAll("[data-script]")) only.hidden = false;
+  for (const only of root.querySelectorAll("[data-without-script]")) only.remove();
+}
+
+/** Make a PNG of a picture of ours, twice as large, and hand it over as a download. */
+async function paint(url) {
+  const drawn = new Image();
+  drawn.src = url;
+  await drawn.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [2 * drawn.naturalWidth, 2 * drawn.naturalHeight];
+  canvas.getContext("2d").drawImage(drawn, 0, 0, canvas.width, canvas.height);
+  const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = `${new URL(url, location).pathname.split("/").slice(-2).join("-").replace(/\.svg$/, "")}.png`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 /** Say what a slider stands at. */
@@ -106,10 +129,12 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(document.getElementById(copy.dataset.copy).textContent.trim());
     copy.textContent = "Copied";
   }
+  const picture = event.target.closest("[data-png]");
+  if (picture) await paint(picture.dataset.png);
 });
 
 for (const slider of document.querySelectorAll("input[type=range]")) speak(slider);
-for (const only of document.querySelectorAll("[data-without-script]")) only.remove();
+reveal(document);
 poll(document);
 
 export { piece, put, send, speak };

@@ -29,6 +29,9 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS discreet_receipts (
         dataset TEXT NOT NULL, number INTEGER NOT NULL, person TEXT NOT NULL, receipt TEXT NOT NULL,
         PRIMARY KEY (dataset, number))""",
+    """CREATE TABLE IF NOT EXISTS discreet_saved (
+        id TEXT PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, name TEXT NOT NULL, fields TEXT NOT NULL,
+        job TEXT NOT NULL, created DOUBLE PRECISION NOT NULL, UNIQUE (person, dataset, name))""",
     "CREATE INDEX IF NOT EXISTS discreet_jobs_open ON discreet_jobs (state, lease)",
 )
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear
 from ....show.table import cut
-from .chart import HEIGHT, WIDTH, ChartFrame, along, axes, band, circle, label, path, picture
+from .chart import HEIGHT, WIDTH, ChartFrame, along, axes, band, circle, label, path, paths, picture
 
 __all__ = ["Bar", "answer_chart", "drawn_words", "line_chart"]
 
@@ -43,7 +43,7 @@ def _place(key: object) -> float | None:
     return float(key) if isinstance(key, int | float) and not isinstance(key, bool) else None
 
 
-def drawn_words(bars: Sequence[Bar]) -> str:
+def drawn_words(bars: Sequence[Bar], most: int = MOST) -> str:
     """Say what a chart of these values leaves out; nothing if it draws them all.
 
     >>> from discreet.service.pages.charts.answer import Bar, drawn_words
@@ -53,7 +53,7 @@ def drawn_words(bars: Sequence[Bar]) -> str:
     if _line(bars):
         left = sum(bar.at is None for bar in bars)
         return f"{left} of {len(bars):,} groups have no place on the axis: see the table" if left else ""
-    return f"{MOST} of {len(bars):,} groups are drawn; the table has all of them" if len(bars) > MOST else ""
+    return f"{most} of {len(bars):,} groups are drawn; the table has all of them" if len(bars) > most else ""
 
 
 def _line(bars: Sequence[Bar]) -> bool:
@@ -61,11 +61,17 @@ def _line(bars: Sequence[Bar]) -> bool:
 
 
 def answer_chart(
-    name: str, bars: Sequence[Bar], level: float, axis: str = "", span: tuple[float, float] | None = None
+    name: str,
+    bars: Sequence[Bar],
+    level: float,
+    axis: str = "",
+    span: tuple[float, float] | None = None,
+    *,
+    most: int = MOST,
 ) -> Html:
     """Draw one column: along the key named `axis` if it has an order, else below each other; `span` is shared."""
-    low, high = span or (min(bar.low for bar in bars), max(bar.high for bar in bars))
-    return line_chart(name, bars, level, axis, (low, high)) if _line(bars) else _rows(name, bars, level, (low, high))
+    ends = span or (min(bar.low for bar in bars), max(bar.high for bar in bars))
+    return line_chart(name, bars, level, axis, ends) if _line(bars) else _rows(name, bars[:most], level, ends)
 
 
 def line_chart(name: str, bars: Sequence[Bar], level: float, axis: str, span: tuple[float, float]) -> Html:
@@ -92,20 +98,22 @@ def _is_number(text: str) -> bool:
     return text.lstrip("-−").replace(".", "", 1).isdigit()
 
 
-def _rows(name: str, bars: Sequence[Bar], level: float, span: tuple[float, float]) -> Html:
-    """Draw the first forty values below each other."""
-    drawn = bars[:MOST]
+def _rows(name: str, drawn: Sequence[Bar], level: float, span: tuple[float, float]) -> Html:
+    """Draw values below each other; a path for all bars and one for all their ends, since there may be hundreds."""
     bottom = ROOM * len(drawn) + 14
     wide = min(120, max(30, 12 + 6.4 * max(len(cut(bar.key, 16)) for bar in drawn)))
     x = linear(*span, wide, WIDTH - 14)
     frame = ChartFrame(x, ChartScale(0, len(drawn), 8, bottom - 6))
+    placed = [(place + 0.5, bar) for place, bar in enumerate(drawn)]
+    ends = [(end, at) for at, bar in placed for end in (bar.low, bar.high)]
     parts = [path(frame, [(v, 0), (v, len(drawn))], "grid") for v in x.ticks(4)]
-    for place, bar in enumerate(drawn):
-        at = place + 0.5
+    parts += [
+        paths(frame, [[(bar.low, at), (bar.high, at)] for at, bar in placed], "bar"),
+        paths(frame, [[(end, at - 0.22), (end, at + 0.22)] for end, at in ends], "cap"),
+    ]
+    for at, bar in placed:
         parts += [
             label(frame, (x.low, at), cut(bar.key, 16), kind="row-name", anchor="end", dx=-8, dy=4),
-            path(frame, [(bar.low, at), (bar.high, at)], "bar"),
-            *(path(frame, [(end, at - 0.22), (end, at + 0.22)], "cap") for end in (bar.low, bar.high)),
             circle(frame, (bar.value, at), "dot", 3.5),
         ]
     parts.append(along(x, bottom, name, ticks=4))

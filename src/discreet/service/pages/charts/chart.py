@@ -20,6 +20,7 @@ __all__ = [
     "circle",
     "label",
     "path",
+    "paths",
     "picture",
     "plain",
 ]
@@ -81,6 +82,11 @@ def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
 def path(frame: ChartFrame, points: Sequence[Spot], kind: str = "line") -> Html:
     """Draw a line through points."""
     return _stroke(f"M{'L'.join(map(frame.at, points))}", kind)
+
+
+def paths(frame: ChartFrame, lines: Sequence[Sequence[Spot]], kind: str = "line") -> Html:
+    """Draw several lines as one element."""
+    return _stroke("".join(f"M{'L'.join(map(frame.at, points))}" for points in lines), kind)
 
 
 def area(frame: ChartFrame, points: Sequence[Spot], kind: str = "area") -> Html:

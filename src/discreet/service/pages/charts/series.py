@@ -12,16 +12,28 @@ from .answer import Bar, answer_chart, drawn_words
 
 __all__ = ["Chart", "charts_of"]
 
-MOST_CHARTS, MOST_PARTS = 4, 6
+MOST_CHARTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """How much is drawn of one column: groups below each other, and pictures beside each other."""
+
+    groups: int
+    parts: int
+
+
+FIRST, ALL = Most(40, 6), Most(400, 30)
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The chart of one column, or of one part of it, with a word about what it leaves out."""
+    """The chart of one column, or of one part of it, and what it leaves out; `cut` if more can be drawn."""
 
     name: str
     picture: Html
     note: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,7 @@ class _Table:
     rows: Sequence[Sequence[Any]]
     intervals: Sequence[Sequence[Any]]
     level: float
+    most: Most
 
     @property
     def keys(self) -> list[int]:
@@ -60,9 +73,9 @@ class _Table:
         return found
 
 
-def charts_of(reply: Mapping[str, Any], level: float) -> Iterator[Chart]:
-    """Draw the noisy columns of numbers, the first four of them."""
-    table = _Table(reply["columns"], reply["rows"], reply["intervals"], level)
+def charts_of(reply: Mapping[str, Any], level: float, *, every: bool = False) -> Iterator[Chart]:
+    """Draw the noisy columns of numbers, the first four of them; of many groups the first, or `every` one."""
+    table = _Table(reply["columns"], reply["rows"], reply["intervals"], level, ALL if every else FIRST)
     noisy = [place for place, one in enumerate(table.columns) if one["noisy"] and table.bars(place, table.keys)]
     for count, place in enumerate(noisy[:MOST_CHARTS], 1):
         apart = table.apart()
@@ -75,7 +88,14 @@ def charts_of(reply: Mapping[str, Any], level: float) -> Iterator[Chart]:
 def _one(table: _Table, place: int) -> Iterator[Chart]:
     name, bars = str(table.columns[place]["name"]), table.bars(place, table.keys)
     axis = ", ".join(str(table.columns[key]["name"]) for key in table.keys)
-    yield Chart(f"{name} by {axis}" if axis else name, answer_chart(name, bars, table.level, axis), drawn_words(bars))
+    drawn = answer_chart(name, bars, table.level, axis, most=table.most.groups)
+    yield Chart(f"{name} by {axis}" if axis else name, drawn, *_left(table, bars))
+
+
+def _left(table: _Table, bars: Sequence[Bar]) -> tuple[str, bool]:
+    """Say what a chart leaves out, and whether drawing all groups would show it."""
+    words = drawn_words(bars, table.most.groups)
+    return words, words.endswith("all of them") and table.most == FIRST
 
 
 def _parts(table: _Table, place: int, apart: int) -> Iterator[Chart]:
@@ -84,14 +104,16 @@ def _parts(table: _Table, place: int, apart: int) -> Iterator[Chart]:
     [other] = [key for key in table.keys if key != apart]
     span = min(bar.low for bar in every), max(bar.high for bar in every)
     values, axis = table.values(apart), str(table.columns[other]["name"])
-    for value in values[:MOST_PARTS]:
+    most = table.most.parts
+    for value in values[:most]:
         bars = table.bars(place, [other], (apart, value))
         if bars:
             title = f"{name} by {axis}, {table.columns[apart]['name']} = {key_words(value)}"
-            yield Chart(title, answer_chart(name, bars, table.level, axis, span), drawn_words(bars))
-    if len(values) > MOST_PARTS:
-        said = f"{MOST_PARTS} of {len(values):,} values of {table.columns[apart]['name']} are drawn"
-        yield Chart("", Html(""), f"{said}; the table has all of them")
+            drawn = answer_chart(name, bars, table.level, axis, span, most=table.most.groups)
+            yield Chart(title, drawn, *_left(table, bars))
+    if len(values) > most:
+        said = f"{most} of {len(values):,} values of {table.columns[apart]['name']} are drawn"
+        yield Chart("", Html(""), f"{said}; the table has all of them", table.most == FIRST)
 
 
 def _number(value: object) -> bool:

@@ -8,13 +8,18 @@ from starlette.routing import Route
 from ....privacy.advise import NOT_PROMISED
 from ...state import State
 from ..visit import Visit, for_all
+from .attacks.differencing import differencing_lesson
+from .attacks.floats import floats_lesson
+from .attacks.linkage import linkage_lesson
+from .attacks.membership import membership_lesson
+from .attacks.reconstruction import reconstruction_lesson
 from .choice import choice_lesson
 from .clipping import clipping_lesson
 from .curve import curve_lesson
-from .differencing import differencing_lesson
-from .floats import floats_lesson
+from .filters import filters_lesson
+from .neighbours import neighbours_lesson
 from .noise import noise_lesson
-from .reconstruction import reconstruction_lesson
+from .processing import processing_lesson
 from .response import response_lesson
 from .sparse import sparse_lesson
 from .sum import sum_lesson
@@ -24,8 +29,11 @@ __all__ = ["MISPRINTS", "learn_routes"]
 
 LESSONS = {
     "noise": noise_lesson,
+    "neighbours": neighbours_lesson,
+    "processing": processing_lesson,
     "curve": curve_lesson,
     "sum": sum_lesson,
+    "filters": filters_lesson,
     "response": response_lesson,
     "trust": trust_lesson,
     "clipping": clipping_lesson,
@@ -33,8 +41,30 @@ LESSONS = {
     "sparse": sparse_lesson,
     "differencing": differencing_lesson,
     "reconstruction": reconstruction_lesson,
+    "membership": membership_lesson,
+    "linkage": linkage_lesson,
     "floats": floats_lesson,
 }
+
+CONTENTS = (
+    ("noise", "noise"),
+    ("neighbours", "units"),
+    ("processing", "afterwards"),
+    ("curve", "ε and δ"),
+    ("sum", "adding up"),
+    ("filters", "filters"),
+    ("response", "coins"),
+    ("trust", "trust"),
+    ("clipping", "clipping"),
+    ("choice", "choosing"),
+    ("sparse", "sparse vector"),
+    ("differencing", "attack: difference"),
+    ("reconstruction", "attack: reconstruction"),
+    ("membership", "attack: membership"),
+    ("linkage", "attack: linkage"),
+    ("floats", "attack: floats"),
+)
+"""The lessons in the order of the page, in a word."""
 
 MISPRINTS = (
     ("Gaussian noise of σ = Δ√(2 ln(1.25/δ))/ε for every ε", "proved for ε < 1 only; use the exact curve"),
@@ -61,7 +91,15 @@ def _whole(visit: Visit) -> Response:
     asked = dict(visit.request.query_params)
     chosen = asked.get("lesson")
     lessons = {name: make(asked if name == chosen else {}) for name, make in LESSONS.items()}
-    return visit.show("learn.html", here="Learn", lessons=lessons, not_promised=NOT_PROMISED, misprints=MISPRINTS)
+    return visit.show(
+        "learn.html",
+        here="Learn",
+        lessons=lessons,
+        contents=CONTENTS,
+        documents=visit.state.config.documents,
+        not_promised=NOT_PROMISED,
+        misprints=MISPRINTS,
+    )
 
 
 def _one(visit: Visit) -> Response:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ....mechanisms.additive.laplace import Laplace
-from ....privacy.measures import PureDP
-from ....show.markup import Html
-from ....show.scale import linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
-from .lesson import Fact, Lesson, Slide
+from .....mechanisms.additive.laplace import Laplace
+from .....privacy.measures import PureDP
+from .....show.markup import Html
+from .....show.scale import linear
+from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
+from ..lesson import Fact, Lesson, Slide
 
 __all__ = ["floats_lesson"]
 

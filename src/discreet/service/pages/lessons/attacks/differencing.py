@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....mechanisms.additive.discrete_laplace import Geometric
-from ....privacy.measures import PureDP
-from ....show.markup import Html
-from ....show.scale import ChartScale, linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
-from .lesson import Fact, Lesson, Slide
+from .....mechanisms.additive.discrete_laplace import Geometric
+from .....privacy.measures import PureDP
+from .....show.markup import Html
+from .....show.scale import ChartScale, linear
+from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
+from ..lesson import Fact, Lesson, Slide
 
 __all__ = ["differencing_lesson"]
 

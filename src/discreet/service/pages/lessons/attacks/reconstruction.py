@@ -8,13 +8,13 @@ from math import isqrt
 
 import numpy as np
 
-from ....audit import reconstruct
-from ....mechanisms.additive.discrete_gaussian import DiscreteGaussian
-from ....privacy.measures import ZCDP
-from ....show.markup import Html
-from ....show.scale import ChartScale
-from ..charts.chart import WIDTH, ChartFrame, circle, picture
-from .lesson import Fact, Lesson, Slide
+from .....audit import reconstruct
+from .....mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from .....privacy.measures import ZCDP
+from .....show.markup import Html
+from .....show.scale import ChartScale
+from ...charts.chart import WIDTH, ChartFrame, circle, picture
+from ..lesson import Fact, Lesson, Slide
 
 __all__ = ["reconstruction_lesson"]
 

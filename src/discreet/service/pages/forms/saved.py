@@ -1,0 +1,54 @@
+"""Save a question under a name, from the workbench or with its answer, and forget it again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ....errors import InvalidArgument
+from ....wire.request import LONGEST_SQL
+from ...state import State
+from ...stores.saved import SavedQuestions
+from ..answers import find_job
+from ..ask_form import read_fields, unit_of
+from ..taken.code import fields_of
+from ..visit import Visit, for_analysts, local_path, to
+
+__all__ = ["saved_routes"]
+
+
+def saved_routes(state: State) -> list[Route]:
+    """Return the routes that save and forget."""
+    return [
+        Route("/workbench/{dataset}/save", for_analysts(state, _save), methods=["POST"]),
+        Route("/answers/{job}/save", for_analysts(state, _save_answer), methods=["POST"]),
+        Route("/saved/{saved}/forget", for_analysts(state, _forget), methods=["POST"]),
+    ]
+
+
+def _save(visit: Visit) -> Response:
+    """Save what stands in the form; a question need not be right to be kept."""
+    dataset: str = visit.request.path_params["dataset"]
+    visit.state.datasets.check(visit.person, dataset)
+    found = asdict(read_fields(visit.form, unit_of(visit.state.datasets.ledger(dataset).promise())))
+    fields = {name: str(value) for name, value in found.items() if name != "nonnegative"}
+    fields |= {"nonnegative": "1"} if found["nonnegative"] else {}
+    if sum(map(len, fields.values())) > LONGEST_SQL:
+        raise InvalidArgument(f"a question has at most {LONGEST_SQL} characters; make it shorter")
+    SavedQuestions(visit.state.store).save(visit.person.name, dataset, visit.form.get("name", ""), fields)
+    return to(f"/workbench/{dataset}", **fields)
+
+
+def _save_answer(visit: Visit) -> Response:
+    """Name an answer: its page has that title from now on, and stays for good."""
+    job = find_job(visit, visit.request.path_params["job"])
+    name = visit.form.get("name", "")
+    SavedQuestions(visit.state.store).save(visit.person.name, job.dataset, name, fields_of(job.body), job.id)
+    return to(f"/answers/{job.id}")
+
+
+def _forget(visit: Visit) -> Response:
+    SavedQuestions(visit.state.store).forget(visit.person.name, visit.request.path_params["saved"])
+    return to(local_path(visit.form.get("back")))
