@@ -25,8 +25,8 @@ warnings.simplefilter("ignore")
 def kinds(classes, epsilon, ends, target):
     if models is None:
         return boosting(classes, epsilon, ends)
-    low, high = np.array(ends).T
-    norm = float(np.sqrt((np.maximum(abs(low), abs(high)) ** 2).sum()))
+    low, high = np.zeros(len(ends)), np.ones(len(ends))
+    norm = float(np.sqrt(len(ends)))
     if not classes:
         return {"LinearRegression": models.LinearRegression(epsilon=epsilon, bounds_X=(low, high), bounds_y=(0, 400))}
     labels = sorted(set(target))
@@ -37,6 +37,12 @@ def kinds(classes, epsilon, ends, target):
             epsilon=epsilon, n_estimators=10, max_depth=5, bounds=(low, high), classes=labels
         ),
     }
+
+
+def scaled(rows, ends):
+    """Return rows with every column between 0 and 1, by the public bounds, as diffprivlib advises; DP-EBM takes them as they are."""
+    low, high = np.array(ends, dtype=float).T
+    return np.array(rows) if models is None else (np.array(rows) - low) / (high - low)
 
 
 def boosting(classes, epsilon, ends):
@@ -52,16 +58,17 @@ def main():
     table = {}
     for epsilon in said["budgets"]:
         found = {}
-        for x, y, u, v in said["parts"]:
+        for known, y, asked, v in said["parts"]:
+            x, u = scaled(known, said["ends"]), scaled(asked, said["ends"])
             for name, model in kinds(said["classes"], float(epsilon), said["ends"], y).items():
                 try:
-                    model.fit(np.array(x), np.array(y))
+                    model.fit(x, np.array(y))
                     area = (
-                        roc_auc_score(v, model.predict_proba(np.array(u))[:, 1])
+                        roc_auc_score(v, model.predict_proba(u)[:, 1])
                         if said["classes"] and len(set(v)) == 2
                         else math.nan
                     )
-                    found.setdefault(name, []).append((model.score(np.array(u), np.array(v)), area))
+                    found.setdefault(name, []).append((model.score(u, np.array(v)), area))
                 except Exception as problem:  # noqa: BLE001 a peer that fails is named, not hidden
                     found.setdefault(name, []).append((math.nan, math.nan))
                     print(name, problem, file=sys.stderr)

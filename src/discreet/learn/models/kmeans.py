@@ -46,7 +46,8 @@ class KMeans(Estimator):
         rounds: int = 6,
         features: Sequence[str] | None = None,
     ) -> None:
-        self.schema, self.spend, self.features, self.n_clusters, self.rounds = schema, spend, features, n_clusters, rounds
+        self.schema, self.spend, self.features = schema, spend, features
+        self.n_clusters, self.rounds = n_clusters, rounds
 
     @property
     def target(self) -> None:

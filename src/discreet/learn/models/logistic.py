@@ -57,7 +57,7 @@ class LogisticRegression(Classifier, Estimator):
 
     @property
     def coef_(self) -> Floats:
-        """What one unit of each of `columns_` adds to the log-odds of the second class, or to each of several's score."""
+        """What one unit of each of `columns_` adds to the log-odds of the second class, or to the score of each."""
         return self.units_.slopes(self.fitted("fitted_")["coefficients"].T)
 
     @property
