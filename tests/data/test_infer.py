@@ -349,6 +349,14 @@ class TestSources:
         assert said["columns.paid"] == "say low and high; step = 0.1 fits its decimals"
         assert "thousands" in infer(self.ROWS, name="people").to_toml()
 
+    def test_proposes_units_and_takes_no_code_for_a_number(self):
+        cells = [{"mass": "12 kg", "share": "7%", "code": "12AB", "price": "€ 1.688,80"}, {"mass": "3", "share": "81%"}]
+        said = infer(cells, name="people").open
+        assert said["columns.mass"] == "say low and high; declare unit=…"
+        assert said["columns.share"] == "say low and high; declare unit='%'"
+        assert said["columns.price"] == "say low and high; declare thousands='.', decimal=',', unit='€'"
+        assert said["columns.code"] == "say max_length"
+
     @pytest.mark.parametrize("name", ["no.parquet", "no.duckdb#t"])
     def test_refuses_what_is_not_there(self, tmp_path, name):
         with pytest.raises(InvalidArgument, match="no."):
@@ -362,12 +370,21 @@ class TestWritten:
             lambda: dp.Real(0, 1, thousands="."),
             lambda: dp.Real(0, 1, decimal="'"),
             lambda: dp.Integer(0, 9, thousands=",,"),
+            *(
+                lambda unit=unit: dp.Real(0, 1, unit=unit)
+                for unit in ("e", "E", "", "5", "k g", "+", "a" * 17, 7, "[", "\\")
+            ),
             lambda: dp.Date("2020-01-01", "2021-01-01", format="%d/%m"),
             lambda: dp.Date("2020-01-01", "2021-01-01", format="%d/%m/%y"),
             lambda: dp.Timestamp("2020-01-01T00:00:00", "2021-01-01T00:00:00", format="%d/%m/%Y %H"),
         ):
             with pytest.raises(InvalidArgument):
                 column()
+
+    def test_a_unit_is_a_fact_of_a_schema_and_older_ones_keep_their_fingerprints(self):
+        with_unit, without = (dp.Schema("p", dp.Rows(), {"x": dp.Real(0, 9, unit=unit)}) for unit in ("kg", None))
+        assert dp.Schema.from_dict(with_unit.to_dict()) == with_unit != without
+        assert "unit" not in without.to_dict()["columns"]["x"]
 
     def test_what_is_no_text_is_read_as_ever(self):
         assert dp.Real(0, 5000, thousands=",").read(7.5) == Fraction(15, 2)

@@ -56,7 +56,7 @@ class TestAQuestion:
             (people.count_distinct("region"), "SELECT COUNT(DISTINCT region) FROM people"),
             (visits.count_people(by="shop"), "SELECT shop, COUNT(DISTINCT user_id) FROM visits GROUP BY shop"),
             (
-                people.histogram("age", width=10),
+                people.histogram("age", width="10"),
                 "SELECT FLOOR(age / 10) * 10 AS age, COUNT(*) FROM people GROUP BY FLOOR(age / 10) * 10",
             ),
             (

@@ -76,11 +76,15 @@ def _id(value: object) -> str | None:
 
 
 def _digits(number: float | Decimal) -> str:
-    """Write a number so that equal ones are written alike: 7, 7.0 and Decimal("7.00") are 7."""
-    if isinstance(number, float):
-        return str(int(number)) if number.is_integer() else str(number)
+    """Write a number so that equal ones of up to 400 digits are written alike: 7, 7.0 and Decimal("7.00") are 7."""
+    if isinstance(number, Decimal):
+        return _decimal(number)
     if isinstance(number, int):
         return str(int(number)) if abs(number) < _WIDE else f"{_OTHER}{number:x}"
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+def _decimal(number: Decimal) -> str:
     sign, digits, power = number.as_tuple()
     if not isinstance(power, int) or not number:
         return str(float(number) or 0)

@@ -31,7 +31,14 @@ def _line(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
 
 
 def _sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> Fraction:
-    return sum((w * total.value for w, total in zip(weights, totals, strict=True)), Fraction(0))
+    """Return the weighted sum, reduced once: an answer has hundreds of them."""
+    top, bottom = 0, 1
+    for w, total in zip(weights, totals, strict=True):
+        if w:
+            much = w.numerator * total.steps * total.unit.numerator
+            parts = w.denominator * total.unit.denominator
+            top, bottom = (top + much, bottom) if parts == bottom else (top * parts + much * bottom, bottom * parts)
+    return Fraction(top, bottom)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,18 +114,20 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
         same = " AND ".join(f"{name} = {other}" for other, name in people)
         return f"({select_sql(['r.*', share], f'{source} AS r JOIN ({counts}) AS q ON {same}')}) AS r"
     if rows.nobody:
-        return _never_empty(rows, counts, people[0], share)
+        return _never_empty(rows, cells[-1], people[0], share)
     mine = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
     return f"({join_sql(mine, JoinSide(counts, 'q', [other for other, _ in people], (), [share]), dialect)}) AS r"
 
 
-def _never_empty(rows: Entries, counts: str, same: tuple[str, str], share: str) -> str:
+def _never_empty(rows: Entries, counted: str, same: tuple[str, str], share: str) -> str:
     """Write the join of rows and counts with a row of nobody's on each side, which meet: no side is ever empty, so the
-    other is read whatever it holds. A side alone could be seen to match nothing, and be left out.
+    other is read whatever it holds, and nobody is the first for whom rows are grouped. A side alone could be seen to
+    match nothing, and be left out.
     """
     other, name = same
     mine = f"{rows.sql} UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
-    yours = f"{counts} UNION ALL SELECT {rows.nobody} AS {other}, -1 AS h"
+    marked = f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {counted.removesuffix(' AS h')} END AS h"
+    yours = select_sql([f"{name} AS {other}", marked], f"({mine}) AS t", _group_by(rows.owner))
     joined = f"({mine}) AS r JOIN ({yours}) AS q ON {name} = {other}"
     both = f"WHERE CAST({name} AS BIGINT) + h >= 0"  # of both sides, so that it cannot be tested on one of them
     return f"({select_sql(['r.*', share], joined, both)}) AS r"

@@ -25,9 +25,12 @@ def cut_frame(frame: SqlFrame, most: int | None, columns: Iterable[str], dialect
     order = ", ".join([*frame.owner, *(f"{_ordered(name, frame, dialect)} NULLS FIRST" for name in columns)])
     place = f"row_number() OVER (PARTITION BY {owner} ORDER BY {order}) AS a"
     spread = f"(a * {most} + {dialect.divide('b', '2')}) % b < {most}"
-    counted = select_sql(["*", place, f"count(*) OVER (PARTITION BY {owner}) AS b"], f"({frame.sql}) AS t")
+    # A row of nobody's, so that it is never the first row for which a window is made.
+    rows = f"{frame.sql} UNION ALL BY NAME SELECT NULL AS {frame.owner[0]}" if dialect.guarded else frame.sql
+    counted = select_sql(["*", place, f"count(*) OVER (PARTITION BY {owner}) AS b"], f"({rows}) AS t")
     cells = [*frame.owner, *frame.names.values()]
-    return replace(frame, sql=select_sql(cells, f"({counted}) AS t", f"WHERE b <= {most} OR {spread}"))
+    real = f" AND {frame.owner[0]} IS NOT NULL" if dialect.guarded else ""
+    return replace(frame, sql=select_sql(cells, f"({counted}) AS t", f"WHERE (b <= {most} OR {spread}){real}"))
 
 
 def _ordered(name: str, frame: SqlFrame, dialect: Dialect) -> str:
