@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from ...arithmetic.frozen import fill
@@ -188,7 +189,7 @@ class Real:
     @property
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest value, in whole steps."""
-        return nearest(self.low / self.step), nearest(self.high / self.step)
+        return _grid(self.low, self.high, self.step)[1]
 
     def width(self) -> int:
         """Count the steps from low to high: how far one value can move."""
@@ -200,9 +201,8 @@ class Real:
         x = number(plain_numeral(value, self.thousands, self.decimal, self.unit))
         if x is None:
             return None if self.default is None else nearest(self.default / self.step)
-        n = 1 / self.step
-        scaled = _double(x) * float(n) if n.denominator == 1 else _double(x) / float(self.step)
-        return _clamp(scaled, self.ends)
+        times, ends = _grid(self.low, self.high, self.step)
+        return _clamp(_double(x) / float(self.step) if times is None else _double(x) * times, ends)
 
     def read(self, value: object) -> Fraction | None:
         """Return what a stored value counts as, exactly; None is NULL."""
@@ -218,6 +218,14 @@ class Real:
         raise InvalidArgument(f"{self!r} has no list of keys; group by public bins of it, or by a Category")
 
 
+@lru_cache(maxsize=1024)
+def _grid(low: Fraction, high: Fraction, step: Fraction) -> tuple[float | None, tuple[int, int]]:
+    """Return how many steps one is, where that is whole, and the ends in steps: once, not for every cell."""
+    many = 1 / step
+    return float(many) if many.denominator == 1 else None, (nearest(low / step), nearest(high / step))
+
+
+@lru_cache(maxsize=1024)
 def default_step(low: Fraction, high: Fraction) -> Fraction:
     """Choose the grid: a power of two, 2^-30 of the larger bound or a little finer, so that 2^31 rows fit in 64 bits.
 
