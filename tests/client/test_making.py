@@ -191,6 +191,18 @@ class TestASyntheticTable:
         assert ana.spent() == before
 
 
+class TestManyTablesAtOnce:
+    def test_go_over_the_line_whole(self, ana):
+        people = ana.table("people")
+        found = ana.ask(people.marginals(["age", "region"], up_to=2), spend=dp.ApproxDP(20, "1e-6"))
+        assert len(found.table("region").rows) == 4 and found.plan.bound
+        cube = "SELECT region, age, COUNT(*) AS n FROM people GROUP BY CUBE (region, age)"
+        both = ana.release({"sets": cube, "all": "SELECT COUNT(*) AS n FROM people"}, spend=SPEND)
+        assert len(both["sets"].table("region").rows) == 4 and len(both["all"].rows) == 1
+        ages = ana.ask(people.cumulative("age"), spend=dp.PureDP(5))
+        assert ages.between(18, 64) is not None and 0 <= ages.quantile(0.5) <= 120
+
+
 class TestBoundsAndCaps:
     def test_are_suggested_as_at_hand(self, ana, at_hand):
         first, second = gives(ana, lambda: ana.suggest_bounds("people", "income", dp.PureDP(5), tail="1/20"))
