@@ -122,7 +122,7 @@ class TestAModel:
     @pytest.mark.parametrize(("words", "why"), [
         ({"kind": "LinearRegression", "target": "nothing"}, "none of the columns"),
         ({"kind": "LogisticRegression", "target": "region", "steps": 10**9}, "from 1 to 1000"),
-        ({"kind": "LogisticRegression", "target": "region", "clip": 0}, "between 1e-06 and"),
+        ({"kind": "LogisticRegression", "target": "region", "clip": 0}, "between 0.001 and 100"),
         ({"kind": "LogisticRegression", "target": "region", "rate": "1e400"}, "between|too"),
         ({"kind": "QuantileRegression", "target": "income", "at": 1}, "between"),
         ({"kind": "AdditiveClassifier", "target": "region", "bins": 1000}, "noisy numbers; at most 5000"),
