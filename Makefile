@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS := 1
 # starts, would compile the program anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve test deep docs package lint types borders style format unit bench audit pictures notebooks clean
+.PHONY: help demo serve test deep docs package lint types borders style format unit bench audit faults pictures notebooks clean
 
 help:                     ## say what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -86,8 +86,11 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/keep.py ledger
 	$(BENCH)/bin/python benchmarks/keep.py local --peers $(BENCH)-local/bin/python
 
-audit: $(VENV)/.test      ## attack everything that promises, with many runs (long)
+audit: faults             ## attack everything that promises, with many runs, and the faults at full size (long)
 	$(BIN)/python benchmarks/audit_large.py
+
+faults: $(VENV)/.test     ## full size: the storm around a service, every schedule, a year of one ledger (a quarter of an hour)
+	DISCREET_TESTS=deep $(BIN)/pytest -q -rA -m slow tests/service tests/ledger
 
 pictures: $(VENV)/.test   ## draw the pictures of the docs again
 	for script in docs/pictures/*.py; do $(BIN)/python $$script || exit 1; done

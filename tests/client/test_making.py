@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import numpy as np
@@ -17,6 +19,7 @@ from discreet.wire.making import read_bounds, read_learn, read_synthesis
 from discreet.wire.models import KINDS, MODEL, model_to_words
 from service.described import check_reply
 from service.house import SCHEMA, build, free_port, start
+from service.test_jobs import DEADLY
 
 SPEND = dp.ApproxDP(1, "1e-6")
 ROWS = "SELECT age, region, income FROM people"
@@ -122,7 +125,7 @@ class TestAModel:
     @pytest.mark.parametrize(("words", "why"), [
         ({"kind": "LinearRegression", "target": "nothing"}, "none of the columns"),
         ({"kind": "LogisticRegression", "target": "region", "steps": 10**9}, "from 1 to 1000"),
-        ({"kind": "LogisticRegression", "target": "region", "clip": 0}, "between 1e-06 and"),
+        ({"kind": "LogisticRegression", "target": "region", "clip": 0}, "between 0.001 and 100"),
         ({"kind": "LogisticRegression", "target": "region", "rate": "1e400"}, "between|too"),
         ({"kind": "QuantileRegression", "target": "income", "at": 1}, "between"),
         ({"kind": "AdditiveClassifier", "target": "region", "bins": 1000}, "noisy numbers; at most 5000"),
@@ -189,6 +192,18 @@ class TestASyntheticTable:
         found = post("ana", "/datasets/people/synthesize", body)
         assert found.status_code == 422 and why in found.text, found.text
         assert ana.spent() == before
+
+
+class TestManyTablesAtOnce:
+    def test_go_over_the_line_whole(self, ana):
+        people = ana.table("people")
+        found = ana.ask(people.marginals(["age", "region"], up_to=2), spend=dp.ApproxDP(20, "1e-6"))
+        assert len(found.table("region").rows) == 4 and found.plan.bound
+        cube = "SELECT region, age, COUNT(*) AS n FROM people GROUP BY CUBE (region, age)"
+        both = ana.release({"sets": cube, "all": "SELECT COUNT(*) AS n FROM people"}, spend=SPEND)
+        assert len(both["sets"].table("region").rows) == 4 and len(both["all"].rows) == 1
+        ages = ana.ask(people.cumulative("age"), spend=dp.PureDP(5))
+        assert ages.between(18, 64) is not None and 0 <= ages.quantile(0.5) <= 120
 
 
 class TestBoundsAndCaps:
@@ -276,3 +291,31 @@ class TestWords:
             (read_bounds, {"table": "t", "column": "c", "spend": budget, "tail": "0.01"}),
         ]:
             assert read(read(body).to_json()).to_json() == read(body).to_json()
+
+
+class TestFaults:
+    def test_a_worker_that_dies_after_the_charge_leaves_one_model_that_is_charged_once(self, tmp_path):
+        """The client goes on asking under its key; whoever takes over trains under the same charge."""
+        budget = '{ epsilon = "3", delta = "1e-5" }'
+        house = build(tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"', budget=budget)
+        dying = start(house, script=DEADLY, environment={"DIE_AT": "charge:after"})
+        model, told = learn.LinearRegression(target="income"), []
+        with dp.connect(house.url, token=house.tokens["ana"], dataset="people") as remote:
+            asking = threading.Thread(target=lambda: told.append(remote.learn(ROWS, model, SPEND)))
+            asking.start()
+            dying.process.wait(60)
+            living = start(house)
+            asking.join()
+        living.stop()
+        with dp.open_ledger(house.folder / "people.ledger") as ledger:
+            assert [entry.kind for entry in ledger.history()] == ["open", "charge", "answer"]
+            assert verify_receipt(told[0].receipt_, ledger=ledger).who == "ana" and ledger.verify().exact
+
+    def test_however_many_ask_for_one_table_it_is_charged_once(self, server, ana):
+        before = ana.spent()
+        one = ana.plan_synthesis("people", SPEND, columns=["age"], bins={"age": 7})
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(ana.synthesize, "people", SPEND, columns=["age"], bins={"age": 7}) for _ in range(6)]
+            found = [each.result() for each in asked]
+        assert len({str([block.tolist() for block in each.measured.noisy]) for each in found}) == 1
+        assert len({each.receipt.number for each in found}) == 1 and ana.spent() != before and one.sets

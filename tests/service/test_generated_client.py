@@ -20,11 +20,20 @@ GENERATOR = Path(os.environ.get("DISCREET_GENERATOR", Path(sys.prefix) / "genera
 CONFIG = "post_hooks: []\ncontent_type_overrides:\n  application/x-ndjson: application/octet-stream\n"
 
 
+MODELS = """[datasets.models]
+schema = "people.toml"
+ledger = "models.ledger"
+budget = { epsilon = "50", delta = "1e-4" }
+duckdb = { people = "people.csv", wards = "wards.csv" }
+"""
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     if not (GENERATOR / "openapi_python_client").is_dir():
         pytest.skip("the generator is not installed; `make test` installs the group `generate`")
-    running = start(build(tmp_path_factory.mktemp("generated"), port=free_port(), service='grid = "0.05"'))
+    folder, port = tmp_path_factory.mktemp("generated"), free_port()
+    running = start(build(folder, port=port, service='grid = "0.05"', dataset=MODELS))
     yield running
     running.stop()
 
@@ -108,6 +117,10 @@ def _spend_a_day(day, models):
     both = day.follow(day.do("questions.ask_release", "people", body=several))
     assert set(both.answers.additional_properties) == {"all", "old"}
 
+    bounds = models.BoundsRequest(table="people", column="income", spend=spend)
+    found = day.follow(day.do("questions.suggest_bounds", "people", body=bounds))
+    assert isinstance(found, models.SuggestedBounds) and found.price.epsilon == "1/2"
+
     refused = day.do("questions.ask_sql", "people", status=409, body=models.AskRequest(sql=COUNT, spend=models.PureBudget(epsilon="1000")))  # fmt: skip
     refused = day.follow(refused)
     assert refused.error.kind == "BudgetExceeded" and refused.error.asked.epsilon == "1000"
@@ -117,12 +130,30 @@ def _spend_a_day(day, models):
     spent = day.do("books.get_spent", "people").spent
     assert spent.to_dict() == day.do("books.get_spent", "people").spent_by_all.to_dict()
     history = day.do("books.list_history", "people", last=10)
-    assert [entry["who"] for entry in history.entries] == ["ana", "ana"] and len(
-        history.asked.additional_properties
-    ) == 2
+    assert [entry["who"] for entry in history.entries] == ["ana"] * 3 and len(history.asked.additional_properties) == 3
     checked = dp.verify_receipt(answer.receipt)
     fetched = day.do("books.get_receipt", "people", str(checked.number))
     assert canonical_json(fetched.to_dict()) == answer.receipt and checked.why == "the whole day"
+
+
+def test_and_models_are_trained_and_tables_made(made, server):
+    with Day(made, server, "stella") as day:
+        _make_things(day, day.models)
+
+
+def _make_things(day, models):
+    rows, spend = "SELECT age, region, income FROM people", models.ApproximateBudget(epsilon="5", delta="1e-6")
+    linear = models.LinearRegressionModel.from_dict({"kind": "LinearRegression", "target": "income", "lift": 0.5})
+    about = models.TrainingRequest(sql=rows, model=linear, spend=spend, n=400)
+    assert day.do("questions.explain_model", "models", body=about).model == "LinearRegression"
+    learning = models.LearnRequest(sql=rows, model=linear, spend=spend, why="incomes")
+    found = day.follow(day.do("questions.learn_model", "models", body=learning))
+    assert isinstance(found, models.Trained) and found.trained.kind == "LinearRegression"
+    assert len(found.trained.fitted["coefficients"]) == 7 and dp.verify_receipt(found.receipt).why == "incomes"
+    making = models.SynthesisRequest(table="people", spend=spend, columns=["region"])
+    assert day.do("questions.plan_synthesis", "models", body=making).tables == 2
+    made = day.follow(day.do("questions.synthesize_table", "models", body=making))
+    assert isinstance(made, models.Synthetic) and dp.verify_receipt(made.receipt).number
 
 
 def test_and_of_a_steward(made, server):

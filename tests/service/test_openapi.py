@@ -19,6 +19,17 @@ from schemathesis.specs.openapi.checks import (
 
 from discreet.service.api.bodies import ALLOWANCE, NEWCOMER, RENEWAL
 from discreet.service.api.routes import WAYS
+from discreet.wire.making import (
+    BOUNDS,
+    CAPS,
+    LEARN,
+    SYNTHESIZE,
+    TRAINING,
+    read_bounds,
+    read_caps,
+    read_learn,
+    read_synthesis,
+)
 from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_plan, read_release
 from service.described import COMPONENTS
 from service.house import build, free_port, start
@@ -103,7 +114,9 @@ def test_every_example_fits_its_own_schema():
 @pytest.mark.parametrize(
     ("record", "read"),
     [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_plan), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
-     (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True))],
+     (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True)),
+     (LEARN, read_learn), (TRAINING, lambda body: read_learn(body, explained=True)), (SYNTHESIZE, read_synthesis),
+     (BOUNDS, read_bounds), (CAPS, read_caps)],
 )  # fmt: skip
 def test_every_example_of_a_body_is_read(record, read):
     assert record.example and read(dict(record.example))

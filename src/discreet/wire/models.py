@@ -28,7 +28,7 @@ EDGES = Slot(
     "edges", mapping(_EDGES, "columns to lists of numbers", most=MOST_FEATURES, longest=100), required=False, null=True
 )
 STEPS = Slot("steps", whole(1000), required=False)
-CLIP = Slot("clip", between(1e-6, 1e6), required=False)
+CLIP = Slot("clip", between(0.001, 100), required=False)
 RATE = Slot("rate", between(1e-6, 1e6), required=False)
 AT = Slot("at", between(1e-6, 1 - 1e-6), required=False)
 CLUSTERS = Slot("clusters", whole(1000), required=False)

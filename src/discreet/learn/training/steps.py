@@ -85,7 +85,8 @@ def descend(  # noqa: PLR0917 what a descent is: rows, labels, where from, in wh
     bits: Bits | None = None,
 ) -> Floats:
     """Return coefficients, one column for each class, after `release.times` noisy steps from `start`."""
-    caps, point = _caps(rows, whitened), np.linalg.solve(whitened.floats, start)
+    # least squares: P is rounded to whole numbers, and of a matrix that is all noise nothing may be left
+    caps, point = _caps(rows, whitened), np.linalg.lstsq(whitened.floats, start, rcond=None)[0]
     mean, half = np.zeros_like(point), release.times // 2
     for step in range(release.times):
         wanted = residual(_margins(rows, whitened.floats @ point), labels)

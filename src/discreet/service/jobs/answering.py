@@ -2,7 +2,7 @@
 
 the answer came                         done
 a refusal, or the ledger is busy        refused: nothing was spent, the same request may be sent again
-the store failed before it was asked    refused: nothing is charged before the store is asked; too slow, if it was silent
+the store failed before it was asked    refused: nothing is charged before it is asked; too slow, if it was silent
 the store failed                        failed: what was charged stays charged
 its time was over                       failed, and called too slow
 its person stopped it                   cancelled
