@@ -272,7 +272,7 @@ def _renames() -> Exception:
 def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
     """Find a declared table by its whole name, or by the last part of it: tables are declared, not looked up."""
     declared = {own.casefold(): schema for own, schema in tables.schemas.items()}
-    found = declared.get(qualified.casefold()) or declared.get(name.casefold())
+    found = declared.get(qualified.casefold()) or declared.get(name.casefold().rpartition(".")[2])
     if found is not None:
         return found
     close = get_close_matches(name.casefold(), declared, n=1)
