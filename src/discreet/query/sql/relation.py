@@ -240,7 +240,8 @@ def read_item(node: exp.Expr, tables: Catalogue) -> Joined:
         view = read_view(node.this, with_views(node, tables))
         return Scope(view.rows, (FromItem(alias or "", view.shown),))
     if not isinstance(node.this, exp.Identifier):
-        refuse_node(node.this)
+        there = f"there is {', '.join(tables.schemas)}"
+        raise refusal(clause_of(node.this), "rows come from declared tables", there)
     only(node, "this", "alias", "db", "catalog")
     name = identifier(node.this)
     qualified = ".".join(identifier(node.args[part]) for part in ("catalog", "db", "this") if node.args.get(part))

@@ -23,8 +23,7 @@ __all__ = [
 
 DETAILS = "docs/questions.md lists what can be asked"
 _ROWS = (
-    "of rows there are ABS, FLOOR, ROUND, CASE, COALESCE, LOWER, TRIM, LENGTH, SUBSTRING, DATE_TRUNC, EXTRACT and the "
-    "like (docs/questions.md); or use a column that was prepared so"
+    "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC and their like, listed in docs/questions.md, or a prepared column"
 )
 
 _CLAUSES = {

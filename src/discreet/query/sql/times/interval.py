@@ -55,8 +55,10 @@ def settle_units(node: exp.Expr, known: Callable[[str], bool]) -> None:
     """
     for call in node.find_all(exp.TimestampTrunc, exp.DateTrunc, exp.DateDiff, exp.TimestampDiff):
         unit, last = call.args.get("unit"), _last_unit(call.this)
-        named = isinstance(unit, exp.Var) and _unit(unit.name) in UNITS
-        if unit is None or last is None or (named and known(call.this.name)):
+        if unit is None or last is None:
+            continue
+        word = isinstance(unit, exp.Var) and (_unit(unit.name) in UNITS or not known(unit.name))
+        if word and known(call.this.name):
             continue
         call.set("this", _as_time(unit))
         call.set("unit", exp.var(last))
