@@ -19,7 +19,7 @@ from ..query.algebra.windows import outside_windows, window_name, windows_of
 from ..query.meaning.finish import NoisyRow, Value, row_before, types_of, value_of, window_groups
 from ..statistics.laws.box import Box, outward
 from ..statistics.recipe import NoisyValue
-from ..statistics.releases.total import KeyValues
+from ..statistics.releases.total import KeyValues, NoisyTotal
 from .expression_box import box_of
 from .expression_line import NoisyLine, RowAt, bound_quotient, line_of
 
@@ -110,7 +110,7 @@ class TableLaw:
         known = [line for line in lines if line is not None]
         if len(known) < len(lines):
             return None
-        constant, parts = Fraction(0), {}
+        constant, parts = Fraction(0), dict[tuple[int, object], tuple[NoisyTotal, Fraction]]()
         for line in known:
             constant += line.constant
             parts.update(line.parts)  # of different rows, so no two are one

@@ -219,7 +219,7 @@ def _listed(question: Question, chosen: ChosenKeys, public_values: PublicValues 
         if public_values is None or table is None:
             raise refusal("RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator")
         found = public_values(table.name, *chosen.names)
-        rows = [row if isinstance(row, tuple) else (row,) for row in found]  # type: ignore[misc]
+        rows = [row if isinstance(row, tuple) else (row,) for row in found]
     plain = [tuple(int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in row) for row in rows]
     if not plain or len(plain) > MOST_LEAVES or len(set(plain)) < len(plain):
         raise refusal("RIGHT JOIN", f"a list has 1 to {MOST_LEAVES:,} keys, each once", "list fewer, each once")

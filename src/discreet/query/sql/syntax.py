@@ -22,9 +22,7 @@ __all__ = [
 ]
 
 DETAILS = "docs/questions.md lists what can be asked"
-_ROWS = (
-    "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC and their like, listed in docs/questions.md, or a prepared column"
-)
+_ROWS = "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, or a prepared column"
 
 _CLAUSES = {
     "with_": "WITH",
