@@ -153,11 +153,18 @@ def refuse_node(node: exp.Expr) -> NoReturn:
 def _instead(node: exp.Expr) -> str:
     """Name the nearest that works instead of what is on no list."""
     if isinstance(node, exp.Window):
-        ranks = isinstance(node.this, exp.Rank | exp.DenseRank | exp.RowNumber)
-        return _RANK if ranks else _RESULTS if with_aggregate(node.this.this or node.this) else _WINDOW
+        return _instead_of_window(node)
     if isinstance(node, exp.Anonymous):
         return _NAMED.get(node.name.upper(), _ROWS)
-    return _INSTEAD[type(node)][1] if type(node) in _INSTEAD else _ROWS if isinstance(node, exp.Func) else DETAILS
+    if type(node) in _INSTEAD:
+        return _INSTEAD[type(node)][1]
+    return _ROWS if isinstance(node, exp.Func) else DETAILS
+
+
+def _instead_of_window(node: exp.Window) -> str:
+    if isinstance(node.this, exp.Rank | exp.DenseRank | exp.RowNumber):
+        return _RANK
+    return _RESULTS if with_aggregate(node.this.this or node.this) else _WINDOW
 
 
 def only(node: exp.Expr, *known: str) -> None:
