@@ -71,6 +71,12 @@ def test_an_expression_is_matched_as_a_column_of_its_own():
     assert fingerprint(ask(describe(question))) == fingerprint(question)
 
 
+@pytest.mark.parametrize("month", ["DATE_TRUNC('month', v.day)", "DATE_TRUNC(v.day, MONTH)", "DATE_TRUNC(day, MONTH)"])
+def test_a_unit_may_stand_last_in_on(month):
+    sql = f"SELECT k.m, COUNT(v.ward) AS n FROM visits v RIGHT JOIN (VALUES ('2024-03-01')) k(m) ON {month} = k.m GROUP BY 1"
+    assert ask(sql).nested.rows == ((19_783,),)
+
+
 def test_one_column_by_unnest_and_beside_another_key():
     question = ask(
         "SELECT k, v.shop, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN UNNEST(['x', 'y']) AS k ON v.note = k "
