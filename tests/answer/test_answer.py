@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer import answer_question, run_plan
 from discreet.answer.answer import Answer
-from discreet.answer.expression_box import box_of
+from discreet.answer.computed.box import box_of
 from discreet.answer.gather import gather
 from discreet.answer.suggest import plan_bounds
 from discreet.errors import InvalidArgument

@@ -10,7 +10,7 @@ import pytest
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from answer.test_coverage import most_misses
 from discreet.answer import run_plan
-from discreet.answer.expression_line import RowAt, bound_quotient, line_of
+from discreet.answer.computed.line import RowAt, bound_quotient, line_of
 from discreet.answer.stored import answer_from_json, answer_to_json
 from discreet.data import Date, Integer, Rows, Schema
 from discreet.errors import InvalidArgument

@@ -142,3 +142,18 @@ JOINS = [
     Case("an anti join", "SELECT COUNT(*) AS n FROM users u ANTI JOIN visits v ON u.user_id = v.user_id", "SELECT COUNT(*) AS n FROM users WHERE user_id NOT IN (SELECT user_id FROM visits)"),
     Case("a join in brackets", "SELECT city, COUNT(*) AS n FROM (users u JOIN visits v ON u.user_id = v.user_id) JOIN wards w ON v.ward = w.ward GROUP BY city"),
 ]  # fmt: skip
+
+_PAIRS = "(VALUES ('a', 3), ('c', 6), ('a', 99))"
+CHOSEN = [
+    Case("chosen pairs of keys", f"SELECT k.shop, k.ward, COUNT(v.user_id) AS n, COUNT(v.minutes) AS m FROM visits v RIGHT JOIN {_PAIRS} AS k(shop, ward) ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"),
+    Case("chosen keys under a condition, left join", f"SELECT k.shop, k.ward, SUM(v.spent) AS s FROM {_PAIRS} AS k(shop, ward) LEFT JOIN visits v ON v.shop = k.shop AND v.ward = k.ward WHERE v.spent > 20 AND k.ward < 50 GROUP BY k.shop, k.ward",
+         f"SELECT k.shop, k.ward, COALESCE(SUM(v.spent), 0) AS s FROM {_PAIRS} AS k(shop, ward) LEFT JOIN (SELECT * FROM visits WHERE spent > 20 AND ward < 50) v ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"),
+    Case("chosen keys of a public table", "SELECT w.ward, COUNT(p.age) AS n FROM wards w LEFT JOIN people p ON p.ward + 2 = w.ward GROUP BY w.ward"),
+    Case("distinct pairs of a public table", "SELECT k.shop, k.price, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN (SELECT DISTINCT shop, price FROM prices) k ON v.shop = k.shop AND v.ward * 5 = k.price GROUP BY k.shop, k.price"),
+    Case("chosen keys of unlisted text", "SELECT k.word, COUNT(DISTINCT v.user_id) AS n FROM visits v RIGHT JOIN (SELECT 'good' AS word UNION ALL SELECT 'none such' UNION ALL SELECT '100%') k ON v.note = k.word GROUP BY k.word"),
+    Case("an inner join with listed keys", f"SELECT k.shop, k.ward, COUNT(*) AS n FROM visits v JOIN {_PAIRS} AS k(shop, ward) ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward HAVING COUNT(*) > 0"),
+    Case("months, unit last", "SELECT DATE_TRUNC(day, MONTH) AS m, COUNT(*) AS n FROM visits GROUP BY DATE_TRUNC(day, MONTH) HAVING COUNT(*) > 0", "SELECT CAST(DATE_TRUNC('month', day) AS DATE) AS m, COUNT(*) AS n FROM visits GROUP BY 1"),
+    Case("a join by comma", "SELECT region, COUNT(*) AS n FROM visits v, users u WHERE v.user_id = u.user_id AND v.spent > 9 AND u.age > 20 GROUP BY region"),
+    Case("words of other dialects", "SELECT region, SAFE_DIVIDE(SUM(income), COUNT(*)) AS q, ZEROIFNULL(SUM(age)) AS z, COUNT(NVL2(region, 1, NULL)) AS c FROM people GROUP BY ALL HAVING COUNT(*) > 0", "SELECT region, SUM(income) / COUNT(*) AS q, SUM(age) AS z, COUNT(region) AS c FROM people GROUP BY region"),
+    Case("shares beyond a limit", "SELECT ward, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY ward ORDER BY ward LIMIT 2 OFFSET 1", "SELECT ward, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY ward ORDER BY ward LIMIT 2 OFFSET 1", ordered=True, within=1e-6, why="PostgreSQL rounds numeric quotients"),
+]  # fmt: skip

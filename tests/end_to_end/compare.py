@@ -37,8 +37,8 @@ class Case:
 
 
 def ask(sql: str, beside: Beside, schemas, spend: Measure = EXACT, **options) -> Answer:
-    def values(table, column):
-        return beside.engine.public_values(schemas[table], column)
+    def values(table, *columns):
+        return beside.engine.public_values(schemas[table], *columns)
 
     return answer_question(parse(sql, schemas, values), beside.engine, spend, public_values=values, **options)
 

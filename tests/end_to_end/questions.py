@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import prod
 from random import Random
 
 from hypothesis import assume
@@ -25,6 +27,7 @@ from discreet.query.algebra.tree import (
     Key,
     Mean,
     Mode,
+    Nest,
     Quantile,
     Question,
     Sum,
@@ -32,6 +35,7 @@ from discreet.query.algebra.tree import (
 )
 from discreet.query.bounds.check import checked
 from discreet.query.bounds.keys import public_keys
+from discreet.query.bounds.nested import in_order
 from discreet.query.bounds.rows import columns_of
 from discreet.query.domains.domain import Whole
 from engines.hostile import CITY_ROWS, IDS, VALUES, expression, private_table, relation
@@ -117,7 +121,8 @@ def questions(draw):
         statistics = tuple(
             (f"s{i}", draw(statistic(columns, person, bool(keys)))) for i in range(draw(st.integers(1, 3)))
         )
-        question = checked(Question(rows, keys, statistics, draw(_finish(keys, statistics))), public_values)
+        asked = Question(rows, keys, statistics, draw(_finish(keys, statistics)), nested=draw(_chosen(keys)))
+        question = checked(asked, public_values)
         hidden = any(key.values is None for key in keys)
         spends = [ApproxDP(1, "1e-2")] if hidden else [PureDP(1), ZCDP("1/2"), ApproxDP(2, "1e-6")]
         plan = plan_question(question, draw(st.sampled_from(spends)), public_values=public_values)
@@ -130,6 +135,16 @@ def questions(draw):
 def _key(draw, name, columns, rows):
     found = draw(st.sampled_from([Field(column) for column in columns]) | expression(columns))
     return Key(name, found, public_keys(found, rows, 200, public_values))
+
+
+@st.composite
+def _chosen(draw, keys):
+    """A few combinations of public keys, as RIGHT JOIN of a list chooses them, or none: all are asked."""
+    lists = [key.values for key in keys]
+    if not lists or not all(lists) or prod(map(len, lists)) > 400 or draw(st.booleans()):
+        return None
+    rows = draw(st.lists(st.sampled_from(list(product(*lists))), min_size=1, max_size=6, unique=True))
+    return Nest(tuple(range(len(keys))), in_order(rows))
 
 
 @st.composite

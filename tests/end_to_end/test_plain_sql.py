@@ -6,14 +6,14 @@ from contextlib import closing
 
 import pytest
 
-from end_to_end.cases import JOINS, KEYS, RELATIONS, STATISTICS
+from end_to_end.cases import CHOSEN, JOINS, KEYS, RELATIONS, STATISTICS
 from end_to_end.compare import check
 from end_to_end.functions import FUNCTIONS
 from end_to_end.stores import duckdb_beside, memory_beside, postgres_beside, spark_beside
 from end_to_end.world import SCHEMAS, world
 from support.profile import DEEP
 
-CASES = [*STATISTICS, *KEYS, *RELATIONS, *JOINS, *FUNCTIONS]
+CASES = [*STATISTICS, *KEYS, *RELATIONS, *JOINS, *CHOSEN, *FUNCTIONS]
 BY_NAME = {case.name: case for case in CASES}
 
 

@@ -81,7 +81,7 @@ class TestReading:
             (RUNNING.replace("ORDER BY age", "ORDER BY age DESC"), "go up"),
             (RUNNING.replace("ORDER BY age)", "ORDER BY sex)"), "the one key"),
             (RUNNING.replace("AS n", "AS n, COUNT(*) AS m"), "beside no other"),
-            (RUNNING.replace("SUM(COUNT(*))", "AVG(COUNT(*))"), "window shows"),
+            (RUNNING.replace("SUM(COUNT(*))", "AVG(COUNT(*))"), "over results there are"),
             (RUNNING.replace("age", "sex"), "along a number"),
             (RUNNING.replace("GROUP BY age", "GROUP BY age, sex").replace("SELECT age", "SELECT age, sex"), "one key"),
             (RUNNING.replace("ORDER BY age", "PARTITION BY age ORDER BY age"), "PARTITION"),

@@ -21,6 +21,7 @@ from ..statistics.releases.sets import SetEstimate
 from ..statistics.releases.total import KeyValues
 from ..workloads.tail import reaches
 from . import export
+from .computed.table import TableLaw, reads_rows
 from .export import plain
 from .level import read_level
 from .made import Made
@@ -28,7 +29,6 @@ from .measurements import measurements
 from .one_set import Between, between, one_set, quantile_of
 from .text.answer import answer_html, answer_markdown, answer_text
 from .text.plot import plot
-from .windows import TableLaw, reads_rows
 
 if TYPE_CHECKING:
     import matplotlib.axes

@@ -108,7 +108,7 @@ def in_order(rows: Iterable[tuple[Scalar, ...]]) -> PublicKeys:
     >>> in_order([("b",), ("a",)]), in_order([("b", 1), ("a", 2)])
     (('a', 'b'), (('a', 2), ('b', 1)))
     """
-    listed = sorted(rows)  # type: ignore[type-var]
+    listed = sorted(rows)
     return tuple(row[0] if len(row) == 1 else row for row in listed)
 
 

@@ -17,8 +17,8 @@ from ...show.markup import Html, element, join
 from ...show.number import Digits, NumberWords, number_words, plain_number
 from ...show.scale import ChartScale
 from ...show.table import fitted_table, html_rows, text_table
+from ..computed.table import why_unbounded
 from ..export import plain
-from ..windows import why_unbounded
 from .seen import Seen, see
 
 if TYPE_CHECKING:

@@ -72,9 +72,9 @@ class Remembered:
         """Refuse a schema that does not fit the store."""
         return self._store.check(schema)
 
-    def public_values(self, table: object, column: str) -> object:
+    def public_values(self, table: object, *columns: str) -> object:
         """List the distinct values of a column of a public table."""
-        return self._store.public_values(table, column)
+        return self._store.public_values(table, *columns)
 
 
 def remembered(store: Any) -> Any:  # noqa: ANN401 - any engine in, the same kind of thing out

@@ -118,7 +118,9 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
     if function in _SIGNATURES:
         wanted, result = _SIGNATURES[function]
         if len(given) != len(wanted) or any(g not in (w, None) for g, w in zip(given, wanted, strict=True)):
-            raise UnsupportedQuery(f"{spelled(function)} takes {' and '.join(NOUNS[type_] for type_ in wanted)}")
+            nouns = " and ".join(NOUNS[type_] for type_ in wanted)
+            dates = "; compare dates, as in d >= DATE '2024-01-01'" if function is Function.LIKE else ""
+            raise UnsupportedQuery(f"{spelled(function)} takes {nouns}{dates}")
         return result
     if function in _PARTS:
         if len(given) != 1 or given[0] not in ("day", "second", None):

@@ -66,7 +66,7 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
     names = [name for name, _ in named_keys(by)]
     if isinstance(keys, Schema):
         keys = _listed(keys, names, public_values)
-    if keys is None or isinstance(keys, Mapping | str) or len(names) < 2:
+    if keys is None or isinstance(keys, Mapping | str | Schema) or len(names) < 2:
         return keys, None
     rows = list(keys)
     if not rows or not all(isinstance(row, tuple) and len(row) == len(names) for row in rows):

@@ -20,6 +20,7 @@ from .constant import as_type, on_day, on_second
 from .expression import Names, alike, read
 from .syntax import clause_of, only, refuse_node, whole_literal
 from .times.functions import part_of_time
+from .words.quote import quote_of
 
 __all__ = ["FUNCTIONS"]
 
@@ -162,7 +163,8 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
             return timed(Function.DATE_OF, x)
         case ("day", wanted) if wanted in _TIMES:
             return as_second(x, "day")
-    raise refusal("CAST", "stores disagree on it, or it can fail", "use ROUND or FLOOR, or declare the column so")
+    asked = f"CAST({quote_of(node.this) or 'x'} AS {to.sql(dialect='duckdb')})"
+    raise refusal(asked, "stores disagree on it, or it can fail", "use ROUND or FLOOR, or declare the column so")
 
 
 def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:

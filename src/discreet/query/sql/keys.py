@@ -7,7 +7,7 @@ under every GROUP BY, and the list, being public, tells nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -42,12 +42,27 @@ from .scope import (
 )  # fmt: skip
 from .syntax import clause_of, identifier, only
 
-__all__ = ["check_beside_keys", "key_item", "keyed", "listed_table", "with_chosen"]
+__all__ = ["check_beside_keys", "keyed", "listed_keys", "with_chosen"]
 
 _WAY = "write FROM visits v RIGHT JOIN pairs k ON v.shop = k.shop AND v.region = k.region GROUP BY k.shop, k.region"
 
 
-def key_item(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> KeyItem | None:
+def listed_keys(
+    node: exp.Expr, alias: str | None, columns: Sequence[str], schemas: Mapping[str, Schema], views: Container[str]
+) -> KeyItem | None:
+    """Read a list of constants, or the distinct rows of a public table, as keys; None if it is neither."""
+    found = _key_item(node, alias, columns)
+    inner = node.unnest() if isinstance(node, exp.Subquery) else node
+    if found is not None or not isinstance(inner, exp.Select) or columns:
+        return found
+    source = inner.args["from_"].this if inner.args.get("from_") is not None else None
+    if not isinstance(source, exp.Table) or inner.args.get("joins") or source.name.casefold() in views:
+        return None
+    public = [one for name, one in schemas.items() if one.public and name.casefold() == source.name.casefold()]
+    return _listed_table(inner, alias, public[0]) if public else None
+
+
+def _key_item(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> KeyItem | None:
     """Read a list of constants as keys: VALUES, UNNEST of a list, or SELECTs without FROM; None if it is none."""
     rows = _rows(node.unnest() if isinstance(node, exp.Subquery) else node)
     if rows is None:
@@ -60,7 +75,7 @@ def key_item(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> KeyIt
     return KeyItem(alias or "", tuple(given), listed)
 
 
-def listed_table(node: exp.Expr, alias: str | None, table: Schema) -> KeyItem:
+def _listed_table(node: exp.Expr, alias: str | None, table: Schema) -> KeyItem:
     """Read SELECT DISTINCT a, b FROM a public table as keys.
 
     Refuses SELECT without DISTINCT, whose rows may repeat, and any clause beside it.
@@ -219,7 +234,7 @@ def _listed(question: Question, chosen: ChosenKeys, public_values: PublicValues 
         if public_values is None or table is None:
             raise refusal("RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator")
         found = public_values(table.name, *chosen.names)
-        rows = [row if isinstance(row, tuple) else (row,) for row in found]  # type: ignore[misc]
+        rows = [row if isinstance(row, tuple) else (row,) for row in found]
     plain = [tuple(int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in row) for row in rows]
     if not plain or len(plain) > MOST_LEAVES or len(set(plain)) < len(plain):
         raise refusal("RIGHT JOIN", f"a list has 1 to {MOST_LEAVES:,} keys, each once", "list fewer, each once")

@@ -195,6 +195,8 @@ def _finish(
     condition = None
     if having is not None:
         only(having, "this")
+        if having.find(exp.Window) is not None:
+            raise refusal("HAVING", "it comes before windows, which read the rows that it leaves", "sort and LIMIT")
         condition = read(having.this, names)
     if order is not None:
         only(order, "expressions")

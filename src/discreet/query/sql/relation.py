@@ -14,7 +14,7 @@ from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
 from .expression import read
-from .keys import key_item, keyed, listed_table
+from .keys import keyed, listed_keys
 from .people.exists import without_people
 from .people.join import Joined, join_items
 from .people.per_person import read_people
@@ -62,27 +62,12 @@ def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
     for item in clause.expressions:
         only(item, "this", "alias")
         name, columns = _alias(item)
-        listed = _key_list(item.this, name, columns, tables)
+        listed = listed_keys(item.this, name, columns, tables.schemas, tables.views)
         if listed is None and columns:
             raise _renames()
         view = listed or read_view(item.this, tables)
         tables = replace(tables, views={**tables.views, str(name).casefold(): view})
     return tables
-
-
-def _key_list(node: exp.Expr, alias: str | None, columns: Sequence[str], tables: Catalogue) -> KeyItem | None:
-    """Read a list of constants, or the distinct rows of a public table, as keys; None if it is neither."""
-    found = key_item(node, alias, columns)
-    inner = node.unnest() if isinstance(node, exp.Subquery) else node
-    if found is not None or not isinstance(inner, exp.Select) or columns:
-        return found
-    source = inner.args["from_"].this if inner.args.get("from_") is not None else None
-    if not isinstance(source, exp.Table) or inner.args.get("joins") or source.name.casefold() in tables.views:
-        return None
-    public = [
-        schema for name, schema in tables.schemas.items() if schema.public and name.casefold() == source.name.casefold()
-    ]
-    return listed_table(inner, alias, public[0]) if public else None
 
 
 def read_view(node: exp.Expr, tables: Catalogue) -> RowView:
@@ -218,29 +203,35 @@ def _joined(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Jo
 def read_item(node: exp.Expr, tables: Catalogue) -> Joined:
     """Read one item of FROM: a declared table, a view of WITH, a sub-query, or a list of keys."""
     alias, columns = _alias(node)
-    if (isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table)) or isinstance(
-        node, exp.Values | exp.Unnest
-    ):
-        listed = _key_list(node, alias, columns, tables)
+    inner = isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table)
+    if inner or isinstance(node, exp.Values | exp.Unnest):
+        listed = listed_keys(node, alias, columns, tables.schemas, tables.views)
         if listed is not None:
             return listed
     if not isinstance(node, exp.Subquery | exp.Table):
         refuse_node(node)
     if columns:
         raise _renames()
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
+    return _subquery(node, alias, tables) if isinstance(node, exp.Subquery) else _table(node, alias, tables)
+
+
+def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> Joined:
+    if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
         only(node, "this", "joins")  # (a JOIN b ON …) JOIN c
         inner = node.this
         own = inner.args.get("joins") or ()
         bare = inner.copy() if own else inner
         bare.set("joins", None)
         return _joined(bare, [*own, *(node.args.get("joins") or ())], tables)
-    if isinstance(node, exp.Subquery):
-        only(node, "this", "alias", "with_")
-        view = read_view(node.this, with_views(node, tables))
-        return Scope(view.rows, (FromItem(alias or "", view.shown),))
+    only(node, "this", "alias", "with_")
+    view = read_view(node.this, with_views(node, tables))
+    return Scope(view.rows, (FromItem(alias or "", view.shown),))
+
+
+def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> Joined:
     if not isinstance(node.this, exp.Identifier):
-        refuse_node(node.this)
+        there = f"there is {', '.join(tables.schemas)}"
+        raise refusal(clause_of(node.this), "rows come from declared tables", there)
     only(node, "this", "alias", "db", "catalog")
     name = identifier(node.this)
     qualified = ".".join(identifier(node.args[part]) for part in ("catalog", "db", "this") if node.args.get(part))
@@ -272,7 +263,7 @@ def _renames() -> Exception:
 def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
     """Find a declared table by its whole name, or by the last part of it: tables are declared, not looked up."""
     declared = {own.casefold(): schema for own, schema in tables.schemas.items()}
-    found = declared.get(qualified.casefold()) or declared.get(name.casefold())
+    found = declared.get(qualified.casefold()) or declared.get(name.casefold().rpartition(".")[2])
     if found is not None:
         return found
     close = get_close_matches(name.casefold(), declared, n=1)

@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 DETAILS = "docs/questions.md lists what can be asked"
+_ROWS = "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, or a prepared column"
 
 _CLAUSES = {
     "with_": "WITH",
@@ -40,12 +41,37 @@ _CLAUSES = {
     "when": "AT",
     "except_": "EXCLUDE",
     "grouping_sets": "GROUPING SETS",
+    "hints": "WITH (…)",
+    "spec": "ROWS BETWEEN",
+    "on": "DISTINCT ON",
 }
 
+_LEFT_OUT = {
+    "qualify": "use HAVING, or ORDER BY … LIMIT",
+    "sample": "leave it out: noise is all the chance there is",
+    "pivots": "GROUP BY the column instead",
+    "hints": "leave it out",
+    "symmetric": "write the lesser bound first",
+    "spec": "running totals go from the first row to the current one, so leave the frame out",
+    "laterals": "join a public table, or private ones on the person",
+    "on": "GROUP BY those columns, and ask for aggregates of the others",
+}
+"""What would work instead of a clause that is refused wherever it stands."""
 _WINDOW = "use GROUP BY: a window shows one row's neighbours"
+_RESULTS = "over results there are SUM(COUNT(*)) OVER (), LAG and LEAD, and running totals along a number"
 _SINGLE = "it would show values of single people; ask for COUNT(*), MODE(x), MIN(x) or MAX(x)"
 _FORMAT = "group by the date itself, as DATE_TRUNC('month', d), or by YEAR(d) and MONTH(d)"
 _CLOCK = "answers may not depend on the clock; write DATE '2024-01-31'"
+_RANK = "write ORDER BY … DESC, and LIMIT for the first of them"
+_NAMED = {
+    **dict.fromkeys(("NOW", "GETDATE", "SYSDATE", "SYSDATETIME", "GETUTCDATE"), _CLOCK),
+    **dict.fromkeys(("FORMAT_DATE", "FORMAT_TIMESTAMP", "DATE_FORMAT", "FORMAT", "DATENAME"), _FORMAT),
+    "YEARWEEK": "group by DATE_TRUNC('week', d), or by ISOYEAR(d) and WEEK(d)",
+    "AGE": "write DATE_DIFF('year', d, DATE '2024-01-31')",
+    "APPROX_TOP_COUNT": "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10",
+    "GENERATE_SERIES": "all public keys of GROUP BY have a row already",
+}
+"""What to write instead of functions that the grammar knows by no class."""
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", _WINDOW),
     exp.RowNumber: ("ROW_NUMBER", "use ORDER BY … LIMIT on the result"),
@@ -85,6 +111,11 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.ArgMin: ("the value at a minimum", _SINGLE),
     exp.LogicalOr: ("BOOL_OR", "write COUNT_IF(condition) > 0"),
     exp.LogicalAnd: ("BOOL_AND", "write COUNT_IF(NOT condition) = 0"),
+    exp.Trunc: ("TRUNC", "write FLOOR(x), or FLOOR(x / 100) * 100"),
+    exp.RegrSlope: ("REGR_SLOPE", "write COVAR_POP(y, x) / VAR_POP(x)"),
+    exp.Right: ("RIGHT", "write LEFT, SUBSTRING(x, 1, 3) or LIKE '%abc'"),
+    exp.Rank: ("RANK", _RANK),
+    exp.DenseRank: ("DENSE_RANK", _RANK),
     exp.ApproxTopK: ("the most frequent values", "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10"),
 }
 _QUOTED = (exp.Func, exp.Binary, exp.Predicate, exp.Cast, exp.Interval, exp.Column, exp.Window, exp.Unary)
@@ -116,8 +147,24 @@ def refuse_node(node: exp.Expr) -> NoReturn:
     inner = node.this if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) else node
     if is_aggregate(inner) and type(inner) not in _INSTEAD:
         raise refusal(clause_of(node), "an aggregate cannot stand here", "use it in SELECT, HAVING or ORDER BY")
-    instead = _INSTEAD[type(inner)][1] if type(inner) in _INSTEAD else DETAILS
-    raise refusal(clause_of(node), "it is not among what can be asked privately", instead)
+    raise refusal(clause_of(node), "it is not among what can be asked privately", _instead(inner))
+
+
+def _instead(node: exp.Expr) -> str:
+    """Name the nearest that works instead of what is on no list."""
+    if isinstance(node, exp.Window):
+        return _instead_of_window(node)
+    if isinstance(node, exp.Anonymous):
+        return _NAMED.get(node.name.upper(), _ROWS)
+    if type(node) in _INSTEAD:
+        return _INSTEAD[type(node)][1]
+    return _ROWS if isinstance(node, exp.Func) else DETAILS
+
+
+def _instead_of_window(node: exp.Window) -> str:
+    if isinstance(node.this, exp.Rank | exp.DenseRank | exp.RowNumber):
+        return _RANK
+    return _RESULTS if with_aggregate(node.this.this or node.this) else _WINDOW
 
 
 def only(node: exp.Expr, *known: str) -> None:
@@ -125,7 +172,7 @@ def only(node: exp.Expr, *known: str) -> None:
     for part, value in node.args.items():
         if value and part not in known:
             clause = _CLAUSES.get(part, part.strip("_").replace("_", " ").upper())
-            raise refusal(clause, f"it is not supported in {_place(node)}", DETAILS)
+            raise refusal(clause, f"it is not supported in {_place(node)}", _LEFT_OUT.get(part, DETAILS))
 
 
 def _place(node: exp.Expr) -> str:

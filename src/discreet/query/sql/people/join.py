@@ -32,6 +32,7 @@ from ..scope import (
     row_names,
 )
 from ..syntax import identifier, only
+from ..times.interval import settle_units
 
 __all__ = ["equalities", "join_items", "join_kind", "natural", "person_pair", "with_people"]
 
@@ -202,6 +203,7 @@ def equalities(
         return [(mine, yours) for mine, yours in pairs], [], frozenset(name.casefold() for name in using)
     matched: list[tuple[Operand, Operand]] = []
     rest: list[exp.Expr] = []
+    settle_units(join, lambda name: any(lookup(side, name, None) for side in (left, right)))
     condition = join.args["on"].unnest()
     for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
         pair = _equality(part, left, right)

@@ -55,11 +55,20 @@ def settle_units(node: exp.Expr, known: Callable[[str], bool]) -> None:
     """
     for call in node.find_all(exp.TimestampTrunc, exp.DateTrunc, exp.DateDiff, exp.TimestampDiff):
         unit, last = call.args.get("unit"), _last_unit(call.this)
-        named = isinstance(unit, exp.Var) and _unit(unit.name) in UNITS
-        if unit is None or last is None or (named and known(call.this.name)):
+        if unit is None or last is None:
             continue
-        call.set("this", exp.column(unit.name) if isinstance(unit, exp.Var) else unit)
+        word = isinstance(unit, exp.Var) and (_unit(unit.name) in UNITS or not known(unit.name))
+        if word and known(call.this.name):
+            continue
+        call.set("this", _as_time(unit))
         call.set("unit", exp.var(last))
+
+
+def _as_time(unit: exp.Expr) -> exp.Expr:
+    """Return what the grammar took for a unit: a column, text that is written out, or an expression."""
+    if not isinstance(unit, exp.Var):
+        return unit
+    return exp.column(unit.name) if unit.name.isidentifier() else exp.Literal.string(unit.name)
 
 
 def _last_unit(node: exp.Expr) -> str | None:

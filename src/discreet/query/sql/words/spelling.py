@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
 
+from ...algebra.refusal import refusal
+
 __all__ = ["double_quoted", "without_top"]
 
 _PIECES = re.compile(
@@ -60,5 +62,8 @@ def _cut(sql: str, rest: Sequence[Token]) -> tuple[str, int | None]:
     number, last = (rest[2], rest[3]) if bracket else (rest[1], rest[1])
     if number.token_type is not TokenType.NUMBER or not number.text.isdigit() or len(number.text) > 18:
         return sql, None
+    following = rest[rest.index(last) + 1 :]
+    if following and following[0].text.upper() == "PERCENT":
+        raise refusal(f"TOP {number.text} PERCENT", "it takes a number of rows, no percentage", "write LIMIT 10")
     blank = " " * (last.end + 1 - rest[0].start)
     return sql[: rest[0].start] + blank + sql[last.end + 1 :], int(number.text)

@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from ....errors import UnsupportedQuery
 from ...algebra.refusal import refusal
+from .dialects import translated
 from .quote import SOURCE
 from .spelling import double_quoted, without_top
 
@@ -34,8 +35,9 @@ def read_statement(sql: str) -> exp.Expr:
     if len(statements) != 1:
         raise refusal(";", "one question is one statement", "ask them one by one")
     _check_depth(statements[0])
-    statements[0].meta[SOURCE] = sql
-    return statements[0] if top is None else _limited(statements[0], top)
+    statement = translated(statements[0])
+    statement.meta[SOURCE] = sql
+    return statement if top is None else _limited(statement, top)
 
 
 def _limited(node: exp.Expr, top: int) -> exp.Expr:

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ..query.algebra.expression import Call, Expression, Field, Function, fields_of
-from ..query.algebra.tree import Finish, Mode, Question
-from ..query.algebra.windows import outside_windows, window_name, windows_of
-from ..query.meaning.finish import NoisyRow, Value, row_before, types_of, value_of, window_groups
-from ..statistics.laws.box import Box, outward
-from ..statistics.recipe import NoisyValue
-from ..statistics.releases.total import KeyValues
-from .expression_box import box_of
-from .expression_line import NoisyLine, RowAt, bound_quotient, line_of
+from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
+from ...query.algebra.tree import Finish, Mode, Question
+from ...query.algebra.windows import outside_windows, window_name, windows_of
+from ...query.meaning.finish import NoisyRow, Value, row_before, types_of, value_of, window_groups
+from ...statistics.laws.box import Box, outward
+from ...statistics.recipe import NoisyValue
+from ...statistics.releases.total import KeyValues, NoisyTotal
+from .box import box_of
+from .line import NoisyLine, RowAt, bound_quotient, line_of
 
 __all__ = ["TableLaw", "read_box", "reads_rows", "why_unbounded"]
 
@@ -110,7 +110,7 @@ class TableLaw:
         known = [line for line in lines if line is not None]
         if len(known) < len(lines):
             return None
-        constant, parts = Fraction(0), {}
+        constant, parts = Fraction(0), dict[tuple[int, object], tuple[NoisyTotal, Fraction]]()
         for line in known:
             constant += line.constant
             parts.update(line.parts)  # of different rows, so no two are one
@@ -160,7 +160,7 @@ def why_unbounded(expression: Expression, question: Question) -> str:
     """Say why a column has no interval.
 
     >>> import discreet as dp
-    >>> from discreet.answer.windows import why_unbounded
+    >>> from discreet.answer.computed.table import why_unbounded
     >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
     >>> asked = dp.parse_sql("SELECT MODE(sex) AS m FROM people", people)
     >>> why_unbounded(asked.finish.columns[0][1], asked)

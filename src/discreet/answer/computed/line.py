@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..query.algebra.expression import Call, Constant, Expression, Field, Function
-from ..query.meaning.finish import Value
-from ..statistics.joint_estimate import JointTotal
-from ..statistics.laws.box import outward
-from ..statistics.laws.line import WeightedSum, line_reach, total_reach
-from ..statistics.laws.profile import quotient_ends
-from ..statistics.recipe import NoisyValue
-from ..statistics.releases.total import NoisyTotal, TotalEstimate
+from ...query.algebra.expression import Call, Constant, Expression, Field, Function
+from ...query.meaning.finish import Value
+from ...statistics.joint_estimate import JointTotal
+from ...statistics.laws.box import outward
+from ...statistics.laws.line import WeightedSum, line_reach, total_reach
+from ...statistics.laws.profile import quotient_ends
+from ...statistics.recipe import NoisyValue
+from ...statistics.releases.total import NoisyTotal, TotalEstimate
 
 __all__ = ["NoisyLine", "RowAt", "bound_quotient", "is_nullif", "line_of"]
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from ..query.algebra.expression import Call, Constant, Expression, Field, Function
-from ..query.algebra.windows import window_name
-from ..statistics.laws.box import Box, ratio
-from .expression_line import is_nullif
+from ...query.algebra.expression import Call, Constant, Expression, Field, Function
+from ...query.algebra.windows import window_name
+from ...statistics.laws.box import Box, ratio
+from .line import is_nullif
 
 __all__ = ["box_of"]
 
@@ -19,7 +19,7 @@ Boxes = Mapping[str, Box | None]
 def box_of(expression: Expression, boxes: Boxes) -> Box | None:
     """Bound a value, from the boxes of the names in it; None where no bound is known.
 
-    >>> from discreet.answer.expression_box import box_of
+    >>> from discreet.answer.computed.box import box_of
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> boxes = {"total": (Fraction(90), Fraction(110)), "n": (Fraction(9), Fraction(11))}

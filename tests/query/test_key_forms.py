@@ -1,0 +1,260 @@
+"""Lists of keys in SQL and Python, and forms of other dialects: what they are read as, and what is refused and how."""
+
+from __future__ import annotations
+
+import pytest
+
+import discreet as dp
+from discreet.query import describe, fingerprint, parse
+from discreet.query.algebra.tree import Nest, Select
+
+VISITS = dp.Schema(
+    "visits",
+    dp.People("user_id", max_rows=8),
+    {
+        "spent": dp.Integer(0, 500), "shop": dp.Category(["a", "b"]), "note": dp.Text(20), "ward": dp.Integer(1, 9),
+        "day": dp.Date("2024-01-01", "2024-12-31"), "seen": dp.Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59"),
+    },
+)  # fmt: skip
+USERS = dp.Schema(
+    "users", dp.People("user_id", max_rows=1), {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])}
+)
+FACTS = {"shop": dp.Category(["a", "b"]), "ward": dp.Integer(1, 9)}
+PAIRS = dp.Schema.public_table("pairs", FACTS, key=("shop", "ward"))
+TWICE = dp.Schema.public_table("twice", FACTS)
+DAYS = dp.Schema.public_table("days", {"day": dp.Date("2024-01-01", "2024-12-31"), "ward": dp.Integer(1, 9)})
+TABLES = {schema.name: schema for schema in (VISITS, USERS, PAIRS, TWICE, DAYS)}
+ROWS = {("shop", "ward"): [("a", 3), ("b", 1)], ("ward", "shop"): [(1, "b"), (3, "a")], ("ward",): [1, 3]}
+ROWS |= {("day", "ward"): [(19_723, 2)], ("shop",): ["a"], ("day",): [19_723]}
+ON = "ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"
+TWO = "SELECT k.shop, k.ward, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN"
+
+
+def public_values(_table, *columns):
+    return ROWS[columns]
+
+
+def ask(sql):
+    return parse(sql, TABLES, public_values)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{TWO} (VALUES ('a', 3), ('b', 1)) AS k(shop, ward) {ON}",
+        f"{TWO} (SELECT 'a' AS shop, 3 AS ward UNION ALL SELECT 'b', 1) k {ON}",
+        f"{TWO} pairs k {ON}",
+        f"{TWO} (SELECT DISTINCT shop, ward FROM twice) k {ON}",
+        f"WITH k(shop, ward) AS (VALUES ('a', 3), ('b', 1)) {TWO} k {ON}",
+        f"WITH k AS (SELECT DISTINCT shop, ward FROM pairs) {TWO} k {ON}",
+        TWO.replace("visits v RIGHT JOIN", "pairs k LEFT JOIN visits v") + f" {ON}",
+        TWO.replace("visits v RIGHT JOIN", "visits v NATURAL RIGHT JOIN") + " pairs k GROUP BY k.shop, k.ward",
+        TWO.replace("visits v RIGHT JOIN", "pairs k LEFT JOIN visits v")
+        + " USING (shop, ward) GROUP BY k.shop, k.ward",
+    ],
+)
+def test_a_list_of_pairs_is_the_groups(source):
+    question = ask(source)
+    assert question.nested == Nest((0, 1), (("a", 3), ("b", 1)))
+    assert question.rows == ask("SELECT COUNT(*) AS n FROM visits").rows  # nothing is joined
+    again = ask(describe(question))
+    assert fingerprint(again) == fingerprint(question)
+
+
+def test_an_expression_is_matched_as_a_column_of_its_own():
+    question = ask(
+        "SELECT k.m, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN (VALUES ('2024-03-01'), ('2024-05-01')) k(m) "
+        "ON DATE_TRUNC('month', v.day) = k.m WHERE k.m > DATE '2024-01-01' GROUP BY k.m"
+    )
+    assert question.nested.rows == ((19_783,), (19_844,))
+    assert isinstance(question.rows.rows, Select)
+    assert fingerprint(ask(describe(question))) == fingerprint(question)
+
+
+@pytest.mark.parametrize("month", ["DATE_TRUNC('month', v.day)", "DATE_TRUNC(v.day, MONTH)", "DATE_TRUNC(day, MONTH)"])
+def test_a_unit_may_stand_last_in_on(month):
+    sql = f"SELECT k.m, COUNT(v.ward) AS n FROM visits v RIGHT JOIN (VALUES ('2024-03-01')) k(m) ON {month} = k.m GROUP BY 1"
+    assert ask(sql).nested.rows == ((19_783,),)
+
+
+def test_one_column_by_unnest_and_beside_another_key():
+    question = ask(
+        "SELECT k, v.shop, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN UNNEST(['x', 'y']) AS k ON v.note = k "
+        "GROUP BY k, v.shop"
+    )
+    assert [key.values for key in question.keys] == [("x", "y"), ("a", "b")]
+    assert question.nested == Nest((0,), (("x",), ("y",)))
+
+
+def test_python_takes_a_list_or_a_public_table():
+    visits = dp.Table(VISITS, public_values)
+    by_table = visits.count(by=["shop", "ward"], keys=PAIRS)
+    assert by_table == visits.count(by=["shop", "ward"], keys=[("a", 3), ("b", 1)])
+    assert visits.count(by=["day", "ward"], keys=DAYS).nested.rows == ((19_723, 2),)
+    assert visits.count(by="day", keys=DAYS).keys[0].values == (19_723,)
+    for table, source in ((VISITS, visits), (PAIRS, dp.Table(VISITS))):
+        with pytest.raises(dp.InvalidArgument, match="keys takes a public table"):
+            source.count(by=["shop", "ward"], keys=table)
+
+
+LIST = "RIGHT JOIN (VALUES ('a'), ('b')) k(shop) ON v.shop = k.shop"
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        (f"{TWO} twice k {ON}", "two of its rows may be the same keys"),
+        (f"{TWO} pairs k ON v.shop = k.shop GROUP BY k.shop", "two of its rows may be the same keys"),
+        (f"SELECT k.shop, COUNT(*) AS n FROM visits v {LIST} GROUP BY k.shop", "COUNT(*): of a key that nobody has"),
+        (f"SELECT k.shop, COUNT(k.shop) AS n FROM visits v {LIST} GROUP BY k.shop", "COUNT(k.shop): of a key"),
+        (
+            f"SELECT k.shop, COUNT(COALESCE(v.spent, 0)) AS n FROM visits v {LIST} GROUP BY 1",
+            "of a key that nobody has",
+        ),
+        (f"SELECT k.shop, AVG(IFNULL(spent, 1)) AS n FROM visits v {LIST} GROUP BY 1", "of a key that nobody has"),
+        (f"SELECT COUNT(v.spent) AS n FROM visits v {LIST}", "write GROUP BY k.shop"),
+        (f"SELECT k.shop, COUNT(v.spent) AS n FROM visits v {LIST} GROUP BY CUBE (k.shop)", "write GROUP BY k.shop"),
+        (
+            f"SELECT k.shop, note, COUNT(v.spent) AS n FROM visits v {LIST} GROUP BY 1, 2",
+            "the keys of note are not public",
+        ),
+        (f"SELECT s, COUNT(*) FROM (SELECT k.shop AS s FROM visits v {LIST}) t GROUP BY s", "in the outermost SELECT"),
+        (f"SELECT 1 FROM visits v {LIST} JOIN users u ON v.user_id = u.user_id", "a list of keys is joined last"),
+        (f"SELECT 1 FROM visits v {LIST.replace('RIGHT', 'LEFT')}", "stands on the side that is kept whole"),
+        (f"SELECT 1 FROM visits v {LIST} AND v.spent > 3 GROUP BY k.shop", "matched by equalities"),
+        (f"SELECT 1 FROM visits v {LIST} AND v.note = k.shop GROUP BY k.shop", "is matched twice"),
+        (f"SELECT 1 FROM visits v {LIST.replace('v.shop', 'v.user_id')} GROUP BY k.shop", "id of the protected person"),
+        (f"SELECT 1 FROM visits v {LIST.replace('v.shop', 'v.spent')} GROUP BY k.shop", "is no number"),
+        (
+            "SELECT k.x, COUNT(v.shop) FROM visits v RIGHT JOIN (VALUES (1)) k(x) ON v.shop = k.x GROUP BY 1",
+            "is no text",
+        ),
+        ("SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x) ON v.ward = k.x", "differ in number"),
+        ("SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (v.shop)) k(x) ON v.shop = k.x", "of constants"),
+        ("SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (NULL)) k(x) ON v.shop = k.x", "none NULL"),
+        (
+            "SELECT COUNT(v.ward) FROM visits v RIGHT JOIN (VALUES (1), (1)) k(x) ON v.ward = k.x GROUP BY k.x",
+            "each once",
+        ),
+        ("SELECT 1 FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x, y) ON v.ward = k.x", "y of the list of keys is not"),
+        (
+            "SELECT 1 FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x, y) ON v.ward = k.x AND v.ward = k.y",
+            "with two of the",
+        ),
+        ("SELECT 1 FROM visits v RIGHT JOIN (SELECT shop FROM pairs) k ON v.shop = k.shop", "SELECT DISTINCT"),
+        ("SELECT COUNT(*) FROM (VALUES (1)) k(x)", "a list of keys is public"),
+        ("SELECT COUNT(*) FROM visits AS v(a, b)", "columns are not renamed here"),
+    ],
+)
+def test_what_is_refused_says_what_would_work(sql, why):
+    with pytest.raises(dp.UnsupportedQuery) as refused:
+        ask(sql)
+    assert why in str(refused.value)
+
+
+def test_a_public_table_needs_somebody_who_can_read_it():
+    with pytest.raises(dp.UnsupportedQuery, match="ask a curator"):
+        parse(f"{TWO} pairs k {ON}", TABLES)
+
+
+SAME = [
+    ("SELECT SAFE_DIVIDE(SUM(spent), COUNT(*)) AS x FROM visits", "SELECT SUM(spent) / COUNT(*) AS x FROM visits"),
+    ("SELECT ZEROIFNULL(SUM(spent)) AS x FROM visits", "SELECT COALESCE(SUM(spent), 0) AS x FROM visits"),
+    ("SELECT ISNULL(SUM(spent), 0) AS x FROM visits", "SELECT COALESCE(SUM(spent), 0) AS x FROM visits"),
+    ("SELECT AVG(NULLIFZERO(spent)) AS x FROM visits", "SELECT AVG(NULLIF(spent, 0)) AS x FROM visits"),
+    (
+        "SELECT NVL2(note, 'y', 'n') AS k, COUNT(*) AS n FROM visits GROUP BY k",
+        "SELECT CASE WHEN note IS NOT NULL THEN 'y' ELSE 'n' END AS k, COUNT(*) AS n FROM visits GROUP BY k",
+    ),
+    (
+        "SELECT EOMONTH(day) AS k, COUNT(*) AS n FROM visits GROUP BY k",
+        "SELECT LAST_DAY(day) AS k, COUNT(*) AS n FROM visits GROUP BY k",
+    ),
+    (
+        "SELECT DATEPART(year, day) AS k, COUNT(*) AS n FROM visits GROUP BY DATEPART(year, day)",
+        "SELECT EXTRACT(YEAR FROM day) AS k, COUNT(*) AS n FROM visits GROUP BY k",
+    ),
+    (
+        "SELECT CONVERT(date, seen) AS k, COUNT(*) AS n FROM visits GROUP BY CONVERT(date, seen)",
+        "SELECT CAST(seen AS DATE) AS k, COUNT(*) AS n FROM visits GROUP BY k",
+    ),
+    (
+        "SELECT shop, RATIO_TO_REPORT(COUNT(*)) OVER () AS r FROM visits GROUP BY shop",
+        "SELECT shop, COUNT(*) / SUM(COUNT(*)) OVER () AS r FROM visits GROUP BY shop",
+    ),
+    ("SELECT APPROX_QUANTILES(spent, 4)[OFFSET(1)] AS q FROM visits", "SELECT QUANTILE(spent, 0.25) AS q FROM visits"),
+    (
+        "SELECT shop, ward, COUNT(*) AS n FROM visits GROUP BY ALL",
+        "SELECT shop, ward, COUNT(*) AS n FROM visits GROUP BY 1, 2",
+    ),
+    (
+        "SELECT shop, COUNT(*) AS n FROM visits GROUP BY shop WITH ROLLUP",
+        "SELECT shop, COUNT(*) AS n FROM visits GROUP BY ROLLUP (shop)",
+    ),
+    (
+        "SELECT sex, COUNT(*) AS n FROM visits v, users u WHERE v.user_id = u.user_id AND spent > 3 GROUP BY sex",
+        "SELECT sex, COUNT(*) AS n FROM visits v JOIN users u ON v.user_id = u.user_id WHERE spent > 3 GROUP BY sex",
+    ),
+    (
+        "SELECT ward, SUM(COUNT(*)) OVER (ORDER BY ward ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS n "
+        "FROM visits GROUP BY ward",
+        "SELECT ward, SUM(COUNT(*)) OVER (ORDER BY ward) AS n FROM visits GROUP BY ward",
+    ),
+    (
+        "SELECT DATE_TRUNC(v.day, MONTH) AS k, COUNT(*) AS n FROM visits v GROUP BY DATE_TRUNC(v.day, MONTH)",
+        "SELECT DATE_TRUNC('month', day) AS k, COUNT(*) AS n FROM visits GROUP BY k",
+    ),
+    (
+        "SELECT DATE_TRUNC(day, WEEK(MONDAY)) AS k, COUNT(*) AS n FROM visits GROUP BY 1",
+        "SELECT DATE_TRUNC('week', day) AS k, COUNT(*) AS n FROM visits GROUP BY 1",
+    ),
+    (
+        "SELECT DATETIME_TRUNC(seen, MONTH) AS k, COUNT(*) AS n FROM visits GROUP BY 1",
+        "SELECT DATE_TRUNC('month', seen) AS k, COUNT(*) AS n FROM visits GROUP BY 1",
+    ),
+    (
+        "SELECT TIMESTAMPDIFF(MONTH, day, '2024-12-31') AS k, COUNT(*) AS n FROM visits GROUP BY 1",
+        "SELECT DATE_DIFF('month', day, DATE '2024-12-31') AS k, COUNT(*) AS n FROM visits GROUP BY 1",
+    ),
+    ("SELECT COUNT(*) AS n FROM `proj.data.visits`", "SELECT COUNT(*) AS n FROM visits"),
+]
+
+
+@pytest.mark.parametrize(("theirs", "ours"), SAME)
+def test_words_of_other_dialects_mean_the_same(theirs, ours):
+    assert fingerprint(ask(theirs)) == fingerprint(ask(ours))
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT TOP 10 PERCENT shop, COUNT(*) FROM visits GROUP BY shop", "TOP 10 PERCENT: it takes a number of rows"),
+        ("SELECT COUNT(*) FROM visits WHERE day > NOW()", "may not depend on the clock"),
+        ("SELECT FORMAT_DATE('%Y', day) AS k, COUNT(*) FROM visits GROUP BY k", "group by the date itself"),
+        ("SELECT REPLACE(note, 'a', 'b') AS k, COUNT(*) FROM visits GROUP BY k", "REPLACE(note, 'a', 'b'): it is not"),
+        (
+            "SELECT CAST(spent / 3 AS INT) AS k, COUNT(*) FROM visits GROUP BY k",
+            "CAST(spent / 3 AS INT): stores disagree",
+        ),
+        ("SELECT COUNT(*) FROM visits WHERE day LIKE '2024%'", "compare dates, as in d >= DATE '2024-01-01'"),
+        ("SELECT shop, RANK() OVER (ORDER BY COUNT(*)) FROM visits GROUP BY shop", "write ORDER BY … DESC"),
+        (
+            "SELECT shop, AVG(COUNT(*)) OVER () FROM visits GROUP BY shop",
+            "over results there are SUM(COUNT(*)) OVER ()",
+        ),
+        ("SELECT shop, COUNT(*) FROM visits GROUP BY shop QUALIFY COUNT(*) > 3", "use HAVING"),
+        ("SELECT COUNT(*) FROM visits WITH (NOLOCK)", "WITH (…): it is not supported in FROM; leave it out"),
+        ("SELECT COUNT(*) FROM visits v, users u WHERE v.spent > u.age", "CROSS JOIN"),
+        ("SELECT DATE_TRUNC('fortnight', day) AS k, COUNT(*) FROM visits GROUP BY k", "its unit is one of"),
+        ("SELECT CONVERT(blob, note) AS k, COUNT(*) FROM visits GROUP BY k", "blob"),
+        ("SELECT APPROX_QUANTILES(spent, 0)[OFFSET(1)] FROM visits", "[…]"),
+        (
+            "SELECT shop, COUNT(*) AS n FROM visits GROUP BY shop HAVING COUNT(*) > LAG(COUNT(*)) OVER (ORDER BY shop)",
+            "HAVING: it comes before windows",
+        ),
+    ],
+)
+def test_refusals_offer_the_nearest(sql, why):
+    with pytest.raises(dp.DiscreetError) as refused:
+        ask(sql)
+    assert why in str(refused.value)
