@@ -62,6 +62,12 @@ class TestWide:
                 curator.ask(question, spend=dp.ZCDP(1), **words)
         assert curator.spent() == dp.ZCDP(0)
 
+    @pytest.mark.parametrize("ask", [lambda t: t.marginals(["k0", "nope"]), lambda t: t.hierarchy("k0", by=["nope"]),
+                                     lambda t: t.cumulative("nope"), lambda t: t.count(by="nope")])  # fmt: skip
+    def test_unknown_keys_are_refused_by_name(self, ask):
+        with pytest.raises(dp.DiscreetError, match="no column 'nope' here; there are k0, k1"):
+            ask(dp.Table(WIDE))
+
     def test_too_many_rows_and_too_large_tables(self):
         many = dp.Schema("many", dp.Rows(), {name: dp.Integer(0, 299) for name in KEYS})
         with pytest.raises(dp.UnsupportedQuery, match="1,351,801 cells in all, and at most 200,000"):
