@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import discreet as dp
@@ -107,3 +108,14 @@ class TestLongLines:
             values = np.linalg.svd(rows, compute_uv=False)
         even = values.sum() ** 2 / size
         assert even < line_bound(size, ranges=ranges) < even * 1.1
+
+
+def test_all_that_a_store_is_asked_is_shown():
+    curator = dp.Curator(dp.DuckDB({"wide": _frame()}), [WIDE], dp.open_ledger(":memory:", dp.ZCDP(9)))
+    question = dp.Table(WIDE).marginals(KEYS, up_to=2)
+    shown = curator.explain(question, spend=dp.ZCDP(1))
+    assert len(shown.texts) == len(tables_of(question)) > 1
+
+
+def _frame():
+    return pl.DataFrame({name: list(range(10)) for name in KEYS})

@@ -14,6 +14,7 @@ from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure
 from ..query.algebra.tally import Tally, Totals
 from ..query.text.question import describe
+from ..statistics.releases.sets import SetsRelease
 from .explanation import Explanation
 from .order import order_of
 from .stand import Stand
@@ -76,6 +77,9 @@ def _tallies(plan: Plan) -> Sequence[Tally]:
     listener = _Listener([])
     needs = [release.need for place, release in enumerate(plan.releases) if place != plan.counted]
     gather(needs, plan.keys or [()], listener)
+    for release in plan.releases:
+        for table in release.tables[1:] if isinstance(release, SetsRelease) else ():
+            gather([table.need], table.cells, listener)
     if plan.selection is None:
         return listener.heard
     return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]
