@@ -97,6 +97,9 @@ def test_sums_means_running_totals_and_counts(load):
     running = shown(dp.Table(PEOPLE).cumulative("a"), store, "count")
     ages = [row["a"] for row in rows if row["a"] is not None]
     assert list(running.values()) == pytest.approx([sum(a <= t for a in ages) for t in range(10)], abs=1e-2)
+    many = ", ".join(f"COUNT(*) FILTER (WHERE a >= {t}) AS n{t}" for t in range(1, 9))
+    counts = run_plan(dp.plan_question(dp.parse_sql(f"SELECT {many} FROM people", NAMED), dp.PureDP(50)), store)
+    assert list(counts.rows[0]) == pytest.approx([sum(a >= t for a in ages) for t in range(1, 9)], abs=5)
     bins = dp.Table(PEOPLE).hierarchy({"half": dp.col("b") // 5, "b": "b"}, by=["f"])
     tree = shown(bins, store, "count", spend=dp.ZCDP("1/10"), whole=True)
     for (half, b, f), value in tree.items():

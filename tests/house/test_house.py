@@ -112,6 +112,7 @@ class TestImports:
         "query/sql/expression.py": "expressions hold functions, and functions expressions",
         "query/sql/parse.py": "sqlglot waits until SQL is read",
         "local/table.py": "SciPy's linear programs wait until a table is made",
+        "workloads/fixed_point.py": "SciPy's eigenvectors of tridiagonal matrices wait until a line is planned",
         "cli/commands/serve.py": "uvicorn and starlette come with an extra",
         "ledger/open.py": "psycopg comes with an extra",
     }

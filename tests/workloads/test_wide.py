@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import discreet as dp
@@ -62,6 +63,12 @@ class TestWide:
                 curator.ask(question, spend=dp.ZCDP(1), **words)
         assert curator.spent() == dp.ZCDP(0)
 
+    @pytest.mark.parametrize("ask", [lambda t: t.marginals(["k0", "nope"]), lambda t: t.hierarchy("k0", by=["nope"]),
+                                     lambda t: t.cumulative("nope"), lambda t: t.count(by="nope")])  # fmt: skip
+    def test_unknown_keys_are_refused_by_name(self, ask):
+        with pytest.raises(dp.DiscreetError, match="no column 'nope' here; there are k0, k1"):
+            ask(dp.Table(WIDE))
+
     def test_too_many_rows_and_too_large_tables(self):
         many = dp.Schema("many", dp.Rows(), {name: dp.Integer(0, 299) for name in KEYS})
         with pytest.raises(dp.UnsupportedQuery, match="1,351,801 cells in all, and at most 200,000"):
@@ -101,3 +108,14 @@ class TestLongLines:
             values = np.linalg.svd(rows, compute_uv=False)
         even = values.sum() ** 2 / size
         assert even < line_bound(size, ranges=ranges) < even * 1.1
+
+
+def test_all_that_a_store_is_asked_is_shown():
+    curator = dp.Curator(dp.DuckDB({"wide": _frame()}), [WIDE], dp.open_ledger(":memory:", dp.ZCDP(9)))
+    question = dp.Table(WIDE).marginals(KEYS, up_to=2)
+    shown = curator.explain(question, spend=dp.ZCDP(1))
+    assert len(shown.texts) == len(tables_of(question)) > 1
+
+
+def _frame():
+    return pl.DataFrame({name: list(range(10)) for name in KEYS})

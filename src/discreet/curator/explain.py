@@ -16,6 +16,7 @@ from ..query.algebra.tally import Tally, Term, Totals
 from ..query.algebra.tree import Relation
 from ..query.bounds.shares import possible_shares, weight_of
 from ..query.text.question import describe
+from ..statistics.releases.sets import SetsRelease
 from .explanation import Explanation
 from .order import order_of
 from .stand import Stand
@@ -82,6 +83,9 @@ def _tallies(plan: Plan) -> Sequence[Tally]:
     listener = _Listener([])
     needs = [release.need for place, release in enumerate(plan.releases) if place != plan.counted]
     gather(needs, plan.keys or [()], listener)
+    for release in plan.releases:
+        for table in release.tables[1:] if isinstance(release, SetsRelease) else ():
+            gather([table.need], table.cells, listener)
     if plan.selection is None:
         return listener.heard
     return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]

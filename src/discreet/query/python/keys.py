@@ -45,8 +45,13 @@ def named_keys(by: By) -> Named:
 
 
 def grouped(by: By, keys: Keys, rows: Relation, public_values: PublicValues | None) -> tuple[Key, ...]:
-    """Read what to group by, with all values each key may take, or None where δ must select them."""
-    named = named_keys(by)
+    """Read what to group by, with all values each key may take, or None where δ must select them.
+
+    Refuses columns that are not there.
+    """
+    named, columns = named_keys(by), columns_of(rows)
+    for _, key in named:
+        domain_of(key, columns)  # refuses a column that is not there
     given = _given(keys, named)
     listed = {name: _values(given[name], key, rows) for name, key in named if name in given}
     found = {name: public_keys(key, rows, public_values=public_values) for name, key in named if name not in given}

@@ -248,7 +248,7 @@ class Table:
         >>> dp.Table(people).marginals(["sex", "old"], up_to=1).sets
         ((0,), (1,), ())
 
-        Refuses keys that are not public, and more than 64 tables or 100,000 combinations of keys.
+        Refuses keys that are not public, and more than 256 tables or 100,000 cells in one.
         """
         sets = sets_up_to(by, len(by) if up_to is None else up_to)
         return self._together(self.count(list(by), keys), sets=sets)

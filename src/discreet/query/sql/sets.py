@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.refusal import refusal
+from ..bounds.sets import MOST_SETS
 from .syntax import only, refuse_node
 
 __all__ = ["grouping_flag", "running_total", "spread_sets"]
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
-_MOST = 64
 Choice = tuple[exp.Expr, ...]
 
 
@@ -33,8 +33,8 @@ def spread_sets(items: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[i
         if tuple(sorted(places)) in found:
             raise refusal("GROUP BY", "a set of keys is asked twice", "name each once")
         found.append(tuple(sorted(places)))
-        if len(found) > _MOST:
-            raise refusal("GROUP BY", f"it has more than {_MOST} sets of keys", "ask for fewer at a time")
+        if len(found) > MOST_SETS:
+            raise refusal("GROUP BY", f"it has more than {MOST_SETS} sets of keys", "ask for fewer at a time")
     return keys, found
 
 
