@@ -249,9 +249,7 @@ class WordRound:
         Refuses rounds before the last, no reports, and reports no device could have sent.
         """
         if self.index + 1 < len(self.words.stages):
-            raise InvalidArgument(
-                "words are known after the last round only; go on with narrow(reports), or --next on the command line"
-            )
+            raise InvalidArgument("words are known after the last round only; narrow(reports), or --next, leads there")
         family, n = self.family, len(reports)
         if n == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
