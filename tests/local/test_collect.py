@@ -115,6 +115,7 @@ def test_plans_of_the_deployments():
     for arguments in (
         ["one-bit-mean", "--set", "low=0", "--set", "high=100", "--error", "5"],
         ["words", "--set", "bits=16", "--epsilon", "2"],
+        ["words", "--set", "bits=48", "--set", "top=5", "--error", "0.05", "--n", "100000"],
         [
             "rappor",
             *(f"--set={word}" for word in ("bits=16", "hashes=2", "cohorts=8", "f=1/2", "p=1/2", "q=3/4", "key=k")),

@@ -146,6 +146,7 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
     kind: Any = MECHANISMS.get(name)
     if kind is None:
         raise InvalidArgument(f"{name!r} is no mechanism; take one of {', '.join(MECHANISMS)}")
+    kind = Words if kind is WordRound else kind
     given: dict[str, Any] = {word: _setting(word, value) for word, value in settings.items()}
     if sum(amount is not None for amount in (epsilon, error)) != (name not in _EPSILON_FREE):
         raise InvalidArgument("give --epsilon or --error, one of them; rappor takes f, p and q by --set instead")
@@ -155,7 +156,7 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
         elif name in _EPSILON_FREE:
             made = kind(**given)
         else:
-            made = (Words if kind is WordRound else kind)(spend=PureDP(str(epsilon)), **given)
+            made = kind(spend=PureDP(str(epsilon)), **given)
     except (TypeError, AttributeError):
         raise InvalidArgument(f"{name} takes other parameters; --set gives those of its constructor") from None
     return made.open() if isinstance(made, Words) else made
