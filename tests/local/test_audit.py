@@ -1,6 +1,7 @@
 """The auditor knows nothing of the family: it passes ours and refutes broken twins."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from discreet.audit import verify
 from discreet.errors import ClaimRefuted
 from discreet.local import Choice, Histogram, Number
+from discreet.local.family import apart
 from discreet.privacy.measures import PureDP
 
 SAMPLES = 40_000
@@ -29,6 +31,17 @@ def test_every_member_passes(member):
     choice = Choice(6, PureDP(1), member=member)
     key = numbered if member == "subset" else lambda r: r
     report = verify(runs(choice, key), PureDP(1), (0, 3), samples=SAMPLES, confidence=SURE)
+    assert report.verdict == "not refuted"
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("option", [0, 3])
+def test_a_set_apart_passes(option):
+    """Whoever holds none of the candidates is the dearest neighbour. A false alarm has a chance of at most 1e-9."""
+    family = apart(8, Fraction(1), 2)
+    report = verify(
+        lambda x, size: family.draw(np.full(size, x)), PureDP(1), (option, 7), samples=SAMPLES, confidence=SURE
+    )
     assert report.verdict == "not refuted"
 
 

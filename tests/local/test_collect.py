@@ -115,6 +115,7 @@ def test_plans_of_the_deployments():
     for arguments in (
         ["one-bit-mean", "--set", "low=0", "--set", "high=100", "--error", "5"],
         ["words", "--set", "bits=16", "--epsilon", "2"],
+        ["words", "--set", "bits=48", "--set", "top=5", "--error", "0.05", "--n", "100000"],
         [
             "rappor",
             *(f"--set={word}" for word in ("bits=16", "hashes=2", "cohorts=8", "f=1/2", "p=1/2", "q=3/4", "key=k")),
@@ -124,3 +125,29 @@ def test_plans_of_the_deployments():
         done = run(app, ["local", "plan", *arguments])
         assert done.exit_code == 0, done.stderr
         assert "one report costs" in done.stdout
+
+
+def test_words_go_on_from_round_to_round(tmp_path, monkeypatch):
+    """plan, then randomize and estimate --next for each group, with what was heard kept in one file; at last the words."""
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke
+    words = dp.local.Words(bits=24, spend=dp.PureDP(8), top=2)
+    assert (
+        run(app, ["local", "plan", "words", "--set=bits=24", "--set=top=2", "--epsilon=8", "--out=0.json"]).exit_code
+        == 0
+    )
+    for index in range(len(words.stages)):
+        reports = run(app, ["local", "randomize", f"{index}.json"], input='"sea"\n' * 150).stdout
+        asked = ["local", "estimate", f"{index}.json", "-", "--heard=heard.json"]
+        last = index + 1 == len(words.stages)
+        done = run(app, asked if last else [*asked, f"--next={index + 1}.json"], input=reports)
+        assert done.exit_code == 0, done.stderr
+        assert ("sea" if last else f"round {index + 1} of {len(words.stages)}") in done.stdout
+    early = run(app, ["local", "estimate", "1.json", "-", "--heard=heard.json"], input="")
+    assert early.exit_code == 2 and "another round" in early.stderr
+    (tmp_path / "heard.json").write_text('{"round": 1, "heard": [["x"]]}')
+    for arguments in (["1.json", "-", "--heard=heard.json"], [f"{index}.json", "-", "--next=no.json"]):
+        refused = run(app, ["local", "estimate", *arguments], input=reports)
+        assert refused.exit_code == 2 and not (tmp_path / "no.json").exists()
+    with pytest.raises(InvalidArgument):
+        dp.local.Collector(MADE["choice"][0], metric="m").narrow()

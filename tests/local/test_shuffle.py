@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.local import Choice, Number
 from discreet.local.family import direct, geometry, hadamard, subset
@@ -189,3 +190,16 @@ class TestEvent:
         with pytest.raises(InvalidArgument, match="replace"):
             Shuffled(1, 10, neighbours="add-remove")
         assert ApproxDP(1, 0).epsilon == Shuffled(1, 10).epsilon
+
+
+def test_deployments_are_priced_by_clones_and_one_bit_as_binary_response():
+    spend, shape = dp.PureDP(1), {"rows": 4, "width": 8, "key": "k"}
+    rappor = dp.local.Rappor(bits=8, hashes=2, cohorts=4, f=0.5, p=0.25, q=0.75, key="k")
+    sketches = [dp.local.CountMeanSketch(spend, **shape), dp.local.HadamardCountMeanSketch(spend, **shape)]
+    for made in (*sketches, dp.local.BitFlip(spend, buckets=8, sample=2), rappor):
+        assert made.shuffled(1000).event == Shuffled(made.epsilon, 1000)
+        assert made.shuffled(1000).lower.epsilon(delta=1e-6) == 0
+    binary = dp.local.Choice(2, spend, member="direct").shuffled(1000)
+    for gamma, least in ((0, binary.lower.epsilon(delta=1e-6)), ("1/5", 0)):
+        price = dp.local.OneBitMean(0, 1, spend, gamma=gamma).shuffled(1000)
+        assert price.event == binary.event and price.lower.epsilon(delta=1e-6) == least

@@ -126,7 +126,7 @@ class TestPrefixes:
     def test_a_word_alone_is_no_rival_of_its_own(self):
         found = weigh(no_evidence(2), np.array([[0.9, 0.5, 0.1]]), 0.01, known=0, length=2, wanted=2)
         assert sure_of(found, 5).tolist() == [0, 1] and sure_of(found, 1).tolist() == [0]
-        assert clear_share(found, np.array([0, 2])) == 0.9
+        assert clear_share(np.array([0.9, 0.5, 0.1]), 0.01, np.array([0, 2])) == 0.9
         counted = weigh(alone(found, 2), np.array([[0.9], [0.5], [0.1]]), 0.01, known=2, length=2, wanted=2)
         assert (counted.odds - found.odds) == pytest.approx(np.array([0.9, 0.5, 0.1]) ** 2 / 0.02)
 

@@ -28,6 +28,7 @@ from ...privacy.measures import PureDP
 from ..budget import pairs
 from ..flags import JsonFlag
 from ..refusal import refusals
+from ..word_rounds import go_on, recall
 from ..write import write_text
 
 __all__ = ["app"]
@@ -110,6 +111,12 @@ def estimate(  # noqa: PLR0917 - each argument is an option
         Path | None, typer.Option(help="A file of candidates, one a line; sketches and RAPPOR need it.")
     ] = None,
     forged: Annotated[int, typer.Option(help="Say also how far so many forged reports could have moved it.")] = 0,
+    following: Annotated[
+        Path | None, typer.Option("--next", help="Words before the last round: write the next one's parameters here.")
+    ] = None,
+    heard: Annotated[
+        Path | None, typer.Option(help="Words: keep here what the rounds say, for those that follow.")
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """Estimate frequencies or the mean from reports, with intervals; a foreign or forged line is refused.
@@ -117,11 +124,14 @@ def estimate(  # noqa: PLR0917 - each argument is an option
     Example: discreet local estimate browser.json reports.jsonl
     """
     with refusals(as_json=json_), _opened(reports) as lines:
-        collector = _collector(parameters)
+        collector = _collector(parameters, heard)
         for line in lines:
             collector.add(line)
         if len(collector) == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
+        if following is not None:
+            typer.echo(go_on(collector, following, heard))
+            return
         found = collector.estimate(_names(candidates), level=level)
         reach = collector.influence(forged=forged)
         reply = found.to_dict() | ({"influence": reach} if forged else {})
@@ -136,6 +146,7 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
     kind: Any = MECHANISMS.get(name)
     if kind is None:
         raise InvalidArgument(f"{name!r} is no mechanism; take one of {', '.join(MECHANISMS)}")
+    kind = Words if kind is WordRound else kind
     given: dict[str, Any] = {word: _setting(word, value) for word, value in settings.items()}
     if sum(amount is not None for amount in (epsilon, error)) != (name not in _EPSILON_FREE):
         raise InvalidArgument("give --epsilon or --error, one of them; rappor takes f, p and q by --set instead")
@@ -145,7 +156,7 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
         elif name in _EPSILON_FREE:
             made = kind(**given)
         else:
-            made = (Words if kind is WordRound else kind)(spend=PureDP(str(epsilon)), **given)
+            made = kind(spend=PureDP(str(epsilon)), **given)
     except (TypeError, AttributeError):
         raise InvalidArgument(f"{name} takes other parameters; --set gives those of its constructor") from None
     return made.open() if isinstance(made, Words) else made
@@ -190,10 +201,9 @@ def _read(path: str) -> tuple[LocalMechanism, str, str]:
     return mechanism, metric, device_parameters(mechanism, metric=metric)["params"]
 
 
-def _collector(path: str) -> Collector:
-
+def _collector(path: str, heard: Path | None = None) -> Collector:
     mechanism, metric, _ = _read(path)
-    return Collector(mechanism, metric=metric)
+    return Collector(recall(mechanism, heard) if isinstance(mechanism, WordRound) else mechanism, metric=metric)
 
 
 def _value(line: str) -> object:

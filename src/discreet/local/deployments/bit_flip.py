@@ -25,6 +25,7 @@ from ..estimates.calibration import least_epsilon
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import clopper_pearson
 from ..reports.parameters import fields_of
+from ..shuffle import Shuffle, shuffle_pure
 from .flip import epsilon_of, flips, promise
 from .one_bit import flip_with
 
@@ -177,6 +178,10 @@ class BitFlip:
         drew = (people - many) * self.sample / self.buckets
         sure = math.sqrt(2 * drew * math.log(1e9 * self.buckets)) if self.sample < self.buckets else 0.0
         return up(many / (many + max(drew - sure, 0.0)) / (2 * self.p - 1)) if many else 0.0
+
+    def shuffled(self, n: int) -> Shuffle:
+        """Return what one report costs among those of at least n people, by clones."""
+        return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""

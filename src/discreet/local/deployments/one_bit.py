@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, overload
 
@@ -22,10 +22,12 @@ from ...noise.words import ByteWords
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..designs.design import read_array
+from ..designs.direct import direct_facts
 from ..estimates.calibration import least_epsilon
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import clopper_pearson
 from ..reports.parameters import fields_of
+from ..shuffle import Shuffle, shuffle_choice, shuffle_pure
 from ..spend import read_range
 from .flip import epsilon_of, flips, promise
 
@@ -179,6 +181,14 @@ class OneBitMean:
         """Bound how far `forged` of n reports can move the mean, whatever they say: (high − low)/(p − q) a report."""
         people = whole(n, "n", least=1)
         return up(float(self.high - self.low) / (2 * self.p - 1) * whole(forged, "forged", most=people) / people)
+
+    def shuffled(self, n: int) -> Shuffle:
+        """Return what one report costs among those of at least n people: that of binary response to a random bit.
+
+        Hockey-stick divergences are convex in what anyone holds. γ is post-processing; below nothing is known then.
+        """
+        found = shuffle_choice(direct_facts(2), self.epsilon, n)
+        return replace(found, lower=shuffle_pure(self.epsilon, n).lower) if self.gamma else found
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""

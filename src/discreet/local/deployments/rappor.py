@@ -21,6 +21,7 @@ from ...privacy.events import Promise
 from ..estimates.estimate import Estimate
 from ..estimates.proportion import deviations
 from ..reports.parameters import fields_of
+from ..shuffle import Shuffle, shuffle_pure
 from ..spend import read_epsilon
 from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
 from .flip import promise
@@ -201,6 +202,10 @@ class Rappor:
         """
         people, (p, q) = whole(n, "n", least=1), map(float, self.shown)
         return up(whole(forged, "forged", most=people) / people / (q - p))
+
+    def shuffled(self, n: int) -> Shuffle:
+        """Return what one report costs among those of at least n people, by clones; further ones cost more, each."""
+        return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""

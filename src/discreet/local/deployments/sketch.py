@@ -18,6 +18,7 @@ from ...noise import Bits, uniform
 from ...privacy.events import Promise
 from ...privacy.measures import Measure
 from ..estimates.estimate import Estimate
+from ..shuffle import Shuffle, shuffle_pure
 from .bit_reports import BitReport, BitReports, column_counts, pack_bits, read_bit_reports
 from .flip import flips, promise
 from .hashing import RowHashes, fingerprints
@@ -133,6 +134,10 @@ class CountMeanSketch:
     def error(self, *, n: int, beta: Number = 0.05, others: float | None = None) -> float:
         """Bound |estimate − frequency| with probability 1 − β, by the normal law with the variance at frequency 0."""
         return sketch_error(self.variance(n=n, others=others), beta)
+
+    def shuffled(self, n: int) -> Shuffle:
+        """Return what one report costs among those of at least n people, by clones."""
+        return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""

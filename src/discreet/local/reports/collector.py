@@ -79,6 +79,15 @@ class Collector:
             return mechanism.estimate(mechanism.family.read(self._reports), level=level)
         return mechanism.estimate(self._reports, level=level)  # type: ignore[no-any-return]
 
+    def narrow(self) -> WordRound:
+        """Return the next round of a search for words, by all reports taken.
+
+        Refuses what is no round of words, and the last one.
+        """
+        if not isinstance(self.mechanism, WordRound):
+            raise InvalidArgument("only words are found round by round; ask for the estimate")
+        return self.mechanism.narrow(self.mechanism.family.read(self._reports))
+
     def influence(self, *, forged: int = 1) -> float:
         """Bound how far `forged` of the reports taken can have moved an estimate, whatever they say.
 

@@ -85,10 +85,13 @@ def sure_of(found: PrefixEvidence, most: int) -> NDArray[np.intp]:
     return sure[np.argsort(-found.values[sure], kind="stable")][:most]
 
 
-def clear_share(found: PrefixEvidence, places: NDArray[np.intp]) -> float:
-    """Return how many people begin with those of the prefixes that are clearly there."""
-    values, spread = found.values[places], np.sqrt(found.variances[places])
-    return float(values[values >= _CLEAR * spread].sum())
+def clear_share(own: Array, variance: float, places: NDArray[np.intp]) -> float:
+    """Return how many people a round says begin with those of the prefixes that are clearly there.
+
+    By this round alone: averages with earlier ones lend siblings of a frequent prefix a part of it.
+    """
+    values = own[places]
+    return float(values[values >= _CLEAR * math.sqrt(variance)].sum())
 
 
 def alone(found: PrefixEvidence, bits: int) -> PrefixEvidence:

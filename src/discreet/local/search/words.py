@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arithmetic.frozen import fill
-from ...arithmetic.rational import whole
+from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...mechanisms.laws.quantile import named
@@ -20,7 +20,8 @@ from ...privacy.events import Response
 from ...privacy.measures import Measure, PureDP
 from ..choose import candidate_of, choose, make
 from ..deployments.flip import epsilon_of
-from ..estimates.estimate import Estimate, read_level
+from ..deployments.sketch_shape import reach_error
+from ..estimates.estimate import Array, Estimate, read_level
 from ..estimates.proportion import clopper_pearson
 from ..family import Family, apart
 from ..law import TwoLevelLaw
@@ -41,17 +42,15 @@ class Words:
     """Find the `top` most frequent words of `bits` bits among words that nobody could list.
 
     People are divided at random into groups, one a round. The first of the search reports the first 20 bits of its
-    words; the 8,192 likeliest prefixes are published, and the next reports which of all their extensions by 7 bits its
-    word begins with, or that it begins with none; and so on to the last bit. A few scouts search so before, in longer
-    steps: words that they find for sure count as "none" in the search proper, and where most people hold none, a set
-    apart makes their reports cost the others less noise (`oracle`). The last group reports which of the likeliest
-    words it holds. Prefixes and words are ranked by what all rounds say together (`prefixes`); the values and
-    intervals returned are those of the last round alone.
+    words; the 8,192 likeliest prefixes are published, and the next reports which of their extensions by 7 bits its word
+    begins with, or none; and so on. Scouts search so before, in longer steps: words that they find for sure count as
+    "none" in the search proper, and a set apart makes such reports cost the others less noise (`oracle`). The last
+    group reports which of the likeliest words it holds. Words are ranked by what all rounds say together (`prefixes`);
+    the values and intervals returned are those of the last round alone.
 
-    Privacy: a device draws its group without looking at its word and reports once, in that group's round, by a
-    mechanism that is ε-private for every list of candidates. The list depends on the reports of other people only. So
-    whatever they say, the law of one person's only report changes by at most e^ε with the word: ε for each person, not
-    ε a round (sequentially interactive local privacy; Kasiviswanathan et al. 2011, Duchi et al. 2013).
+    Privacy: a device draws its group without looking at its word and reports once, by a mechanism that is ε-private for
+    every list of candidates. The list depends on the reports of other people only. So ε for each person, not ε a round
+    (sequentially interactive local privacy; Kasiviswanathan et al. 2011, Duchi et al. 2013).
 
     A word is text, of which the first bits/8 bytes in UTF-8 count, or a whole number below 2^bits.
 
@@ -119,9 +118,14 @@ class Words:
         """Return the variance of a word's frequency in the last round, which a tenth of n people take part in."""
         return self._last().variance(n=self._people(n), frequency=frequency)
 
-    def error(self, *, n: int, beta: float = 0.05) -> float:
+    def error(self, *, n: int, beta: Number = 0.05) -> float:
         """Bound |estimate − frequency| of one word in the last round, with probability at least 1 − β."""
         return self._last().error(n=self._people(n), beta=beta)
+
+    @classmethod
+    def for_error(cls, error: Number, *, n: int, beta: Number = 0.05, **shape: int) -> Words:
+        """Take the least ε at which n people tell the last round's words to within `error`, with probability 1 − β."""
+        return reach_error(lambda spend: cls(spend=spend, **shape), error, n=n, beta=beta)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` reports, all in the last round, can move an estimate there."""
@@ -139,8 +143,8 @@ class WordRound:
     """One round: which of the extensions of the prefixes kept so far a word begins with, or none of them.
 
     Words that were `found` count as none. `field` is that of a geometry with a set apart for "none"; 0: the best member
-    without one. `heard` is what the rounds before say of each prefix (the found words', then the prefixes': frequency,
-    variance, rivals); the server's, no device needs it.
+    without one. `heard` is what the rounds before say of found words and prefixes (frequency, variance, rivals): no
+    device needs it.
     """
 
     words: Words
@@ -152,13 +156,13 @@ class WordRound:
 
     def __post_init__(self) -> None:
         whole(self.index, "index", most=len(self.words.stages) - 1)
-        check_rising(self.prefixes, self.known, "prefixes", most=self.stage.most)
+        check_rising(self.prefixes, self.stage.known, "prefixes", most=self.stage.most)
         check_rising(self.found, self.words.bits, "found words", most=self.words.top)
         if not self.prefixes:
             raise InvalidArgument("a round needs at least one prefix")
+        if self.field and self.index in (0, len(self.words.stages) - 1):
+            raise InvalidArgument("the first round and the last have no set apart")
         if self.field:
-            if self.index in (0, len(self.words.stages) - 1):
-                raise InvalidArgument("the first round and the last have no set apart")
             candidate_of("geometry", self.options - 1, self.field, self.words.epsilon)
 
     @property
@@ -167,14 +171,9 @@ class WordRound:
         return self.words.stages[self.index]
 
     @property
-    def known(self) -> int:
-        """How many bits the prefixes have."""
-        return self.stage.known
-
-    @property
     def step(self) -> int:
         """How many bits this round adds."""
-        return self.stage.length - self.known
+        return self.stage.length - self.stage.known
 
     @property
     def options(self) -> int:
@@ -206,7 +205,7 @@ class WordRound:
 
     def draw(self, words: _Ints, *, bits: Bits | None = None) -> NDArray[Any]:
         """Randomize words already read."""
-        begun = words >> (self.words.bits - self.known)
+        begun = words >> (self.words.bits - self.stage.known)
         rest = (words >> (self.words.bits - self.stage.length)) & ((1 << self.step) - 1)
         kept = np.array(self.prefixes, dtype=np.int64)
         at = np.minimum(np.searchsorted(kept, begun), kept.size - 1)
@@ -220,8 +219,8 @@ class WordRound:
         """
         if self.index + 1 == len(self.words.stages):
             raise InvalidArgument("this is the last round; it tells the words by estimate(reports)")
-        heard = self._weighed(self.family.counts(reports), len(reports))
-        following = self.words.stages[self.index + 1]
+        told = frequencies_of(self.family, self.family.counts(reports), max(1, len(reports)))
+        heard, following = self._weighed(*told), self.words.stages[self.index + 1]
         if following.known == self.words.bits:
             rows = self._rows(alone(heard, self.words.bits), rank(heard, 2 * self.words.top))
             every = sorted({**rows, **dict(zip(self.found, self.heard, strict=False))}.items())
@@ -232,7 +231,7 @@ class WordRound:
             return self._next((0,), tuple(found), tuple(found.values()), float(heard.values[sure].sum()))
         best = np.argsort(-heard.odds, kind="stable")[: following.most]
         kept, before = self._rows(heard, best), self.heard[: len(self.found)]
-        return self._next(tuple(kept), self.found, (*before, *kept.values()), 1 - clear_share(heard, best))
+        return self._next(tuple(kept), self.found, (*before, *kept.values()), 1 - clear_share(*told, best))
 
     def _rows(self, heard: PrefixEvidence, places: NDArray[np.intp]) -> dict[int, tuple[float, float, float]]:
         parts = (column[places].tolist() for column in (heard.values, heard.variances, heard.rivals))
@@ -249,12 +248,12 @@ class WordRound:
         Refuses rounds before the last, no reports, and reports no device could have sent.
         """
         if self.index + 1 < len(self.words.stages):
-            raise InvalidArgument("words are known after the last round only; go on with narrow(reports)")
+            raise InvalidArgument("words are known after the last round only; narrow(reports), or --next, leads there")
         family, n = self.family, len(reports)
         if n == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
         counts, law = family.counts(reports), family.law
-        best = rank(self._weighed(counts, n), self.words.top)
+        best = rank(self._weighed(*frequencies_of(family, counts, n)), self.words.top)
         ends = clopper_pearson(counts[best], n, (1 - read_level(level)) / self.options)
         low, high = (np.clip((end - law.q) / law.spread, 0.0, 1.0) for end in ends)
         values = (counts[best] / n - law.q) / law.spread
@@ -263,15 +262,14 @@ class WordRound:
         note = f"last round; joint over {self.options} candidates"
         return Estimate("frequency", names, values, errors, low, high, float(level), n, "population", note)
 
-    def _weighed(self, counts: _Ints, n: int) -> PrefixEvidence:
+    def _weighed(self, own: Array, variance: float) -> PrefixEvidence:
         """Weigh every extension by this round and those before; of a round read from JSON nothing is known."""
-        own, variance = frequencies_of(self.family, counts, max(1, n))
         heard = no_evidence(self.words.top, len(self.prefixes))
         if len(self.heard) > len(self.found):
             values, variances, rivals = np.array(self.heard[len(self.found) :]).T
             heard = PrefixEvidence(values, variances, rivals, heard.odds)
         table = own[: len(self.prefixes) << self.step].reshape(len(self.prefixes), -1)
-        return weigh(heard, table, variance, known=self.known, length=self.stage.length, wanted=self.words.top)
+        return weigh(heard, table, variance, known=self.stage.known, length=self.stage.length, wanted=self.words.top)
 
     def _extended(self, option: int) -> int:
         return (self.prefixes[option >> self.step] << self.step) | (option & ((1 << self.step) - 1))
@@ -281,7 +279,7 @@ class WordRound:
         taken = choose(self.options, self.words.epsilon).taken
         member = ("apart", self.field) if self.field else (taken.facts.member, taken.parameter)
         shape = {"bits": self.words.bits, "epsilon": str(self.words.epsilon), "top": self.words.top}
-        begun = {"round": self.index, "known": self.known, "step": self.step}
+        begun = {"round": self.index, "known": self.stage.known, "step": self.step}
         lists = {"prefixes": write_wholes(self.prefixes), "found": write_wholes(self.found)}
         drawn = {"member": member[0], "parameter": member[1]}
         return {"mechanism": "words", "version": 1, **shape, **begun, **lists, **drawn}
