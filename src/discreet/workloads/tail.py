@@ -9,8 +9,9 @@ circle; beyond what that resolves, and where only a variance and a largest scale
 
 from __future__ import annotations
 
+import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -97,11 +98,34 @@ def laplace_reach(weights: Floats, counts: Floats, scale: Floats | float, beta: 
     wide = 1 / (2 * np.tanh(0.5 / np.asarray(scale)))
     spread = np.sqrt(2 * (weights * wide) ** 2 @ counts)
     scales = np.abs(weights) * wide / np.maximum(spread, 1e-300)[:, None]
-    return np.asarray(_quantile(scales, counts, beta - _LUCK) * spread + _slack(weights, counts))
+    sums = _Sums(_digest(scales, counts), scales, counts)
+    return np.asarray(_quantile(sums, beta - _LUCK) * spread + _slack(weights, counts))
 
 
-def _quantile(scales: Floats, counts: Floats, beta: float) -> Floats:
-    """Return z with P(|S| > z) ≤ β for sums of Laplace laws of these scales, each of variance 1."""
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Scales of the terms of many sums, known by their digest."""
+
+    digest: bytes
+    scales: Floats = field(compare=False)
+    counts: Floats = field(compare=False)
+
+
+def _digest(*parts: Floats) -> bytes:
+    whole = hashlib.blake2b(digest_size=32)
+    for part in parts:
+        whole.update(repr(part.shape).encode())
+        whole.update(np.ascontiguousarray(part, dtype=np.float64))
+    return whole.digest()
+
+
+@lru_cache(maxsize=4)
+def _quantile(sums: _Sums, beta: float) -> Floats:
+    """Return z with P(|S| > z) ≤ β for sums of Laplace laws of these scales, each of variance 1.
+
+    Of a thousand sums of a thousand terms that takes seconds, and a plan is compared, shown and run: the last are kept.
+    """
+    scales, counts = sums.scales, sums.counts
     step = 2 * math.pi / _WRAP
     logs = np.stack([np.log1p(scales**2 * (step * k) ** 2) @ counts for k in _TERMS], axis=1)
     parts = np.exp(-logs)
