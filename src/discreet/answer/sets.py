@@ -52,8 +52,8 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     columns = []
     for (_, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
         columns.append((places[0], moves if isinstance(statistic, Count | CountOf) else Moves()))
-    places = dict.fromkeys(place for place, _ in columns)  # what several statistics share is drawn once
-    drawn = {place: _drawn(releases[place], counts[place], keys, bits) for place in places}
+    own_places = dict.fromkeys(place for place, _ in columns)  # what several statistics share is drawn once
+    drawn = {place: _drawn(releases[place], counts[place], keys, bits) for place in own_places}
     made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
     names = [name for name, _ in plan.uses]
     if isinstance(releases[0].need, CellsNeed):

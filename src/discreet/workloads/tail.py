@@ -115,7 +115,7 @@ def _digest(*parts: Floats) -> bytes:
     whole = hashlib.blake2b(digest_size=32)
     for part in parts:
         whole.update(repr(part.shape).encode())
-        whole.update(np.ascontiguousarray(part, dtype=np.float64))
+        whole.update(np.ascontiguousarray(part, dtype=np.float64).tobytes())
     return whole.digest()
 
 
