@@ -11,6 +11,8 @@ from utility_jobs import Columns, Job, truth
 
 Said = dict[str, dict[str, dict]]
 
+ENOUGH = 300
+"""How many runs a comparison needs; fewer are told."""
 _STRONGER = {"(1, 1e-6)": "ε = 1"}
 """A promise, and one that is stronger and so is compared with it."""
 
@@ -23,9 +25,11 @@ class Error:
     promise: str
     size: float
     deviation: float
+    runs: int
 
     def __str__(self) -> str:
-        return f"{self.size:.3g} ± {self.deviation:.1g}"
+        few = "" if self.runs >= ENOUGH else f" ({self.runs} runs)"
+        return f"{self.size:.3g} ± {self.deviation:.1g}{few}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,11 @@ def measure(who: str, promise: str, job: Job, answers: object, exact: np.ndarray
     found = np.array(answers, dtype=float)
     if job.more:
         shown = found[:, 0]
-        return Error(who, promise, float(shown.mean()), float(shown.std(ddof=1) / np.sqrt(shown.size)))
+        return Error(who, promise, float(shown.mean()), float(shown.std(ddof=1) / np.sqrt(shown.size)), len(found))
     squares = ((found - exact) ** 2).mean(axis=1)
     size = float(np.sqrt(squares.mean()))
-    return Error(who, promise, size, float(squares.std(ddof=1) / np.sqrt(squares.size) / (2 * size)) if size else 0.0)
+    deviation = float(squares.std(ddof=1) / np.sqrt(squares.size) / (2 * size)) if size else 0.0
+    return Error(who, promise, size, deviation, len(found))
 
 
 def laid_out(jobs: list[Job], columns: Columns, found: Said) -> Iterator[Line]:
@@ -112,18 +117,22 @@ def tables(jobs: list[Job], columns: Columns, found: Said, runs: int) -> int:
 
 def page(jobs: list[Job], columns: Columns, found: Said, runs: int) -> str:
     """Write the tables as a page."""
+    lines = list(laid_out(jobs, columns, found))
+    undone = ", ".join(line.job.name for line in lines if line.own == "not run")
     rows = [
         f"| {line.mark.strip()} | {line.job.name} | {line.job.promise} | {line.own} | {named(line.best)} | {ratio(line)} "
         f"| {goal(line)} | {others(line)} |"
-        for line in laid_out(jobs, columns, found)
+        for line in lines
+        if line.own != "not run"
     ]
+    left = [f"\nNot run here for want of time: {undone}."] if undone else []
     told = found.get("discreet", {})
     held = [
         f"| {job.name} | {one['predicted']} | {one['held']} | {one['covered']} | {one['supposes']} |"
         for job in jobs
         if "predicted" in (one := told.get(job.name, {}))
     ]
-    return "\n".join([_HEAD.format(runs=runs), *rows, _HELD, *held, ""])
+    return "\n".join([_HEAD.format(runs=runs), *rows, *left, _HELD, *held, ""])
 
 
 _HEAD = """# How far off answers are, beside peers

@@ -206,3 +206,20 @@ class TestASigner:
     def test_a_curator_takes_no_other(self):
         with pytest.raises(dp.InvalidArgument, match="signer must be a Signer"):
             curator(signer="secret")
+
+
+def test_a_receipt_speaks_in_the_measure_of_the_budget():
+    """Under an (ε, δ) ledger nobody wrote a μ, whatever the noise; what the ledger took stands in its facts."""
+    table = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 9), "w": dp.Text(3)})
+    store, budget = dp.Memory({"t": [{"x": 1, "w": "a"}] * 99}), dp.ApproxDP(1, "1e-6")
+    sums = ", ".join(f"SUM(x * {n}) AS s{n}" for n in range(1, 13))
+    said = {
+        "SELECT COUNT(*) AS n FROM t": "(ε, δ) = (1, 0) of (ε, δ) = (1, 1e-06)",
+        "SELECT w, COUNT(*) AS n FROM t GROUP BY w": "(ε, δ) = (1, 5e-07) of (ε, δ) = (1, 1e-06)",
+        f"SELECT {sums} FROM t": ", 1e-06) of (ε, δ) = (1, 1e-06)",
+    }
+    for sql, words in said.items():
+        answer = dp.Curator(store, [table], dp.open_ledger(":memory:", budget)).sql(sql, spend=budget)
+        assert words in str(answer.receipt) and "μ" not in str(answer.receipt)
+        spent = str(answer).splitlines()[-1].split("(ε, δ) = (")[1].split(",")[0]
+        assert float(spent) <= 1

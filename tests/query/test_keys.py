@@ -6,7 +6,7 @@ from datetime import date
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
@@ -17,9 +17,11 @@ from discreet.query.algebra.tree import Scan, Where
 from discreet.query.bounds.keys import public_keys
 from discreet.query.bounds.rows import columns_of
 from discreet.query.domains.domain import Whole
+from discreet.query.meaning.cuts import cut_values
 from discreet.query.meaning.evaluate import evaluate
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions
+from support.profile import examples
 
 SMALL = Schema(
     "small",
@@ -38,6 +40,51 @@ SMALL = Schema(
     },
 )
 KINDS = columns_of(Scan(SMALL))
+CUT = Scan(Schema("cut", Rows(), {"x": Real(-2, 2, step=0.25), "y": Integer(0, 6)}))
+
+
+@st.composite
+def cuts(draw):
+    """Conditions that compare x and y with constants, on or off their grids and ranges, joined in any way."""
+    if draw(st.integers(0, 2)):
+        field, constant = Field(draw(st.sampled_from("xy"))), Constant(Fraction(draw(st.integers(-30, 70)), 10))
+        compare = draw(st.sampled_from([Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL]))
+        if draw(st.booleans()):
+            return Call(compare, (constant, field))
+        return draw(st.sampled_from([Call(compare, (field, constant)), Call(Function.IS_NULL, (field,)),
+                                     Call(Function.AMONG, (field, constant, Constant(1)))]))  # fmt: skip
+    joined = draw(st.sampled_from([Function.AND, Function.OR, Function.NOT]))
+    return Call(joined, tuple(draw(cuts()) for _ in range(1 if joined is Function.NOT else 2)))
+
+
+class TestCuts:
+    """Conditions that only compare numbers with constants have no more combinations of truths than those tried."""
+
+    @given(st.lists(cuts(), min_size=1, max_size=4))
+    @settings(max_examples=examples(200))
+    def test_none_is_missed(self, conditions):
+        code = Constant(0)
+        for place, condition in enumerate(conditions):
+            code = Call(Function.ADD, (code, Call(Function.CASE, (condition, Constant(1 << place), Constant(0)))))
+        columns = columns_of(CUT)
+        found = cut_values(code, columns, 100_000)
+        xs, ys = (
+            [*(n * step for n in range(low, high + 1)), None]
+            for low, high, step in ((-8, 8, Fraction(1, 4)), (0, 6, 1))
+        )
+        held = {evaluate(code, {"x": x, "y": y}, columns) for x in xs for y in ys}
+        assert held <= set(found)
+
+    def test_what_is_read_otherwise(self):
+        columns, x = columns_of(CUT), Field("x")
+        assert cut_values(x, columns, 100) is None
+        assert cut_values(Call(Function.LESS, (x, Field("y"))), columns, 100) is None
+        assert (
+            cut_values(Call(Function.LESS, (Call(Function.ADD, (x, Constant(1))), Constant(1))), columns, 100) is None
+        )
+        assert cut_values(Call(Function.LESS, (x, Constant(1))), columns, 3) is None
+        assert cut_values(Call(Function.EQUAL, (Field("text1"), Constant("a"))), KINDS, 100) is None
+        assert cut_values(Call(Function.EQUAL, (Field("day1"), Constant(5))), KINDS, 100) is None
 
 
 def possible(name):

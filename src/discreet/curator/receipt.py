@@ -10,9 +10,13 @@ from dataclasses import dataclass, replace
 
 from ..arithmetic.canonical import canonical_json, hash_json
 from ..data.columns.keys import KeyValue
+from ..errors import DiscreetError
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
-from ..privacy.measures import Measure
+from ..privacy.filters.filter import open_filter
+from ..privacy.filters.room import restate
+from ..privacy.measures import ApproxDP, Measure
+from ..privacy.spoken import price_of_promise
 from ..show.table import html_pairs, text_table
 from .sign import Signer
 
@@ -92,6 +96,15 @@ class Receipt:
         """Write the receipt as one line of canonical JSON; `verify_receipt` reads it and refuses any changed byte."""
         return canonical_json({**self.facts(), "hash": self.hash, "signature": self.signature, "key": self.key})
 
+    def _stated(self) -> Measure:
+        """Return the price in the words of an (ε, δ) budget: the event's own (ε, δ), or that of its noise at the δ."""
+        if not isinstance(self.promise, ApproxDP):
+            return self.price
+        try:
+            return open_filter(self.promise, "approximate").price(self.event)
+        except DiscreetError:  # Gaussian noise has an ε for every δ
+            return restate(self.price, self.promise.delta)
+
     def _lines(self) -> list[tuple[str, str]]:
         part = [] if self.part is None else [("part", str(self.part))]
         return [
@@ -100,7 +113,7 @@ class Receipt:
             *((f"question {one.name}".strip(), " ".join(one.text.split())) for one in self.asked),
             ("data", ", ".join(f"{name} version {version}" for name, version in self.tables)),
             *part,
-            ("price", f"{self.price} of {self.promise}, {self.neighbours} neighbours"),
+            ("price", f"{price_of_promise(self._stated(), self.promise)}, {self.neighbours} neighbours"),
             ("charge", self.charge),
             ("receipt", self.hash),
             ("signed by", self.key or "nobody"),

@@ -20,8 +20,10 @@ from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Count, CountOf, Question, Statistic, Sum
 from ..query.bounds.cells import Cells, listed
 from ..query.bounds.keys import public_keys
+from ..query.bounds.rows import columns_of
 from ..query.bounds.sensitivity import influence
 from ..query.bounds.shares import possible_shares, weight_of
+from ..query.meaning.cuts import cut_values
 from ..statistics.of import recipe_of
 from ..statistics.releases.addend import present
 from ..statistics.releases.basis import basis_of
@@ -49,6 +51,8 @@ def plan_counts(question: Question, asked: Asked, amount_of: Callable[[Measure],
         return None
     code = _code(truths)
     found = public_keys(code, question.rows, _MOST_CELLS, asked.public_values)
+    if found is None:  # a column of many values, which the conditions may only cut in pieces
+        found = cut_values(code, columns_of(question.rows), 4 * _MOST_CELLS)
     codes = [value for value in found or () if isinstance(value, int) and value]
     matrix = np.array([[value >> place & 1 for value in codes] for place in range(len(truths))], dtype=np.int64)
     if not codes or not matrix.any(axis=1).all():

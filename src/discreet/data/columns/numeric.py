@@ -124,8 +124,8 @@ class Real:
     steps of the bounds: one IEEE operation, so every engine agrees, and exact if the step is a power of two. Rounding
     is monotone, so this is clipping first and rounding then; no value is more than `ends` from zero.
     `thousands` and `decimal` say how numbers are written in text, such as 1.688,80: cells written otherwise are then
-    unreadable. The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float
-    that is a power of two, such as 2**-30, means that power.
+    unreadable. The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float such
+    as 2**-30 means that power of two.
 
     >>> import discreet as dp
     >>> from fractions import Fraction
@@ -259,9 +259,7 @@ def _whole(value: object, name: str) -> int:
 
 def _bounds(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
     if low >= high:
-        raise InvalidArgument(
-            f"Real needs low < high, got {plain(low)} and {plain(high)}; {PUBLIC}, such as Real(0, 1)"
-        )
+        raise InvalidArgument(f"Real needs low < high, got {plain(low)} and {plain(high)}; {PUBLIC}: Real(0, 1)")
     if not LEAST <= max(abs(low), abs(high)) <= MOST:
         raise InvalidArgument("the larger bound of a Real column must lie from 1e-290 to 1e290; use another unit")
     return low, high

@@ -23,7 +23,11 @@ def state_price(filter: Filter, price: FilterPrice) -> Measure:  # noqa: A002 th
     leak = min(price.leak, MOST_LEAK)
     if price.added is not None:
         return restate(PureDP(price.added), filter.terms.tail, leak)
-    return restate(filter.shown(price), filter.terms.tail, leak)
+    found = restate(filter.shown(price), filter.terms.tail, leak)
+    within = price.amounts is not None and all(a <= c for a, c in zip(price.amounts, filter.capacity, strict=True))
+    if within and isinstance(found, ApproxDP):  # the capacity keeps (ε, δ), so rounding up need not go beyond ε
+        return ApproxDP(min(found.epsilon, filter.terms.epsilon), found.delta)
+    return found
 
 
 def exceeded(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A002 that is what it is
