@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS := 1
 # starts, would compile the program anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve test deep docs package lint types borders style format unit bench audit faults pictures notebooks clean
+.PHONY: help demo serve test deep docs publish package pythons lint types borders style format unit bench audit faults pictures notebooks clean
 
 help:                     ## say what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -36,11 +36,15 @@ test: $(VENV)/.test       ## everything a release needs: style, types, room bord
 endif
 
 deep: $(VENV)/.test       ## the same at full size: every example, long faults, rare environments (up to 40 minutes)
-	@begin=$$(date +%s); $(MAKE) --no-print-directory lint docs package unit PROFILE=deep && \
+	@begin=$$(date +%s); $(MAKE) --no-print-directory lint docs package unit pythons PROFILE=deep && \
 	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
 
 docs: $(DOCS)/.ready       ## the site, into site/; a broken link or a missing page stops it
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+
+publish: docs              ## the site of this release beside those of earlier ones: `make publish TO=folder`
+	$(DOCS)/bin/python docs/site/versions.py site $(or $(TO),$(error say where, such as TO=published)) \
+	  $$($(DOCS)/bin/python -c "from importlib.metadata import version; print(version('discreet'))")
 
 package: $(DOCS)/.ready    ## wheel and source into dist/, built twice alike and checked as an index would
 	rm -rf dist dist-again
@@ -48,6 +52,9 @@ package: $(DOCS)/.ready    ## wheel and source into dist/, built twice alike and
 	cd dist && sha256sum * | (cd ../dist-again && sha256sum --check --quiet)
 	$(DOCS)/bin/python -m twine check --strict dist/*
 	rm -rf dist-again
+
+pythons:                   ## the rooms that need no server, under every other Python that is here
+	tests/support/pythons.sh 3.12 3.13
 
 lint: $(VENV)/.test       ## ruff, mypy strict, import-linter, two at a time
 	@$(MAKE) --no-print-directory --jobs $(WORKERS) --output-sync=target types borders style
@@ -100,7 +107,7 @@ notebooks: $(VENV)/.test  ## run the notebooks of the docs again and keep what t
 	  $(BIN)/python -m jupyter execute --inplace $$notebook || exit 1; done
 
 clean:                    ## remove what the other targets made
-	rm -rf $(VENV) $(DOCS) site dist $(BENCH) $(BENCH)-* .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-3.* $(DOCS) site dist $(BENCH) $(BENCH)-* .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/.demo: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

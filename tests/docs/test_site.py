@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import runpy
 from importlib import import_module
@@ -63,6 +64,24 @@ def test_what_benchmarks_printed_is_shown_as_it_was_kept(tmp_path):
     (tmp_path / "results" / "one.txt").write_text("today\n\n 1.0 x\n", encoding="utf-8")
     assert site["page"](tmp_path).endswith("## one.py\n\nMeasures one thing.\n\n*today*\n\n```text\n1.0 x\n```\n")
     assert "keep.py noise" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_every_release_keeps_its_own_documents(tmp_path):
+    publish = runpy.run_path(str(ROOT / "docs" / "site" / "versions.py"))["publish"]
+    built, folder = tmp_path / "site", tmp_path / "published"
+    built.mkdir()
+    for version in ("0.9.0", "0.10.0", "0.2.0"):
+        (built / "index.html").write_text(version, encoding="utf-8")
+        publish(built, folder, version)
+    listed = json.loads((folder / "versions.json").read_text(encoding="utf-8"))
+    assert [(one["version"], one["aliases"]) for one in listed] == [
+        ("0.10.0", ["latest"]),
+        ("0.9.0", []),
+        ("0.2.0", []),
+    ]
+    assert (folder / "0.9.0" / "index.html").read_text(encoding="utf-8") == "0.9.0"
+    with pytest.raises(SystemExit, match="no version"):
+        publish(built, folder, "../elsewhere")
 
 
 def test_every_page_stands_in_the_navigation():

@@ -284,7 +284,7 @@ class TestRequests:
     @pytest.fixture
     def signed(self, town):
         """Somebody signed in, and the second secret of the session."""
-        with httpx.Client(base_url=town.url) as client:
+        with httpx.Client(base_url=town.url, timeout=60) as client:
             reply = client.post("/sign-in", data={"token": town.analyst, "next": "//elsewhere.example"})
             assert (reply.status_code, reply.headers["Location"]) == (303, "/")
             assert reply.headers["Set-Cookie"].endswith("HttpOnly; Max-Age=43199; Path=/; SameSite=strict")
@@ -359,7 +359,7 @@ class TestRequests:
         assert httpx.get(f"{town.url}/static/../app.py").status_code == 404
 
     def test_verification_as_a_page(self, town):
-        with httpx.Client(base_url=town.url) as client:
+        with httpx.Client(base_url=town.url, timeout=60) as client:
             client.post("/sign-in", data={"token": town.steward})
             csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/people").text)[1]
             reply = client.post("/steward/archive/verify", data={"csrf": csrf})

@@ -62,9 +62,7 @@ class Integer:
     ) -> None:
         least, most = _whole(low, "low"), _whole(high, "high")
         if least >= most:
-            raise InvalidArgument(
-                f"Integer needs low < high, got {least} and {most}; {PUBLIC}, such as Integer(0, 120)"
-            )
+            raise InvalidArgument(f"Integer needs low < high, got {least} and {most}; {PUBLIC}: Integer(0, 120)")
         stand_in = None if default is None else _whole(default, "default")
         if stand_in is not None and not least <= stand_in <= most:
             raise InvalidArgument(f"default must lie from {least} to {most}, got {stand_in}")

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ....privacy.events.additive import LaplaceNoise
 from ....privacy.events.combined import Repeated
-from ....privacy.filters.filter import open_filter
+from ....privacy.filters.filter import FilterKind, open_filter
 from ....privacy.measures import ApproxDP
 from ....show.markup import Html
 from ....show.scale import linear
@@ -20,14 +20,14 @@ __all__ = ["filters_lesson"]
 EACH = Slide("each", "Budget of one question", "ε₀", (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 1)
 BUDGET = Slide("budget", "Budget of all, fixed beforehand", "ε", (0.5, 1, 2), 1)
 DELTA = Slide("delta", "Chance that it may fail", "δ", (1e-4, 1e-6, 1e-9), 1)
-KINDS = {
+KINDS: dict[FilterKind, str] = {
     "approximate": "adding up",
     "advanced": "advanced",
     "zcdp": "zCDP",
     "renyi": "Rényi",
     "residue": "the ledger's",
 }
-MOST = 4_096
+MOST = 2**16
 
 
 def filters_lesson(asked: Mapping[str, str]) -> Lesson:
@@ -44,13 +44,13 @@ def _lesson(each: Slide, budget: Slide, delta: Slide) -> Lesson:
     facts = (
         Fact(f"{counts['adding up']:,}", "questions fit if their ε are added up"),
         Fact(f"{counts[best]:,}", f"fit under the best filter here ({best}); it chooses nothing by the answers"),
-        Fact("× 4.2", "the promised δ, if a ledger admits by the price of what was asked so far: that is no promise"),
+        Fact("× 4.2", "the promised δ, at worst found, if a ledger admits by the price of what was asked so far"),
     )
     rows = (("filter", "questions that fit"), *((words, f"{count:,}") for words, count in counts.items()))
     return Lesson("filters", (each, budget, delta), _picture(counts), facts, rows)
 
 
-def _fit(kind: str, promise: ApproxDP, event: LaplaceNoise) -> int:
+def _fit(kind: FilterKind, promise: ApproxDP, event: LaplaceNoise) -> int:
     """Return how many such questions a filter admits."""
     book, low, high = open_filter(promise, kind), 0, MOST
     while high - low > 1:

@@ -18,7 +18,7 @@ from .lesson import Fact, Lesson, Slide
 __all__ = ["neighbours_lesson"]
 
 ROWS = Slide("rows", "Visits of one person", "k", (1, 2, 3, 5, 10, 20), 3)
-EPSILON = Slide("epsilon", "Budget for this answer", "ε", (0.1, 0.3, 1, 3), 2)
+EPSILON = Slide("epsilon", "Budget of the count", "ε", (0.1, 0.3, 1, 3), 2)
 UNIT = Slide("unit", "What is hidden", "", (0, 1), 0, ("one visit", "one person, with all visits"))
 RELATION = Slide("relation", "A neighbour differs by one", "", (0, 1), 0, ("added or removed", "replaced by another"))
 TRUTH, REACH = 500, 60

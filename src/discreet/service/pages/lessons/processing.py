@@ -55,14 +55,14 @@ def processed(told: np.ndarray, step: int) -> np.ndarray:
     if step == 0:
         return told
     if step == 3:
-        return np.round(told / 10) * 10
+        return np.asarray(np.round(told / 10) * 10)
     if step == 1:
-        return np.maximum(told, 0)
+        return np.asarray(np.maximum(told, 0))
     total, sorted_ = TRUTH.sum(), -np.sort(-told, axis=1)
     # the nearest table without negative counts and with this sum: all are lowered alike, those below become 0
     over = (np.cumsum(sorted_, axis=1) - total) / np.arange(1, told.shape[1] + 1)
     last = told.shape[1] - 1 - np.argmax((sorted_ > over)[:, ::-1], axis=1)
-    return np.maximum(told - over[np.arange(len(told)), last][:, None], 0)
+    return np.asarray(np.maximum(told - over[np.arange(len(told)), last][:, None], 0))
 
 
 def _picture(told: np.ndarray, made: np.ndarray) -> Html:
