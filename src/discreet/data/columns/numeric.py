@@ -122,8 +122,8 @@ class Real:
     steps of the bounds: one IEEE operation, so every engine agrees, and exact if the step is a power of two. Rounding
     is monotone, so this is clipping first and rounding then; no value is more than `ends` from zero.
     `thousands` and `decimal` say how numbers are written in text, such as 1.688,80: cells written otherwise are then
-    unreadable. The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float such
-    as 2**-30 means that power of two.
+    unreadable. The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float
+    such as 2**-30 means that power.
 
     >>> import discreet as dp
     >>> from fractions import Fraction
