@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import discreet as dp
-from discreet.answer.text.seen import faint_rows, see
+from discreet.answer.text.seen import see
 from discreet.errors import InvalidArgument
 
 mpl.use("Agg")
@@ -44,7 +44,7 @@ class TestFaces:
 
     def test_all_faces_say_the_same(self, curator):
         answer = curator.sql("SELECT sex, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY sex", epsilon=1)
-        assert faint_rows(answer) == {1}  # nobody is a man: noise around 0, and a mean of nothing
+        assert see(answer).faint == {1}  # nobody is a man: noise around 0, and a mean of nothing
         text, page, marked = str(answer), answer.to_html(), answer.to_markdown()
         count = text.splitlines()[1].split()[1]
         assert count in page and count in marked and "," in count and "." not in count

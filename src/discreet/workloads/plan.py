@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..noise.bits import Bits
 from ..privacy.events import Batch, Event
-from .change import Block, Change, Integers
+from .change import Change, Integers
 from .components import Floats
 from .matrix import MatrixStrategy, SumsStrategy, asked_weights
 from .measured import Measurement, NoiseBudget, calibrate
@@ -23,28 +23,11 @@ from .tree import LevelStrategy
 from .weighted import TableStrategy
 from .workload import Counts, Hierarchy, RunningTotals, Tables
 
-__all__ = ["AnyStrategy", "AnyWorkload", "Bound", "Strategy", "StrategyPlan", "planned", "weights_of"]
+__all__ = ["AnyStrategy", "AnyWorkload", "Bound", "StrategyPlan", "planned", "weights_of"]
 
 AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | NestedTables | Counts
 ByMatrix: TypeAlias = MatrixStrategy | SumsStrategy
 AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | ByMatrix | LevelStrategy | NestedStrategy
-
-
-class Strategy(Protocol):
-    """What all strategies do: say what is measured, measure it exactly, put the estimate together, state its error."""
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """What noise is added to."""
-
-    def measure(self, totals: Any, /) -> tuple[Integers, ...]:  # noqa: ANN401 - by kind of workload
-        """Return the exact whole numbers of every block."""
-
-    def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
-        """Return the mean variance of each set that is asked, from those of the blocks' noise."""
-
-    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> Any:  # noqa: ANN401
-        """Return the least-squares estimate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ...show.number import Digits
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
-__all__ = ["Seen", "digits_of", "faint_rows", "ordered_keys", "see"]
+__all__ = ["Seen", "digits_of", "ordered_keys", "see"]
 
 _COUNTS = (Count, CountOf, CountPeople, CountDistinct)
 
@@ -81,11 +81,6 @@ def ordered_keys(question: Question) -> frozenset[str]:
         return hasattr(domain, "low") and not listed  # numbers, days and seconds have a least value
 
     return frozenset(name for name, made in question.finish.columns if ordered(made))
-
-
-def faint_rows(answer: Answer) -> frozenset[int]:
-    """Return the places of rows that say nothing: noise as large as the number, or half of what was possible anyway."""
-    return see(answer).faint
 
 
 def _faint(answer: Answer, intervals: tuple[dict[str, Interval], ...]) -> frozenset[int]:
