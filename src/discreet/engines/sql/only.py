@@ -22,10 +22,16 @@ def only_sql(
     A list of all combinations is tested key by key, any other as a whole. A key whose domain lists its values needs no
     test but for NULL, if all of them are wanted.
     """
+    listed = list(only)
+    # each value of a column once: a hundred thousand keys have a few hundred values
+    held = [
+        {value: hold(value, domain) for value in set(column) if holdable(value, domain)}
+        for column, domain in zip(zip(*listed, strict=True), domains, strict=bool(listed))
+    ]
     keys = {
-        tuple(hold(value, domain) for value, domain in zip(key, domains, strict=True))
-        for key in only
-        if all(map(holdable, key, domains))
+        tuple(known[value] for value, known in zip(key, held, strict=True))
+        for key in listed
+        if all(value in known for value, known in zip(key, held, strict=True))
     }
     if not keys:
         return "FALSE", ()
