@@ -190,7 +190,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("make", "words"),
         [
-            (lambda: Integer(5, 5), "low < high, got 5 and 5; state bounds .* such as Integer\\(0, 120\\)"),
+            (lambda: Integer(5, 5), "low < high, got 5 and 5; state bounds .*: Integer\\(0, 120\\)"),
             (lambda: Integer(9, 1), "low < high"),
             (lambda: Integer(0.5, 3), "whole number, got 0.5; use Real"),
             (lambda: Integer(0, 2**63), "64 bits.*; use Real"),
