@@ -75,13 +75,12 @@ def answer_to_json(answer: Answer) -> Json:
     mechanisms = _Mechanisms()
     keys, made = (answer.keys, answer.estimates) if answer.every is None else answer.every
     rows = [{name: _write_estimate(estimate, mechanisms) for name, estimate in row.items()} for row in made]
-    picked = {"candidates": answer.candidates} if answer.candidates else {}
     return {
         "answer": VERSION,
         "keys": [[scalar_to_json(value) for value in key] for key in keys],
         "estimates": rows,
         "mechanisms": [mechanism_to_json(mechanism) for mechanism in mechanisms.listed],
-        **picked,
+        **({"candidates": answer.candidates} if answer.candidates else {}),
     }
 
 
