@@ -149,6 +149,11 @@ class TestTheLedgerComesFirst:
             (learn.LinearRegression(None, "income", SPEND), rows, "needs a schema"),
             (learn.QuantileRegression(SCHEMA, "income", SPEND, at=1.5), rows, "between 0 and 1"),
             (learn.PCA(SCHEMA, SPEND, n_components=99), rows, "n_components is a number"),
+            (learn.LogisticRegression(SCHEMA, "works", SPEND, clip=0), rows, "clip is a number from 0.001"),
+            (learn.LogisticRegression(SCHEMA, "works", SPEND, rate=float("nan")), rows, "rate is a number"),
+            (learn.AdditiveClassifier(SCHEMA, "works", SPEND, steps=10**9), rows, "from 1 to 10000"),
+            (learn.LinearRegression(SCHEMA, "income", SPEND, lift=-1), rows, "lift is a number"),
+            (learn.AdditiveRegressor(SCHEMA, "income", SPEND, edges={"height": [1]}), rows, "has no height"),
         ]
         for model, table, words in refused:
             with pytest.raises(InvalidArgument, match=words):

@@ -31,9 +31,9 @@ STEPS = Slot("steps", whole(1000), required=False)
 CLIP = Slot("clip", between(0.001, 100), required=False)
 RATE = Slot("rate", between(1e-6, 1e6), required=False)
 AT = Slot("at", between(1e-6, 1 - 1e-6), required=False)
-CLUSTERS = Slot("clusters", whole(1000), required=False)
+CLUSTERS = Slot("n_clusters", whole(1000), required=False)
 ROUNDS = Slot("rounds", whole(100), required=False)
-COMPONENTS = Slot("components", whole(1000), required=False, null=True)
+COMPONENTS = Slot("n_components", whole(1000), required=False, null=True)
 
 _GOAL = (TARGET, FEATURES)
 _BINNED = (*_GOAL, BINS, EDGES)
@@ -96,9 +96,9 @@ def model_to_words(model: object) -> dict[str, object]:
 
     >>> from discreet.learn import PCA
     >>> from discreet.wire.models import MODEL, model_to_words
-    >>> words = model_to_words(PCA(components=2))
+    >>> words = model_to_words(PCA(n_components=2))
     >>> words, MODEL.read(words, "model")
-    ({'kind': 'PCA', 'components': 2}, PCA(components=2))
+    ({'kind': 'PCA', 'n_components': 2}, PCA(n_components=2))
 
     Refuses what a service does not train.
     """

@@ -98,6 +98,8 @@ def design_of(
     if not domains:
         raise InvalidArgument("a model needs at least one column besides its target")
     given = edges or {}
+    if unknown := [name for name in given if name not in domains]:
+        raise InvalidArgument(f"edges are for columns of the model, which has no {unknown[0]}: {', '.join(domains)}")
     features = [_feature(name, domain, binned, bins, given.get(name)) for name, domain in domains.items()]
     return ModelDesign(tuple(sorted(features, key=lambda feature: not isinstance(feature, Numeric))))
 

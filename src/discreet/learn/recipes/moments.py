@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...errors import InvalidArgument
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
@@ -18,7 +19,13 @@ from ..training.influence import Influence
 from ..training.ridge import lift_of, spectrum_of
 from ..training.source import Source
 
-__all__ = ["LeastSquares", "label_unit", "moments_of", "moments_slice"]
+__all__ = ["LeastSquares", "label_unit", "moments_of", "moments_slice", "within"]
+
+
+def within(value: object, name: str, low: float, high: float) -> None:
+    """Refuse a number of a recipe that lies outside what a training can use: before the charge, not after it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise InvalidArgument(f"{name} is a number from {low:g} to {high:g}, got {value!r}")
 
 
 def label_unit(task: Task) -> int:
@@ -56,6 +63,9 @@ class LeastSquares:
     """
 
     lift: float = 1.0
+
+    def __post_init__(self) -> None:
+        within(self.lift, "lift", 0, 100)
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Spend all on the moments."""

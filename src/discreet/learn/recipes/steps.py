@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...noise import Bits
 from ...privacy.measures import Measure
@@ -21,10 +22,11 @@ from ..training.residual import FULL, ONE, logistic, pinball, softmax
 from ..training.ridge import solve
 from ..training.source import Source, label_matrix
 from ..training.steps import Residual, descend, whiten, whole_clip
-from .moments import moments_of, moments_slice
+from .moments import moments_of, moments_slice, within
 
 __all__ = ["Descent"]
 
+MOST_STEPS = 10_000
 _START = Fraction(1, 5)
 """The part of μ² that the moments get: from a tenth to a third makes no difference that can be seen on Adult."""
 
@@ -41,12 +43,17 @@ class Descent:
     rate: float = 4.0
     at: float | None = None
 
+    def __post_init__(self) -> None:
+        whole(self.steps, "steps", least=1, most=MOST_STEPS)
+        within(self.clip, "clip", 0.001, 100)
+        within(self.rate, "rate", 1e-6, 1e6)
+
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Divide the budget between the moments and the steps."""
-        first, whole = moments_slice(task, influence), whole_clip(influence.unit)
+        first, clipped = moments_slice(task, influence), whole_clip(influence.unit)
         size = task.design.width * _columns(task)
         start = Slice(first.squared, first.dimension, 1, _START)
-        steps = Slice(influence.squared(whole**2), size, self.steps, 1 - _START)
+        steps = Slice(influence.squared(clipped**2), size, self.steps, 1 - _START)
         return Training(divide(spend, [start, steps], influence.neighbours), influence)
 
     def train(self, task: Task, training: Training, source: Source, bits: Bits | None = None) -> Fitted:
