@@ -76,4 +76,4 @@ def test_a_slow_run_of_an_older_plan_gives_what_was_stored_first(monkeypatch):
         return "slow"
 
     assert pay(ledger, old, Work(overtaken), Locks()) == told[0] == pay(ledger, new, Work(lambda: "never"), Locks())
-    assert told[0][1] == "quick" and ledger.spent() == dp.PureDP("3/2")
+    assert told[0].body == "quick" and ledger.spent() == dp.PureDP("3/2")
