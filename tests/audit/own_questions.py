@@ -75,8 +75,15 @@ WHOLE = {
     "by two": "SELECT ward, x >= 5 AS high, COUNT(*) AS n FROM visits GROUP BY ward, x >= 5 HAVING COUNT(*) > 0",
     "quartiles": "SELECT QUANTILE(x, 0.25) AS a, MEDIAN(x) AS b, QUANTILE(x, 0.75) AS c FROM visits",
     "median by ward": "SELECT ward, MEDIAN(x) AS m FROM visits GROUP BY ward",
+    "chosen keys": "SELECT k.ward, k.shop, COUNT(v.x) AS n, SUM(v.y) AS s FROM visits AS v RIGHT JOIN (VALUES ('A', 'p'), ('B', 'r')) AS k(ward, shop) ON v.ward = k.ward AND v.shop = k.shop GROUP BY k.ward, k.shop",
+    "shares": "SELECT ward, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY ward",
     "filtered": "SELECT COUNT(*) AS n, SUM(x) / NULLIF(COUNT(*), 0) AS m FROM visits WHERE y > 0 AND shop <> 'q'",
 }
+WORKLOADS = {
+    "a cube": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY CUBE (ward)",
+    "running totals": "SELECT x, SUM(COUNT(*)) OVER (ORDER BY x) AS n FROM visits GROUP BY x",
+}
+"""Their noise is replayed where they are planned: see tests/workloads."""
 OF_PEOPLE = {
     "people": "SELECT COUNT(DISTINCT id) AS n FROM visits",
     "per person": "SELECT AVG(s) AS m FROM (SELECT id, SUM(x) AS s FROM visits GROUP BY id) AS t",
@@ -85,6 +92,9 @@ UNKNOWN = {
     "unknown towns": "SELECT town, COUNT(*) AS n FROM visits GROUP BY town",
     "unknown pairs": "SELECT town, ward, SUM(x) AS s FROM visits GROUP BY town, ward",
 }
+
+
+ASKED = WHOLE | WORKLOADS | OF_PEOPLE | UNKNOWN
 
 
 def planned(sql: str, of: Schema, spend: Measure):
@@ -130,7 +140,7 @@ class Asked:
 
 
 def asked(name: str, unit: str, comer: str, **more) -> Asked:
-    sql = f"SELECT {STATISTICS[name]} AS v FROM visits" if name in STATISTICS else (WHOLE | OF_PEOPLE | UNKNOWN)[name]
+    sql = f"SELECT {STATISTICS[name]} AS v FROM visits" if name in STATISTICS else ASKED[name]
     return Asked(f"{name}, {unit}, {comer}", sql, unit, comer, **more)
 
 
@@ -162,6 +172,11 @@ CASES = [
     asked("by shop", "rows", "nothing"),
     asked("by two", "groups", "heavy everywhere", spend=ApproxDP(1, "1e-3")),
     asked("median by ward", "groups", "heavy everywhere", samples=250),
+    asked("chosen keys", "people", "heavy everywhere"),
+    asked("chosen keys", "rows", "high", neighbours="replace"),
+    asked("shares", "rows", "high"),
+    asked("a cube", "people", "heavy everywhere", spend=ZCDP("1/2")),
+    asked("running totals", "rows", "high"),
     asked("filtered", "rows", "unknown words"),
     asked("people", "people", "heavy"),
     asked("per person", "people", "heavy"),
