@@ -83,7 +83,7 @@ async function paint(url) {
 
 /** Say what a slider stands at. */
 function speak(slider) {
-  const words = slider.dataset.words?.split("|");
+  const words = slider.dataset.words?.split("\n");
   if (!words) return;
   const said = words[Number(slider.value)];
   slider.setAttribute("aria-valuetext", said);

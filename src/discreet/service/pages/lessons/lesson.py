@@ -37,8 +37,8 @@ class Slide:
 
     @property
     def all_spoken(self) -> str:
-        """Every word the slider can say, for the script that moves it."""
-        return "|".join(map(self._spoken, range(len(self.values))))
+        """Every word the slider can say, a line each, for the script that moves it."""
+        return "\n".join(map(self._spoken, range(len(self.values))))
 
     def _spoken(self, place: int) -> str:
         return self.names[place] if self.names else f"{self.symbol} = {plain(self.values[place])}"
