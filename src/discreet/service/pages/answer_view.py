@@ -10,12 +10,24 @@ from ...privacy.events.json import measure_from_json
 from ...show.number import Digits, number_words
 from ...show.spreadsheet import safe_csv
 from ...wire.text import read_json
-from .charts.series import Chart, charts_of
+from .charts.series import Chart
+from .charts.sets import AnswerPart, answer_charts, parts_of
 from .words import key_words, percent, value_words
 
-__all__ = ["AnswerColumn", "AnswerRow", "AnswerView", "Cell", "answer_csv", "answer_table", "answer_view", "cost_of"]
+__all__ = [
+    "AnswerColumn",
+    "AnswerRow",
+    "AnswerSet",
+    "AnswerView",
+    "Cell",
+    "answer_csv",
+    "answer_table",
+    "answer_view",
+    "cost_of",
+]
 
 MOST_ROWS = 200
+MOST_TABLES = 16
 FILES = (
     ("table.csv", "CSV"),
     ("table.parquet", "Parquet"),
@@ -52,13 +64,21 @@ class AnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSet:
+    """One table of an answer; it has a title where there are several."""
+
+    title: str
+    columns: tuple[AnswerColumn, ...]
+    rows: tuple[AnswerRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerView:
     """Everything the piece shows; `more` counts the rows that are not, `links` says whether there is a receipt."""
 
     title: str
     remark: str
-    columns: tuple[AnswerColumn, ...]
-    rows: tuple[AnswerRow, ...]
+    tables: tuple[AnswerSet, ...]
     more: int
     faint: int
     charts: tuple[Chart, ...]
@@ -82,6 +102,24 @@ class AnswerView:
 def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
     level = float(reply["level"])
+    tables = tuple(map(_table, parts_of(reply, sql)[:MOST_TABLES]))
+    return AnswerView(
+        title="Rehearsal" if rehearsal else "Answer",
+        remark="made-up data, nothing was spent" if rehearsal else "",
+        tables=tables,
+        more=len(reply["rows"]) - sum(len(one.rows) for one in tables),
+        faint=len(reply.get("faint", ())),
+        charts=tuple(answer_charts(reply, sql, every=every)),
+        level=percent(level),
+        cost="" if rehearsal else cost_of(reply),
+        sql=sql,
+        links=not rehearsal,
+        every=every,
+    )
+
+
+def _table(part: AnswerPart) -> AnswerSet:
+    reply = part.reply
     columns = tuple(
         AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error"))) for one in reply["columns"]
     )
@@ -90,20 +128,7 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, 
         AnswerRow(tuple(_cell(*given) for given in zip(columns, row, ends, strict=True)), place in faint)
         for place, (row, ends) in enumerate(zip(reply["rows"], reply["intervals"], strict=True))
     ]
-    return AnswerView(
-        title="Rehearsal" if rehearsal else "Answer",
-        remark="made-up data, nothing was spent" if rehearsal else "",
-        columns=columns,
-        rows=tuple(rows[:MOST_ROWS]),
-        more=max(0, len(rows) - MOST_ROWS),
-        faint=len(faint),
-        charts=tuple(charts_of(reply, level, every=every)),
-        level=percent(level),
-        cost="" if rehearsal else cost_of(reply),
-        sql=sql,
-        links=not rehearsal,
-        every=every,
-    )
+    return AnswerSet(part.title, columns, tuple(rows[:MOST_ROWS]))
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
