@@ -24,6 +24,7 @@ __all__ = [
     "answer_table",
     "answer_view",
     "cost_of",
+    "set_of",
 ]
 
 MOST_ROWS = 200
@@ -94,6 +95,13 @@ class AnswerView:
         return FILES
 
     @property
+    def note(self) -> str:
+        """What the first table says beside its level."""
+        cost = f"It cost {self.cost}." if self.cost else ""
+        grey = "Rows in grey say nothing: their noise is as large as what it hides." if self.faint else ""
+        return " ".join(filter(None, (cost, grey)))
+
+    @property
     def query(self) -> str:
         """What the address of a chart's file adds to draw the same groups."""
         return "?groups=all" if self.every else ""
@@ -102,7 +110,7 @@ class AnswerView:
 def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
     level = float(reply["level"])
-    tables = tuple(map(_table, parts_of(reply, sql)[:MOST_TABLES]))
+    tables = tuple(map(set_of, parts_of(reply, sql)[:MOST_TABLES]))
     return AnswerView(
         title="Rehearsal" if rehearsal else "Answer",
         remark="made-up data, nothing was spent" if rehearsal else "",
@@ -118,7 +126,8 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, 
     )
 
 
-def _table(part: AnswerPart) -> AnswerSet:
+def set_of(part: AnswerPart) -> AnswerSet:
+    """Lay out one table, its first rows."""
     reply = part.reply
     columns = tuple(
         AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error"))) for one in reply["columns"]
