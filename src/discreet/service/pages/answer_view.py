@@ -159,6 +159,8 @@ def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) ->
         return Cell(value_words(value), "", noisy=True)
     numbers = [float(one) for one in (value, *ends) if isinstance(one, int | float) and not isinstance(one, bool)]
     if len(numbers) == 3:
+        if column.digits is Digits.EVERY and numbers[2] - numbers[1] > 1:  # the files have every digit
+            numbers[0] = round(numbers[0], 2)
         words = number_words(numbers[0], numbers[1], numbers[2], column.digits)
         return Cell(_spaced(words.value), _spaced(words.error), noisy=True)
     low, high = ends
