@@ -55,6 +55,7 @@ def test_both_forms_say_what_it_costs_before_anything_is_spent(opened):
     for room, form, said in (
         ("synthesize", SYNTHESIS | {"column income": "1", "workload": "ones"}, "expect a total variation of about"),
         ("model", MODEL | {"kind": "KMeans", "count": "3"}, "rows against noise"),
+        ("model", MODEL | {"select": "SELECT age, income FROM people WHERE age > 20"}, "LinearRegression: 2 columns"),
     ):
         assert f'href="/{room}/people"' in ana.get("/workbench/people").text
         assert "What would be done" in ana.get(f"/{room}/people").text
@@ -107,7 +108,8 @@ def test_a_model_is_taken_home(opened):
     code = ana.get(f"{place}/use.py").text
     compile(code, "use.py", "exec")
     assert "LinearRegression(target='income'" in code and "SELECT age, region, income FROM people" in code
-    assert place in ana.get("/model/people").text and place not in ana.get("/synthesize/people").text
+    assert place in ana.get("/history").text and place in ana.get("/model/people").text
+    assert place not in ana.get("/synthesize/people").text
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,9 @@ def test_nothing_of_a_colleague_is_seen(opened):
                 mine, never = other.get(place + end), other.get(unknown + end)
                 assert (mine.status_code, mine.text) == (403, never.text)
             assert other.post(f"{place}/cancel").status_code == 403
-            assert place not in other.get("/model/people").text + other.get("/synthesize/people").text
+            assert not any(
+                place in other.get(list_).text for list_ in ("/model/people", "/synthesize/people", "/history")
+            )
     assert "free: made before" not in enter("bob").post("/model/people", **MODEL).text
     assert ana.get(f"/answers/{places['model'].rpartition('/')[2]}").status_code == 403  # that page is of answers
     assert enter("sid").get("/model/people").status_code == 403  # these data are not hers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -34,9 +36,12 @@ def test_synthetic_tables(town, page, axe):
     assert taken.value.suggested_filename.endswith("-records.csv")
 
 
-def test_a_model(town, page, axe):
+def test_a_model_and_the_program_that_fetches_it_for_nothing(town, page, axe, monkeypatch):
     enter(page, town, town.analyst, "/model/archive")
     page.get_by_label("Predict").fill("income")
+    page.get_by_label("ε to spend").fill("30")
+    expect(page.locator("#weighed .refusal")).to_contain_text("is left")
+    expect(page.get_by_role("button", name="Train it")).to_be_disabled()
     page.get_by_label("ε to spend").fill("0.3")
     expect(page.locator("#weighed")).to_contain_text("rows against noise")
     look(page, axe, "model")
@@ -46,6 +51,11 @@ def test_a_model(town, page, axe):
     with page.expect_download() as taken:
         page.get_by_role("link", name="Model as JSON").click()
     assert taken.value.suggested_filename.endswith("-model.json")
+    spent, held = town.state.datasets.ledger("archive").spent(), {}
+    monkeypatch.setenv("DISCREET_TOKEN", town.analyst)
+    exec(compile(page.locator("#python").inner_text(), "use.py", "exec"), held)  # noqa: S102 - our own program
+    assert json.loads(taken.value.path().read_text())["fitted"]["count"] == held["model"].fitted_["count"].tolist()
+    assert town.state.datasets.ledger("archive").spent() == spent
 
 
 def test_several_tables_at_once(town, page, axe):

@@ -20,7 +20,7 @@ MOST = 12
 LONGEST = 60
 _OF_PERSON = (
     "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 - the columns are a constant
-    "WHERE person = ? AND dataset = ? AND verb = ? ORDER BY created DESC LIMIT ?"
+    "WHERE person = ? AND (dataset = ? OR ? = '') AND verb IN (?, ?) ORDER BY created DESC LIMIT ?"
 )
 
 
@@ -29,21 +29,23 @@ class MadeBefore:
     """One line of the list; `state` is what its person may see by now."""
 
     id: str
+    dataset: str
     title: str
     state: str
     time: str
 
 
-def made_before(state: State, who: str, dataset: str, verb: str) -> tuple[MadeBefore, ...]:
-    """List the last things that a person made of one kind."""
-    rows = state.store.ask(_OF_PERSON, who, dataset, verb, MOST)
+def made_before(state: State, who: str, dataset: str = "", verb: str = "") -> tuple[MadeBefore, ...]:
+    """List the last things that a person made, all or those of one data set and one kind."""
+    verbs = (verb, verb) if verb else VERBS
+    rows = state.store.ask(_OF_PERSON, who, dataset, dataset, *verbs, MOST)
     return tuple(_line(state, read_job(row)) for row in rows)
 
 
 def _line(state: State, job: Job) -> MadeBefore:
     _, seen = state.jobs.view(job)
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
-    return MadeBefore(job.id, cut(title_of_job(job), LONGEST), str(seen["state"]), moment)
+    return MadeBefore(job.id, job.dataset, cut(title_of_job(job), LONGEST), str(seen["state"]), moment)
 
 
 def title_of_job(job: Job) -> str:
