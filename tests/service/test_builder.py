@@ -47,6 +47,22 @@ class TestEveryForm:
         sql = write_question(chosen, (PEOPLE,))
         assert dp.parse_sql(sql, {"people": PEOPLE}) is not None
 
+    @settings(max_examples=examples(60))
+    @given(st.sampled_from(["rows", "sum", "mean"]), st.permutations(["age", "region", "grade", "married"]), st.data())
+    def test_of_several_tables_is_a_question(self, statistic, keys, data):
+        tables = data.draw(st.sampled_from(["these", "pairs", "cube"]))
+        chosen = dict(zip(("by", "and", "with"), keys[: data.draw(st.integers(1, 3))], strict=False))
+        form = {"table": "people", "statistic": statistic, "of": "income", "tables": tables, **chosen}
+        assert dp.parse_sql(write_question(form, (PEOPLE,)), {"people": PEOPLE}) is not None
+
+
+def test_running_totals_run_along_a_key_with_an_order():
+    form = {"table": "people", "tables": "running", "by": "age"}
+    assert dp.parse_sql(write_question(form, (PEOPLE,)), {"people": PEOPLE}) is not None
+    assert write_question(form | {"statistic": "sum", "of": "income"}, (PEOPLE,)).startswith(
+        "SELECT age, SUM(SUM(income)) OVER (ORDER BY age) AS sum_income\n"
+    )
+
 
 def test_values_are_written_by_the_type_of_their_column():
     wheres = {name: write_question({"table": "people", "if": name, "value": value}, (PEOPLE,)).splitlines()[-1]
@@ -67,6 +83,11 @@ def test_values_are_written_by_the_type_of_their_column():
         {"table": "people", "if": "age", "value": "old"},
         {"table": "people", "if": "age", "test": "LIKE", "value": "1"},
         {"table": "people", "if": "married", "value": "perhaps"},
+        {"table": "people", "by": "age", "and": "1; DROP"},
+        {"table": "people", "by": "age", "tables": "some"},
+        {"table": "people", "by": "region", "tables": "running"},
+        {"table": "people", "by": "age", "and": "region", "tables": "running"},
+        {"table": "people", "by": "age", "statistic": "median", "of": "age", "tables": "running"},
     ],
 )
 def test_what_is_not_on_the_lists_is_refused(form):

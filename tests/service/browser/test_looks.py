@@ -97,7 +97,7 @@ def test_the_page_of_an_answer_and_what_is_saved(town, page, axe):
 
 PATHS = {
     "": ("/sign-in", "/learn", "/telemetry", "/docs", "/nowhere"),
-    "analyst": ("/workbench/town", "/history", "/answers/nothing"),
+    "analyst": ("/workbench/town", "/history", "/answers/nothing", "/synthesize/town", "/model/town", "/made/nothing"),
     "steward": ("/steward", "/steward/town", "/people"),
 }
 

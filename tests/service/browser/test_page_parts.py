@@ -182,7 +182,7 @@ class TestAnswers:
 
     def test_view(self):
         view = answer_view.answer_view(self.REPLY, "SELECT 1")
-        assert [(cell.value, cell.error) for cell in view.rows[0].cells] == [
+        assert [(cell.value, cell.error) for cell in view.tables[0].rows[0].cells] == [
             ("=1+1", ""),
             ("5", "(4 to 7)"),
             ("NULL", "(0 to 9)"),
@@ -191,7 +191,7 @@ class TestAnswers:
             ("2", "± 1"),
             ("3", ""),
         ]
-        assert (len(view.rows), view.more, view.cost) == (200, 50, "")
+        assert (len(view.tables[0].rows), view.more, view.cost) == (200, 50, "")
         assert [chart.name for chart in view.charts] == ["c0 by k", "c3 by k", "c4 by k"]
         assert {chart.note for chart in view.charts} == {"40 of 250 groups are drawn; the table has all of them"}
 

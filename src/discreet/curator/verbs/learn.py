@@ -16,6 +16,7 @@ from ...learn.stored import arrays_from_json, arrays_to_json, params_to_json
 from ...learn.task import Task, Training
 from ...ledger.order import Order
 from ...plan.planner import Planner
+from ...privacy.events import Event
 from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
@@ -32,7 +33,7 @@ from ..receipt import Receipt
 from ..sign import Signer
 from ..stand import Stand
 
-__all__ = ["Course", "Learner", "Model", "counted", "course_of", "learn"]
+__all__ = ["Course", "Learner", "Model", "counted", "course_of", "learn", "order_for"]
 
 Model = TypeVar("Model", bound=Estimator)
 
@@ -102,7 +103,7 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
         return write_body(Body(price, {"": arrays_to_json(found)}, facts))
 
     work = Work(run, lambda: check_rows(course.rows, stand.engine), stand.pause)
-    paid = pay(stand.ledger, _order(asker, facts, training, why), work, asker.locks)
+    paid = pay(stand.ledger, order_for(asker, facts, training.event, why), work, asker.locks)
     body = read_body(paid.body)
     receipt = receipt_of(paid.entry, body, body.facts or facts, stand.ledger.promise())
     if asker.signer is not None:
@@ -124,7 +125,8 @@ def _facts(said: Question, rows: Relation, model: Estimator, training: Training,
     return BodyFacts(terms, training.influence.neighbours, versions, {"": words})
 
 
-def _order(asker: Learner, facts: BodyFacts, training: Training, why: str) -> Order:
+def order_for(asker: Learner, facts: BodyFacts, event: Event, why: str) -> Order:
+    """Return the order by which the ledger knows what is made, a model or synthetic tables."""
     asked = facts.asked[""].fingerprint
     key, apart = key_name({"": asked}, facts.terms), not asker.stand.share_questions
-    return Order(asker.who, why, asked, key, training.event, text=facts.asked[""].text, apart=apart)
+    return Order(asker.who, why, asked, key, event, text=facts.asked[""].text, apart=apart)

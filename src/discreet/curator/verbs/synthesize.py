@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ...arithmetic.canonical import hash_json
 from ...errors import InvalidArgument
-from ...ledger.order import Order
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner
 from ...privacy.events.json import Json, measure_to_json
@@ -24,9 +23,8 @@ from ...synthetic.synthetic import Synthetic
 from ..answers import receipt_of
 from ..body import Body, BodyFacts, Said, read_body, write_body
 from ..explain import check_rows
-from ..key import key_name
 from ..pay import Work, pay
-from .learn import Learner, counted
+from .learn import Learner, counted, order_for
 
 __all__ = ["Synthesis", "synthesis_of", "synthesize"]
 
@@ -54,9 +52,7 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     Everything before the charge needs public facts alone.
     """
     stand, plan, facts = asker.stand, made.plan, made.facts
-    asked = facts.asked[""].fingerprint
-    text, apart = facts.asked[""].text, not stand.share_questions
-    order = Order(asker.who, why, asked, key_name({"": asked}, facts.terms), plan.event, text=text, apart=apart)
+    order = order_for(asker, facts, plan.event, why)
     price = stand.ledger.price(plan.event)
     warn_if_hopeless(plan)
 

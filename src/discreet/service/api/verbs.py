@@ -39,6 +39,7 @@ __all__ = [
     "check_ask",
     "check_bounds",
     "check_caps",
+    "check_count",
     "check_learn",
     "check_release",
     "check_synthesis",
@@ -87,14 +88,14 @@ def explain_model(curator: Curator, asked: LearnRequest, cells: int) -> dict[str
 def check_learn(curator: Curator, asked: LearnRequest, cells: int) -> None:
     """Refuse a model as `check_ask` does a question; every step of its training releases one vector."""
     course = course_of(curator.stand.planner, asked.sql, asked.model, asked.spend)
-    _check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
+    check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
 
 
 def plan_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> dict[str, object]:
     """Say what making synthetic records would measure and cost."""
     found = curator.plan_synthesis(asked.table, asked.spend, **asked.words)
     planned = synthesis_plan_reply(found, curator.ledger.price(found.event))
-    _check_count(int(str(planned["numbers"])), cells)
+    check_count(int(str(planned["numbers"])), cells)
     return planned
 
 
@@ -117,10 +118,11 @@ def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
     """Limit the cost by the plan, which is public, not by what the store finds."""
     found = [one for one in plans.values() if isinstance(one, Plan)]
     totals = [sum(len(release.need.tally.terms) for release in one.releases) for one in found]
-    _check_count(sum(len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True)), cells)
+    check_count(sum(len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True)), cells)
 
 
-def _check_count(asked: int, cells: int) -> None:
+def check_count(asked: int, cells: int) -> None:
+    """Refuse to give more noisy numbers at once than the service's limit."""
     if asked > cells:
         raise InvalidArgument(f"the answer would have {asked} noisy numbers; at most {cells} are given at once")
 

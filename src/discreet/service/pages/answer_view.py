@@ -10,12 +10,25 @@ from ...privacy.events.json import measure_from_json
 from ...show.number import Digits, number_words
 from ...show.spreadsheet import safe_csv
 from ...wire.text import read_json
-from .charts.series import Chart, charts_of
+from .charts.series import Chart
+from .charts.sets import AnswerPart, answer_charts, parts_of
 from .words import key_words, percent, value_words
 
-__all__ = ["AnswerColumn", "AnswerRow", "AnswerView", "Cell", "answer_csv", "answer_table", "answer_view", "cost_of"]
+__all__ = [
+    "AnswerColumn",
+    "AnswerRow",
+    "AnswerSet",
+    "AnswerView",
+    "Cell",
+    "answer_csv",
+    "answer_table",
+    "answer_view",
+    "cost_of",
+    "set_of",
+]
 
 MOST_ROWS = 200
+MOST_TABLES = 16
 FILES = (
     ("table.csv", "CSV"),
     ("table.parquet", "Parquet"),
@@ -52,13 +65,21 @@ class AnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSet:
+    """One table of an answer; it has a title where there are several."""
+
+    title: str
+    columns: tuple[AnswerColumn, ...]
+    rows: tuple[AnswerRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerView:
     """Everything the piece shows; `more` counts the rows that are not, `links` says whether there is a receipt."""
 
     title: str
     remark: str
-    columns: tuple[AnswerColumn, ...]
-    rows: tuple[AnswerRow, ...]
+    tables: tuple[AnswerSet, ...]
     more: int
     faint: int
     charts: tuple[Chart, ...]
@@ -74,6 +95,13 @@ class AnswerView:
         return FILES
 
     @property
+    def note(self) -> str:
+        """What the first table says beside its level."""
+        cost = f"It cost {self.cost}." if self.cost else ""
+        grey = "Rows in grey say nothing: their noise is as large as what it hides." if self.faint else ""
+        return " ".join(filter(None, (cost, grey)))
+
+    @property
     def query(self) -> str:
         """What the address of a chart's file adds to draw the same groups."""
         return "?groups=all" if self.every else ""
@@ -82,6 +110,25 @@ class AnswerView:
 def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
     level = float(reply["level"])
+    tables = tuple(map(set_of, parts_of(reply, sql)[:MOST_TABLES]))
+    return AnswerView(
+        title="Rehearsal" if rehearsal else "Answer",
+        remark="made-up data, nothing was spent" if rehearsal else "",
+        tables=tables,
+        more=len(reply["rows"]) - sum(len(one.rows) for one in tables),
+        faint=len(reply.get("faint", ())),
+        charts=tuple(answer_charts(reply, sql, every=every)),
+        level=percent(level),
+        cost="" if rehearsal else cost_of(reply),
+        sql=sql,
+        links=not rehearsal,
+        every=every,
+    )
+
+
+def set_of(part: AnswerPart) -> AnswerSet:
+    """Lay out one table, its first rows."""
+    reply = part.reply
     columns = tuple(
         AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error"))) for one in reply["columns"]
     )
@@ -90,20 +137,7 @@ def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, 
         AnswerRow(tuple(_cell(*given) for given in zip(columns, row, ends, strict=True)), place in faint)
         for place, (row, ends) in enumerate(zip(reply["rows"], reply["intervals"], strict=True))
     ]
-    return AnswerView(
-        title="Rehearsal" if rehearsal else "Answer",
-        remark="made-up data, nothing was spent" if rehearsal else "",
-        columns=columns,
-        rows=tuple(rows[:MOST_ROWS]),
-        more=max(0, len(rows) - MOST_ROWS),
-        faint=len(faint),
-        charts=tuple(charts_of(reply, level, every=every)),
-        level=percent(level),
-        cost="" if rehearsal else cost_of(reply),
-        sql=sql,
-        links=not rehearsal,
-        every=every,
-    )
+    return AnswerSet(part.title, columns, tuple(rows[:MOST_ROWS]))
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
@@ -125,6 +159,8 @@ def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) ->
         return Cell(value_words(value), "", noisy=True)
     numbers = [float(one) for one in (value, *ends) if isinstance(one, int | float) and not isinstance(one, bool)]
     if len(numbers) == 3:
+        if column.digits is Digits.EVERY and numbers[2] - numbers[1] > 1:  # the files have every digit
+            numbers[0] = round(numbers[0], 2)
         words = number_words(numbers[0], numbers[1], numbers[2], column.digits)
         return Cell(_spaced(words.value), _spaced(words.error), noisy=True)
     low, high = ends

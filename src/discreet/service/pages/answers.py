@@ -17,6 +17,7 @@ from ..state import State
 from ..stores.saved import SavedQuestions
 from .answer_view import answer_view
 from .clause import word_refusal
+from .made.past import made_before
 from .past import past_of, sql_of
 from .render import html
 from .taken.code import fields_of, python_code, sql_code
@@ -116,4 +117,5 @@ def job_part(visit: Visit, job: Job) -> Markup:
 def _history(visit: Visit) -> Response:
     mine = past_of(visit.state, visit.person.name, most=PAST)
     saved = SavedQuestions(visit.state.store).of(visit.person.name)
-    return visit.show("history.html", here="History", past=mine, saved=saved)
+    made = made_before(visit.state, visit.person.name)
+    return visit.show("history.html", here="History", past=mine, saved=saved, made=made)

@@ -14,7 +14,7 @@ from ...plan.asked.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ...wire.request import Ask, read_ask
 
-__all__ = ["AskFields", "BudgetUnit", "ask_of", "examples_of", "read_fields", "unit_of"]
+__all__ = ["AskFields", "BudgetUnit", "ask_of", "examples_of", "read_fields", "spend_of", "unit_of"]
 
 LARGEST = 10**12
 DIGITS = ("1", "1.5", "2", "3", "5", "7")
@@ -104,12 +104,17 @@ def ask_of(fields: AskFields, unit: BudgetUnit) -> Ask:
     spend: Measure | None = None
     error: ExactErrors | None = None
     if fields.mode == "spend":
-        delta = read_number(fields.delta or "0", "δ to spend") if unit.delta else Fraction()
-        spend = unit.measure(_positive(fields.spend, f"{unit.symbol} to spend"), delta)
+        spend = spend_of(fields.spend, fields.delta, unit)
     else:
         error = _errors(fields.error)
     terms = Terms(spend=spend, error=error, nonnegative=fields.nonnegative)
     return read_ask(Ask(fields.sql, terms, fields.why).to_json())
+
+
+def spend_of(spend: str, delta: str, unit: BudgetUnit) -> Measure:
+    """Read what is to be spent; refuses numbers that are none."""
+    more = read_number(delta or "0", "δ to spend") if unit.delta else Fraction()
+    return unit.measure(_positive(spend, f"{unit.symbol} to spend"), more)
 
 
 def _positive(text: str, name: str) -> Fraction:

@@ -15,6 +15,8 @@ from .crowd import crowd_routes
 from .forms.builder import builder_routes
 from .forms.saved import saved_routes
 from .lessons.corner import learn_routes
+from .made.page import made_routes
+from .made.room import make_routes
 from .reference.page import reference_routes
 from .sign import sign_routes
 from .steward import steward_routes
@@ -41,6 +43,8 @@ def routes(state: State) -> list[BaseRoute]:
         *answer_routes(state),
         *file_routes(state),
         *saved_routes(state),
+        *make_routes(state),
+        *made_routes(state),
         *steward_routes(state),
         *crowd_routes(state),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),

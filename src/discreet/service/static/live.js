@@ -133,6 +133,14 @@ document.addEventListener("click", async (event) => {
   if (picture) await paint(picture.dataset.png);
 });
 
+/** Stop what does not fit into what is left from being paid for. */
+function hold(form) {
+  const pay = form.querySelector("[data-pay]");
+  if (pay) pay.disabled = document.getElementById(form.dataset.target).querySelector('[data-kind="BudgetExceeded"]') !== null;
+}
+
+document.addEventListener("placed", () => document.querySelectorAll("form[data-target]").forEach(hold));
+document.querySelectorAll("form[data-target]").forEach(hold);
 for (const slider of document.querySelectorAll("input[type=range]")) speak(slider);
 reveal(document);
 poll(document);

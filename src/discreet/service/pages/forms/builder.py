@@ -19,6 +19,7 @@ from ....data.unit import People
 from ....errors import InvalidArgument
 from ...state import State
 from ..visit import Visit, for_analysts, to
+from .grouping import TABLES, key_fields, running_key, write_groups
 
 __all__ = ["BuilderForm", "builder_routes", "builders", "write_question"]
 
@@ -47,6 +48,7 @@ class BuilderForm:
     keys: tuple[str, ...]
     columns: tuple[str, ...]
     tests: tuple[tuple[str, str], ...] = tuple(TESTS.items())
+    tables: tuple[tuple[str, str], ...] = tuple(TABLES.items())
 
 
 def builders(schemas: tuple[Schema, ...]) -> tuple[BuilderForm, ...]:
@@ -89,6 +91,10 @@ def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
     FROM people
     WHERE age > 17
     GROUP BY sex
+    >>> print(write_question(form | {"statistic": "rows", "and": "age", "tables": "cube"}, (people,)))
+    SELECT sex, age, COUNT(*) AS n
+    FROM people
+    GROUP BY CUBE (sex, age)
 
     Refuses names that are not declared and values that do not fit their column.
     """
@@ -100,14 +106,15 @@ def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
         raise InvalidArgument(f"choose a statistic of {schema.name}: {', '.join(dict(_builder(schema).statistics))}")
     _, sql, name = STATISTICS[key]
     names = {"of": _column(form, "of", schema) if "{of}" in sql else "", "id": getattr(unit, "id", "")}
-    shown = [f"{sql.format(**names)} AS {name.format(**names)}"]
-    by = _column(form, "by", schema) if form.get("by") else ""
-    if by:
-        shown = [by, *(["COUNT(*) AS n"] if key not in ("rows", "people") else []), *shown]
-    lines = [f"SELECT {', '.join(shown)}", f"FROM {schema.name}"]
+    by, tables = key_fields(form, schema), form.get("tables") or "these"
+    value = sql.format(**names)
+    if tables == "running":
+        value = f"SUM({value}) OVER (ORDER BY {running_key(by, key, schema)})"
+    counted = ["COUNT(*) AS n"] if by and key not in ("rows", "people") and tables != "running" else []
+    lines = [f"SELECT {', '.join([*by, *counted, f'{value} AS {name.format(**names)}'])}", f"FROM {schema.name}"]
     if form.get("if") and form.get("value", "").strip():
         lines.append(f"WHERE {_condition(form, schema)}")
-    return "\n".join([*lines, f"GROUP BY {by}"] if by else lines)
+    return "\n".join([*lines, write_groups(by, tables)] if by else lines)
 
 
 def _column(form: Mapping[str, str], field: str, schema: Schema) -> str:

@@ -12,7 +12,8 @@ from ...jobs.job import Job
 from ...state import State
 from ..answer_view import answer_csv
 from ..answers import find_job
-from ..charts.series import charts_of
+from ..charts.sets import answer_charts
+from ..past import sql_of
 from ..render import HEADERS
 from ..visit import Visit, for_analysts
 from .code import python_code, sql_code
@@ -80,7 +81,7 @@ def _chart(visit: Visit) -> Response:
     """Return one chart as SVG; the page makes a PNG of it."""
     job, reply = _reply(visit)
     every = visit.request.query_params.get("groups") == "all"
-    charts = [one for one in charts_of(reply, float(reply["level"]), every=every) if one.picture]
+    charts = [one for one in answer_charts(reply, sql_of(job), every=every) if one.picture]
     place: int = visit.request.path_params["place"]
     if not 1 <= place <= len(charts):
         raise NotAllowed(f"this answer has {len(charts)} charts, numbered from 1")

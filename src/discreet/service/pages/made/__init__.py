@@ -1,0 +1,1 @@
+"""Pages of what is made beside answers: synthetic tables and models, weighed before they are paid for."""
