@@ -6,7 +6,8 @@ DOCS   := .venv-docs
 PEERS  := opendp pipelinedp smartnoise tumult local
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-WORKERS ?= 2
+# One more than the two cores of a small machine: a worker waits for servers half of its time.
+WORKERS ?= 3
 PROFILE ?= ci
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
