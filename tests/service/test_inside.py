@@ -129,6 +129,7 @@ class TestJobs:
         jobs = [slow.jobs.put("ana", "slow", "sql", BODY.replace("0.95", f"0.9{k}")) for k in range(3)]
         time.sleep(0.2)
         slow.jobs.stop(0.1)
+        slow.jobs.shelf.renew([job.id for job in jobs])  # as a keeper does that was about to when it was stopped
         assert {job.id for job in slow.jobs.shelf.lost()} >= {jobs[1].id, jobs[2].id}
 
     def test_the_ledger_is_asked_again_while_it_is_busy(self, monkeypatch):

@@ -129,12 +129,12 @@ class Shelf:
         return read_job(rows[0]) if rows else None
 
     def renew(self, mine: Sequence[str]) -> tuple[str, ...]:
-        """Renew the leases of open jobs that are in hand here; list those that are to be cancelled."""
+        """Renew the leases of open jobs that are in hand here, but for those given up; list what is to be cancelled."""
         cancelled: list[str] = []
         for start in range(0, len(mine), 500):
             some = mine[start : start + 500]
             rows = self._store.ask(
-                "UPDATE discreet_jobs SET lease = ? WHERE owner = ? AND state IN ('waiting', 'running') "  # noqa: S608
+                "UPDATE discreet_jobs SET lease = ? WHERE owner = ? AND lease > 0 AND state IN ('waiting', 'running') "  # noqa: S608
                 f"AND id IN ({', '.join('?' * len(some))}) RETURNING id, cancel",
                 self._end(),
                 self._owner,
