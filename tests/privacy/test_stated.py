@@ -1,0 +1,23 @@
+"""Prices in the words of the budget: never beyond what the budget is, and in every measure."""
+
+from __future__ import annotations
+
+import discreet as dp
+from discreet.privacy.filters.filter import open_filter
+from discreet.privacy.measures import GaussianDP
+from discreet.privacy.spoken import price_of_promise
+
+
+def test_noise_that_takes_a_whole_budget_is_stated_as_that_budget():
+    """Rounding a price up does not say more than the budget; an event that is too large says that it is."""
+    budget = dp.ApproxDP(1, "1e-6")
+    books = open_filter(budget)
+    fits = dp.Gaussian.spending(GaussianDP("1/5"), sensitivity=1).event
+    assert books.stated(fits).epsilon <= 1 and books.admits(fits)
+    large = dp.Gaussian(scale="1/10", sensitivity=1).event
+    assert books.stated(large).epsilon > 1 and not books.admits(large)
+
+
+def test_every_measure_is_spoken():
+    assert price_of_promise(dp.ZCDP("1/8"), dp.ZCDP(1)) == "ρ = 0.125 of ρ = 1"
+    assert "μ" in price_of_promise(GaussianDP(1), GaussianDP(2))
