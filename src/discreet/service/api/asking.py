@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 
@@ -23,6 +23,7 @@ __all__ = [
     "ask_sql",
     "cancel_job",
     "charge",
+    "checked",
     "explain_question",
     "get_job",
     "list_jobs",
@@ -65,26 +66,32 @@ def work_out(state: State, call: ApiCall, work: Callable[..., T], *words: object
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await charge(state, call, "sql", _checked_ask)
+    return await charge(state, call, "sql", checked(read_ask, verbs.check_ask))
 
 
 async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await charge(state, call, "release", _checked_release)
+    return await charge(state, call, "release", checked(read_release, verbs.check_release))
 
 
-def _checked_ask(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
-    ask = read_ask(call.json())
-    if not known:
-        state.desk.ask(call.person.name, call.dataset, verbs.check_ask, ask, state.config.bounds.cells)
-    return ask.to_json()
+class Request(Protocol):
+    """What was asked, as it is written down."""
+
+    def to_json(self) -> Mapping[str, object]:
+        """Return it as plain JSON."""
 
 
-def _checked_release(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
-    release = read_release(call.json())
-    if not known:
-        state.desk.ask(call.person.name, call.dataset, verbs.check_release, release, state.config.bounds.cells)
-    return release.to_json()
+def checked(read: Callable[[object], Request], check: Callable[..., None], *, limited: bool = True) -> Reader:
+    """Return how a charged request is read, and checked by a clerk unless its mark was checked before."""
+
+    def checking(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
+        asked = read(call.json())
+        if not known:
+            limits = (state.config.bounds.cells,) if limited else ()
+            state.desk.ask(call.person.name, call.dataset, check, asked, *limits)
+        return asked.to_json()
+
+    return checking
 
 
 def put_job(state: State, call: ApiCall, verb: str, read: Reader) -> Job:

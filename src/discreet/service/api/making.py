@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...wire.making import read_bounds, read_caps, read_learn, read_synthesis
 from ..state import State
 from . import verbs
-from .asking import charge, work_out
+from .asking import charge, checked, work_out
 from .call import ApiCall, Reply
 
 __all__ = [
@@ -22,7 +20,7 @@ __all__ = [
 
 async def learn_model(state: State, call: ApiCall) -> Reply:
     """Train a model on the rows of a SELECT, charged once for each Idempotency-Key."""
-    return await charge(state, call, "learn", _checked_learn)
+    return await charge(state, call, "learn", checked(read_learn, verbs.check_learn))
 
 
 def explain_model(state: State, call: ApiCall) -> Reply:
@@ -34,7 +32,7 @@ def explain_model(state: State, call: ApiCall) -> Reply:
 
 async def synthesize_table(state: State, call: ApiCall) -> Reply:
     """Release tables that synthetic records are made from, charged once for each Idempotency-Key."""
-    return await charge(state, call, "synthesize", _checked_synthesis)
+    return await charge(state, call, "synthesize", checked(read_synthesis, verbs.check_synthesis))
 
 
 def plan_synthesis(state: State, call: ApiCall) -> Reply:
@@ -46,37 +44,9 @@ def plan_synthesis(state: State, call: ApiCall) -> Reply:
 
 async def suggest_bounds(state: State, call: ApiCall) -> Reply:
     """Suggest bounds of a column, charged once for each Idempotency-Key."""
-    return await charge(state, call, "suggest_bounds", _checked_bounds)
+    return await charge(state, call, "suggest_bounds", checked(read_bounds, verbs.check_bounds, limited=False))
 
 
 async def suggest_caps(state: State, call: ApiCall) -> Reply:
     """Suggest how many rows of one person should count, charged once for each Idempotency-Key."""
-    return await charge(state, call, "suggest_caps", _checked_caps)
-
-
-def _checked_learn(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
-    asked = read_learn(call.json())
-    if not known:
-        state.desk.ask(call.person.name, call.dataset, verbs.check_learn, asked, state.config.bounds.cells)
-    return asked.to_json()
-
-
-def _checked_synthesis(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
-    asked = read_synthesis(call.json())
-    if not known:
-        state.desk.ask(call.person.name, call.dataset, verbs.check_synthesis, asked, state.config.bounds.cells)
-    return asked.to_json()
-
-
-def _checked_bounds(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
-    asked = read_bounds(call.json())
-    if not known:
-        state.desk.ask(call.person.name, call.dataset, verbs.check_bounds, asked)
-    return asked.to_json()
-
-
-def _checked_caps(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
-    asked = read_caps(call.json())
-    if not known:
-        state.desk.ask(call.person.name, call.dataset, verbs.check_caps, asked)
-    return asked.to_json()
+    return await charge(state, call, "suggest_caps", checked(read_caps, verbs.check_caps, limited=False))
