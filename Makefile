@@ -77,7 +77,9 @@ format: $(VENV)/.test     ## put the code into its house style
 
 unit: $(VENV)/.test       ## the tests, with every branch in the rooms that promise
 	rm -f .coverage .coverage.*
-	DISCREET_TESTS=$(PROFILE) $(BIN)/pytest -q --numprocesses $(WORKERS) --cov --cov-report=
+	rm -f .pytest_cache/v/cache/lastfailed
+	DISCREET_TESTS=$(PROFILE) $(BIN)/pytest -q --numprocesses $(WORKERS) --cov --cov-report= || \
+	  DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/again.py
 	DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/gates.py
 
 bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against peers and the physical limit
