@@ -24,7 +24,7 @@ from discreet.service.http.health import health_of
 from discreet.service.jobs import clock, pulse
 from discreet.service.jobs.answering import Answering
 from discreet.service.jobs.grid import Grid
-from discreet.service.jobs.line import WorkLine
+from discreet.service.jobs.line import LATE, WorkLine
 from discreet.service.jobs.paced import pace
 from discreet.service.jobs.shelf import Shelf
 from discreet.service.state import open_state
@@ -238,21 +238,26 @@ class TestClocks:
 
 
 class TestFairShare:
-    def test_people_take_turns_and_nobody_holds_all_hands(self):
-        line = WorkLine(most=2)
+    def test_people_take_turns_and_hold_one_hand_each_or_half_of_them_alone(self):
+        now = [0.0]
+        line = WorkLine(most=2, clock=lambda: now[0])
         for k in range(5):
             line.put("ana", k)
+        assert [line.take() for _ in range(2)] == [("ana", 0), ("ana", 1)], "alone, two at a time"
         line.put("bob", 9)
-        assert [line.take() for _ in range(3)] == [("ana", 0), ("bob", 9), ("ana", 1)]
+        line.done("ana")
+        assert line.take() == ("bob", 9), "one of ana's is in hand, and bob has come"
         taken = []
         waiting = threading.Thread(target=lambda: taken.append(line.take()))
         waiting.start()
         line.put("cy", 3)
         waiting.join(10)
         assert taken == [("cy", 3)]
-        assert line.load("ana") == 5
+        assert line.load("ana") == 4
         line.done("ana")
         assert line.take() == ("ana", 2)
+        now[0] += LATE + 1
+        assert line.take() == ("ana", 3), "the others came long ago"
         line.close()
         assert line.take() is None
 

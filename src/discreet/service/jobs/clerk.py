@@ -111,7 +111,7 @@ def serve(handle: int) -> NoReturn:
     try:
         with suppress(EOFError, OSError), Connection(handle) as line:
             setups, megabytes = line.recv()
-            os.nice(5)
+            os.nice(10)
             resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
             _work(line, setups)
     finally:

@@ -1,18 +1,23 @@
 """A waiting line that is fair between people: each has a turn in the round, whoever has brought most.
 
 Nobody holds all the hands at once: one person's work goes on side by side at most `most` times, so that whoever comes
-next finds a free one. All work of one person is taken in the order in which it came.
+next finds a free one; and one at a time while others have brought work of late, since hands share one processor and
+long work beside long work would slow everybody's. All work of one person is taken in the order in which it came.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 __all__ = ["WorkLine"]
 
 T = TypeVar("T")
+LATE = 30.0
+"""Seconds for which somebody who brought work is reckoned with."""
 
 
 class WorkLine(Generic[T]):
@@ -29,8 +34,9 @@ class WorkLine(Generic[T]):
     ('ana', 2)
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = most, clock
+        self._came: OrderedDict[str, float] = OrderedDict()
         self._waiting: OrderedDict[str, deque[T]] = OrderedDict()
         self._held: Counter[str] = Counter()
         self._changed = threading.Condition()
@@ -40,13 +46,15 @@ class WorkLine(Generic[T]):
         """Add work at the end of a person's line."""
         with self._changed:
             self._waiting.setdefault(person, deque()).append(work)
+            self._came[person] = self._clock()
+            self._came.move_to_end(person)
             self._changed.notify()
 
     def take(self) -> tuple[str, T] | None:
         """Wait for the next piece of work, and hold one hand for its person; None when the line is closed."""
         with self._changed:
             while not self._closed:
-                person = next((one for one in self._waiting if self._held[one] < self._most), None)
+                person = next((one for one in self._waiting if self._held[one] < self._share(one)), None)
                 if person is not None:
                     return person, self._next(person)
                 self._changed.wait()
@@ -70,6 +78,12 @@ class WorkLine(Generic[T]):
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+
+    def _share(self, person: str) -> int:
+        """Return how many hands a person may hold now."""
+        while self._came and next(iter(self._came.values())) < self._clock() - LATE:
+            self._came.popitem(last=False)
+        return 1 if any(one != person for one in self._came) else self._most
 
     def _next(self, person: str) -> T:
         line = self._waiting[person]

@@ -79,7 +79,7 @@ class Office:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=os.environ | single,
-                start_new_session=True,
+                process_group=0,  # not a session: the kernel weighs sessions alike, however nice their processes are
             )
         self._line = ours
         return ours
