@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mpmath
 import pytest
-from _pytest.doctest import DoctestModule
 
+from support import examples
 from support.counts import pytest_terminal_summary
 from support.order import (
     pytest_collection,
@@ -36,7 +36,5 @@ def pytest_runtest_setup(item):
     mpmath.mp.dps = DIGITS
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path, parent):
-    """Look for examples in the program only: in the tests there are none, and importing each file again costs seconds."""
-    return [found for found in (yield) if not isinstance(found, DoctestModule)]
+def pytest_configure(config):
+    config.pluginmanager.register(examples)

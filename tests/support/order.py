@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 
@@ -116,7 +117,11 @@ def tracer_of(config: pytest.Config):
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
-    """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds."""
+    """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds.
+
+    What was read lives as long as the process: it is not looked through for garbage, now or during the tests.
+    """
+    gc.disable()
     tracer = tracer_of(session.config)
     if tracer is not None:
         for room in PROMISING:
@@ -124,7 +129,10 @@ def pytest_collection(session):
             for module in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
                 importlib.import_module(module.name)
         tracer.pause()
-    return (yield)
+    collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
