@@ -33,6 +33,8 @@ MEASURED = (
     "tests/workloads/test_nested.py",
 )
 """Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
+NOW = pytest.StashKey[bool]()
+"""Whether the test of this moment is measured."""
 
 
 def group_of(nodeid: str) -> str:
@@ -135,15 +137,35 @@ def pytest_collection(session):
     return collected
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item, nextitem):
-    """Trace what is measured only, and no long draw of samples; in deep, everything is."""
+def is_measured(item: pytest.Item) -> bool:
+    """Return whether a test is traced outside deep: no long draw of samples is."""
     untraced = any(item.get_closest_marker(name) for name in ("untraced", "statistical"))
-    measured = item.nodeid.startswith(MEASURED) and not untraced
-    tracer = tracer_of(item.config) if measured else None
-    if tracer is not None:
-        tracer.resume()
-    result = yield
-    if tracer is not None:
+    return item.nodeid.startswith(MEASURED) and not untraced
+
+
+def traced(config: pytest.Config):
+    """Run one step under coverage if the test of this moment is measured; pytest's own steps around it are not."""
+    tracer = tracer_of(config) if config.stash[NOW] else None
+    if tracer is None or tracer.started:
+        return (yield)
+    tracer.resume()
+    try:
+        return (yield)
+    finally:
         tracer.pause()
-    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    item.config.stash[NOW] = is_measured(item)
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_fixture_setup(fixturedef, request):
+    return (yield from traced(request.config))
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item):
+    return (yield from traced(item.config))
