@@ -34,7 +34,7 @@ MEASURED = (
 )
 """Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
 NOW = pytest.StashKey[bool]()
-"""Whether the test of this moment is measured."""
+"""Whether the test of this moment is in a folder that is measured: what it shares with others is traced whoever asks first."""
 
 
 def group_of(nodeid: str) -> str:
@@ -143,9 +143,9 @@ def is_measured(item: pytest.Item) -> bool:
     return item.nodeid.startswith(MEASURED) and not untraced
 
 
-def traced(config: pytest.Config):
-    """Run one step under coverage if the test of this moment is measured; pytest's own steps around it are not."""
-    tracer = tracer_of(config) if config.stash[NOW] else None
+def traced(config: pytest.Config, measured: bool):
+    """Run one step of a test under coverage, if it is measured; pytest's own steps around it are not."""
+    tracer = tracer_of(config) if measured else None
     if tracer is None or tracer.started:
         return (yield)
     tracer.resume()
@@ -157,15 +157,15 @@ def traced(config: pytest.Config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item, nextitem):
-    item.config.stash[NOW] = is_measured(item)
+    item.config.stash[NOW] = item.nodeid.startswith(MEASURED)
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_fixture_setup(fixturedef, request):
-    return (yield from traced(request.config))
+    return (yield from traced(request.config, request.config.stash[NOW]))
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item):
-    return (yield from traced(item.config))
+    return (yield from traced(item.config, is_measured(item)))
