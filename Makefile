@@ -6,7 +6,8 @@ DOCS   := .venv-docs
 PEERS  := opendp pipelinedp smartnoise tumult local
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# One more than the two cores of a small machine: a worker waits for servers half of its time.
+# One more than the two cores of a small machine: a worker waits for servers half of its time. What else must pass
+# (types, borders; in `make deep` the package and other Pythons) runs beside the tests, one after the other.
 WORKERS ?= 3
 PROFILE ?= ci
 export OMP_NUM_THREADS := 1
@@ -32,12 +33,14 @@ test: $(VENV)/.test       ## `make test ROOM=ledger`: the tests and examples of 
 	$(BIN)/pytest -q $(or $(wildcard tests/$(ROOM) src/discreet/$(ROOM)),$(error there is no room $(ROOM)))
 else
 test: $(VENV)/.test       ## everything a release needs: style, types, room borders, tests, coverage
-	@begin=$$(date +%s); $(MAKE) --no-print-directory lint unit && \
+	@begin=$$(date +%s); $(MAKE) --no-print-directory style && \
+	  $(MAKE) --no-print-directory --jobs 2 unit types borders && \
 	  echo "make test passed in $$(($$(date +%s) - begin)) seconds"
 endif
 
 deep: $(VENV)/.test       ## the same at full size: every example, long faults, rare environments (up to 40 minutes)
-	@begin=$$(date +%s); $(MAKE) --no-print-directory lint docs package unit pythons PROFILE=deep && \
+	@begin=$$(date +%s); $(MAKE) --no-print-directory style docs && \
+	  $(MAKE) --no-print-directory --jobs 2 unit types borders package pythons PROFILE=deep && \
 	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
 
 docs: $(DOCS)/.ready       ## the site, into site/; a broken link or a missing page stops it

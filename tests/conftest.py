@@ -4,39 +4,24 @@ from __future__ import annotations
 
 import mpmath
 import pytest
-from _pytest.doctest import DoctestModule
 
-from support.counts import pytest_terminal_summary
-from support.order import (
-    pytest_collection,
-    pytest_collection_modifyitems,
-    pytest_runtest_protocol,
-    pytest_xdist_make_scheduler,
-)
+from support import counts, examples, order
 from support.profile import load_profile
 from support.stores import postgres_dsn, spark_session
 
-__all__ = [
-    "postgres_dsn",
-    "pytest_collection",
-    "pytest_collection_modifyitems",
-    "pytest_runtest_protocol",
-    "pytest_terminal_summary",
-    "pytest_xdist_make_scheduler",
-    "spark_session",
-]
+__all__ = ["postgres_dsn", "spark_session"]
 
 load_profile()
 DIGITS = 60
 """What mpmath computes with where a test does not say more: other tests in the same process may have set it."""
 
 
+def pytest_configure(config):
+    """Add what holds for the examples of the program as well: hooks of this file are asked about tests only."""
+    for plugin in (counts, examples, order):
+        config.pluginmanager.register(plugin)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     mpmath.mp.dps = DIGITS
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path, parent):
-    """Look for examples in the program only: in the tests there are none, and importing each file again costs seconds."""
-    return [found for found in (yield) if not isinstance(found, DoctestModule)]

@@ -44,8 +44,8 @@ def test_other_counts_have_no_public_end(statistic):
 
 
 def test_a_question_at_a_small_budget_stays_inside():
-    rows = question(relation(), {"values": REGION, "n": Count()})
+    rows, store = question(relation(), {"values": REGION, "n": Count()}), Remembered(visits())
     for _ in range(20):
-        answer = answer_question(rows, Remembered(visits()), PureDP("1/1000"), nonnegative=True)
+        answer = answer_question(rows, store, PureDP("1/1000"), nonnegative=True)
         assert 0 <= answer.column("values")[0] <= 3
         assert answer.column("n")[0] >= 0

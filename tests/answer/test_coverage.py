@@ -1,6 +1,5 @@
 """Every interval holds with at least its level, by simulation on fixed data, and is not absurdly wide."""
 
-import math
 import statistics
 from fractions import Fraction
 
@@ -24,27 +23,17 @@ from discreet.query.algebra.tree import (
     Sum,
     Variance,
 )
+from support.misses import most_misses
 from support.profile import DEEP
 
 X, Y = Field("x"), Field("y")
-RUNS = 100 if DEEP else 25
+RUNS = 100 if DEEP else 16
 STATISTICS = {
     "n": Count(), "n_x": CountOf(X), "total": Sum(X), "mean": Mean(X), "mean_y": Mean(Y), "variance": Variance(X),
     "deviation": Variance(X, sample=False, root=True), "covariance": Covariance(X, Y), "pop": Covariance(X, Y, False),
     "correlation": Correlation(X, Y), "median": Quantile(X, Fraction(1, 2)), "low": Quantile(X, Fraction(0)),
     "high": Quantile(X, Fraction(1)), "values": CountDistinct(Field("region")), "mode": Mode(Field("region")),
 }  # fmt: skip
-
-
-def most_misses(runs, miss=0.05, alarm=1e-11):
-    """Give the least k with P[Binomial(runs, miss) > k] ≤ alarm."""
-    chance, k = 1.0, -1
-    while chance > alarm:
-        k += 1
-        chance -= math.comb(runs, k) * miss**k * (1 - miss) ** (runs - k)
-        if chance < 1e-13:
-            break
-    return k
 
 
 def truth(rows):

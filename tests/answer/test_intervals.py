@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from answer.cases import REGIONS, Remembered, question, relation, visits
-from answer.test_coverage import most_misses
 from discreet.answer import run_plan
 from discreet.answer.computed.line import RowAt, bound_quotient, line_of
 from discreet.answer.stored import answer_from_json, answer_to_json
@@ -20,6 +19,7 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Scan, Sum, Variance
 from discreet.query.sql.parse import parse
 from discreet.statistics.cover import SumWay
+from support.misses import most_misses
 from support.profile import DEEP
 
 X, Y, N = Field("x"), Field("y"), Field("n")

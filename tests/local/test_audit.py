@@ -46,10 +46,10 @@ def test_a_set_apart_passes(option):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("mechanism", [Number(0, 1, PureDP(1)), Histogram(0, 1, 8, PureDP(1))])
-def test_numbers_pass(mechanism):
+@pytest.mark.parametrize(("kind", "ends"), [(Number, (0, 1)), (Histogram, (0, 1, 8))])
+def test_numbers_pass(kind, ends):
     """A false alarm has a chance of at most 1e-9."""
-    report = verify(runs(mechanism), PureDP(1), (0, 1), samples=SAMPLES, confidence=SURE)
+    report = verify(runs(kind(*ends, PureDP(1))), PureDP(1), (0, 1), samples=SAMPLES, confidence=SURE)
     assert report.verdict == "not refuted"
 
 

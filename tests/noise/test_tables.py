@@ -54,6 +54,7 @@ def case(request):
 class TestThresholds:
     """⌊2^64·t_j⌋ lies between the table's two bounds, for every cell."""
 
+    @pytest.mark.untraced
     def test_every_threshold(self, case):
         law, made, weight = case
         cells, ends = cumulated(weight, law.shift, law.sides, tail=100)
@@ -66,6 +67,7 @@ class TestThresholds:
         dyadic = 0 < getattr(law, "trials", 0) < 64  # thresholds k/2^N: the bounds cannot meet, and need not
         assert dyadic or (made.low != made.high).sum() <= 1
 
+    @pytest.mark.untraced
     def test_every_look_up(self, case):
         law, made, _ = case
         assert made.lookup.size == 2**16

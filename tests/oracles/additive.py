@@ -7,6 +7,8 @@ import math
 import mpmath as mp
 import numpy as np
 
+from support.untraced import untraced
+
 DIGITS = 40
 EPSILONS = (0.0, 0.05, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 
@@ -18,6 +20,7 @@ def hockey_stick(p, q, epsilon):
     return max(math.fsum(np.maximum(0, p - e * q)), math.fsum(np.maximum(0, q - e * p)))
 
 
+@untraced
 def geometric_tail(scale, t):
     """Give P(|x| > t) of P(x) ∝ e^(−|x|/scale) on the integers, by its series."""
     with mp.workdps(DIGITS):
@@ -25,6 +28,7 @@ def geometric_tail(scale, t):
         return 2 * a ** (t + 1) / (1 - a) / (1 + 2 * a / (1 - a))
 
 
+@untraced
 def gaussian_weights(variance):
     """List e^(−x²/2σ²) for x = 0, 1, … down to 1e-260."""
     with mp.workdps(DIGITS):
@@ -33,6 +37,7 @@ def gaussian_weights(variance):
         return [mp.exp(-(mp.mpf(x) ** 2) / (2 * v)) for x in range(last + 1)]
 
 
+@untraced
 def gaussian_tail(variance, t):
     """Give P(|x| > t) of the discrete Gaussian, by direct sums."""
     with mp.workdps(DIGITS):
@@ -41,6 +46,7 @@ def gaussian_tail(variance, t):
         return 2 * mp.fsum(weights[t + 1 :]) / total
 
 
+@untraced
 def binomial_tail(trials, t):
     """Give P(|x| > t) of Bin(N, 1/2) − N/2, in whole numbers."""
     half = trials // 2

@@ -15,6 +15,8 @@ from random import Random
 import mpmath
 import numpy as np
 
+from support.untraced import untraced
+
 mpmath.mp.prec = 400
 
 
@@ -108,6 +110,7 @@ def nearest(h: int, shift: int) -> int:
     return h * 2**shift if h >= 0 else (h + 1) * 2**shift - 1
 
 
+@untraced
 def cumulated(weight, shift: int, sides: int, *, tail: int = 330):
     """Cells with their cumulated normalised weights, until less than 2^-tail is left."""
     cells, weights = [], []

@@ -2,19 +2,24 @@
 
 from mpmath import mp, mpf
 
+from support.untraced import untraced
+
 mp.dps = 60
 
 
+@untraced
 def gaussian_delta(mu, epsilon):
     mu, epsilon = mpf(mu), mpf(epsilon)
     return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu)
 
 
+@untraced
 def gaussian_epsilon(mu, delta, start):
     """The root near a start."""
     return mp.findroot(lambda e: mp.log(gaussian_delta(mu, e)) - mp.log(mpf(delta)), mpf(start))
 
 
+@untraced
 def responses_delta(epsilon0, times, epsilon):
     epsilon0, epsilon = mpf(epsilon0), mpf(epsilon)
     p = 1 / (1 + mp.exp(-epsilon0))
@@ -26,6 +31,7 @@ def responses_delta(epsilon0, times, epsilon):
     return mp.fsum(term for term in terms if term > 0)
 
 
+@untraced
 def renyi_of_atoms(p, q, alpha):
     alpha = mpf(alpha)
     return mp.log(mp.fsum(a**alpha * b ** (1 - alpha) for a, b in zip(p, q, strict=True))) / (alpha - 1)
@@ -39,6 +45,7 @@ def lattice_laplace(ratio, steps):
     return p, p[::-1]
 
 
+@untraced
 def laplace_renyi(ratio, alpha):
     x, a = mpf(ratio), mpf(alpha)
     return mp.log(a / (2 * a - 1) * mp.exp((a - 1) * x) + (a - 1) / (2 * a - 1) * mp.exp(-a * x)) / (a - 1)
@@ -50,6 +57,7 @@ def response_atoms(epsilon, options):
     return [e / w, 1 / w] + [1 / w] * (options - 2), [1 / w, e / w] + [1 / w] * (options - 2)
 
 
+@untraced
 def sampled_gaussian_renyi(mu, rate, alpha, *, adds=False):
     """A trapezoid sum with a step far finer than needed, in 40 digits."""
     with mp.workdps(40):
@@ -70,6 +78,7 @@ def zcdp_epsilon(rho, delta, alpha):
     return rho * a + mp.log(1 / (a * delta)) / (a - 1) + mp.log(1 - 1 / a)
 
 
+@untraced
 def discrete_gaussian_atoms(variance, shift, reach=80):
     v = mpf(variance)
     mass = [mp.exp(-(mpf(k) ** 2) / (2 * v)) for k in range(-reach, reach + 1)]

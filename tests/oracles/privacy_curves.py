@@ -7,9 +7,12 @@ from itertools import product as outcomes
 
 from mpmath import binomial, erfc, exp, factorial, inf, log, mp, mpf, quad, sqrt
 
+from support.untraced import untraced
+
 mp.dps = 60
 
 
+@untraced
 def response_law(epsilon, options=2):
     """Losses of k-ary randomized response."""
     whole = exp(epsilon) + options - 1
@@ -21,6 +24,7 @@ def box_law(epsilon, delta):
     return [(inf, delta)] + [(loss, (1 - delta) * p) for loss, p in response_law(epsilon)]
 
 
+@untraced
 def geometric_law(rate, steps):
     """Losses of two-sided geometric noise, by listing outputs until the tail is one atom on each side."""
     a = exp(-rate)
@@ -39,6 +43,7 @@ def _geometric(a, x):
     return (1 - a) / (1 + a) * a ** abs(x)
 
 
+@untraced
 def discrete_gauss_law(variance, shift, reach=60):
     """Losses of the discrete Gaussian, as far as 60 digits see them."""
     total = sum(exp(-(mpf(x) ** 2) / (2 * variance)) for x in range(-reach, reach + 1))
@@ -48,6 +53,7 @@ def discrete_gauss_law(variance, shift, reach=60):
     ]
 
 
+@untraced
 def binomial_law(trials, shift):
     """Losses of binomial noise; infinite where only P can be."""
     law = []
@@ -62,6 +68,7 @@ def reverse(law):
     return [(-loss, p * exp(-loss)) for loss, p in law]
 
 
+@untraced
 def sampled_law(law, rate, *, removes):
     """Losses of a Poisson sample, from the law in the same direction (finite losses)."""
     if removes:
@@ -69,6 +76,7 @@ def sampled_law(law, rate, *, removes):
     return [(-log(1 - rate + rate * exp(-loss)), p) for loss, p in law]
 
 
+@untraced
 def compose_laws(laws):
     """The law of the summed loss, outcome by outcome."""
     total = {mpf(0): mpf(1)}
@@ -82,6 +90,7 @@ def compose_laws(laws):
     return list(total.items())
 
 
+@untraced
 def delta_of(law, epsilon):
     """E[max(0, 1 − e^{ε−L})]."""
     return sum((p * (1 - exp(epsilon - loss)) if loss != inf else p) for loss, p in law if loss > epsilon)
@@ -102,11 +111,13 @@ def normal(x):
     return erfc(-x / sqrt(mpf(2))) / 2
 
 
+@untraced
 def gauss_delta(mu, epsilon):
     """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)."""
     return normal(mu / 2 - epsilon / mu) - exp(epsilon) * normal(-mu / 2 - epsilon / mu)
 
 
+@untraced
 def sampled_gauss_delta(mu, rate, epsilon, *, removes):
     """The curve of one Poisson-sampled Gaussian, by integration of the two densities."""
     x = exp(mpf(epsilon))
@@ -127,6 +138,7 @@ def sampled_gauss_delta(mu, rate, epsilon, *, removes):
     return quad(excess, span) / sqrt(2 * mp.pi)
 
 
+@untraced
 def laplace_delta(ratio, epsilon):
     """One Laplace release: 1 − e^{(ε−Δ/b)/2} between the two largest losses."""
     if epsilon >= ratio:
@@ -134,6 +146,7 @@ def laplace_delta(ratio, epsilon):
     return 1 - exp(epsilon) if epsilon < -ratio else 1 - exp((epsilon - ratio) / 2)
 
 
+@untraced
 def hyperbola_delta(shape, count, epsilon):
     """k-fold curve of P-mass `end` at ±high (mirrored) and density ½·root·e^{l/2} on ±wide.
 

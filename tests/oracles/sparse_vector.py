@@ -7,6 +7,8 @@ import math
 import mpmath as mp
 import numpy as np
 
+from support.untraced import untraced
+
 
 def tail(scale, z):
     """P[Z ≥ z] for two-sided geometric noise, for an array z."""
@@ -17,6 +19,7 @@ def tail(scale, z):
     return np.where(z >= 1, up, down)
 
 
+@untraced
 def log_chance(pattern, answers, threshold_scale, scale, reach=4000):
     """ln P[pattern], a yes or no per answer: sum over the threshold's noise, at threshold 0."""
     z = np.arange(-reach, reach + 1)
@@ -33,6 +36,7 @@ def laplace_cdf(x, scale):
     return mp.e ** (x / scale) / 2 if x < 0 else 1 - mp.e ** (-x / scale) / 2
 
 
+@untraced
 def lee_clifton_loss(epsilon, c, noes):
     """Loss of (no)^noes (yes)^c without the factor c in the noise: noes move up, yeses move down by 1."""
     b1, b2 = mp.mpf(4) / epsilon, mp.mpf(4) / (3 * epsilon)
@@ -47,6 +51,7 @@ def lee_clifton_loss(epsilon, c, noes):
         return mp.log(chance(0, 1) / chance(1, 0))
 
 
+@untraced
 def numeric_answer_loss(epsilon, noes):
     """Log-ratio of densities when the noisy answer that was compared is also told (c = 1): noes move up by 1."""
     b = mp.mpf(2) / epsilon

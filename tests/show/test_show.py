@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.show.bar import error_bar, share_bar
@@ -104,6 +104,7 @@ class TestBars:
         assert (share_bar(one).count("░") == 0) == (one == 1)
 
     @given(st.lists(st.floats(-1e6, 1e6), min_size=5, max_size=5), st.integers(2, 60))
+    @example([0.0, 0.0, 0.0, 0.0, 2.225073858507203e-309], 2)
     def test_an_interval_stays_in_its_frame(self, numbers, width):
         start, low, value, high, end = sorted(numbers)
         drawn = error_bar((low, high), value, (start, end), width)

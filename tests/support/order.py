@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 
@@ -32,6 +33,8 @@ MEASURED = (
     "tests/workloads/test_nested.py",
 )
 """Where tests run under coverage: a traced loop takes twice its time, so what proves no branch is not traced."""
+NOW = pytest.StashKey[bool]()
+"""Whether the test of this moment is in a folder that is measured: what it shares with others is traced whoever asks first."""
 
 
 def group_of(nodeid: str) -> str:
@@ -116,7 +119,11 @@ def tracer_of(config: pytest.Config):
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
-    """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds."""
+    """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds.
+
+    What was read lives as long as the process: it is not looked through for garbage, now or during the tests.
+    """
+    gc.disable()
     tracer = tracer_of(session.config)
     if tracer is not None:
         for room in PROMISING:
@@ -124,18 +131,41 @@ def pytest_collection(session):
             for module in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
                 importlib.import_module(module.name)
         tracer.pause()
+    collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
+
+
+def is_measured(item: pytest.Item) -> bool:
+    """Return whether a test is traced outside deep: no long draw of samples is."""
+    untraced = any(item.get_closest_marker(name) for name in ("untraced", "statistical"))
+    return item.nodeid.startswith(MEASURED) and not untraced
+
+
+def traced(config: pytest.Config, measured: bool):
+    """Run one step of a test under coverage, if it is measured; pytest's own steps around it are not."""
+    tracer = tracer_of(config) if measured else None
+    if tracer is None or tracer.started:
+        return (yield)
+    tracer.resume()
+    try:
+        return (yield)
+    finally:
+        tracer.pause()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    item.config.stash[NOW] = item.nodeid.startswith(MEASURED)
     return (yield)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item, nextitem):
-    """Trace what is measured only, and no long draw of samples; in deep, everything is."""
-    untraced = any(item.get_closest_marker(name) for name in ("untraced", "statistical"))
-    measured = item.nodeid.startswith(MEASURED) and not untraced
-    tracer = tracer_of(item.config) if measured else None
-    if tracer is not None:
-        tracer.resume()
-    result = yield
-    if tracer is not None:
-        tracer.pause()
-    return result
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_fixture_setup(fixturedef, request):
+    return (yield from traced(request.config, request.config.stash[NOW]))
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item):
+    return (yield from traced(item.config, is_measured(item)))

@@ -26,8 +26,9 @@ def error_bar(
     >>> error_bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)
     '  ├─●─┤  '
     """
-    scale = (width - 1) / ((span[1] - span[0]) or 1.0)
-    low, dot, high = (min(width - 1, max(0, round((x - span[0]) * scale))) for x in (interval[0], value, interval[1]))
+    length = (span[1] - span[0]) or 1.0
+    shares = (min(1.0, max(0.0, (x - span[0]) / length)) for x in (interval[0], value, interval[1]))
+    low, dot, high = (round((width - 1) * share) for share in shares)
     drawn = [" "] * width
     drawn[low : high + 1] = ["·" if hollow else "─"] * (high - low + 1)
     drawn[low], drawn[high] = "├", "┤"
