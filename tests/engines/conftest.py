@@ -16,7 +16,7 @@ def load(request):
 
     `load.some` thins out tallies for Spark outside deep: it takes long, and runs the text that the others run.
     """
-    opened, step = [], 5 if request.param == "spark" and not DEEP else 1
+    opened, step = [], 7 if request.param == "spark" and not DEEP else 1
 
     def loaded(tables):
         if request.param == "duckdb":
