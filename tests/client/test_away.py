@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import discreet as dp
-from service.house import COUNT, build, free_port, start
+from service.house import COUNT, build, free_port, serving, start
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def test_a_restart_under_a_question_is_not_noticed(house):
     with dp.connect(house.url, token=house.tokens["ana"], patience=60) as ana:
         assert ana.left() == dp.PureDP(100)
         assert first.stop(signal.SIGKILL) != 0
-        later = []
-        starter = threading.Timer(0.5, lambda: later.append(start(house)))
-        starter.start()
-        try:
-            assert ana.sql(COUNT, spend=dp.PureDP(1)).receipt.who == "ana" and ana.spent() == dp.PureDP(1)
-        finally:
-            starter.join()
-            later[0].stop()
+        told = []
+        asking = threading.Thread(target=lambda: told.append(ana.sql(COUNT, spend=dp.PureDP(1))))
+        asking.start()
+        asking.join(0.5)
+        assert not told
+        with serving(house):
+            asking.join()
+            assert told[0].receipt.who == "ana" and ana.spent() == dp.PureDP(1)
 
 
 def test_a_silent_service_ends_at_the_deadline_and_the_same_is_charged_once(house):

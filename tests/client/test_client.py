@@ -10,26 +10,25 @@ import discreet as dp
 from discreet.client.exchange import make_answer
 from discreet.client.line import Line, _retry_after
 from discreet.plan import Plan
-from service.house import COUNT, GROUPED, build, free_port, start
+from service.house import COUNT, GROUPED, build, free_port, serving
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    running = start(build(tmp_path_factory.mktemp("client"), port=free_port(), service='grid = "0.1"'))
-    yield running
-    running.stop()
+    with serving(build(tmp_path_factory.mktemp("client"), port=free_port(), service='grid = "0.1"')) as house:
+        yield house
 
 
 @pytest.fixture(scope="module")
 def ana(server):
-    with dp.connect(server.house.url, token=server.house.tokens["ana"]) as remote:
+    with dp.connect(server.url, token=server.tokens["ana"]) as remote:
         yield remote
 
 
 @pytest.fixture(scope="module")
 def at_hand(server):
     """A curator of the same data with a ledger of its own, to compare with."""
-    folder = server.house.folder
+    folder = server.folder
     engine = dp.DuckDB({"people": str(folder / "people.csv"), "wards": str(folder / "wards.csv")})
     ledger = dp.open_ledger(":memory:", dp.PureDP(100))
     return dp.Curator(engine, dp.read_schemas(folder / "people.toml"), ledger, who="ana")
@@ -42,7 +41,7 @@ class TestConnecting:
         assert "dsc_" not in repr(ana)
 
     def test_one_of_several_data_sets_must_be_named(self, server):
-        house = server.house
+        house = server
         with pytest.raises(dp.InvalidArgument, match="people, other"):
             dp.connect(house.url, token=house.tokens["bob"])
         with dp.connect(house.url, token=house.tokens["bob"], dataset="other") as remote:
@@ -52,7 +51,7 @@ class TestConnecting:
 
     def test_a_wrong_token_is_not_allowed(self, server):
         with pytest.raises(dp.NotAllowed, match="no entry"):
-            dp.connect(server.house.url, token="dsc_wrong")
+            dp.connect(server.url, token="dsc_wrong")
 
     @pytest.mark.parametrize("url", ["curator.example", "ftp://x", 3, ""])
     def test_what_is_no_address_is_refused(self, url):
@@ -62,7 +61,7 @@ class TestConnecting:
     @pytest.mark.parametrize("token", [None, "dsc_é", "dsc_\n"])
     def test_what_is_no_token_is_refused(self, server, token):
         with pytest.raises(dp.InvalidArgument, match="a token is text"):
-            dp.connect(server.house.url, token=token)
+            dp.connect(server.url, token=token)
 
     def test_nobody_there_is_said_after_some_patience(self):
         with pytest.raises(dp.Unreachable, match="cannot be reached.*nothing was spent") as lost:
@@ -249,7 +248,7 @@ class TestOtherVersions:
 
 class TestRefusals:
     def test_the_budget(self, server):
-        with dp.connect(server.house.url, token=server.house.tokens["bob"], dataset="other") as bob:
+        with dp.connect(server.url, token=server.tokens["bob"], dataset="other") as bob:
             with pytest.raises(dp.BudgetExceeded) as refused:
                 bob.sql(COUNT, spend=dp.PureDP(2))
             assert (refused.value.asked, refused.value.left) == (dp.PureDP(2), dp.PureDP(1))

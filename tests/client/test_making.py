@@ -18,7 +18,7 @@ from discreet.learn.estimator import Estimator
 from discreet.wire.making import read_bounds, read_learn, read_synthesis
 from discreet.wire.models import KINDS, MODEL, model_to_words
 from service.described import check_reply
-from service.house import SCHEMA, build, free_port, start
+from service.house import SCHEMA, build, free_port, serving, start
 from service.test_jobs import DEADLY
 
 SPEND = dp.ApproxDP(1, "1e-6")
@@ -46,15 +46,14 @@ def house(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(house):
-    running = start(house)
-    yield running
-    running.stop()
+    with serving(house):
+        yield house
     assert '"status":500' not in (house.folder / "audit.log").read_text()
 
 
 @pytest.fixture(scope="module")
 def ana(server):
-    with dp.connect(server.house.url, token=server.house.tokens["ana"], dataset="people") as remote:
+    with dp.connect(server.url, token=server.tokens["ana"], dataset="people") as remote:
         yield remote
 
 
@@ -63,7 +62,7 @@ def post(server):
     """Send one request as somebody; the reply is compared with its description."""
 
     def send(who, path, body):
-        with server.house.client(who) as client:
+        with server.client(who) as client:
             found = client.post(path, json=body)
         check_reply("POST", path, found)
         return found
@@ -234,7 +233,7 @@ class TestBetweenPeople:
             lambda who: who.synthesize("people", SPEND, **words).receipt,
             lambda who: who.learn(ROWS, model, SPEND).receipt_,
         ]
-        with dp.connect(server.house.url, token=server.house.tokens["bob"], dataset="people") as bob:
+        with dp.connect(server.url, token=server.tokens["bob"], dataset="people") as bob:
             for ask in asked:
                 theirs, before = ask(ana), (bob.spent(), bob.history())
                 mine = ask(bob)
@@ -250,7 +249,7 @@ class TestBetweenPeople:
             ("suggest_caps", {"table": "visits", "spend": {"rho": "1"}}),
         ]:
             assert post("ana", f"/datasets/other/{verb}", body).status_code == 403
-            with httpx.Client(base_url=server.house.url, trust_env=False) as stranger:
+            with httpx.Client(base_url=server.url, trust_env=False) as stranger:
                 assert stranger.post(f"/api/v1/datasets/people/{verb}", json=body).status_code == 401
 
     def test_the_steward_sees_what_was_made(self, server, ana):
@@ -258,7 +257,7 @@ class TestBetweenPeople:
         ana.synthesize("people", SPEND, columns=["region"], workload="ones")
         ana.suggest_bounds("people", "age", dp.PureDP(1))
         ana.suggest_caps("visits", dp.PureDP(1))
-        with server.house.client("stella") as steward:
+        with server.client("stella") as steward:
             asked = steward.get("/datasets/people/history").json()["asked"].values()
         for words in ("learned from: SELECT", "synthetic region of", "bounds of age", "caps on the rows"):
             assert any(words in text for text in asked), words
@@ -304,9 +303,8 @@ class TestFaults:
             asking = threading.Thread(target=lambda: told.append(remote.learn(ROWS, model, SPEND)))
             asking.start()
             dying.process.wait(60)
-            living = start(house)
-            asking.join()
-        living.stop()
+            with serving(house):
+                asking.join()
         with dp.open_ledger(house.folder / "people.ledger") as ledger:
             assert [entry.kind for entry in ledger.history()] == ["open", "charge", "answer"]
             assert verify_receipt(told[0].receipt_, ledger=ledger).who == "ana" and ledger.verify().exact

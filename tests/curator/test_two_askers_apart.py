@@ -18,17 +18,18 @@ NOISE = dp.Laplace(scale=1, sensitivity=1).event
 TABLES = [PEOPLE, VISITS, WARDS]
 
 
-class Breaks(dp.Memory):
-    """A store that fails after a while."""
-
-    def tally(self, tally):
-        time.sleep(0.3)
-        raise RuntimeError("disk")
-
-
 @pytest.mark.parametrize("allowance", [2, 1])
 def test_who_waits_for_a_run_that_fails_has_paid_for_that_failure(allowance):
     ledger = opened(allowances={"ana": dp.PureDP(5), "bob": dp.PureDP(allowance)})
+
+    class Breaks(dp.Memory):
+        """A store that fails once Bob has paid too."""
+
+        def tally(self, tally):
+            while ledger.spent("bob") == dp.PureDP(0):
+                time.sleep(0.01)
+            raise RuntimeError("disk")
+
     ana = dp.Curator(Breaks(ROWS), TABLES, ledger, who="ana")
     bob = dp.Curator(dp.Memory(ROWS), TABLES, ledger, who="bob")
 

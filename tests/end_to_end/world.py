@@ -76,8 +76,8 @@ def _odd(rows: list[tuple[object, ...]], place: int) -> list[tuple[object, ...]]
 
 def world() -> dict[str, Table]:
     """Make the tables: the same each time."""
-    random = Random(11)
-    users = range(1, 202)
+    random = Random(19)
+    users = range(1, 82)
     visits = _odd([_visit(random, user) for user in users for _ in range(random.randrange(0, 5))], 2)
     stays = []
     for user in users:
@@ -85,7 +85,7 @@ def world() -> dict[str, Table]:
             stays += [(user, ward, random.randrange(31)) for _ in range(random.randrange(0, 4))]
     people = [
         (random.randrange(121), random.randrange(25_000_001) / 100, random.choice("NNS"), random.randrange(1, 7))
-        for _ in range(401)
+        for _ in range(161)
     ]
     census = {"age": "bigint", "income": "double", "region": "text", "ward": "bigint"}
     return {

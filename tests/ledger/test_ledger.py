@@ -21,6 +21,7 @@ from discreet.privacy.events import (
 )
 
 TWENTIETH = LaplaceNoise(scale=20, sensitivity=1)
+SIXTH = LaplaceNoise(scale=6, sensitivity=1)
 HALF = LaplaceNoise(scale=2, sensitivity=1)
 
 
@@ -47,13 +48,13 @@ class TestAChargeIsExact:
     @pytest.mark.parametrize(
         ("budget", "kind", "event"),
         [
-            (dp.PureDP(1), "pure", TWENTIETH),
+            (dp.PureDP(1), "pure", SIXTH),
             (dp.ApproxDP(1, 1e-6), "approximate", Promise(dp.ApproxDP("1/7", "1e-7"), neighbours="replace")),
             (dp.ApproxDP(1, 1e-6), "advanced", Response("1/10", neighbours="replace")),
             (dp.ApproxDP(1, 1e-6), "zcdp", GaussianNoise.of(20, 1)),
-            (dp.ApproxDP(1, 1e-6), "renyi", TWENTIETH),
+            (dp.ApproxDP(1, 1e-6), "renyi", SIXTH),
             (dp.ApproxDP(1, 1e-6), "gdp", ExponentialSelection("1/10")),
-            (dp.ApproxDP(1, 1e-6), "residue", TWENTIETH),
+            (dp.ApproxDP(1, 1e-6), "residue", SIXTH),
             (dp.ZCDP("1/10"), "zcdp", GaussianNoise.of(10, 1)),
             (dp.GaussianDP("1/4"), "residue", Batch([TWENTIETH, ExponentialSelection("1/10")])),
             (dp.RenyiDP({2: "1/10", 8: "1/2"}), "renyi", GaussianNoise.of(10, 1)),

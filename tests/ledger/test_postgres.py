@@ -68,8 +68,9 @@ class Server:
         subprocess.run([SETUP, "stop", self.home], check=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own_server(postgres_dsn):
+    """Whoever stops it starts it again."""
     home = tempfile.mkdtemp(prefix="pg")
     watch = subprocess.Popen([SETUP, "watch", home], stdin=subprocess.PIPE, start_new_session=True)
     yield Server(home)
@@ -123,8 +124,11 @@ class TestALostConnection:
             own_server.crash()
             assert ledger.verify().charges == 2
             own_server.stop()
-            with pytest.raises(dp.LedgerConflict, match="out of reach"):
-                ledger.charge(TWENTIETH, who="ann")
+            try:
+                with pytest.raises(dp.LedgerConflict, match="out of reach"):
+                    ledger.charge(TWENTIETH, who="ann")
+            finally:
+                own_server.crash()
 
     def test_a_server_that_is_not_there(self):
         with pytest.raises(dp.LedgerConflict, match="out of reach"):

@@ -13,7 +13,7 @@ from discreet.privacy.events import LaplaceNoise
 from ledger.crowd import forked, heard
 from support.profile import DEEP
 
-PROCESSES, REQUESTS = (32, 200) if DEEP else (16, 12)
+PROCESSES, REQUESTS = (32, 60) if DEEP else (8, 12)
 
 
 def ask(ledger, who, sizes):
@@ -55,10 +55,10 @@ class TestManyProcesses:
         assert (verdict.charges, verdict.exact) == (fit, True)
 
     def test_of_large_and_small_requests_none_is_refused_that_would_have_fitted(self, durable):
-        ledger = durable.open(dp.PureDP(7), allowances={"*": dp.PureDP(Fraction(1, 2))})
-        answers = crowd(durable, [3, 20, 50, 7, 200] * 4)
+        ledger = durable.open(dp.PureDP(Fraction(7 * PROCESSES, 16)), allowances={"*": dp.PureDP(Fraction(1, 2))})
+        answers = crowd(durable, [3, 20, 50, 7, 200] * 3)
         spent = sum(count * Fraction(1, int(name.split()[1])) for name, count in answers.items() if "granted" in name)
-        assert ledger.spent() == dp.PureDP(spent) and spent <= 7
+        assert ledger.spent() == dp.PureDP(spent) and 16 * spent <= 7 * PROCESSES
         assert not any(ledger.admits(LaplaceNoise(3, 1), who=f"analyst {place}") for place in range(PROCESSES))
         assert ledger.verify().exact
 

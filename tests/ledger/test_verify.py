@@ -15,6 +15,8 @@ from discreet.arithmetic.canonical import canonical_json, digest
 from discreet.ledger import Verdict, open_ledger, verify_export
 from discreet.ledger.account import read_account
 from discreet.ledger.entry import Entry, read_line, seal, write_line
+from discreet.ledger.review import history as history_file
+from discreet.ledger.review import verify as verify_file
 from discreet.ledger.review import walk as walk_file
 from discreet.ledger.review.verify import verify_lines
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Repeated
@@ -63,14 +65,18 @@ class TestAnHonestChain:
         verify_export(tmp_path / "lines", lambda *where: said.append(where), checkpoint=verdict.checkpoint)
         assert said == [(7, 7)]
 
-    def test_progress_comes_every_thousand(self):
+    def test_progress_comes_every_thousand(self, monkeypatch):
+        """Of a thousand entries the laws are those of a hundred."""
+        assert (verify_file._EVERY, history_file._CHUNK) == (1000, 1000)
+        monkeypatch.setattr(verify_file, "_EVERY", 100)
+        monkeypatch.setattr(history_file, "_CHUNK", 100)
         ledger = open_ledger(":memory:", dp.PureDP(1000))
-        for _ in range(1100):
+        for _ in range(110):
             ledger.charge(TWENTIETH, who="ann")
         said = []
         ledger.verify(lambda *where: said.append(where))
-        assert said == [(1000, 1101), (1101, 1101)]
-        assert len(ledger.history(last=1050)) == 1050 and ledger.history(last=1050)[0].number == 52
+        assert said == [(100, 111), (111, 111)]
+        assert len(ledger.history(last=105)) == 105 and ledger.history(last=105)[0].number == 7
 
     def test_a_checkpoint_tells_an_older_copy(self, told):
         early, late = told.history()[2], told.verify().checkpoint

@@ -1,4 +1,4 @@
-"""Services for tests: one in this process, for speed; one in a process of its own, for truth."""
+"""A service for tests, in this process and without a network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from service.described import check_reply
-from service.house import build, free_port, start
+from service.house import build
 from service.inside import inside
 
 
@@ -39,14 +39,6 @@ def as_who(house, client):
 
     send.tokens = house.tokens
     return send
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A real server, one worker."""
-    running = start(build(tmp_path_factory.mktemp("server"), port=free_port(), service='grid = "0.1"\nlease = "2"'))
-    yield running
-    assert running.stop() == 0
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,20 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
+import uvicorn
 
+from discreet.cli.commands.serve import _manners
+from discreet.service.app import build_app
 from discreet.service.config import read_config
+from discreet.service.http.prompt import PromptProtocol
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
 
@@ -166,3 +173,26 @@ def start(
         if process.poll() is not None:
             break
     raise AssertionError((house.folder / "server.txt").read_text())
+
+
+@contextmanager
+def serving(house: House, *, port: int | None = None):
+    """Serve in a thread of this process, as the command does: for whatever is not about the border of a process.
+
+    A process of its own imports everything again, and so does its office of clerks: seconds for each.
+    """
+    config = read_config(house.config)
+    settings = uvicorn.Config(
+        build_app(config), port=port or urlsplit(config.url).port, http=PromptProtocol, **_manners(config)
+    )
+    server = uvicorn.Server(settings)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "it did not start"
+        time.sleep(0.01)
+    try:
+        yield house
+    finally:
+        server.should_exit = True
+        thread.join()

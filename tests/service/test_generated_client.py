@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.arithmetic.canonical import canonical_json
-from service.house import COUNT, GROUPED, build, free_port, start
+from service.house import COUNT, GROUPED, build, free_port, serving
 
 GENERATOR = Path(os.environ.get("DISCREET_GENERATOR", Path(sys.prefix) / "generator"))
 """Where `make` puts the packages of the group `generate`: they ask for other versions than the program."""
@@ -33,16 +33,15 @@ def server(tmp_path_factory):
     if not (GENERATOR / "openapi_python_client").is_dir():
         pytest.skip("the generator is not installed; `make test` installs the group `generate`")
     folder, port = tmp_path_factory.mktemp("generated"), free_port()
-    running = start(build(folder, port=port, service='grid = "0.05"', dataset=MODELS))
-    yield running
-    running.stop()
+    with serving(build(folder, port=port, service='grid = "0.05"', dataset=MODELS)) as house:
+        yield house
 
 
 @pytest.fixture(scope="module")
 def made(server, tmp_path_factory):
     """The generated package, made from what the server itself says; anything it could not make is an error."""
     folder = tmp_path_factory.mktemp("client")
-    with server.house.client() as client:
+    with server.client() as client:
         (folder / "openapi.json").write_bytes(client.get("/openapi.json").content)
     (folder / "config.yml").write_text(CONFIG)
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning", "--meta", "none"]
@@ -61,7 +60,7 @@ class Day:
     def __init__(self, made, server, who):
         self.models = import_module(f"{made.__name__}.models")
         self._package = made.__name__
-        self._client = made.AuthenticatedClient(base_url=server.house.url, token=server.house.tokens[who], timeout=60)
+        self._client = made.AuthenticatedClient(base_url=server.url, token=server.tokens[who], timeout=60)
 
     def __enter__(self):
         self._client.__enter__()

@@ -126,7 +126,8 @@ class TestJobs:
     def test_stopping_leaves_what_waits_to_the_next(self, slow):
         slow.jobs.start()
         jobs = [slow.jobs.put("ana", "slow", "sql", BODY.replace("0.95", f"0.9{k}")) for k in range(3)]
-        time.sleep(0.2)
+        while slow.datasets.ledger("slow").spent() == dp.PureDP(0):  # the first has begun
+            time.sleep(0.02)
         slow.jobs.stop(0.1)
         slow.jobs.shelf.renew([job.id for job in jobs])  # as a keeper does that was about to when it was stopped
         assert {job.id for job in slow.jobs.shelf.lost()} >= {jobs[1].id, jobs[2].id}

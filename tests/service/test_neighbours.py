@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from service.house import COUNT, GROUPED, build, free_port, rows, start
+from service.house import COUNT, GROUPED, build, free_port, rows, serving
 
 QUESTIONS = [
     {"sql": GROUPED, "spend": {"epsilon": "1"}},
@@ -48,17 +48,16 @@ def pair(tmp_path_factory):
     """The second data set lacks one person, whose row is the most extreme."""
     whole = rows() + "119,99999,W\n"
     made = [
-        start(build(tmp_path_factory.mktemp("pair"), csv=csv, port=free_port(), service='grid = "0.5"'))
+        build(tmp_path_factory.mktemp("pair"), csv=csv, port=free_port(), service='grid = "0.5"')
         for csv in (whole, rows())
     ]
-    yield made
-    for server in made:
-        server.stop()
+    with serving(made[0]), serving(made[1]):
+        yield made
 
 
-def seen(server, body):
+def seen(house, body):
     """Ask, and follow the job if there is one; its outcome is compared, headers and all."""
-    with server.house.client("ana") as client:
+    with house.client("ana") as client:
         response = client.post("/datasets/people/sql", json=body)
         if "location" in response.headers:
             place = response.headers["location"].removeprefix("/api/v1")
@@ -70,7 +69,7 @@ def seen(server, body):
 
 def both(pair, body):
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda server: seen(server, body), pair))
+        return list(pool.map(lambda house: seen(house, body), pair))
 
 
 @pytest.mark.parametrize("body", QUESTIONS, ids=[f"question {k}" for k in range(len(QUESTIONS))])
@@ -83,8 +82,8 @@ def test_answers_and_refusals_differ_in_noisy_numbers_only(pair, body):
 def test_what_is_free_is_the_same_to_the_last_byte(pair, verb):
     for body in QUESTIONS[:6]:
         answers = []
-        for server in pair:
-            with server.house.client("ana") as client:
+        for house in pair:
+            with house.client("ana") as client:
                 found = client.post(f"/datasets/people/{verb}", json=body)
                 answers.append(re.sub(r'"left.*?fits', "", found.text) if verb == "explain" else found.text)
         if verb == "explain":
@@ -93,8 +92,8 @@ def test_what_is_free_is_the_same_to_the_last_byte(pair, verb):
 
 
 def test_a_file_that_was_read_is_not_missed(pair):
-    for server in pair:
-        (server.house.folder / "people.csv").unlink()
+    for house in pair:
+        (house.folder / "people.csv").unlink()
     one, other = both(pair, {"sql": COUNT + " WHERE age < 99", "spend": {"epsilon": "1/10"}})
     assert one == other
     assert "done" in one[2]

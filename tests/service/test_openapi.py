@@ -32,7 +32,7 @@ from discreet.wire.making import (
 )
 from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_plan, read_release
 from service.described import COMPONENTS
-from service.house import build, free_port, start
+from service.house import build, free_port, serving
 from support.profile import DEEP
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -41,14 +41,13 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     """A server of its own, since what is sent here takes in people and gives allowances."""
-    made = start(build(tmp_path_factory.mktemp("fuzz"), port=free_port(), service='grid = "0.01"'))
-    yield made
-    made.stop()
+    with serving(build(tmp_path_factory.mktemp("fuzz"), port=free_port(), service='grid = "0.01"')) as house:
+        yield house
 
 
 @pytest.fixture(scope="module")
 def described(running):
-    return schemathesis.openapi.from_url(running.house.url + "/api/v1/openapi.json")
+    return schemathesis.openapi.from_url(running.url + "/api/v1/openapi.json")
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fitting", "not fitting"])
@@ -66,7 +65,7 @@ def test_nothing_breaks_it(described, running, way, mode):
     @given(cases)
     def send(case):
         for who in ("stella", "ana"):
-            headers = {"Authorization": f"Bearer {running.house.tokens[who]}"}
+            headers = {"Authorization": f"Bearer {running.tokens[who]}"}
             if who == "ana" and "name" in case.path_parameters:  # else almost all would end at a wrong name
                 case.path_parameters["name"] = "people"
             case.call_and_validate(headers=headers, checks=CHECKS)
@@ -137,6 +136,6 @@ def test_no_reply_is_left_undescribed(described):
 
 
 def test_the_server_still_answers_after_all_that(running):
-    with running.house.client("stella") as client:
+    with running.client("stella") as client:
         assert client.get("/datasets/people/ledger/verify").json()["verified"] is True
-    assert '"status":500' not in (running.house.folder / "audit.log").read_text()
+    assert '"status":500' not in (running.folder / "audit.log").read_text()

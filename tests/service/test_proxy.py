@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 import discreet as dp
-from service.house import COUNT, ONE, build, free_port, start
+from service.house import COUNT, ONE, build, free_port, serving
 from service.proxy import set_up
 
 
@@ -19,9 +19,8 @@ def behind(tmp_path_factory):
     text = house.config.read_text().replace("failures_per_minute = 100000", "failures_per_minute = 2")
     house.config.write_text(text)
     proxy = set_up(folder / "nginx", outside, inside).start()
-    server = start(house, port=inside)
-    yield house, proxy
-    server.stop()
+    with serving(house, port=inside):
+        yield house, proxy
     proxy.stop()
 
 

@@ -13,7 +13,7 @@ from discreet import learn
 from discreet.ledger import import_ledger
 from discreet.service.api.budget import SHOWN
 from discreet.service.jobs.paced import pace
-from service.house import COUNT, ONE, build, free_port, start
+from service.house import COUNT, ONE, build, free_port, serving
 
 TABLES = [PEOPLE, VISITS, WARDS]
 SOME = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
@@ -92,8 +92,7 @@ class TestWhoHangsUp:
     def test_leaves_no_free_work_behind(self, tmp_path):
         """One clerk, who would have ten minutes for it: the next person is answered all the same."""
         house = build(tmp_path, port=free_port(), limits="free_seconds = 600\nfree_processes = 1")
-        running = start(house)
-        try:
+        with serving(house):
             for verb, more in (("explain", {}), ("rehearse", {"rows": 100_000}), ("plan", {})):
                 with house.client("ana") as ana:
                     ana.timeout = 1.5
@@ -102,5 +101,3 @@ class TestWhoHangsUp:
                 with house.client("bob") as bob:
                     found = bob.post("/datasets/people/explain", json={"sql": COUNT, "spend": ONE})
                 assert found.status_code == 200
-        finally:
-            running.stop()
