@@ -23,11 +23,15 @@ _UNIT = (0.0, 1.0)
 
 
 def _noises(totals: tuple[NoisyTotal, ...]) -> Noises:
+    """Return the noise of each total; those that were released together have one."""
+    first = totals[0]
+    if all(total.mechanism is first.mechanism and total.unit == first.unit for total in totals):
+        return (first.noise,) * len(totals)
     return tuple(total.noise for total in totals)
 
 
 def _line(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
-    return WeightedSum.of(weights, [total.value for total in totals])
+    return WeightedSum(float(_sum(weights, totals)), tuple(map(float, weights)))
 
 
 def _sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> Fraction:
@@ -81,7 +85,8 @@ class JointTotal:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the exact number: the quantile of the noise of the sum, both ways."""
-        moved = tuple(total.noise.times(float(w)) for total, w in zip(self.totals, self.weights, strict=True) if w)
+        noises = zip(_noises(self.totals), self.weights, strict=True)
+        moved = tuple(noise.times(float(w)) for noise, w in noises if w)
         reach, middle = Fraction(total_reach(moved, beta)), _sum(self.weights, self.totals)
         low, high = middle - reach, middle + reach
         if self.whole:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import comb, prod
 
@@ -104,8 +105,7 @@ class Partition:
     @property
     def names(self) -> tuple[str, ...]:
         """A name for each total: the columns, and its place in the basis of each."""
-        texts = [column_text(column.expression) for column in self.columns]
-        return tuple(", ".join(map("{}: {}".format, texts, place)) for place in self.places)
+        return _names(tuple(column.expression for column in self.columns), tuple(self.places))
 
     @property
     def most(self) -> int:
@@ -114,16 +114,27 @@ class Partition:
 
     def form(self, powers: Sequence[int | None]) -> tuple[Fraction, ...]:
         """Return Σ Π t_j^a_j as weights of the totals, each counted in rows; None: whether or not there is a value."""
-        return tuple(
-            prod((_share(c, i, a) for c, i, a in zip(self.columns, place, powers, strict=True)), start=Fraction(1))
-            for place in self.places
-        )
+        return _form(tuple(column.degree for column in self.columns), tuple(powers), tuple(self.places))
 
 
-def _share(column: PartitionColumn, place: int, power: int | None) -> Fraction:
+@lru_cache(maxsize=1024)  # equal for all keys of an answer
+def _names(expressions: tuple[Expression, ...], places: tuple[tuple[int, ...], ...]) -> tuple[str, ...]:
+    texts = [column_text(expression) for expression in expressions]
+    return tuple(", ".join(map("{}: {}".format, texts, place)) for place in places)
+
+
+@lru_cache(maxsize=1024)
+def _form(
+    degrees: tuple[int, ...], powers: tuple[int | None, ...], places: tuple[tuple[int, ...], ...]
+) -> tuple[Fraction, ...]:
+    each = (zip(degrees, place, powers, strict=True) for place in places)
+    return tuple(prod((_share(d, i, a) for d, i, a in one), start=Fraction(1)) for one in each)
+
+
+def _share(degree: int, place: int, power: int | None) -> Fraction:
     if power is None:
         return Fraction(1)
-    return Fraction(0) if place > column.degree else Fraction(comb(place, power), comb(column.degree, power))
+    return Fraction(0) if place > degree else Fraction(comb(place, power), comb(degree, power))
 
 
 @dataclass(frozen=True, slots=True)
