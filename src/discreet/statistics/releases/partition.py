@@ -51,6 +51,8 @@ __all__ = [
 
 MOST_JOINT = 1 << 42
 """The most that one row adds to all totals, in steps."""
+Shape = tuple[tuple[int, bool], ...]
+"""The degree of each column, and whether rows without a value count."""
 JointTotals = dict[KeyValues, tuple[int, ...]]
 """The exact totals of several terms, for the keys that occur."""
 
@@ -100,12 +102,12 @@ class Partition:
     @property
     def places(self) -> Iterator[tuple[int, ...]]:
         """The place of each total in the basis of each column; degree + 1 is that of rows without a value."""
-        return product(*(range(column.places) for column in self.columns))
+        return _places(self._shape)
 
     @property
     def names(self) -> tuple[str, ...]:
         """A name for each total: the columns, and its place in the basis of each."""
-        return _names(tuple(column.expression for column in self.columns), tuple(self.places))
+        return _names(tuple(column.expression for column in self.columns), self._shape)
 
     @property
     def most(self) -> int:
@@ -114,21 +116,27 @@ class Partition:
 
     def form(self, powers: Sequence[int | None]) -> tuple[Fraction, ...]:
         """Return Σ Π t_j^a_j as weights of the totals, each counted in rows; None: whether or not there is a value."""
-        return _form(tuple(column.degree for column in self.columns), tuple(powers), tuple(self.places))
+        return _form(self._shape, tuple(powers))
+
+    @property
+    def _shape(self) -> Shape:
+        return tuple([(column.degree, column.null) for column in self.columns])
+
+
+def _places(shape: Shape) -> Iterator[tuple[int, ...]]:
+    return product(*(range(degree + 1 + null) for degree, null in shape))
 
 
 @lru_cache(maxsize=1024)  # equal for all keys of an answer
-def _names(expressions: tuple[Expression, ...], places: tuple[tuple[int, ...], ...]) -> tuple[str, ...]:
+def _names(expressions: tuple[Expression, ...], shape: Shape) -> tuple[str, ...]:
     texts = [column_text(expression) for expression in expressions]
-    return tuple(", ".join(map("{}: {}".format, texts, place)) for place in places)
+    return tuple(", ".join(map("{}: {}".format, texts, place)) for place in _places(shape))
 
 
 @lru_cache(maxsize=1024)
-def _form(
-    degrees: tuple[int, ...], powers: tuple[int | None, ...], places: tuple[tuple[int, ...], ...]
-) -> tuple[Fraction, ...]:
-    each = (zip(degrees, place, powers, strict=True) for place in places)
-    return tuple(prod((_share(d, i, a) for d, i, a in one), start=Fraction(1)) for one in each)
+def _form(shape: Shape, powers: tuple[int | None, ...]) -> tuple[Fraction, ...]:
+    each = (zip(shape, place, powers, strict=True) for place in _places(shape))
+    return tuple(prod((_share(degree, i, a) for (degree, _), i, a in one), start=Fraction(1)) for one in each)
 
 
 def _share(degree: int, place: int, power: int | None) -> Fraction:
