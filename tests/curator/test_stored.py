@@ -114,6 +114,24 @@ class TestAWrittenAnswer:
         found = answer_from_json(json.loads(json.dumps(answer_to_json(answer))), plan)
         assert found == answer and str(found) == str(answer) and found.interval(0.8) == answer.interval(0.8)
 
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            "SELECT region, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, MEDIAN(x) AS q FROM visits GROUP BY region",
+            "SELECT region, VARIANCE(x) AS v, COUNT(*) / 2 AS h FROM visits GROUP BY region ORDER BY h DESC LIMIT 2",
+            "SELECT region, COUNT(*) AS n, 1.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS p FROM visits GROUP BY region",
+            "SELECT town, COUNT(*) AS n FROM visits GROUP BY town HAVING COUNT(*) > 5",
+            "SELECT region, COUNT(*) AS n FROM visits GROUP BY CUBE (region)",
+        ],
+    )
+    def test_is_given_fresh_as_it_is_given_from_the_ledger(self, sql):
+        store = dp.Memory({"visits": [{"x": n % 90, "region": "NSE"[n % 3], "town": "Rome"} for n in range(900)]})
+        ledger = dp.open_ledger(":memory:", dp.ApproxDP(90, "1/1000"))
+        fresh, stored = (dp.Curator(store, [VISITS], ledger).sql(sql, spend=dp.ApproxDP(9, "1/10000")) for _ in "12")
+        assert "answered before" in stored.caption and "answered before" not in fresh.caption
+        assert fresh == stored and same(fresh.rows, stored.rows) and fresh.receipt == stored.receipt
+        assert same(fresh.interval(0.8), stored.interval(0.8)) and same(fresh.estimates, stored.estimates)
+
     @PATIENT
     @given(mechanism=mechanisms)
     def test_keeps_its_mechanisms(self, mechanism):

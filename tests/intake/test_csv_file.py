@@ -6,6 +6,8 @@ import gzip
 
 import pytest
 
+from discreet.data import Integer, Rows, Schema
+from discreet.engines import DuckDB
 from discreet.errors import InvalidArgument
 from discreet.intake.csv_file import open_csv
 
@@ -35,10 +37,20 @@ def test_several_members_of_a_compressed_file_are_one_file(tmp_path):
     assert open_csv(path).records.count == 2
 
 
+def test_zeros_after_a_compressed_file_are_no_part_of_it(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n") + bytes(512))
+    schema = Schema("t", Rows(), {"a": Integer(0, 9)})
+    store = DuckDB({"t": str(path)})
+    store.check(schema)
+    assert store.report.tables[0].rows == 1
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
         ("cut.csv.gz", gzip.compress(b"a,b\n" + b"hiv,1\n" * 100_000)[:-20]),
+        ("wrong.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-8] + bytes(range(8))),
         ("none.csv.gz", b"a,b\n1,2\n"),
         ("return.csv", b"a\rb,c\n1,2\n"),
         ("open.csv", b'"a,b\n1,2\n'),

@@ -159,6 +159,17 @@ def test_arrow_and_parquet(tmp_path, kind):
     agree(tmp_path / "t.parquet", len(cells) - 2, tmp_path / "plain.parquet", tmp_path, rules)
 
 
+@pytest.mark.parametrize("values", [["a", "b"], [1, 2]])
+@pytest.mark.parametrize("place", [2, 100, -1, -128, None])
+def test_a_place_that_a_dictionary_does_not_have_is_null(values, place):
+    places = pa.array([0, 1, place, 1], pa.int8())
+    source = pa.table({"x": pa.DictionaryArray.from_arrays(places, pa.array(values), safe=False)})
+    schema = dp.Schema("t", dp.Rows(), {"x": dp.Text(9)})
+    with dp.DuckDB({"t": source}) as store:
+        first, second = map(str, values)
+        assert store.tally(counted(schema)) == {(first,): (1,), (second,): (2,), (None,): (1,)}
+
+
 @pytest.mark.parametrize("kind", PANDAS)
 def test_pandas(tmp_path, kind):
     frame = pd.DataFrame({"x": PANDAS[kind]})

@@ -234,7 +234,9 @@ def picks_by_noise(question: Question) -> bool:
 
 def _shown(finish: Finish, row: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types) -> tuple[Value, ...]:
     """Return the columns of a row: statistics as they are shown, and what is computed from them before rounding."""
-    exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
     found = shown(finish, row, sorts)
+    if all(isinstance(expression, Field) for _, expression in finish.columns):
+        return tuple(found[name] for name, _ in finish.columns)
+    exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
     computed = shown(finish, {**row, **exact}, sorts) if exact else found
     return tuple(found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns)

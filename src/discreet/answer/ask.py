@@ -89,13 +89,12 @@ def run_plan(
         drawn = _drawn(plan, keys, engine, confidence, bits)
     if counted and plan.counted is not None:
         drawn[plan.counted] = counted
-    rows: list[dict[str, NoisyValue]] = []
-    for row in range(len(keys)):
-        made: dict[str, NoisyValue] = {}
-        for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
+    rows: list[dict[str, NoisyValue]] = [{} for _ in keys]
+    for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
+        make = recipe.estimate
+        for row, made in enumerate(rows):
             own = [drawn[place][row] for place in places]
-            made[name] = recipe.estimate(Draws.of(own, level=confidence, nonnegative=nonnegative))
-        rows.append(made)
+            made[name] = make(Draws.of(own, level=confidence, nonnegative=nonnegative))
     return Answer.of(plan, keys, rows)
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
 from functools import lru_cache
@@ -33,27 +32,13 @@ from ..statistics.releases.total import NoisyTotal
 from ..workloads.tail import SumLaw
 from .answer import Answer
 from .made import Made
-from .stored_mechanism import mechanism_from_json, mechanism_to_json, read_object
+from .stored_mechanism import MechanismList, mechanism_from_json, mechanism_to_json, read_object
 
 __all__ = ["answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
 
 VERSION = 1
 
 _ESTIMATES: dict[str, type[NoisyValue]] = {made.stored.name: made for made in ESTIMATES}
-
-
-@dataclass(slots=True)
-class _Mechanisms:
-    """The mechanisms of one answer, each written once; nothing here outlives one call."""
-
-    places: dict[Additive, int] = field(default_factory=dict)
-    listed: list[Additive] = field(default_factory=list)
-
-    def place(self, mechanism: Additive) -> int:
-        if mechanism not in self.places:
-            self.places[mechanism] = len(self.listed)
-            self.listed.append(mechanism)
-        return self.places[mechanism]
 
 
 def answer_to_json(answer: Answer) -> Json:
@@ -72,7 +57,7 @@ def answer_to_json(answer: Answer) -> Json:
     >>> answer_from_json(written, plan) == answer
     True
     """
-    mechanisms = _Mechanisms()
+    mechanisms = MechanismList()
     keys, made = (answer.keys, answer.estimates) if answer.every is None else answer.every
     rows = [{name: _write_estimate(estimate, mechanisms) for name, estimate in row.items()} for row in made]
     return {
@@ -171,7 +156,7 @@ def _moment(text: str, kind: type[date]) -> date:
         raise InvalidArgument("a key's date or time is written as ISO 8601 says") from None
 
 
-def _write_estimate(estimate: NoisyValue, mechanisms: _Mechanisms) -> Json:
+def _write_estimate(estimate: NoisyValue, mechanisms: MechanismList) -> Json:
     form = estimate.stored
     written = {name: _write(kind, getattr(estimate, name), mechanisms) for name, kind in form.fields.items()}
     return {"estimate": form.name, **written}
@@ -187,7 +172,7 @@ def _read_estimate(data: object, mechanisms: list[Additive]) -> NoisyValue:
     return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})
 
 
-def _write(kind: str, value: Any, mechanisms: _Mechanisms) -> object:  # noqa: ANN401 the kind says which type
+def _write(kind: str, value: Any, mechanisms: MechanismList) -> object:  # noqa: ANN401 the kind says which type
     match kind:
         case "noisy":
             return [value.steps, str(value.unit), mechanisms.place(value.mechanism)]
@@ -226,7 +211,8 @@ def _read_noisy(value: object, mechanisms: list[Additive]) -> NoisyTotal:
         raise InvalidArgument("a noisy total is written as [steps, unit, mechanism]")
     if not 0 <= value[2] < len(mechanisms):
         raise InvalidArgument("a noisy total names a mechanism that the answer does not list")
-    return NoisyTotal(value[0], read_amount(value[1], "unit"), mechanisms[value[2]])
+    unit = _known_unit(value[1]) if isinstance(value[1], str) else read_amount(value[1], "unit")
+    return NoisyTotal(value[0], unit, mechanisms[value[2]])
 
 
 def _pair(read: Callable[[object], object]) -> Callable[[object], object]:
@@ -271,6 +257,11 @@ def _texts(value: object) -> tuple[str, ...]:
     if len(names) != len(found):
         raise InvalidArgument("names are written as texts")
     return names
+
+
+@lru_cache(maxsize=1024)
+def _known_unit(text: str) -> Fraction:
+    return read_amount(text, "unit")
 
 
 @lru_cache(maxsize=1024)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..errors import InvalidArgument
@@ -12,7 +13,28 @@ from ..privacy.events.json import Json, read_amount
 from ..privacy.neighbours import Neighbours, read_neighbours
 from ..statistics.laws.noise_sum import Additive
 
-__all__ = ["mechanism_from_json", "mechanism_to_json", "read_object"]
+__all__ = ["MechanismList", "mechanism_from_json", "mechanism_to_json", "read_object"]
+
+
+@dataclass(slots=True)
+class MechanismList:
+    """The mechanisms of one answer, each written once; it does not outlive one call."""
+
+    places: dict[Additive, int] = field(default_factory=dict)
+    listed: list[Additive] = field(default_factory=list)
+    seen: dict[int, int] = field(default_factory=dict)
+    """Places by identity, which is faster to look up; the answer that is written holds what is identified."""
+
+    def place(self, mechanism: Additive) -> int:
+        """Return where a mechanism stands in the list; a new one comes last."""
+        known = self.seen.get(id(mechanism))
+        if known is not None:
+            return known
+        if mechanism not in self.places:
+            self.places[mechanism] = len(self.listed)
+            self.listed.append(mechanism)
+        self.seen[id(mechanism)] = self.places[mechanism]
+        return self.places[mechanism]
 
 
 def read_object(data: object, fields: set[str], what: str) -> Json:

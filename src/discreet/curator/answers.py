@@ -32,8 +32,12 @@ def read_answers(
     paid: Paid,
     opened: Filter,
     signer: Signer | None,
+    fresh: Mapping[str, Answer],
 ) -> dict[str, Answer]:
-    """Return the answers that a ledger holds, each with the receipt of their one charge."""
+    """Return the answers that a ledger holds, each with the receipt of their one charge.
+
+    `fresh` are those that were written just now as the very text that it holds: they need not be read from it.
+    """
     promise = opened.promise()
     charge, body = paid.entry, read_body(paid.body)
     receipt = receipt_of(charge, body, body.facts or facts_of(plans, terms), promise)
@@ -43,10 +47,12 @@ def read_answers(
     caption = f"{price_of_promise(price, promise)}, entry {charge.number} of the ledger"
     if paid.again:
         caption = f"{again_words(dict(receipt.tables))}; it cost {caption}"
-    return {
-        name: answer_from_json(body.answers[name], made).with_receipt(receipt, _captioned(caption, made))
-        for name, made in _made(plans, terms, charge, body).items()
-    }
+    told = {}
+    for name, made in _made(plans, terms, charge, body).items():
+        known = fresh.get(name)
+        answer = known if known is not None and known.plan is made else answer_from_json(body.answers[name], made)
+        told[name] = answer.with_receipt(receipt, _captioned(caption, made))
+    return told
 
 
 def again_words(versions: Mapping[str, str]) -> str:

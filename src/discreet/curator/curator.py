@@ -270,14 +270,18 @@ class Curator:
             for plan in plans.values():
                 store_texts(plan, stand.engine)
 
+        ran: dict[str, dict[str, Answer]] = {}
+
         def run() -> str:
             words = {"level": terms.level, "nonnegative": terms.nonnegative, "whole": terms.whole}
             found = run_plans(plans, stand.engine, bits=stand.bits, **words)  # type: ignore[arg-type]
             made = {name: answer_to_json(answer) for name, answer in found.items()}
-            return write_body(Body(priced.price, made, facts_of(plans, terms)))
+            text = write_body(Body(priced.price, made, facts_of(plans, terms)))
+            ran[text] = found
+            return text
 
         paid = pay(self.ledger, priced.order, Work(run, check, stand.pause), self.locks)
-        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer)
+        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, ran.get(paid.body, {}))
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

@@ -1,6 +1,7 @@
 """Arrow columns made total: what a store could stumble over later is settled here, cell by cell.
 
     text that is not UTF-8                    NULL
+    places that a dictionary does not have    NULL
     seconds and milliseconds                  microseconds; NULL beyond their range
     times with a zone                         the same instants, in UTC
     days counted in milliseconds              days
@@ -64,8 +65,16 @@ def _dictionary(column: Any) -> Any:  # noqa: ANN401
         column
     ):
         return column
-    chunks = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
+    chunks = [chunk.dictionary.take(_places(chunk)) for chunk in column.chunks]
     return total_column(pa.chunked_array(chunks, column.type.value_type))
+
+
+def _places(chunk: Any) -> Any:  # noqa: ANN401
+    """Return where the cells of a chunk stand in its dictionary; NULL for a place that it does not have."""
+    pa = load("pyarrow", "tables")
+    places = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    missing = chunk.indices.is_null().to_numpy(zero_copy_only=False) | (places < 0) | (places >= len(chunk.dictionary))
+    return pa.array(np.where(missing, 0, places), chunk.indices.type, mask=missing)
 
 
 def _valid(column: Any) -> bool:  # noqa: ANN401

@@ -86,8 +86,8 @@ class CsvFile:
 def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     """Check a CSV file from its first to its last byte.
 
-    Text that is not UTF-8 is written anew in `workspace`, a private folder, and so is a file whose bad records are to
-    go, or whose lines end in LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go
+    Text that is not UTF-8 is written anew in `workspace`, a private folder, and so is a compressed file that zeros
+    follow, as tapes leave them (not every reader goes on there), a file whose bad records are to go, or whose lines end in LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go
     by the first line end they meet.
 
     Refuses a file that cannot be read, one whose first line does not name its columns, and whatever the grammar
@@ -97,7 +97,7 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     place = Path(str(form.path))
     try:
         source, bad = place, 0
-        if form.encoding != "utf-8":
+        if form.encoding != "utf-8" or _padded(place):
             source = utf8(place, form.encoding, _workspace(workspace))
         delimiter, header = _header(source, form)
         if form.on_bad_record != "refuse":
@@ -105,7 +105,11 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
         records = check_grammar(_blocks(source), delimiter, form.quote)
         if records.crlf and (records.lf or set("\r\n") & set(_first(source, form.quote).rstrip("\r\n"))):
             source, records = _one_end(source, form.quote, _workspace(workspace)), replace(records, crlf=False)
-    except (OSError, EOFError, zlib.error):  # the last two: a compressed file that ends too early, or is none
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InvalidArgument(
+            f"{place.name} cannot be unpacked: it is damaged, ends too early or is not compressed; see gzip -t"
+        ) from None
+    except OSError:
         raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None
     except InvalidArgument as problem:
         raise InvalidArgument(f"{place.name} cannot be read as CSV: {problem}") from None
@@ -134,6 +138,15 @@ def utf8(place: Path, encoding: str, workspace: Path) -> Path:
 def opened(place: Path) -> IO[bytes]:
     """Open a file for its bytes, those of a compressed one as they were before."""
     return gzip.open(place, "rb") if place.name.lower().endswith(".gz") else place.open("rb")  # type: ignore[return-value]
+
+
+def _padded(place: Path) -> bool:
+    """Return whether more zeros stand at the end of a compressed file than its last part can end in: nine."""
+    if not place.name.lower().endswith(".gz"):
+        return False
+    with place.open("rb") as file:
+        file.seek(max(0, place.stat().st_size - 10))
+        return file.read() == bytes(10)
 
 
 def _mended(source: Path, form: Csv, fields: int, workspace: Path) -> tuple[Path, int]:

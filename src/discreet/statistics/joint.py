@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ..errors import UnsupportedQuery
 from ..query.domains.domain import Whole
@@ -58,8 +59,7 @@ class JointTotalRecipe:
         if self.place is None:
             return rows
         column = self.partition.columns[self.place]
-        total = _form(self.partition, {self.place: 1})
-        return tuple(column.low * n + column.width * t for n, t in zip(rows, total, strict=True))
+        return _summed(column.low, column.width, rows, _form(self.partition, {self.place: 1}))
 
     @property
     def noise_model(self) -> NoiseModel:
@@ -246,6 +246,11 @@ class JointCorrelationRecipe:
 
 def _form(partition: Partition, powers: dict[int, int]) -> TotalWeights:
     return partition.form([powers.get(place) for place in range(len(partition.columns))])
+
+
+@lru_cache(maxsize=1024)  # equal for all keys of an answer
+def _summed(low: Fraction, width: Fraction, rows: TotalWeights, total: TotalWeights) -> TotalWeights:
+    return tuple(low * n + width * t for n, t in zip(rows, total, strict=True))
 
 
 def _cross_forms(

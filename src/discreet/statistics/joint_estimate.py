@@ -23,22 +23,31 @@ _UNIT = (0.0, 1.0)
 
 
 def _noises(totals: tuple[NoisyTotal, ...]) -> Noises:
+    """Return the noise of each total; those that were released together have one."""
+    first = totals[0]
+    if all(total.mechanism is first.mechanism and total.unit is first.unit for total in totals):
+        return (first.noise,) * len(totals)
     return tuple(total.noise for total in totals)
 
 
 def _line(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
-    return WeightedSum.of(weights, [total.value for total in totals])
+    return WeightedSum(float(_sum(weights, totals)), tuple(map(float, weights)))
 
 
 def _sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> Fraction:
     """Return the weighted sum, reduced once: an answer has hundreds of them."""
+    return Fraction(*_parts(weights, totals))
+
+
+def _parts(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple[int, int]:
+    """Return the weighted sum as a numerator and a denominator."""
     top, bottom = 0, 1
     for w, total in zip(weights, totals, strict=True):
         if w:
             much = w.numerator * total.steps * total.unit.numerator
             parts = w.denominator * total.unit.denominator
             top, bottom = (top + much, bottom) if parts == bottom else (top * parts + much * bottom, bottom * parts)
-    return Fraction(top, bottom)
+    return top, bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +90,16 @@ class JointTotal:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the exact number: the quantile of the noise of the sum, both ways."""
-        moved = tuple(total.noise.times(float(w)) for total, w in zip(self.totals, self.weights, strict=True) if w)
-        reach, middle = Fraction(total_reach(moved, beta)), _sum(self.weights, self.totals)
-        low, high = middle - reach, middle + reach
+        noises = zip(_noises(self.totals), self.weights, strict=True)
+        moved = tuple(noise.times(float(w)) for noise, w in noises if w)
+        (top, bottom), (much, parts) = _parts(self.weights, self.totals), total_reach(moved, beta).as_integer_ratio()
+        below, above, of = top * parts - much * bottom, top * parts + much * bottom, bottom * parts
         if self.whole:
-            low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
+            below, above, of = -(-below // of), above // of, 1
+        low, high = Fraction(below, of), Fraction(above, of)
         if self.low is not None:
             low, high = clip((low, high), self.low, max(self.low, high))
-        return outward((min(low, high), max(low, high)))
+        return outward((low, high) if below <= above else (min(low, high), max(low, high)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +124,19 @@ class JointMean:
     @property
     def value(self) -> float | None:
         """The noisy sum over the noisy number of rows, in the public range; None if there seem to be no rows."""
-        rows = _sum(self.rows, self.totals)
+        (top, parts), (rows, of) = _parts(self.total, self.totals), _parts(self.rows, self.totals)
         if rows <= 0:
             return None
-        return float(min(max(self.low + self.width * _sum(self.total, self.totals) / rows, self.low), self.high))
+        return float(min(max(self.low + self.width * Fraction(top * of, parts * rows), self.low), self.high))
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the mean of the exact totals."""
         top, bottom = _line(self.total, self.totals), _line(self.rows, self.totals)
         ends = quotient_ends(top, bottom, _noises(self.totals), _UNIT, beta)
         low, high = (self.low + self.width * Fraction(end) for end in ends)
-        return outward(clip((low - self.blur, high + self.blur), self.low, self.high))
+        if self.blur:
+            low, high = low - self.blur, high + self.blur
+        return outward(clip((low, high), self.low, self.high))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias, assert_never
 
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
@@ -108,6 +109,7 @@ def domain_of_column(column: Column) -> Domain:
             assert_never(column)
 
 
+@lru_cache(maxsize=256)
 def _listed(column: Category) -> Domain:
     keys = column.keys()
     present = [key for key in keys if key is not None]

@@ -49,7 +49,8 @@ def at_least(exact: Fraction) -> float:
     (3.0, True)
     """
     near = float(exact)
-    return near if near >= exact else math.nextafter(near, math.inf)
+    top, bottom = near.as_integer_ratio()  # compared in whole numbers: an answer has hundreds of ends
+    return near if top * exact.denominator >= exact.numerator * bottom else math.nextafter(near, math.inf)
 
 
 def outward(box: Box) -> tuple[float, float]:
@@ -61,8 +62,7 @@ def outward(box: Box) -> tuple[float, float]:
     >>> low <= Fraction(1, 3), high >= Fraction(2, 3), outward((Fraction(1), Fraction(2)))
     (True, True, (1.0, 2.0))
     """
-    low = float(box[0])
-    return low if low <= box[0] else math.nextafter(low, -math.inf), at_least(box[1])
+    return 0.0 - at_least(-box[0]), at_least(box[1])  # never −0.0
 
 
 def second_moment(squares: Box, total: Box, rows: Box) -> Box:

@@ -56,12 +56,16 @@ def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
     if most < 1e-200:  # nothing moves it
         return 0.0
     unit = math.ldexp(1.0, math.frexp(most)[1])
-    parts = [_stepped(bound / unit) for bound in bounds]
+    return up(unit * _parts_reach(noises, tuple(_stepped(bound / unit) for bound in bounds), beta))
+
+
+@lru_cache(maxsize=8192)
+def _parts_reach(noises: Noises, parts: tuple[float, ...], beta: float) -> float:
     moving = sorted(
         ((noise, part) for noise, part in zip(noises, parts, strict=True) if part),
         key=lambda pair: (pair[0].laplace, pair[0].scale, pair[0].worth, pair[1]),
     )
-    return up(unit * _unit_reach(tuple(noise.times(part) for noise, part in moving), beta))
+    return _unit_reach(tuple(noise.times(part) for noise, part in moving), beta)
 
 
 def _any_chance(noises: Sequence[IntegerNoise]) -> float:

@@ -96,7 +96,9 @@ def quotient_ends(top: WeightedSum, bottom: WeightedSum, noises: Noises, within:
         return within
 
     def bound(ends: Ends) -> Ends:
-        reach = line_reach(noises, _bounds((top, bottom), [(1.0, -x) for x in ends]), beta)
+        pairs = zip(top.weights, bottom.weights, strict=True)
+        bounds = [max(abs(t - ends[0] * b), abs(t - ends[1] * b)) * (1 + _HAIR) for t, b in pairs]
+        reach = line_reach(noises, bounds, beta)
         reach += _HAIR * (abs(top.value) + bottom.value * max(map(abs, ends)))
         return (top.value - reach) / bottom.value, (top.value + reach) / bottom.value
 

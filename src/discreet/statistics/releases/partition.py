@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import comb, prod
 
@@ -50,6 +51,8 @@ __all__ = [
 
 MOST_JOINT = 1 << 42
 """The most that one row adds to all totals, in steps."""
+Shape = tuple[tuple[int, bool], ...]
+"""The degree of each column, and whether rows without a value count."""
 JointTotals = dict[KeyValues, tuple[int, ...]]
 """The exact totals of several terms, for the keys that occur."""
 
@@ -99,13 +102,12 @@ class Partition:
     @property
     def places(self) -> Iterator[tuple[int, ...]]:
         """The place of each total in the basis of each column; degree + 1 is that of rows without a value."""
-        return product(*(range(column.places) for column in self.columns))
+        return _places(self._shape)
 
     @property
     def names(self) -> tuple[str, ...]:
         """A name for each total: the columns, and its place in the basis of each."""
-        texts = [column_text(column.expression) for column in self.columns]
-        return tuple(", ".join(map("{}: {}".format, texts, place)) for place in self.places)
+        return _names(tuple(column.expression for column in self.columns), self._shape)
 
     @property
     def most(self) -> int:
@@ -114,16 +116,33 @@ class Partition:
 
     def form(self, powers: Sequence[int | None]) -> tuple[Fraction, ...]:
         """Return Σ Π t_j^a_j as weights of the totals, each counted in rows; None: whether or not there is a value."""
-        return tuple(
-            prod((_share(c, i, a) for c, i, a in zip(self.columns, place, powers, strict=True)), start=Fraction(1))
-            for place in self.places
-        )
+        return _form(self._shape, tuple(powers))
+
+    @property
+    def _shape(self) -> Shape:
+        return tuple([(column.degree, column.null) for column in self.columns])
 
 
-def _share(column: PartitionColumn, place: int, power: int | None) -> Fraction:
+def _places(shape: Shape) -> Iterator[tuple[int, ...]]:
+    return product(*(range(degree + 1 + null) for degree, null in shape))
+
+
+@lru_cache(maxsize=1024)  # equal for all keys of an answer
+def _names(expressions: tuple[Expression, ...], shape: Shape) -> tuple[str, ...]:
+    texts = [column_text(expression) for expression in expressions]
+    return tuple(", ".join(map("{}: {}".format, texts, place)) for place in _places(shape))
+
+
+@lru_cache(maxsize=1024)
+def _form(shape: Shape, powers: tuple[int | None, ...]) -> tuple[Fraction, ...]:
+    each = (zip(shape, place, powers, strict=True) for place in _places(shape))
+    return tuple(prod((_share(degree, i, a) for (degree, _), i, a in one), start=Fraction(1)) for one in each)
+
+
+def _share(degree: int, place: int, power: int | None) -> Fraction:
     if power is None:
         return Fraction(1)
-    return Fraction(0) if place > column.degree else Fraction(comb(place, power), comb(column.degree, power))
+    return Fraction(0) if place > degree else Fraction(comb(place, power), comb(degree, power))
 
 
 @dataclass(frozen=True, slots=True)
