@@ -146,3 +146,25 @@ def test_several_questions_of_unknown_keys_fit_a_fresh_ledger():
     curator = dp.Curator(dp.Memory({"rows": [{"town": "a", "x": 1}] * 500}), [ROWS], ledger)
     answers = curator.release({"counts": COUNT, "means": MEAN, "bare": BARE}, spend=SPEND)
     assert [answer.column("town") for answer in answers.values()] == [["a"]] * 3 and ledger.verify().exact
+
+
+@pytest.mark.parametrize("sql", [COUNT, "SELECT town, COUNT(*) AS n, SUM(x) AS s FROM rows GROUP BY town"])
+def test_the_whole_of_a_fresh_ledger_shows_as_many_keys_as_the_whole_promise_allows(sql):
+    """All of δ is for the keys, not the part that a ledger keeps for them; and nothing is left then."""
+    ledger = dp.open_ledger(":memory:", SPEND)
+    curator = dp.Curator(dp.Memory({"rows": [{"town": "a", "x": 1}] * 500}), [ROWS], ledger)
+    told, alone = curator.plan(sql, spend=SPEND).selection, planned(sql).selection
+    assert isinstance(told, CountSelection) and told == alone and told.delta == SPEND.delta
+    assert curator.explain(sql, spend=SPEND).fits
+    assert curator.sql(sql, spend=SPEND).column("town") == ["a"] and ledger.verify().exact
+    assert curator.left() == dp.ApproxDP(0, 0)
+    with pytest.raises(dp.BudgetExceeded):
+        curator.sql(MEAN, spend=dp.ApproxDP("1/1000", "1e-9"))
+
+
+def test_less_than_the_whole_keeps_to_what_a_ledger_keeps_for_keys():
+    under = dp.open_filter(SPEND, delta="5e-7")
+    for spend in (dp.ApproxDP("0.99", "1e-6"), dp.ApproxDP(1, "9e-7")):
+        assert planned(COUNT, spend=spend, under=under).selection.delta == Fraction(5, 10**7)
+    touched = under.after(dp.Laplace(scale=10**6, sensitivity=1).event)
+    assert planned(COUNT, under=touched).selection.delta == Fraction(5, 10**7)
