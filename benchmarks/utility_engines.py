@@ -161,7 +161,12 @@ def tumult(job: Job, columns: Columns) -> tuple[str, Many]:
             ask(frame, PureDPBudget(1 / len(builds[job.ask])), build(QueryBuilder("t").groupby(keys))).sort_values(names)["y"]
             for build in builds[job.ask]
         ]  # fmt: skip
-        return list(np.array(parts, dtype=float).reshape(len(parts), runs, -1).squeeze(-1 if len(names) == 1 else ()).swapaxes(0, 1))
+        return list(
+            np.array(parts, dtype=float)
+            .reshape(len(parts), runs, -1)
+            .squeeze(-1 if len(names) == 1 else ())
+            .swapaxes(0, 1)
+        )
 
     return ("(1, 1e-6)" if job.ask == "keys" else "ε = 1"), Many(answers)
 

@@ -41,11 +41,9 @@ class Ours:
         """Answer what a job is read from once, paid for in full."""
         return _ANSWERS[job.ask](self, job)
 
-    def ask(
-        self, sql: str, schema: dp.Schema, spend: dp.Measure, kind: str | None = None, **terms: object
-    ) -> dp.Answer:
+    def ask(self, sql: str, schema: dp.Schema, spend: dp.Measure, **terms: object) -> dp.Answer:
         """Ask one question under a fresh ledger of just this budget: it would refuse to spend more."""
-        ledger = dp.open_ledger(":memory:", budget=spend, kind=kind)
+        ledger = dp.open_ledger(":memory:", budget=spend)
         self.last = dp.Curator(self.store, [schema], ledger).sql(sql, spend=spend, **terms)
         return self.last
 
@@ -82,7 +80,7 @@ def count(ours: Ours, _job: Job) -> np.ndarray:
 
 def keys(ours: Ours, _job: Job) -> int:
     schema = dp.Schema("zipf", dp.Rows(), {"x": dp.Text(8)})
-    return len(ours.ask("SELECT x, COUNT(*) AS n FROM zipf GROUP BY x", schema, APPROXIMATE, "approximate"))
+    return len(ours.ask("SELECT x, COUNT(*) AS n FROM zipf GROUP BY x", schema, APPROXIMATE))
 
 
 def words(ours: Ours, _job: Job) -> int:

@@ -138,12 +138,13 @@ def _opendp_quantile(odp, space, places, at, epsilon):
 
 
 def _opendp_tree(bucket: np.ndarray, odp: object) -> Run:
-    """Noisy counts of a tree of 16 branches, made consistent: OpenDP's own way to ranges."""
+    """Noisy counts of a tree, made consistent, of as many branches as OpenDP advises: its own way to ranges."""
+    branches = odp.t.choose_branching_factor(size_guess=1024)
     space = odp.vector_domain(odp.atom_domain(T=int)), odp.symmetric_distance()
     plain = space >> odp.t.then_count_by_categories(categories=list(range(1024)), null_category=False)
-    tree = plain >> odp.t.then_b_ary_tree(leaf_count=1024, branching_factor=16)
+    tree = plain >> odp.t.then_b_ary_tree(leaf_count=1024, branching_factor=branches)
     made = odp.binary_search_chain(lambda s: tree >> odp.m.then_laplace(s), d_in=1, d_out=1.0, bounds=(1e-3, 1e6))
-    even, held = odp.t.make_consistent_b_ary_tree(branching_factor=16), [int(b) for b in bucket]
+    even, held = odp.t.make_consistent_b_ary_tree(branching_factor=branches), [int(b) for b in bucket]
     return lambda: np.cumsum(np.array(even(made(held))[:1024]))
 
 

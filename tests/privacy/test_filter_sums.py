@@ -235,7 +235,7 @@ class TestTheWholeBudgetAtOnce:
         assert (spent.used, spent.leaked, spent.added) == (spent.capacity, spent.terms.delta, 1)
         assert Filter.from_json(spent.to_json()) == spent
         for event in (LaplaceNoise(10**9, 1), GaussianNoise.of(10**6, 1), KeySelection(LaplaceNoise(10**9, 1), "1e-9")):
-            assert kind == "advanced" and isinstance(event, GaussianNoise) or not spent.admits(event)
+            assert (kind == "advanced" and isinstance(event, GaussianNoise)) or not spent.admits(event)
         assert compose(self.WHOLE).delta(epsilon=1) <= 1.0001e-6
 
     @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ most g keys and counts at most r in each. Keys that others hold too have noise f
 that the unit alone holds has a count of at most r: it is shown if r + Z reaches the threshold, and t is the least whole
 number with P[r + Z ≥ t] ≤ c = 1 − (1 − δ)^(1/g), so that any of g such keys is shown with probability at most δ. With
 "1 + Z" it would be more. What a whole threshold leaves of c is spent too: a noisy count of t − 1 is shown if a coin of
-bias p falls so, with P[r + Z ≥ t] + p·P[r + Z = t − 1] ≤ c. The coin is independent of the data, so for keys that others
-hold it is post-processing. Replacing a unit is removing one and adding one: two steps of the rule with ε/2 and
+bias p falls so, with P[r + Z ≥ t] + p·P[r + Z = t − 1] ≤ c. The coin is independent of the data, so for keys that
+others hold it is post-processing. Replacing a unit is removing one and adding one: two steps of the rule with ε/2 and
 δ/(1 + e^(ε/2)).
 
     unit      COUNT(*)                                  COUNT(DISTINCT person)

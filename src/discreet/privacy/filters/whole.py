@@ -1,6 +1,6 @@
 """A whole budget spent at once: one question of unknown keys that takes all of (ε, δ), before anything else.
 
-A filter over (ε, δ) keeps a part δ'' of its δ for events with a δ of their own, so that the rest can be the tail of many
+A filter over (ε, δ) keeps a part δ'' of its δ for events with a δ of their own; the rest is for the tail of many
 others. Where one question takes all of ε there are no others. So an event is also admitted
 
     if nothing was spent yet, its ε is the whole ε, and its own δ, that of unknown keys, is at most the whole δ;
@@ -8,9 +8,9 @@ others. Where one question takes all of ε there are no others. So an event is a
 and everything is spent then: the tail, Σε and δ''.
 
 **Why sound.** Whether it is the first is known before it is answered. If it is admitted so, nothing that costs anything
-follows: what was released is this one event, which is (ε, δ)-DP by itself (`rule` says why a leak δ beside noise of pure
-ε is). If it is not, this rule has done nothing. It needs no part of δ to be set aside, because the two cases exclude each
-other on every path, by a decision that no answer has touched.
+follows: what was released is this one event, which is (ε, δ)-DP by itself (`rule` says why a leak δ beside noise of
+pure ε is). If it is not, this rule has done nothing. It needs no part of δ to be set aside, because the two cases
+exclude each other on every path, by a decision that no answer has touched.
 
 Boxes keep to δ'': what promises an (ε, δ) and no more is charged as one event among many. Kinds and budgets without a
 Σε have no such rule; a sum that is not known (a state of release 0.1.0) is not 0.
