@@ -188,6 +188,7 @@ def _spark() -> object:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable  # its workers need what this environment has
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    spark = spark.config("spark.ui.showConsoleProgress", "false")
     spark = spark.config("spark.sql.shuffle.partitions", "1").config("spark.driver.memory", "3g").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark
