@@ -157,7 +157,7 @@ def test_the_whole_of_a_fresh_ledger_shows_as_many_keys_as_the_whole_promise_all
     assert isinstance(told, CountSelection) and told == alone and told.delta == SPEND.delta
     assert curator.explain(sql, spend=SPEND).fits
     assert curator.sql(sql, spend=SPEND).column("town") == ["a"] and ledger.verify().exact
-    assert curator.left() == dp.ApproxDP(0, 0)
+    assert curator.left() == dp.ApproxDP(0, 0) and curator.spent() == SPEND
     with pytest.raises(dp.BudgetExceeded):
         curator.sql(MEAN, spend=dp.ApproxDP("1/1000", "1e-9"))
 
