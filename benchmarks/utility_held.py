@@ -23,13 +23,13 @@ class Held:
         self.errors: dict[str, float] = {}
         self.grain = 0.0
         self.exact = truth(job, columns).tolist()
-        counted = np.bincount(columns[job.column]) if job.ask in ("keys", "ranges", "prefixes") else np.empty(0)
+        counted = np.bincount(columns[job.column]) if job.ask in ("keys", "prefixes") else np.empty(0)
         self.counted = counted if job.ask == "keys" else np.cumsum(counted)
 
     def look(self, answer: dp.Answer) -> None:
         """Compare one answer with the truth."""
-        if self.job.ask in ("words", "mean_unbounded"):
-            return  # a person's words are cut, the bounds cut values: the truth of what is left is not known here
+        if self.job.ask in ("words", "mean_unbounded", "ranges"):
+            return  # words and values are cut, so what is left is not known here; ranges are read from the prefixes
         if self.answer is None:  # a plan follows from public facts, so all runs have the same
             self.answer, self.errors, self.grain = answer, answer.plan.statistic_errors(), self._grain(answer)
         errors, grain = self.errors, self.grain
@@ -71,7 +71,7 @@ class Held:
         if job.ask == "by_key":
             name = ("n", "s", "m")[int(job.at[0])]
             return {name: self.exact[row["key"]]}
-        if job.ask in ("ranges", "prefixes", "keys"):
+        if job.ask in ("prefixes", "keys"):
             return {"n": float(self.counted[int(row["x"])])}
         return dict(zip(row, self.exact, strict=True))
 

@@ -88,6 +88,19 @@ def truth(job: Job, columns: Columns) -> np.ndarray:
     return np.atleast_1d(_TRUE[job.ask](job, x, columns)).astype(float)
 
 
+def source(job: Job) -> str:
+    """Name what is asked for a job: jobs of one source are read from the same answers."""
+    return {"by_key": "COUNT, SUM, AVG by 50 keys", "ranges": "buckets", "prefixes": "buckets"}.get(job.ask, job.name)
+
+
+def view(job: Job, answer: object) -> list[float]:
+    """Read a job's numbers from one answer of its source: counts, sums and means by key, or running counts of buckets."""
+    found = np.atleast_1d(np.asarray(answer, dtype=float))
+    if job.ask == "by_key":
+        found = found[int(job.at[0])]
+    return (ranges_of(np.diff(found, prepend=0.0)) if job.ask == "ranges" else found).tolist()
+
+
 def ranges_of(counts: np.ndarray) -> np.ndarray:
     """Return 500 ranges of buckets, from fixed ends."""
     total = np.concatenate([[0.0], np.cumsum(counts)])

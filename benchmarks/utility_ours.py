@@ -18,7 +18,7 @@ import pyarrow as pa
 import discreet as dp
 from utility_data import ROWS
 from utility_held import Held
-from utility_jobs import HIGH, JOBS, Columns, Job, ranges_of
+from utility_jobs import HIGH, JOBS, Columns, Job, source, view
 
 SHARE = f"SELECT 100 * SUM(CASE WHEN score >= {HIGH} THEN 1 ELSE 0 END) / COUNT(*) AS r FROM rows"
 PURE, APPROXIMATE = dp.PureDP(1), dp.ApproxDP(1, "1e-6")
@@ -37,15 +37,13 @@ class Ours:
         self.store = dp.DuckDB(self.tables)
         self.last: dp.Answer | None = None
 
-    def run(self, job: Job) -> np.ndarray:
-        """Answer a job once, paid for in full."""
-        return np.atleast_1d(_ANSWERS[job.ask](self, job)).astype(float)
+    def run(self, job: Job) -> object:
+        """Answer what a job is read from once, paid for in full."""
+        return _ANSWERS[job.ask](self, job)
 
-    def ask(
-        self, sql: str, schema: dp.Schema, spend: dp.Measure, kind: str | None = None, **terms: object
-    ) -> dp.Answer:
+    def ask(self, sql: str, schema: dp.Schema, spend: dp.Measure, **terms: object) -> dp.Answer:
         """Ask one question under a fresh ledger of just this budget: it would refuse to spend more."""
-        ledger = dp.open_ledger(":memory:", budget=spend, kind=kind)
+        ledger = dp.open_ledger(":memory:", budget=spend)
         self.last = dp.Curator(self.store, [schema], ledger).sql(sql, spend=spend, **terms)
         return self.last
 
@@ -82,7 +80,7 @@ def count(ours: Ours, _job: Job) -> np.ndarray:
 
 def keys(ours: Ours, _job: Job) -> int:
     schema = dp.Schema("zipf", dp.Rows(), {"x": dp.Text(8)})
-    return len(ours.ask("SELECT x, COUNT(*) AS n FROM zipf GROUP BY x", schema, APPROXIMATE, "approximate"))
+    return len(ours.ask("SELECT x, COUNT(*) AS n FROM zipf GROUP BY x", schema, APPROXIMATE))
 
 
 def words(ours: Ours, _job: Job) -> int:
@@ -98,10 +96,10 @@ def quantiles(ours: Ours, job: Job) -> np.ndarray:
     return values(ours.ask(f"SELECT {asked} FROM {job.column}", ours.column(job), PURE, intervals=False))
 
 
-def by_key(ours: Ours, job: Job) -> np.ndarray:
+def by_key(ours: Ours, _job: Job) -> list[list[float]]:
     sql = "SELECT key, COUNT(*) AS n, SUM(score) AS s, AVG(score) AS m FROM rows GROUP BY key"
     answer = ours.ask(sql, rows(), PURE)
-    return np.array(answer.column(("n", "s", "m")[int(job.at[0])]), dtype=float)
+    return [list(answer.column(name)) for name in ("n", "s", "m")]
 
 
 def several(sql: str, neighbours: str, ours: Ours, _job: Job) -> np.ndarray:
@@ -124,7 +122,7 @@ def mean_unbounded(ours: Ours, job: Job) -> float:
     return values(ours.ask(f"SELECT AVG(x) AS m FROM {job.column}", near, dp.PureDP("1/2")))
 
 
-def running(ours: Ours) -> np.ndarray:
+def running(ours: Ours, _job: Job) -> np.ndarray:
     schema = dp.Schema("bucket", dp.Rows(), {"x": dp.Integer(0, 1023)})
     sql = "SELECT x, SUM(COUNT(*)) OVER (ORDER BY x) AS n FROM bucket GROUP BY x"
     return np.array(ours.ask(sql, schema, PURE).column("n"), dtype=float)
@@ -151,8 +149,8 @@ _ANSWERS = {
     "ratio": partial(several, "SELECT 100 * SUM(score) / SUM(other) AS r FROM rows", "add-remove"),
     "mean_replace": partial(several, "SELECT AVG(score) AS m FROM rows", "replace"),
     "mean_unbounded": mean_unbounded,
-    "ranges": lambda ours, _job: ranges_of(np.diff(running(ours), prepend=0.0)),
-    "prefixes": lambda ours, _job: running(ours),
+    "ranges": running,
+    "prefixes": running,
     "batch": batch,
 }
 
@@ -161,18 +159,27 @@ def main(path: str, runs: int, names: list[str]) -> None:
     """Do every job so often, and print what came out."""
     columns = dict(np.load(path))
     store = Ours(columns)
-    for job in JOBS:
-        if job.name not in names:
-            continue
-        answers, held = [], Held(job, columns)
-        try:
-            for _ in range(runs):
-                answers.append(store.run(job).tolist())
-                held.look(store.last)
-            said = {"promise": job.promise, "answers": answers, **held.told()}
-        except dp.DiscreetError as error:
-            said = {"failed": f"refused: {error}"[:200]}
-        print(json.dumps({"job": job.name, **said}), flush=True)
+    jobs = [job for job in JOBS if job.name in names]
+    for asked in dict.fromkeys(map(source, jobs)):
+        for said in told(store, [job for job in jobs if source(job) == asked], runs):
+            print(json.dumps(said), flush=True)
+
+
+def told(store: Ours, jobs: list[Job], runs: int) -> list[dict[str, object]]:
+    """Ask once a run for all jobs of one source; say what came out for each of them."""
+    answers, held = [[] for _ in jobs], [Held(job, store.columns) for job in jobs]
+    try:
+        for _ in range(runs):
+            found = store.run(jobs[0])
+            for job, kept, one in zip(jobs, answers, held, strict=True):
+                kept.append(view(job, found))
+                one.look(store.last)
+    except dp.DiscreetError as error:
+        return [{"job": job.name, "failed": f"refused: {error}"[:200]} for job in jobs]
+    return [
+        {"job": job.name, "promise": job.promise, "answers": kept, **one.told()}
+        for job, kept, one in zip(jobs, answers, held, strict=True)
+    ]
 
 
 if __name__ == "__main__":

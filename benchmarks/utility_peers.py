@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from utility_jobs import JOBS, Columns, Job, by_key_of, ranges_of
+from utility_engines import Many, pipelinedp, smartnoise, tumult
+from utility_jobs import JOBS, Columns, Job, by_key_of, source, view
 
 Run = Callable[[], object]
 CANDIDATES = 100_001
@@ -54,23 +55,27 @@ def opendp(job: Job, columns: Columns) -> tuple[str, Run]:
         )
         return "ε = 1, replace", lambda: total(float(sum(held))) / len(held)
     if job.ask == "by_key":
-        return "ε = 1", _opendp_cells(job, columns["key"], x, odp)
+        return "ε = 1", _opendp_cells(columns["key"], x, odp)
     if job.ask in ("keys", "words"):
         return "(1, 1e-6)", _opendp_keys(columns, job, odp)
     if job.ask in ("ranges", "prefixes"):
-        return "ε = 1", _opendp_tree(job, columns["bucket"], odp)
+        return "ε = 1", _opendp_tree(columns["bucket"], odp)
+    if job.ask == "batch":  # whoever knows that the thresholds are nested asks for a histogram and adds it up
+        release = odp.m.make_laplace(odp.vector_domain(odp.atom_domain(T=int)), odp.l1_distance(T=int), 1.0)
+        cells = np.histogram(x, bins=np.arange(0, 101, 5))[0].tolist()
+        return "ε = 1", lambda: np.cumsum(np.array(release(cells))[::-1])[::-1]
     raise NotImplementedError
 
 
-def _opendp_cells(job: Job, key: np.ndarray, x: np.ndarray, odp: object) -> Run:
+def _opendp_cells(key: np.ndarray, x: np.ndarray, odp: object) -> Run:
     """Half of ε for the counts of all keys, half for the sums; the mean is their quotient."""
     space = odp.vector_domain(odp.atom_domain(T=float, nan=False)), odp.l1_distance(T=float)
     counts, sums, _ = by_key_of(key, x)
     count, total = (odp.m.make_laplace(*space, scale) for scale in (2.0, 200.0))
 
-    def run() -> np.ndarray:
+    def run() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n, s = np.array(count(counts.astype(float).tolist())), np.array(total(sums.tolist()))
-        return (n, s, s / np.maximum(n, 1))[int(job.at[0])]
+        return n, s, s / np.maximum(n, 1)
 
     return run
 
@@ -132,15 +137,15 @@ def _opendp_quantile(odp, space, places, at, epsilon):
     return choice(places, high)
 
 
-def _opendp_tree(job: Job, bucket: np.ndarray, odp: object) -> Run:
-    """Noisy counts of a tree of 16 branches, made consistent: OpenDP's own way to ranges."""
+def _opendp_tree(bucket: np.ndarray, odp: object) -> Run:
+    """Noisy counts of a tree, made consistent, of as many branches as OpenDP advises: its own way to ranges."""
+    branches = odp.t.choose_branching_factor(size_guess=1024)
     space = odp.vector_domain(odp.atom_domain(T=int)), odp.symmetric_distance()
     plain = space >> odp.t.then_count_by_categories(categories=list(range(1024)), null_category=False)
-    tree = plain >> odp.t.then_b_ary_tree(leaf_count=1024, branching_factor=16)
+    tree = plain >> odp.t.then_b_ary_tree(leaf_count=1024, branching_factor=branches)
     made = odp.binary_search_chain(lambda s: tree >> odp.m.then_laplace(s), d_in=1, d_out=1.0, bounds=(1e-3, 1e6))
-    even, held = odp.t.make_consistent_b_ary_tree(branching_factor=16), [int(b) for b in bucket]
-    shape = ranges_of if job.ask == "ranges" else np.cumsum
-    return lambda: shape(np.array(even(made(held))[:1024]))
+    even, held = odp.t.make_consistent_b_ary_tree(branching_factor=branches), [int(b) for b in bucket]
+    return lambda: np.cumsum(np.array(even(made(held))[:1024]))
 
 
 def diffprivlib(job: Job, columns: Columns) -> tuple[str, Run]:
@@ -182,109 +187,6 @@ def pydp(job: Job, columns: Columns) -> tuple[str, Run]:
     raise NotImplementedError
 
 
-def pipelinedp(job: Job, columns: Columns) -> tuple[str, Run]:
-    """PipelineDP in one process."""
-    import pipeline_dp as pdp
-
-    if job.ask == "by_key":
-        found = _pipeline(pdp, list(zip(range(columns["key"].size), columns["key"].tolist(), columns["score"].tolist(), strict=True)),
-                          [pdp.Metrics.COUNT, pdp.Metrics.SUM, pdp.Metrics.MEAN], public=list(range(50)), delta=0.0)  # fmt: skip
-        name = ("count", "sum", "mean")[int(job.at[0])]
-        return "ε = 1", lambda: [getattr(cell, name) for _, cell in sorted(found())]
-    if job.ask in ("mean", "variance"):
-        x, metric = columns[job.column].tolist(), {"mean": pdp.Metrics.MEAN, "variance": pdp.Metrics.VARIANCE}[job.ask]
-        rows = [(place, 0, value) for place, value in enumerate(x)]
-        found = _pipeline(pdp, rows, [metric], public=[0], delta=0.0, bounds=job.bounds)
-        return "ε = 1", lambda: getattr(found()[0][1], job.ask)
-    if job.ask in ("keys", "words"):
-        owner = columns["writer"] if job.ask == "words" else np.arange(columns["zipf"].size)
-        rows = list(zip(owner.tolist(), columns[job.column].tolist(), [1.0] * owner.size, strict=True))
-        found = _pipeline(pdp, rows, [pdp.Metrics.PRIVACY_ID_COUNT], groups=20 if job.ask == "words" else 1)
-        return "(1, 1e-6)", lambda: len(found())
-    raise NotImplementedError
-
-
-def _pipeline(
-    pdp: object,
-    rows: list,
-    metrics: list,
-    *,
-    public: list | None = None,
-    delta: float = 1e-6,
-    groups: int = 1,
-    bounds: tuple[float, float] = (0.0, 100.0),
-) -> Run:
-    facts = {"max_partitions_contributed": groups, "max_contributions_per_partition": 1}
-    ends = {} if public is None else {"min_value": bounds[0], "max_value": bounds[1]}
-    cells = pdp.DataExtractors(lambda row: row[0], lambda row: row[1], lambda row: row[2])
-
-    def run() -> list:
-        budget = pdp.NaiveBudgetAccountant(total_epsilon=1, total_delta=delta)
-        engine = pdp.DPEngine(budget, pdp.LocalBackend())
-        params = pdp.AggregateParams(metrics=metrics, **facts, **ends)
-        found = engine.aggregate(rows, params, cells, public_partitions=public)
-        budget.compute_budgets()
-        return list(found)
-
-    return run
-
-
-def smartnoise(job: Job, columns: Columns) -> tuple[str, Run]:
-    """SmartNoise SQL over a data frame; ε is for each column, so it gets a third of it for three."""
-    import pandas as pd
-    import snsql
-
-    if job.ask not in ("by_key", "mean", "variance"):
-        raise NotImplementedError
-    if job.column != "score":
-        raise NotImplementedError
-    frame = pd.DataFrame({"pid": range(columns["key"].size), "k": columns["key"], "x": columns["score"]})
-    table = {"row_privacy": False, "max_ids": 1, "censor_dims": False, "rows": len(frame),
-             "pid": {"type": "int", "private_id": True}, "k": {"type": "int", "lower": 0, "upper": 49},
-             "x": {"type": "float", "lower": 0.0, "upper": 100.0}}  # fmt: skip
-    parts = 3 if job.ask == "by_key" else 1
-    privacy = snsql.Privacy(epsilon=1 / parts, delta=1e-9)
-    reader = snsql.from_df(frame, privacy=privacy, metadata={"": {"main": {"t": table}}})
-    asked = {"mean": "AVG(x) AS y", "variance": "VARIANCE(x) AS y"}
-    if job.ask in asked:
-        return "ε = 1", lambda: reader.execute(f"SELECT {asked[job.ask]} FROM main.t")[1][0]
-    sql = "SELECT k, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m FROM main.t GROUP BY k ORDER BY k"
-    return "ε = 1", lambda: [row[1 + int(job.at[0])] for row in reader.execute(sql)[1:]]
-
-
-def tumult(job: Job, columns: Columns) -> tuple[str, Run]:
-    """Tumult Analytics over Spark; every run is a session of its own."""
-    import pandas as pd
-    from pyspark.sql import SparkSession
-    from tmlt.analytics import AddOneRow, KeySet, PureDPBudget, QueryBuilder, Session
-
-    if job.ask not in ("count", "mean", "quantiles", "by_key") or (job.ask == "quantiles" and len(job.at) > 1):
-        raise NotImplementedError
-    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    spark = spark.config("spark.sql.shuffle.partitions", "1").getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    facts = {"x": np.clip(columns[job.column].astype(float), *job.bounds)}
-    facts |= {"k": columns["key"].astype(int)} if job.ask == "by_key" else {}
-    frame, (low, high) = spark.createDataFrame(pd.DataFrame(facts)).cache(), job.bounds
-    keys = KeySet.from_dict({"k": list(range(50))}) if job.ask == "by_key" else None
-
-    def ask(epsilon: float, build: Callable[[object], object], name: str) -> object:
-        session = Session.from_dataframe(PureDPBudget(epsilon), "t", frame, protected_change=AddOneRow())
-        query = QueryBuilder("t") if keys is None else QueryBuilder("t").groupby(keys)
-        shown = session.evaluate(build(query), PureDPBudget(epsilon)).toPandas()
-        return (shown if keys is None else shown.sort_values("k"))[name].tolist()
-
-    builds = {
-        "count": lambda q: q.count("y"),
-        "mean": lambda q: q.average("x", low, high, "y"),
-        "quantiles": lambda q: q.quantile("x", job.at[0], low, high, "y"),
-    }
-    if job.ask == "by_key":
-        each = (builds["count"], lambda q: q.sum("x", low, high, "y"), builds["mean"])
-        return "ε = 1", lambda: ask(1 / 3, each[int(job.at[0])], "y")
-    return "ε = 1", lambda: ask(1.0, builds[job.ask], "y")
-
-
 PEERS = {
     "opendp": opendp,
     "diffprivlib": diffprivlib,
@@ -296,20 +198,21 @@ PEERS = {
 
 
 def main(name: str, path: str, runs: int, names: list[str]) -> None:
-    """Do every job that the peer can do, and print what came out."""
+    """Do every job that the peer can do, and print what came out; jobs of one source share their answers."""
     columns = dict(np.load(path))
-    for job in JOBS:
-        if job.name not in names:
-            continue
+    jobs = [job for job in JOBS if job.name in names]
+    for asked in dict.fromkeys(map(source, jobs)):
+        same = [job for job in jobs if source(job) == asked]
         try:
-            promise, run = PEERS[name](job, columns)
-            found = [np.atleast_1d(np.asarray(run(), dtype=float)).tolist() for _ in range(runs)]
-            said = {"promise": promise, "answers": found}
+            promise, run = PEERS[name](same[0], columns)
+            found = run.answers(runs) if isinstance(run, Many) else [run() for _ in range(runs)]
+            said = [{"promise": promise, "answers": [view(job, one) for one in found]} for job in same]
         except NotImplementedError:
-            said = {}
+            said = [{} for _ in same]
         except Exception as error:  # noqa: BLE001 whatever a peer raises is said, and the others go on
-            said = {"failed": f"{type(error).__name__}: {error}"[:200]}
-        print(json.dumps({"job": job.name, **said}), flush=True)
+            said = [{"failed": f"{type(error).__name__}: {error}"[:200]} for _ in same]
+        for job, one in zip(same, said, strict=True):
+            print(json.dumps({"job": job.name, **one}), flush=True)
 
 
 if __name__ == "__main__":

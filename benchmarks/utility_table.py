@@ -13,6 +13,7 @@ Said = dict[str, dict[str, dict]]
 
 ENOUGH = 300
 """How many runs a comparison needs; fewer are told."""
+PEERS = ("opendp", "diffprivlib", "pydp", "pipelinedp", "smartnoise", "tumult")
 _STRONGER = {"(1, 1e-6)": "ε = 1"}
 """A promise, and one that is stronger and so is compared with it."""
 
@@ -126,13 +127,16 @@ def page(jobs: list[Job], columns: Columns, found: Said, runs: int) -> str:
         if line.own != "not run"
     ]
     left = [f"\nNot run here for want of time: {undone}."] if undone else []
+    silent = ", ".join(who for who in PEERS if not any("answers" in one for one in found.get(who, {}).values()))
+    left += [f"\nNot run here at all: {silent}."] if silent else []
+    left += [f"\nFailed at {line.job.name}: {one}." for line in lines for one in line.failed]
     told = found.get("discreet", {})
     held = [
         f"| {job.name} | {one['predicted']} | {one['held']} | {one['covered']} | {one['supposes']} |"
         for job in jobs
         if "predicted" in (one := told.get(job.name, {}))
     ]
-    return "\n".join([_HEAD.format(runs=runs), *rows, *left, _HELD, *held, ""])
+    return "\n".join([_HEAD.format(runs=runs), *rows, *left, _ASKED, _HELD, *held, ""])
 
 
 _HEAD = """# How far off answers are, beside peers
@@ -145,6 +149,30 @@ misses the reachable error by more than a tenth.
 
 | | job | promise | discreet | same promise | ratio | reachable | other peers |
 |---|---|---|---|---|---|---|---|"""
+
+_ASKED = """
+## How each is asked
+
+Neighbours differ by one row, added or removed, where nothing else is said; of words by one person, who has sixty and counts
+with twenty different ones at most. All are told the same: the bounds, and the keys where they are public. None is told how many
+rows there are, but under replace, where that is public; the `size` that discreet declares serves its predictions only.
+
+- **discreet**: one question in SQL to a fresh ledger with the default settings, whose whole budget it may spend.
+- **OpenDP**: its transformations, with scales from its own search; a mean is half of ε for the sum and half for the count; a
+  quantile is chosen among 100,001 places spread evenly between the bounds; ranges come from its tree with the branches that it
+  advises, made consistent; twenty nested thresholds from a histogram; keys by its threshold, raised by one (below).
+- **diffprivlib**: its tools. Its means, variances and deviations take the number of rows as public: they promise *replace*.
+- **PyDP** (Google's library in C++): its bounded algorithms; without bounds half of ε finds them.
+- **PipelineDP**: one process; unknown keys by the threshold after aggregation, which pays for keys and counts once.
+- **SmartNoise**: SQL over a data frame, at the ε and δ for which its own `get_privacy_cost` names the promise: an average
+  costs twice its ε, a variance three times, and of δ it counts half more.
+- **Tumult**: a question takes seconds to plan, so its table holds one copy of the rows for every run and is grouped by the copy.
+  A row is in one copy only, so every copy gets the noise that a question about it alone would get, under the same promise.
+
+OpenDP 0.16.0 shows an integer count that equals its threshold but prices only what lies above: keys of one row show with 2.7
+times the δ that it promises (threshold 3, scale 1: 0.0978 of 200,000 runs, promised 0.0364). So it gets the threshold whose price
+it keeps.
+"""
 
 _HELD = """
 ## What was predicted

@@ -215,7 +215,7 @@ def test_a_receipt_speaks_in_the_measure_of_the_budget():
     sums = ", ".join(f"SUM(x * {n}) AS s{n}" for n in range(1, 13))
     said = {
         "SELECT COUNT(*) AS n FROM t": "(ε, δ) = (1, 0) of (ε, δ) = (1, 1e-06)",
-        "SELECT w, COUNT(*) AS n FROM t GROUP BY w": "(ε, δ) = (1, 5e-07) of (ε, δ) = (1, 1e-06)",
+        "SELECT w, COUNT(*) AS n FROM t GROUP BY w": "(ε, δ) = (1, 1e-06) of (ε, δ) = (1, 1e-06)",
         f"SELECT {sums} FROM t": ", 1e-06) of (ε, δ) = (1, 1e-06)",
     }
     for sql, words in said.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import mpmath as mp
 import pytest
 
 import discreet as dp
@@ -60,6 +61,33 @@ class TestACountThatIsAskedForShowsTheKeys:
         assert scale == 4  # 2 keys at ε/2
         leak = 1e-6 / (1 + math.exp(0.5))
         assert 1 - (1 - laplace_tail(scale, steps)) ** 2 <= leak < 1 - (1 - laplace_tail(scale, steps - 1)) ** 2
+
+    @pytest.mark.parametrize("sql", [COUNT, PEOPLE])
+    @pytest.mark.parametrize("schema", [VISITS, REPLACED])
+    @pytest.mark.parametrize("spend", [SPEND, dp.ApproxDP("1/3", "1e-9"), dp.ApproxDP(3, "1e-3")])
+    def test_what_a_whole_threshold_leaves_of_delta_is_spent_too(self, sql, schema, spend):
+        """Exactly: P[r + Z ≥ t] + p·P[r + Z = t − 1] in any of g keys is at most δ, and all but a millionth of it."""
+        found = planned(sql, schema, spend).selection
+        scale, share = mp.mpf(found.release.mechanism.scale.numerator), found.tally.share
+        with mp.workdps(50):
+            a = mp.exp(-found.release.mechanism.scale.denominator / scale)
+            steps, luck = found.threshold - share.rows, mp.mpf(found.luck.numerator) / found.luck.denominator
+            alone = a**steps / (1 + a) + luck * a ** (steps - 1) * (1 - a) / (1 + a)
+            any_of = 1 - (1 - alone) ** share.groups
+            half = mp.mpf(spend.epsilon.numerator) / spend.epsilon.denominator / 2
+            most = mp.mpf(found.delta.numerator) / found.delta.denominator
+            most /= 1 if schema is VISITS else 1 + mp.exp(half)
+            assert isinstance(found.release.mechanism, dp.Geometric) and 0 < found.luck < 1
+            assert most * (1 - mp.mpf(10) ** -6) <= any_of <= most
+
+    @pytest.mark.statistical
+    def test_a_noisy_count_one_below_is_shown_so_often(self):
+        """20,000 keys of 14 people: how many are shown is binomial; a false alarm is rarer than 1e-9 (six deviations)."""
+        found = planned(COUNT).selection
+        chance = laplace_tail(Fraction(1), 1) + float(found.luck) * math.tanh(0.5)
+        shown = found.show({(f"key {number}",): 14 for number in range(20_000)})
+        assert abs(len(shown) - 20_000 * chance) <= 6.2 * math.sqrt(20_000 * chance * (1 - chance))
+        assert min(shown.values()) == found.threshold - 1
 
     def test_which_way_follows_from_the_question_alone(self):
         assert planned(COUNT) == planned(COUNT)
@@ -118,3 +146,25 @@ def test_several_questions_of_unknown_keys_fit_a_fresh_ledger():
     curator = dp.Curator(dp.Memory({"rows": [{"town": "a", "x": 1}] * 500}), [ROWS], ledger)
     answers = curator.release({"counts": COUNT, "means": MEAN, "bare": BARE}, spend=SPEND)
     assert [answer.column("town") for answer in answers.values()] == [["a"]] * 3 and ledger.verify().exact
+
+
+@pytest.mark.parametrize("sql", [COUNT, "SELECT town, COUNT(*) AS n, SUM(x) AS s FROM rows GROUP BY town"])
+def test_the_whole_of_a_fresh_ledger_shows_as_many_keys_as_the_whole_promise_allows(sql):
+    """All of δ is for the keys, not the part that a ledger keeps for them; and nothing is left then."""
+    ledger = dp.open_ledger(":memory:", SPEND)
+    curator = dp.Curator(dp.Memory({"rows": [{"town": "a", "x": 1}] * 500}), [ROWS], ledger)
+    told, alone = curator.plan(sql, spend=SPEND).selection, planned(sql).selection
+    assert isinstance(told, CountSelection) and told == alone and told.delta == SPEND.delta
+    assert curator.explain(sql, spend=SPEND).fits
+    assert curator.sql(sql, spend=SPEND).column("town") == ["a"] and ledger.verify().exact
+    assert curator.left() == dp.ApproxDP(0, 0) and curator.spent() == SPEND
+    with pytest.raises(dp.BudgetExceeded):
+        curator.sql(MEAN, spend=dp.ApproxDP("1/1000", "1e-9"))
+
+
+def test_less_than_the_whole_keeps_to_what_a_ledger_keeps_for_keys():
+    under = dp.open_filter(SPEND, delta="5e-7")
+    for spend in (dp.ApproxDP("0.99", "1e-6"), dp.ApproxDP(1, "9e-7")):
+        assert planned(COUNT, spend=spend, under=under).selection.delta == Fraction(5, 10**7)
+    touched = under.after(dp.Laplace(scale=10**6, sensitivity=1).event)
+    assert planned(COUNT, under=touched).selection.delta == Fraction(5, 10**7)

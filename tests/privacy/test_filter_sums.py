@@ -10,6 +10,7 @@ import pytest
 from discreet.errors import BudgetExceeded, InvalidArgument
 from discreet.privacy.compose import compose
 from discreet.privacy.events import (
+    Batch,
     DiscreteGaussianNoise,
     GaussianNoise,
     KeySelection,
@@ -218,3 +219,59 @@ def test_words_for_amounts_of_every_kind():
 
 def test_an_attack_uses_the_worst_pair():
     assert Attack(Response(1), (1, -1), (0.75, 0.25)).leak == 0
+
+
+@pytest.mark.parametrize("kind", TAILS)
+class TestTheWholeBudgetAtOnce:
+    """One question of unknown keys that takes all of (ε, δ) is admitted before anything else, and nothing after it."""
+
+    KEYS = KeySelection(LaplaceNoise(2, 1), "1e-6")
+    WHOLE = Batch([KEYS, LaplaceNoise(2, 1)])
+
+    def test_is_admitted_and_takes_everything(self, kind):
+        book = open_filter(BUDGET, kind, delta="5e-7")
+        assert book.admits(self.WHOLE)
+        spent = book.after(self.WHOLE)
+        assert (spent.used, spent.leaked, spent.added) == (spent.capacity, spent.terms.delta, 1)
+        assert Filter.from_json(spent.to_json()) == spent
+        for event in (LaplaceNoise(10**9, 1), GaussianNoise.of(10**6, 1), KeySelection(LaplaceNoise(10**9, 1), "1e-9")):
+            assert (kind == "advanced" and isinstance(event, GaussianNoise)) or not spent.admits(event)
+        assert compose(self.WHOLE).delta(epsilon=1) <= 1.0001e-6
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            LaplaceNoise(10**9, 1),
+            KeySelection(LaplaceNoise(10**9, 1), "1e-12"),
+            Promise(ApproxDP(0, "1e-12")),
+            DiscreteGaussianNoise(10**18, 1),
+        ],
+    )
+    def test_after_anything_it_is_refused(self, kind, before):
+        """The adversary who first asks something else would have the tail besides: up to δ' more."""
+        if kind == "advanced" and isinstance(before, DiscreteGaussianNoise):
+            return  # Gaussian noise has no (ε, δ) box: it is refused there
+        book = open_filter(BUDGET, kind, delta="5e-7").after(before)
+        assert not book.admits(self.WHOLE)
+        with pytest.raises(BudgetExceeded):
+            book.after(self.WHOLE)
+
+    @pytest.mark.parametrize(
+        "event",
+        [
+            Promise(ApproxDP(1, "1e-6")),
+            Batch([KEYS, Promise(ApproxDP("1/2", "1e-9"))]),
+            Batch([KeySelection(LaplaceNoise(1, 1), "1e-6"), Promise(ApproxDP(0, "1e-9"))]),
+            KeySelection(LaplaceNoise(1, 1), "1.01e-6"),
+            KeySelection(LaplaceNoise("0.99", 1), "1e-6"),
+            KeySelection(LaplaceNoise("1.01", 1), "1e-6"),
+            Repeated(KeySelection(LaplaceNoise(2, 1), "6e-7"), 2),
+        ],
+        ids=repr,
+    )
+    def test_boxes_and_what_is_more_or_less_than_the_whole_are_not(self, kind, event):
+        book = open_filter(BUDGET, kind, delta="5e-7")
+        assert not book.admits(event)
+
+    def test_nor_a_state_whose_sum_is_not_known(self, kind):
+        assert not replace(open_filter(BUDGET, kind, delta="5e-7"), added=None).admits(self.WHOLE)

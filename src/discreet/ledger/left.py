@@ -41,7 +41,15 @@ def spent_of(filter: Filter) -> Measure:  # noqa: A002 that is what it is
     """
     if not filter.adds:
         return filter.spent()
+    if filter.leaked and _is_empty(filter):  # one question may have taken all of δ for its keys (`filters.whole`)
+        return filter.terms.budget
     return ApproxDP(max(Fraction(), filter.terms.epsilon - filter.room().box.epsilon), filter.leaked)
+
+
+def _is_empty(filter: Filter) -> bool:  # noqa: A002 that is what it is
+    """Return whether nothing is left, by the tail, by the sum or for events with a δ of their own."""
+    closed = filter.added is None or filter.added == filter.terms.epsilon
+    return closed and filter.used == filter.capacity and filter.leaked == filter.terms.delta
 
 
 def spent_share(filter: Filter) -> float:  # noqa: A002 that is what it is

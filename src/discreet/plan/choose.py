@@ -42,6 +42,7 @@ from typing import assert_never
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.events import Event
 from ..privacy.filters.filter import open_filter
+from ..privacy.filters.whole import is_untouched
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
@@ -149,7 +150,10 @@ def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Route
 
 
 def _unknown_ways(question: Question, asked: Asked, spend: ApproxDP) -> Sequence[Route]:
-    """List how unknown keys can be found: by themselves, or by a count that is asked for. δ is kept to the filter's."""
+    """List how unknown keys can be found: by themselves, or by a count that is asked for.
+
+    δ is kept to the filter's, but for a count that is to spend all of an untouched budget.
+    """
     kept = spend.delta if asked.under is None else min(spend.delta, asked.under.terms.delta)
     half = min(spend.delta / 2, kept)
     part = key_part(asked.weights)
@@ -158,7 +162,10 @@ def _unknown_ways(question: Question, asked: Asked, spend: ApproxDP) -> Sequence
         return [(selection_of(question, alone), PureDP(spend.epsilon))]
     pure, gaussian = routes_under(ApproxDP(spend.epsilon * (1 - part), spend.delta / 2), asked.under)
     whole, wide = routes_under(ApproxDP(spend.epsilon, spend.delta / 2), asked.under)
+    under = asked.under
+    first = [(spend.delta, whole)] if under and spend == under.terms.budget and is_untouched(under) else []
     return [
+        *first,
         (selection_of(question, alone, part), pure),
         (selection_of(question, ApproxDP(alone.epsilon, half), part), gaussian),
         (kept, whole),

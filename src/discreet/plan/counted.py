@@ -4,8 +4,10 @@ Where COUNT(*) or COUNT(DISTINCT person) is asked, keys and counts have one pric
 key that occurs, and what reaches a threshold is shown (Korolova et al. 2009; Wilson et al. 2020). One unit is in at
 most g keys and counts at most r in each. Keys that others hold too have noise for that, of price ε (or μ, ρ). A key
 that the unit alone holds has a count of at most r: it is shown if r + Z reaches the threshold, and t is the least whole
-number with P[r + Z ≥ t] ≤ 1 − (1 − δ)^(1/g), so that any of g such keys is shown with probability at most δ. With
-"1 + Z" it would be more. Replacing a unit is removing one and adding one: two steps of the rule with ε/2 and
+number with P[r + Z ≥ t] ≤ c = 1 − (1 − δ)^(1/g), so that any of g such keys is shown with probability at most δ. With
+"1 + Z" it would be more. What a whole threshold leaves of c is spent too: a noisy count of t − 1 is shown if a coin of
+bias p falls so, with P[r + Z ≥ t] + p·P[r + Z = t − 1] ≤ c. The coin is independent of the data, so for keys that
+others hold it is post-processing. Replacing a unit is removing one and adding one: two steps of the rule with ε/2 and
 δ/(1 + e^(ε/2)).
 
     unit      COUNT(*)                                  COUNT(DISTINCT person)
@@ -31,7 +33,7 @@ from ..errors import UnsupportedQuery
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.keys.counts import per_key
 from ..mechanisms.laws.tails import gaussian_tail, laplace_tail, least_above
-from ..noise import Bits
+from ..noise import Bits, coin
 from ..privacy.events import Event, KeySelection, Promise
 from ..privacy.measures import ApproxDP, PureDP
 from ..privacy.neighbours import ADD_REMOVE
@@ -49,16 +51,22 @@ from .split import Divisible
 
 __all__ = ["CountSelection", "count_selection", "counted_layout", "show_from"]
 
+_FINE = 2**30
+
 
 @dataclass(frozen=True, slots=True)
 class CountSelection:
-    """Keys are shown where the noisy total of one release, at `place` in its plan, reaches the threshold, in steps."""
+    """Keys are shown where the noisy total of one release, at `place` in its plan, reaches the threshold, in steps.
+
+    One step less is shown with probability `luck`.
+    """
 
     release: NoisyRelease
     place: int
     threshold: int
     delta: Fraction
     spend: Divisible
+    luck: Fraction = Fraction()
 
     @property
     def tally(self) -> Tally:
@@ -77,8 +85,9 @@ class CountSelection:
         """Return the keys whose noisy total reaches the threshold, with it, in an order that tells nothing."""
         held = sorted((key for key, count in counts.items() if count > 0), key=_printed)
         noise = self.release.mechanism.release(np.zeros(len(held), dtype=np.int64), bits=bits).tolist()
-        noisy = ((key, counts[key] + extra) for key, extra in zip(held, noise, strict=True))
-        return {key: total for key, total in noisy if total >= self.threshold}
+        lucky = coin(self.luck, len(held), bits=bits).tolist()
+        noisy = ((key, counts[key] + extra, luck) for key, extra, luck in zip(held, noise, lucky, strict=True))
+        return {key: total for key, total, luck in noisy if total >= self.threshold - luck}
 
 
 def _printed(key: KeyValues) -> tuple[tuple[str, str], ...]:
@@ -136,16 +145,26 @@ def count_selection(release: NoisyRelease, place: int, spend: Divisible, delta: 
     leak = delta
     if near != ADD_REMOVE:
         leak = delta * fraction_down(1 / (1 + math.exp(float(_epsilon(spend)) / 2)))
-    chance = per_key(leak, groups)
-    return CountSelection(release, place, rows + _reach(release, chance), delta, spend)
+    reach, luck = _reach(release, per_key(leak, groups))
+    return CountSelection(release, place, rows + reach, delta, spend, luck)
 
 
-def _reach(release: NoisyRelease, chance: float) -> int:
-    """Return the least whole z that noise reaches with probability at most so much."""
+def _reach(release: NoisyRelease, chance: float) -> tuple[int, Fraction]:
+    """Return the least whole z that noise reaches with probability at most so much, and the luck of z − 1.
+
+    The tails are bounds from above, so what is left is too little rather than too much.
+    """
     scale = release.mechanism.scale
-    if isinstance(release.mechanism, DiscreteGaussian):
-        return least_above(lambda z: gaussian_tail(scale**2, z), chance)
-    return least_above(lambda z: laplace_tail(scale, z), chance)
+
+    def tail(z: int) -> float:
+        gaussian = isinstance(release.mechanism, DiscreteGaussian)
+        return gaussian_tail(scale**2, z) if gaussian else laplace_tail(scale, z)
+
+    reach = least_above(tail, chance)
+    if not reach:
+        return 0, Fraction()
+    least, more = Fraction(tail(reach)), Fraction(tail(reach - 1))
+    return reach, Fraction(int((Fraction(chance) - least) / (more - least) * _FINE), _FINE)
 
 
 def _epsilon(spend: Divisible) -> Fraction:

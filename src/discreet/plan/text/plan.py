@@ -144,7 +144,8 @@ def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: 
 def _keys_row(selection: Selection | CountSelection) -> PlanLine:
     counts = share_text(selection.tally.share)
     if isinstance(selection, CountSelection):
-        name = f"shown by their count, from a noisy {selection.threshold:,} on"
+        less = f", {selection.threshold - 1:,} with probability {float(selection.luck):.2g}" if selection.luck else ""
+        name = f"shown by their count, from a noisy {selection.threshold:,} on{less}"
         return PlanLine("(keys)", name, None, None, counts, None, "", None, f"δ = {shown(selection.delta)}")
     name = f"{type(selection.rule).__name__}, from about {people_from(selection):,} on"
     return PlanLine("(keys)", name, None, selection.part, counts, None, "", None, str(selection.budget))

@@ -38,6 +38,7 @@ from .room import Room, gaussian_of, largest_pure
 from .rule import MOST_LEAK, Amounts, FilterPrice, FilterTerms, short
 from .stored import FilterState, check_state, read_state, write_state
 from .sums import Sum, adds_up, price_sum, sum_after
+from .whole import fits, key_leak
 
 __all__ = ["Filter", "FilterKind", "open_filter"]
 
@@ -119,8 +120,7 @@ class Filter:
 
         Refuses events without a finite price in this filter, and events under the other neighbour relation.
         """
-        price = self.cost(event)
-        return (self.pays(price) or self.sums(price)) and self.keeps(price)
+        return fits(self, self.cost(event))
 
     def price(self, event: Event) -> Measure:
         """Return what the event would take now, in the measure this kind of filter counts in; nothing changes.
@@ -159,7 +159,7 @@ class Filter:
         the same events as `admits`.
         """
         price = self.cost(event)
-        if not (self.pays(price) or self.sums(price)) or not self.keeps(price):
+        if not fits(self, price):
             raise exceeded(self, price)
         return self.taking(price, event.neighbours, paid=self.pays(price))
 
@@ -168,7 +168,7 @@ class Filter:
         used = self.capacity
         if price.amounts is not None and paid:
             used = tuple(short(u + a, c) for u, a, c in zip(self.used, price.amounts, used, strict=True))
-        leaked = short(self.leaked + price.leak, self.terms.delta)
+        leaked = short(min(self.leaked + price.leak, self.terms.delta), self.terms.delta)
         added = sum_after(self.added, price.added, self.terms.epsilon) if self.adds else Fraction()
         return replace(
             self,
@@ -271,7 +271,7 @@ class Filter:
         if leak and not self.terms.delta:
             keeps = f"open an ApproxDP budget with delta= (or kind='approximate'), so that {shown(leak)} can be kept"
             raise InvalidArgument(f"the event leaks with a δ of its own, and this filter keeps none for that; {keeps}")
-        return FilterPrice(amounts, leak, added)
+        return FilterPrice(amounts, leak, added, key_leak(event))
 
     def _amounts(self, parts: Flattened, added: Sum) -> tuple[Amounts | None, Fraction]:
         """Price by the kind's own rule; None for what it cannot price, but the sum can."""

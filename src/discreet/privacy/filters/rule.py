@@ -55,11 +55,15 @@ class FilterTerms:
 
 @dataclass(frozen=True, slots=True)
 class FilterPrice:
-    """What an event takes: amounts of the tail (None if it has none), a δ of its own, and its ε (None if not pure)."""
+    """What an event takes: amounts of the tail (None if it has none), a δ of its own, and its ε (None if not pure).
+
+    `keys` is how much of that δ is for unknown keys.
+    """
 
     amounts: Amounts | None
     leak: Fraction
     added: Fraction | None
+    keys: Fraction = Fraction()
 
 
 @dataclass(frozen=True, slots=True)
