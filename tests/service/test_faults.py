@@ -252,7 +252,14 @@ class TestFairShare:
         assert taken == [("cy", 3)]
         assert line.load("ana") == 5
         line.done("ana")
-        assert line.take() == ("ana", 2)
+        later = threading.Thread(target=lambda: taken.append(line.take()))
+        later.start()  # ana holds one of four hands, and among three people nobody holds two
+        line.put("dan", 4)
+        later.join(10)
+        assert taken[1:] == [("dan", 4)] and line.load("ana") == 4
+        for one in ("bob", "cy", "dan"):
+            line.done(one)
+        assert line.take() == ("ana", 2)  # nobody else is here any more
         line.close()
         assert line.take() is None
 

@@ -1,7 +1,8 @@
 """A waiting line that is fair between people: each has a turn in the round, whoever has brought most.
 
 Nobody holds all the hands at once: one person's work goes on side by side at most `most` times, so that whoever comes
-next finds a free one. All work of one person is taken in the order in which it came.
+next finds a free one; the more people have work here, the fewer hands each of them holds. All work of one person is
+taken in the order in which it came.
 """
 
 from __future__ import annotations
@@ -46,11 +47,17 @@ class WorkLine(Generic[T]):
         """Wait for the next piece of work, and hold one hand for its person; None when the line is closed."""
         with self._changed:
             while not self._closed:
-                person = next((one for one in self._waiting if self._held[one] < self._most), None)
+                most = self._share()
+                person = next((one for one in self._waiting if self._held[one] < most), None)
                 if person is not None:
                     return person, self._next(person)
                 self._changed.wait()
             return None
+
+    def _share(self) -> int:
+        """Return how many hands one person may hold now: all of twice `most`, shared by those here and one to come."""
+        here = len(self._waiting.keys() | {one for one, held in self._held.items() if held > 0})
+        return min(self._most, -(-2 * self._most // (here + 1)))
 
     def done(self, person: str) -> None:
         """Let go of one hand that a person held."""
@@ -58,7 +65,7 @@ class WorkLine(Generic[T]):
             self._held[person] -= 1
             if self._held[person] <= 0:
                 del self._held[person]
-            self._changed.notify()
+            self._changed.notify_all()  # with one person less here, others may hold more
 
     def load(self, person: str) -> int:
         """Count what a person has in the line and in hand."""
