@@ -43,8 +43,9 @@ def _column(query: exp.Expr, known: Mapping[str, Schema]) -> tuple[Schema, str] 
         return None
     table, items = query.args["from_"].this if "from_" in clauses else None, query.expressions
     column = items[0].unalias()
-    plain = isinstance(table, exp.Table) and {name for name, part in table.args.items() if part} <= {"this", "alias"}
-    if not plain or len(items) != 1 or not isinstance(column, exp.Column):
+    if not isinstance(table, exp.Table) or len(items) != 1 or not isinstance(column, exp.Column):
+        return None
+    if not {name for name, part in table.args.items() if part} <= {"this", "alias"}:
         return None
     if column.table and column.table.casefold() != table.alias_or_name.casefold():
         return None

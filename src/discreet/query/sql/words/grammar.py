@@ -5,13 +5,13 @@ Its meaning is our own, the same on every store.
 
 from __future__ import annotations
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.tokens import TokenType
+from sqlglot.parsers.duckdb import DuckDBParser
 
 __all__ = ["Grammar"]
 
-_SETS = {TokenType.CUBE: exp.Cube, TokenType.ROLLUP: exp.Rollup}
+_SETS: dict[TokenType, type[exp.Cube | exp.Rollup]] = {TokenType.CUBE: exp.Cube, TokenType.ROLLUP: exp.Rollup}
 
 
 def _decode(args: list[exp.Expr]) -> exp.Expr:
@@ -32,10 +32,10 @@ class Grammar(DuckDB):
     'SELECT 1 FROM t GROUP BY CUBE (a, x >= 5)'
     """
 
-    class Parser(DuckDB.Parser):
+    class Parser(DuckDBParser):
         """How text becomes a tree."""
 
-        FUNCTIONS = {**DuckDB.Parser.FUNCTIONS, "DECODE": _decode}  # noqa: RUF012 as the grammar has it
+        FUNCTIONS = {**DuckDBParser.FUNCTIONS, "DECODE": _decode}  # noqa: RUF012 as the grammar has it
 
         def _parse_cube_or_rollup(self, with_prefix: bool = False) -> exp.Cube | exp.Rollup | None:
             kind = next((made for word, made in _SETS.items() if self._match(word)), None)
