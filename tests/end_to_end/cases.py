@@ -98,6 +98,11 @@ KEYS = [
 ]  # fmt: skip
 
 RELATIONS = [
+    Case("letters alike", "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE shop ILIKE 'A') AS a FROM visits WHERE note ILIKE 'IT%' OR note NOT ILIKE '%O%'"),
+    Case("decode", "SELECT SUM(DECODE(mood, 'up', 2, NULL, 5, 0)) AS a, SUM(DECODE(shop, 'a', 1, 'b', 2)) AS b, SUM(DECODE(minutes, ward, 1, NULL, 7, 0)) AS c FROM visits", "SELECT SUM(CASE WHEN mood = 'up' THEN 2 WHEN mood IS NULL THEN 5 ELSE 0 END), SUM(CASE shop WHEN 'a' THEN 1 WHEN 'b' THEN 2 END), SUM(CASE WHEN minutes = ward THEN 1 WHEN minutes IS NULL THEN 7 ELSE 0 END) FROM visits", own={"spark": "SELECT SUM(DECODE(mood, 'up', 2, NULL, 5, 0)), SUM(DECODE(shop, 'a', 1, 'b', 2)), SUM(DECODE(minutes, ward, 1, NULL, 7, 0)) FROM visits"}),
+    Case("values of a public column", "SELECT COUNT(*) AS n FROM visits WHERE minutes IN (SELECT p.price FROM prices p) OR ward NOT IN (SELECT DISTINCT price FROM prices) AND shop IN (SELECT shop FROM prices)"),
+    Case("cube of comparisons", "SELECT shop, spent > 100 AS much, COUNT(*) AS n FROM visits GROUP BY CUBE (shop, spent > 100)", "SELECT shop, spent > 100 AS much, COUNT(*) AS n FROM visits GROUP BY CUBE (shop, (spent > 100))"),
+    Case("sets of comparisons", "SELECT ward, spent > 100 AND ward < 3 AS much, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((ward), (spent > 100 AND ward < 3))"),
     Case("where", "SELECT COUNT(*) AS n FROM visits WHERE spent BETWEEN 50 AND 150 AND shop IN ('a', 'c') AND note NOT LIKE 'b%' AND minutes IS NOT NULL"),
     Case("a sub-query of rows", "SELECT AVG(x) AS m FROM (SELECT spent + 1 AS x, shop FROM visits WHERE paid) t WHERE shop <> 'b'"),
     Case("a sub-query of a sub-query", "SELECT k, COUNT(*) AS n FROM (SELECT * FROM (SELECT shop AS k, minutes AS m FROM visits) t WHERE m > 0) u GROUP BY k"),

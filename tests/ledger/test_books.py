@@ -15,6 +15,8 @@ from discreet.ledger import account, open_ledger
 from discreet.ledger.account import fresh_account, read_account
 from discreet.ledger.charter import make_charter, read_charter
 from discreet.ledger.entry import read_line
+from discreet.ledger.order import Order
+from discreet.ledger.stores.store import Newest
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Promise
 from support.profile import examples
 
@@ -256,6 +258,28 @@ class TestTheTableOfEntries:
             ledger.history(last=0)
         with pytest.raises(dp.InvalidArgument, match="who is a name"):
             ledger.history(7)
+
+    def test_of_one_person_no_line_of_others_and_no_answer_s_body_is_fetched(self, place, monkeypatch):
+        """A history is free: it may not cost what others have asked, or how long the answers were."""
+        monkeypatch.setattr("discreet.ledger.review.history._CHUNK", 2)
+        odd, ledger = 'a","why":"ε', place.open(dp.PureDP(10))
+        for number, who in enumerate(["ann", odd, "bob", odd, odd, "ann", odd]):
+            found = ledger.settle(
+                Order(who, "", f"q{number}", f"2:k{number}", noise("1/10"), text=f"S{number}", apart=False)
+            )
+            ledger.finish(found.charge, "long" * 100)
+        seen = [*ledger._store.lines(1, 15, Newest(4, odd))]
+        assert [(one.number, one.body is None) for one in seen] == [(10, False), (11, True), (14, False), (15, True)]
+        assert [one.number for one in ledger._store.lines(2, 13, Newest(2))] == [12, 13]
+        history = ledger.history(odd, kinds=("charge",))
+        assert [entry.number for entry in history] == [4, 8, 10, 14] and history.asked == {
+            4: "S1",
+            8: "S3",
+            10: "S4",
+            14: "S6",
+        }
+        assert [entry.number for entry in ledger.history(odd, 3, kinds=("charge",))] == [8, 10, 14]
+        assert [entry.number for entry in ledger.history()] == [*range(1, 16)]
 
 
 FIRST_LINE = (

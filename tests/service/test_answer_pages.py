@@ -154,11 +154,16 @@ def test_answers_stay_and_what_was_refused_goes(held, monkeypatch):
     newer = ana.asks("SELECT COUNT(*) AS n FROM people WHERE age > 3", "1/9")
     body = '{"sql":"SELECT COUNT(*) AS n FROM people","spend":{"epsilon":"1000"}}'
     refused = state.jobs.put("ana", "people", "sql", body)
+    made = state.jobs.put(
+        "ana", "people", "suggest_bounds", '{"table":"people","column":"income","spend":{"epsilon":"1/9"}}'
+    )
+    while state.jobs.shelf.get(made.id).open:
+        time.sleep(0.02)
     while state.jobs.shelf.get(refused.id).open:
         time.sleep(0.02)
     state.store.ask("UPDATE discreet_jobs SET finished = finished - ?", 2 * KEPT_SECONDS)
     state.jobs.shelf.forget()
-    assert state.jobs.shelf.get(refused.id) is None
+    assert state.jobs.shelf.get(refused.id) is None and state.jobs.shelf.get(made.id).state == "done"
     assert ana.get(place).status_code == ana.get(newer).status_code == 200
     ana.post(f"{place}/save", name="kept")
     monkeypatch.setattr("discreet.service.jobs.shelf.KEPT_ANSWERS", 0)

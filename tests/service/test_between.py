@@ -9,8 +9,11 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from discreet.service.api.verbs import CHARGED
 from discreet.service.app import build_app
 from discreet.service.config import read_config
+from discreet.service.jobs.job import new_job
+from discreet.service.pages.past import asked_of
 from discreet.service.stores.datasets import DataSets
 from service.house import COUNT, GROUPED, ONE, build
 from service.inside import inside
@@ -108,3 +111,19 @@ def test_the_steward_s_room_shows_what_was_asked(house, client, ask):
     cookie = signed.headers["Set-Cookie"].partition(";")[0]
     page = client.request("GET", "/steward/people", headers={"Cookie": cookie})
     assert page.status_code == 200 and "age &gt; 61" in page.text and "region = &#39;N&#39;" in page.text
+
+
+ASKED = {
+    "sql": ({"sql": "SELECT 1"}, "SELECT 1"),
+    "release": ({"questions": {"a": "SELECT 1", "b": "SELECT 2"}}, "a: SELECT 1\nb: SELECT 2"),
+    "learn": ({"sql": "SELECT age", "model": {"kind": "PCA"}}, "PCA: SELECT age"),
+    "synthesize": ({"table": "people", "columns": ["age", "region"]}, "Synthetic age, region of people"),
+    "suggest_bounds": ({"table": "people", "column": "income"}, "people.income"),
+    "suggest_caps": ({"table": "visits"}, "visits"),
+}
+
+
+@pytest.mark.parametrize("verb", CHARGED)
+def test_a_steward_is_told_in_words_what_every_job_asks(verb):
+    body, words = ASKED[verb]
+    assert asked_of(new_job("ana", "people", verb, json.dumps(body), mark="", owner="")) == words

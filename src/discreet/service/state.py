@@ -13,6 +13,7 @@ from .http.limits import Limits
 from .http.log import Log
 from .http.metrics import Metrics
 from .http.session import Sessions
+from .http.turns import Turns
 from .jobs.desk import FreeDesk
 from .jobs.grid import Grid
 from .jobs.jobs import Jobs
@@ -34,6 +35,7 @@ class State:
     people: Members
     sessions: Sessions
     limits: Limits
+    turns: Turns
     log: Log
     grid: Grid
     jobs: Jobs
@@ -63,6 +65,7 @@ def open_state(config: Config) -> State:
         people=people,
         sessions=Sessions(store, people, config.session_hours),
         limits=Limits(config.bounds),
+        turns=Turns(config.bounds.jobs_per_person),
         log=log,
         grid=grid,
         jobs=Jobs(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),

@@ -146,6 +146,7 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
     seen, ordered = see(answer, level), ordered_keys(answer.plan.question)
     intervals = seen.intervals
     return {
+        "receipt": _receipt(answer.receipt),  # first: lists of answers read no further
         "columns": [
             {"name": name, "noisy": name in answer.noisy, "sort": sort}
             | {"digits": seen.digits[name].value, "ordered": name in ordered}
@@ -156,7 +157,6 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
         "intervals": [[_ends(found.get(name), answer, name) for name in answer.columns] for found in intervals],
         "faint": sorted(seen.faint),
         "caption": answer.caption,
-        "receipt": _receipt(answer.receipt),
         "exact": answer_to_json(answer),
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, overload
 
-from ...arithmetic.canonical import canonical_json, digest
+from ...arithmetic.canonical import digest
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument, LedgerCorrupt
 from ...privacy.filters.filter import Filter
@@ -16,7 +16,7 @@ from ...show.bar import share_bar
 from ...show.table import cut, html_table, text_table
 from ..entry import Entry, read_line
 from ..left import spent_of, spent_share
-from ..stores.store import LedgerStore
+from ..stores.store import LedgerStore, Newest
 
 __all__ = ["History", "Kinds", "read_history"]
 
@@ -114,12 +114,11 @@ def read_history(
     kept: list[tuple[Entry, str | None]] = []
     end = store.read(()).number
     while end > 0 and (most is None or len(kept) < most):
-        start = max(1, end - _CHUNK + 1)
-        mark = "" if who is None else f'"who":{canonical_json(who)}'  # no line of others is read for somebody's own
-        chunk = [(read_line(found.line), found.body) for found in store.lines(start, end) if mark in found.line]
+        size = _CHUNK if most is None or kinds is not None else min(_CHUNK, most - len(kept))
+        chunk = [(read_line(one.line), one.body) for one in store.lines(1, end, Newest(size, who))]
         shown = [one for one in chunk if who in (None, one[0].who) and (kinds is None or one[0].kind in kinds)]
         kept[:0] = [(entry, _text(entry, body)) for entry, body in shown]
-        end = start - 1
+        end = chunk[0][0].number - 1 if len(chunk) == size else 0
     ends = kept if most is None else kept[-most:]
     asked = {entry.number: text for entry, text in ends if text}
     return History(tuple(entry for entry, _ in ends), filter, asked)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerConflict
 from .. import clock, steps
 from ..entry import Entry, write_line
-from .store import NOTHING, SECOND, Decide, Lookup, Page, Snapshot, StoredLine, step_of
+from .store import NOTHING, SECOND, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
 __all__ = ["LedgerInMemory"]
 
@@ -52,12 +54,24 @@ class LedgerInMemory:
                 self._texts.update(page.texts)
             return page
 
-    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
-        """Return the lines of a range."""
+    def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
+        """Return the lines of a range, or the newest of them."""
         self._at_home()
+        if newest is not None:
+            yield from self._newest(first, last, newest)
+            return
         found = {place: look.key for look, places in self._places.items() for place in places if look.key}
         for place in range(max(first, 1) - 1, min(last, len(self._lines))):
             yield StoredLine(place + 1, *self._lines[place], found.get(place, ""))
+
+    def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
+        mark = "" if newest.who is None else f'Z","who":{canonical_json(newest.who)},'
+        places = (
+            place for place in range(min(last, len(self._lines)), first - 1, -1) if mark in self._lines[place - 1][0]
+        )
+        for place in reversed(list(islice(places, newest.most))):
+            line, body = self._lines[place - 1]
+            yield StoredLine(place, line, None if '"kind":"answer"' in line else body, None)
 
     def close(self) -> None:
         """Do nothing: what is in memory goes with the ledger."""

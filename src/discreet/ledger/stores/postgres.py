@@ -18,11 +18,12 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import errors as e
 
+from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
 from .postgres_line import ServerLine, ServerSilent, open_line, within
-from .store import NOTHING, Decide, Lookup, Page, Snapshot, StoredLine, step_of
+from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
 __all__ = ["LedgerInPostgres", "turn_of"]
 
@@ -37,8 +38,14 @@ CREATE TABLE IF NOT EXISTS discreet_ledger.state (
 """
 _OLD = "key <> '' AND left(key, 1) <> '#' AND left(key, 2) <> '2:'"
 _ASKED = """substring(line from position('"question":"' in line) + 12 for 64)"""
-_INDEX = f"CREATE INDEX IF NOT EXISTS entry_question ON discreet_ledger.entry (ledger, ({_ASKED}), number) WHERE {_OLD}"
-_INDEXED = "SELECT to_regclass('discreet_ledger.entry_question') IS NOT NULL"
+_WHO = """left(split_part(split_part(line, 'Z","who":', 2), ',"why":', 1), 200)"""
+_INDEX = f"""
+CREATE INDEX IF NOT EXISTS entry_question ON discreet_ledger.entry (ledger, ({_ASKED}), number) WHERE {_OLD};
+CREATE INDEX IF NOT EXISTS entry_who ON discreet_ledger.entry (ledger, ({_WHO}), number)
+"""
+_INDEXED = """
+SELECT num_nulls(to_regclass('discreet_ledger.entry_question'), to_regclass('discreet_ledger.entry_who')) = 0
+"""
 _THERE = "SELECT to_regclass('discreet_ledger.state') IS NOT NULL"
 _MAKING = 7305735441932226369  # of the lock under which tables are made, one at a time
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
@@ -52,6 +59,11 @@ SELECT line, body FROM discreet_ledger.entry WHERE ledger = %s AND {_OLD} AND {_
 _RANGE = """
 SELECT number, line, body, key FROM discreet_ledger.entry WHERE ledger = %s AND number BETWEEN %s AND %s ORDER BY number
 """
+_NEWEST = """
+SELECT number, line, CASE WHEN position('"kind":"answer"' in line) > 0 THEN NULL ELSE body END, NULL
+FROM discreet_ledger.entry WHERE ledger = %s AND {whose} AND number BETWEEN %s AND %s ORDER BY number DESC LIMIT %s
+"""
+_ALL_NEWEST, _OWN_NEWEST = _NEWEST.format(whose="%s::text IS NULL"), _NEWEST.format(whose=f"{_WHO} = left(%s, 200)")
 _ADD = "INSERT INTO discreet_ledger.entry (ledger, number, line, body, key) VALUES (%s, %s, %s, %s, %s)"
 _PUT = """
 INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
@@ -105,13 +117,24 @@ class LedgerInPostgres:
                 self._leave(line)
             return page
 
-    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
-        """Return the lines of a range, a thousand at a time."""
+    def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
+        """Return the lines of a range, a thousand at a time, or the newest of them at once."""
+        if newest is not None:
+            yield from self._newest(first, last, newest)
+            return
         for start in range(first, last + 1, _CHUNK):
             asked = (self._name, start, min(last, start + _CHUNK - 1))
             with self._lock, explain_errors():
                 rows = self._again(lambda connection, asked=asked: connection.execute(_RANGE, asked).fetchall())  # type: ignore[misc]
             yield from map(StoredLine._make, rows)
+
+    def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
+        query = _ALL_NEWEST if newest.who is None else _OWN_NEWEST
+        whose = None if newest.who is None else canonical_json(newest.who)
+        asked = (self._name, whose, first, last, newest.most)
+        with self._lock, explain_errors():
+            rows = self._again(lambda connection: connection.execute(query, asked).fetchall())
+        return map(StoredLine._make, reversed(rows))
 
     def close(self) -> None:
         """Close the connection; it is opened again if it is needed."""

@@ -15,14 +15,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, steps
 from ..entry import write_line
 from .sqlite_file import (
-    OLD_INDEX,
+    INDEXES,
     OLD_LINE,
     TABLES,
     VERSION,
+    WHO,
     check_file,
     connect,
     drafted,
@@ -33,7 +35,7 @@ from .sqlite_file import (
     place_file,
 )
 from .sqlite_guard import check_end, check_objects, note_end, noted_end
-from .store import NOTHING, Decide, Lookup, Page, Snapshot, StoredLine, step_of
+from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
 __all__ = ["LedgerInSqlite"]
 
@@ -41,6 +43,11 @@ _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
 _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
 _QUESTION = f"SELECT line, body FROM entry WHERE {OLD_LINE} = ? ORDER BY number"  # noqa: S608 a constant
 _RANGE = "SELECT number, line, body, key FROM entry WHERE number BETWEEN ? AND ? ORDER BY number"
+_NEWEST = """
+SELECT number, line, CASE WHEN instr(line, '"kind":"answer"') > 0 THEN NULL ELSE body END, NULL
+FROM entry WHERE {whose} AND number BETWEEN ? AND ? ORDER BY number DESC LIMIT ?
+"""
+_ALL_NEWEST, _OWN_NEWEST = _NEWEST.format(whose="? IS NULL"), _NEWEST.format(whose=f"{WHO} = ?")
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
 _CHUNK = 1000
@@ -83,15 +90,19 @@ class LedgerInSqlite:
         with self._turn("BEGIN IMMEDIATE") as connection:
             page = decide(_snapshot(connection, names, lookup))
             if page is not None:
-                connection.execute(OLD_INDEX)  # a file of 0.1.0 has none yet
+                for index in INDEXES:  # a file of 0.1.0 has none of them yet
+                    connection.execute(index)
                 _write(connection, page)
                 self._same_files()
         if page is not None and page.entry is not None:
             note_end(self.path, page.entry.number)
         return page
 
-    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
-        """Return the lines of a range, a thousand at a time."""
+    def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
+        """Return the lines of a range, a thousand at a time, or the newest of them at once."""
+        if newest is not None:
+            yield from self._newest(first, last, newest)
+            return
         start = first
         while start <= last:
             end = min(last, start + _CHUNK - 1)
@@ -99,6 +110,14 @@ class LedgerInSqlite:
                 rows = connection.execute(_RANGE, (start, end)).fetchall()
             yield from map(StoredLine._make, rows)
             start = end + 1
+
+    def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
+        with self._turn("BEGIN") as connection:
+            rows = connection.execute(
+                _ALL_NEWEST if newest.who is None else _OWN_NEWEST,
+                (None if newest.who is None else canonical_json(newest.who), first, last, newest.most),
+            ).fetchall()
+        return map(StoredLine._make, reversed(rows))
 
     def backup(self, path: str | os.PathLike[str]) -> str:
         """Copy the file as it stands at one moment to a new place, while others may go on writing; give its last line.
@@ -175,7 +194,7 @@ class LedgerInSqlite:
         shape = connection.execute("PRAGMA schema_version").fetchone()[0]
         if shape == self._shape:
             return
-        check_objects(connection, self.path, f"{TABLES};{OLD_INDEX}")
+        check_objects(connection, self.path, f"{TABLES};{';'.join(INDEXES)}")
         if self._shape == -1:
             check_end(connection, self.path, self._noted)
         self._shape = shape

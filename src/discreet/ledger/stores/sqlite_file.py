@@ -12,10 +12,11 @@ from pathlib import Path
 from ...errors import LedgerConflict, LedgerCorrupt
 
 __all__ = [
-    "OLD_INDEX",
+    "INDEXES",
     "OLD_LINE",
     "TABLES",
     "VERSION",
+    "WHO",
     "check_file",
     "connect",
     "drafted",
@@ -41,7 +42,14 @@ _OLD = "key <> '' AND substr(key, 1, 1) <> '#' AND substr(key, 1, 2) <> '2:'"
 OLD_LINE = f"{_OLD} AND {_QUESTION}"
 """Which lines have a key of the first format, and the fingerprint that they state: quotes within texts are escaped, so
 the first `"question":"` of a line is its field."""
-OLD_INDEX = f"CREATE INDEX IF NOT EXISTS entry_question ON entry ({_QUESTION}, number) WHERE {_OLD}"
+_REST = """substr(line, instr(line, 'Z","who":') + 9)"""
+WHO = f"""substr({_REST}, 1, instr({_REST}, ',"why":') - 1)"""
+"""Whose line it is, as JSON: fields are sorted, so the name stands between the time, which ends with Z, and why."""
+INDEXES = (
+    f"CREATE INDEX IF NOT EXISTS entry_question ON entry ({_QUESTION}, number) WHERE {_OLD}",
+    f"CREATE INDEX IF NOT EXISTS entry_who ON entry ({WHO}, number)",
+)
+"""What files of earlier releases do not have yet."""
 _BUSY = "somebody else holds it for too long; nothing was spent, ask again"
 _FULL = "the disk is full, or the file may not grow; nothing was spent. Make room and ask again"
 _LOST = "reading or writing failed; if a charge was under way it may or may not stand, its answer did not go out"
@@ -143,7 +151,7 @@ def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
             _settle(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.executescript(f"BEGIN IMMEDIATE;{TABLES};{OLD_INDEX};")
+            connection.executescript(f"BEGIN IMMEDIATE;{TABLES};{';'.join(INDEXES)};")
             fill(connection)
             connection.execute("COMMIT")
         return place_file(draft, path)

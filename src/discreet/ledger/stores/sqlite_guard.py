@@ -1,6 +1,6 @@
 """What may befall a ledger's file from outside: objects of somebody else in it, a log that is taken away.
 
-A file is two tables and two indexes; a trigger or a view in it could change what is written or read, so it is refused.
+A file is two tables and three indexes; a trigger or a view in it could change what is written or read: it is refused.
 
 The newest entries stand in the log (`…-wal`) until they are moved into the file. Who deletes that log, or puts an older
 file in the place of a newer one, forgets what was spent. So the number of the last entry is also noted at the file

@@ -25,6 +25,7 @@ __all__ = [
     "Decide",
     "LedgerStore",
     "Lookup",
+    "Newest",
     "Page",
     "Snapshot",
     "StoredLine",
@@ -64,6 +65,14 @@ class Lookup:
 
 
 NOTHING = Lookup()
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The last so many lines, everyone's or somebody's; bodies of answers, which may be long, are left out."""
+
+    most: int
+    who: str | None = None
 
 
 class StoredLine(NamedTuple):
@@ -121,8 +130,8 @@ class LedgerStore(Protocol):
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Read, decide and write in one turn that nobody else can enter; None from `decide` writes nothing."""
 
-    def lines(self, first: int, last: int) -> Iterator[StoredLine]:
-        """Return the lines from one number to another, in order."""
+    def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
+        """Return the lines from one number to another, all or the newest of them, in order."""
 
     def close(self) -> None:
         """Let go of the store."""

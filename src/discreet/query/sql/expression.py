@@ -129,7 +129,7 @@ def _between(node: exp.Between, names: Names) -> Expression:
 
 def _among(node: exp.In, names: Names) -> Expression:
     if node.args.get("query") is not None:
-        raise refusal("IN (SELECT …)", "a sub-query in a condition is not supported", "join a public table instead")
+        raise refusal("IN (SELECT …)", "it takes a column of a public table, or people", "join a public table instead")
     only(node, "this", "expressions")
     listed = alike(node, [read(part, names) for part in (node.this, *node.expressions)], names)
     if len(listed) < 2 or not all(isinstance(part, Constant) for part in listed[1:]):

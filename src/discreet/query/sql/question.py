@@ -24,6 +24,7 @@ from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
 from .item import item_names
 from .keys import with_chosen
+from .listed import with_lists
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scope import Scope, exact_rows, row_names
 from .sets import running_total
@@ -71,7 +72,8 @@ class _Statistics:
 def read_sql(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None) -> Question:
     """Read the text of one SELECT as a question."""
     try:
-        return read_question(read_statement(sql), Catalogue(dict(schemas), {}), public_values)
+        statement = with_lists(read_statement(sql), schemas, public_values)
+        return read_question(statement, Catalogue(dict(schemas), {}), public_values)
     except RecursionError:
         raise too_deep() from None
 

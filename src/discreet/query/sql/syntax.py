@@ -80,7 +80,10 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Exists: ("EXISTS", "in WHERE, joined by AND, it takes private tables of the same person"),
     exp.Star: ("*", "name the columns"),
     exp.IntDiv: ("//", "write FLOOR(x / y)"),
-    exp.ILike: ("ILIKE", "write LOWER(x) LIKE 'pattern'"),
+    exp.ILike: (
+        "ILIKE",
+        "write a pattern of letters a to z, as x ILIKE 'abc%'; stores disagree on others",
+    ),
     exp.RegexpLike: ("a regular expression", "write LIKE 'abc%', or x IN ('a', 'b')"),
     exp.SimilarTo: ("SIMILAR TO", "write LIKE 'abc%', or x IN ('a', 'b')"),
     exp.DayOfWeek: ("DAYOFWEEK", "stores disagree where a week begins; write EXTRACT(ISODOW FROM d), 1 is Monday"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from ...curator.history import history_of
 from ...errors import NotAllowed
 from ...privacy.budget_words import budget_to_words
 from ...wire.reply import entry_to_json, room_to_json
@@ -13,6 +12,7 @@ from ..state import State
 from ..stores.people import NAME
 from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
 from .call import ApiCall, Reply
+from .verbs import history
 
 __all__ = [
     "export_ledger",
@@ -25,7 +25,6 @@ __all__ = [
 ]
 
 MOST_ENTRIES = 1000
-SHOWN = ("charge", "again", "allow")
 
 
 def get_left(state: State, call: ApiCall) -> Reply:
@@ -58,16 +57,9 @@ def list_history(state: State, call: ApiCall) -> Reply:
     of what was asked, by the numbers of the entries.
     """
     state.datasets.check(call.person, call.dataset)
-    steward = call.person.role == "steward"
     last = call.number("last", MOST_ENTRIES) or 100
-    if steward:
-        found = state.datasets.ledger(call.dataset).history(None, last)
-    else:
-        curator = state.datasets.curator(call.dataset, call.person.name)
-        found = history_of(curator.stand, call.person.name, last, SHOWN)
-    entries = [entry_to_json(entry) for entry in found]
-    asked = {str(number): text for number, text in found.asked.items()}
-    return Reply({"entries": entries, "filter": found.filter.to_json(), "asked": asked})
+    whose = None if call.person.role == "steward" else call.person.name
+    return Reply(state.desk.ask(call.person.name, call.dataset, history, whose, last, gone=call.gone))
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:

@@ -98,6 +98,11 @@ class Way:
         return "datasets" if verb in ("", "values") else "books"
 
     @property
+    def at_desk(self) -> bool:
+        """Whether clerks work it out, in a line of their own: what may take long, and costs nothing."""
+        return self.tag == "questions" or self.gives == "History"
+
+    @property
     def name(self) -> str:
         """The name of the operation."""
         return (self.handler or self.waiter).__name__  # type: ignore[union-attr]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -138,10 +139,10 @@ def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]
         if way.waiter is not None:
             reply = await way.waiter(state, call)
         else:
-            run = state.desk.run if way.takes else run_in_threadpool  # what is worked out waits in threads of its own
+            run = state.desk.run if way.at_desk else run_in_threadpool  # what is worked out waits in threads of its own
             listening = asyncio.ensure_future(_listen(request, call))
             try:
-                reply = await run(_handler(way), state, call)
+                reply = await run(_handle, state, call, way)
             finally:
                 listening.cancel()
         state.log.write(request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status)
@@ -155,6 +156,12 @@ async def _listen(request: Request, call: ApiCall) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
     call.gone.set()
+
+
+def _handle(state: State, call: ApiCall, way: Way) -> Reply:
+    """Answer a call: what clerks work out waits in their line, anything else takes one of its person's turns."""
+    with nullcontext() if way.at_desk else state.turns.turn(call.person.name):
+        return _handler(way)(state, call)
 
 
 def _handler(way: Way) -> Handler:

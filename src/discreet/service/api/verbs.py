@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...curator.history import history_of
 from ...curator.verbs.bounds import wanted_bounds, wanted_caps
 from ...curator.verbs.learn import course_of
 from ...errors import InvalidArgument
@@ -28,7 +29,7 @@ from ...wire.making import (
     read_learn,
     read_synthesis,
 )
-from ...wire.reply import answer_reply, explanation_reply, plan_reply
+from ...wire.reply import answer_reply, entry_to_json, explanation_reply, plan_reply
 from ...wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_release
 
 if TYPE_CHECKING:
@@ -45,10 +46,14 @@ __all__ = [
     "check_synthesis",
     "explain",
     "explain_model",
+    "history",
     "plan",
     "plan_synthesis",
     "rehearse",
 ]
+
+SHOWN = ("charge", "again", "allow")
+"""The kinds of entries that an analyst is shown: that of an answer says when the store was done."""
 
 
 def explain(curator: Curator, ask: Ask) -> dict[str, object]:
@@ -76,6 +81,13 @@ def check_release(curator: Curator, release: ReleaseRequest, cells: int) -> None
     """Refuse several questions as `check_ask` does one."""
     found: Any = curator.plan(release.questions, **release.terms.words())
     _check_cells(dict(found.plans), cells)
+
+
+def history(curator: Curator, whose: str | None, last: int) -> dict[str, object]:
+    """List the last entries of the ledger, or of one analyst those that an analyst may see."""
+    found = curator.ledger.history(None, last) if whose is None else history_of(curator.stand, whose, last, SHOWN)
+    asked = {str(number): text for number, text in found.asked.items()}
+    return {"entries": [entry_to_json(entry) for entry in found], "filter": found.filter.to_json(), "asked": asked}
 
 
 def explain_model(curator: Curator, asked: LearnRequest, cells: int) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from .clock import steady
 
-__all__ = ["COLUMNS", "OPEN", "Job", "State", "new_job", "read_job"]
+__all__ = ["COLUMNS", "LISTED", "OPEN", "Job", "State", "new_job", "read_job"]
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
 """`refused` spent nothing and may be tried again; `failed` was charged: the store broke or was too slow then."""
@@ -18,6 +18,8 @@ OPEN = ("waiting", "running")
 COLUMNS = (
     "id, person, mark, dataset, verb, body, state, cancel, owner, lease, created, started, finished, status, reply"
 )
+LISTED = COLUMNS.replace(", reply", ", NULL")
+"""The same without what came of it, which may be long: for lists of jobs."""
 
 
 @dataclass(frozen=True, slots=True)

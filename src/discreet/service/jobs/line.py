@@ -66,7 +66,7 @@ class WorkLine(Generic[T]):
             self._held[person] -= 1
             if self._held[person] <= 0:
                 del self._held[person]
-            self._changed.notify()
+            self._changed.notify_all()  # with one person less, others may hold more
 
     def load(self, person: str) -> int:
         """Count what a person has in the line and in hand."""

@@ -35,7 +35,7 @@ _TAKE = (
 _FORGET = (
     "DELETE FROM discreet_jobs WHERE finished IS NOT NULL AND finished < ? "
     "AND id NOT IN (SELECT job FROM discreet_saved) AND id NOT IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER "
-    "(PARTITION BY person ORDER BY created DESC) AS place FROM discreet_jobs WHERE state = 'done' AND verb = 'sql') "
+    "(PARTITION BY person ORDER BY created DESC) AS place FROM discreet_jobs WHERE state = 'done') "
     "AS newest WHERE place <= ?)"
 )
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ...show.table import cut
-from ..jobs.job import COLUMNS, Job, read_job
+from ..jobs.job import LISTED, Job, read_job
 from ..state import State
 from .answer_view import cost_of
+from .made.past import title_of_job
 
 __all__ = ["Past", "asked_of", "past_of", "sql_of"]
 
 SHORT = 60
-_SELECT = "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 - the columns are a constant
+_BEGINNING = 100_000
+"""So many characters of a reply are read here: the receipt stands at its beginning, and the rest may be long."""
+_SELECT = f"SELECT {LISTED}, substr(reply, 1, {_BEGINNING}) FROM discreet_jobs "  # noqa: S608 - constants
 _OF_PERSON = _SELECT + "WHERE person = ? AND verb = 'sql' AND (dataset = ? OR ? = '') ORDER BY created DESC LIMIT ?"
 
 
@@ -47,7 +50,7 @@ def past_of(state: State, who: str, *, most: int, dataset: str | None = None) ->
         dataset or "",
         most,
     )
-    return tuple(_past(state, read_job(row)) for row in rows)
+    return tuple(_past(state, read_job(row[:-1]), row[-1]) for row in rows)
 
 
 def sql_of(job: Job) -> str:
@@ -56,16 +59,29 @@ def sql_of(job: Job) -> str:
 
 
 def asked_of(job: Job) -> str:
-    """Return what a job asks, in words, for stewards: its SQL, or that of every question of a release."""
+    """Return what a job asks, in words, for stewards: its SQL, that of every question of a release, or what is made."""
     body = json.loads(job.body)
-    several = body.get("questions", {})
-    return str(body.get("sql", "")) or "\n".join(f"{name}: {sql}" for name, sql in several.items())
+    if "questions" in body:
+        return "\n".join(f"{name}: {sql}" for name, sql in body["questions"].items())
+    if job.verb == "learn":
+        return f"{title_of_job(job)}: {body['sql']}"
+    if job.verb == "synthesize":
+        return f"{title_of_job(job)} of {body['table']}"
+    return str(body.get("sql", "")) or ".".join(str(body[name]) for name in ("table", "column") if name in body)
 
 
-def _past(state: State, job: Job) -> Past:
+def _cost(beginning: str) -> str:
+    """Return what the receipt says it cost, from the beginning of a reply; nothing if it is not whole there."""
+    _, found, rest = beginning.partition('"receipt":')
+    try:
+        return cost_of({"receipt": json.JSONDecoder().raw_decode(rest.lstrip())[0] if found else None})
+    except ValueError:
+        return ""
+
+
+def _past(state: State, job: Job, beginning: object) -> Past:
     shown, seen = state.jobs.view(job)
-    reply = seen.get("reply")
-    cost = cost_of(reply) if shown and job.state == "done" and isinstance(reply, dict) else ""
+    cost = _cost(str(beginning)) if shown and job.state == "done" else ""
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
     why = str(json.loads(job.body).get("why", ""))
     return Past(job.id, job.dataset, job.person, sql_of(job), str(seen["state"]), moment, cost, why)

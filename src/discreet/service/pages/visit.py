@@ -7,6 +7,7 @@ secret before its handler sees it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -132,7 +133,8 @@ def _handle(
         form = read_form(body) if request.method == "POST" else {}
         if request.method == "POST" and visit.session is not None:
             check_csrf(state.config, request, visit.session, form.get(FIELD, ""))
-        return handler(Visit(state, request, form, visit.session))
+        with state.turns.turn(_whose(visit)) if _is_counted(visit) else nullcontext():
+            return handler(Visit(state, request, form, visit.session))
     except _SignIn:
         return _sign_in(request)
     except TooMany as wait:
@@ -147,11 +149,20 @@ def _handle(
 
 def _count(state: State, visit: Visit) -> None:
     """Count a visit: a person's by name, a stranger's by address."""
-    if visit.session is None:
-        if visit.request.url.path.startswith(LESSONS):  # whoever only comes to sign in is not counted among strangers
-            state.limits.stranger(address_of(visit.request))
-    else:
+    if visit.session is not None:
         state.limits.request(visit.session.person.name)
+    elif _is_counted(visit):
+        state.limits.stranger(address_of(visit.request))
+
+
+def _is_counted(visit: Visit) -> bool:
+    """Return whether a visit counts: whoever only comes to sign in is not counted among strangers."""
+    return visit.session is not None or visit.request.url.path.startswith(LESSONS)
+
+
+def _whose(visit: Visit) -> str:
+    """Name whose turn a visit takes; no name of a person has a space."""
+    return f"at {address_of(visit.request)}" if visit.session is None else visit.session.person.name
 
 
 def _refusal(visit: Visit, kind: str, message: str, status: int) -> Response:

@@ -105,6 +105,33 @@ def _present(node: exp.Nvl2) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=there, true=node.args["true"])], default=node.args.get("false"))
 
 
+def _decoded(node: exp.DecodeCase) -> exp.Expr:
+    """DECODE(x, a, then, b, then, …, else): the first that equals x, where NULL equals NULL."""
+    value, *rest = node.expressions
+    pairs = zip(rest[::2], rest[1::2], strict=False)
+    ifs = [exp.If(this=_same(value, sought), true=then) for sought, then in pairs]
+    return exp.Case(ifs=ifs, default=rest[-1] if len(rest) % 2 else None)
+
+
+def _same(value: exp.Expr, sought: exp.Expr) -> exp.Expr:
+    if isinstance(sought, exp.Null):
+        return exp.Is(this=value.copy(), expression=exp.Null())
+    equal = exp.EQ(this=value.copy(), expression=sought)
+    if isinstance(sought.unnest(), exp.Literal | exp.Neg | exp.Boolean):
+        return equal
+    missing = [exp.Is(this=one.copy(), expression=exp.Null()) for one in (value, sought)]
+    return exp.Or(this=equal, expression=exp.Paren(this=exp.And(this=missing[0], expression=missing[1])))
+
+
+def _alike(node: exp.ILike) -> exp.Expr | None:
+    """X ILIKE 'Pattern' is LOWER(x) LIKE 'pattern': letters a to z are alike, others are not, on every store."""
+    pattern = node.expression.unnest()
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string or not str(pattern.this).isascii():
+        return None
+    lower = exp.Literal.string(str(pattern.this).lower())
+    return exp.Like(this=exp.Lower(this=node.this), expression=lower, negate=node.args.get("negate"))
+
+
 def _by_comma(node: exp.Select) -> None:
     """FROM a, b WHERE a.id = b.id AND … is a join on what WHERE says of both."""
     where = node.args.get("where")
@@ -143,6 +170,8 @@ _CHANGES: dict[type[exp.Expr], Callable[..., exp.Expr | None]] = {
     exp.Bracket: _place,
     exp.Cast: _converted,
     exp.Nvl2: _present,
+    exp.DecodeCase: _decoded,
+    exp.ILike: _alike,
     exp.SafeDivide: lambda node: exp.Div(this=node.this, expression=node.expression),
     exp.DatetimeTrunc: lambda node: exp.TimestampTrunc(this=node.this, unit=node.args.get("unit")),
     exp.Select: _by_comma,

@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 from ....errors import UnsupportedQuery
 from ...algebra.refusal import refusal
 from .dialects import translated
+from .grammar import Grammar
 from .quote import SOURCE
 from .spelling import double_quoted, without_top
 
@@ -16,8 +17,6 @@ __all__ = ["read_statement", "too_deep"]
 
 LONGEST = 100_000
 DEEPEST = 64
-DIALECT = "duckdb"
-"""Its grammar; the meaning is our own, the same on every store."""
 
 
 def read_statement(sql: str) -> exp.Expr:
@@ -26,10 +25,10 @@ def read_statement(sql: str) -> exp.Expr:
         raise UnsupportedQuery(f"a question is text of at most {LONGEST} characters")
     text = double_quoted(sql)
     try:
-        tokens = sqlglot.tokenize(text, dialect=DIALECT)
+        tokens = sqlglot.tokenize(text, dialect=Grammar)
         _check_start([token.text.upper() for token in tokens])
         text, top = without_top(text, tokens)
-        statements = [statement for statement in sqlglot.parse(text, dialect=DIALECT) if statement is not None]
+        statements = [statement for statement in sqlglot.parse(text, dialect=Grammar) if statement is not None]
     except SqlglotError as error:
         raise _unreadable(error) from None
     if len(statements) != 1:

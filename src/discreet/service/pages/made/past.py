@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from ....errors import NotAllowed
 from ....show.table import cut
-from ...jobs.job import COLUMNS, Job, read_job
+from ...jobs.job import LISTED, Job, read_job
 from ...jobs.shelf import UNKNOWN
 from ...state import State
 from ..visit import Visit
@@ -19,7 +19,7 @@ VERBS = ("synthesize", "learn")
 MOST = 12
 LONGEST = 60
 _OF_PERSON = (
-    "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 - the columns are a constant
+    "SELECT " + LISTED + " FROM discreet_jobs "  # noqa: S608 - the columns are a constant
     "WHERE person = ? AND (dataset = ? OR ? = '') AND verb IN (?, ?) ORDER BY created DESC LIMIT ?"
 )
 
