@@ -10,8 +10,8 @@ further from 0 (Birnbaum 1948), so each may be replaced by a continuous one that
 
 The sum of continuous ones has the characteristic function Π 1/(1 + b²ω²)·e^(−σ²ω²/2); its law on a circle of
 circumference L, so wide that what is wrapped around does not matter, is a series in sin(2πks/L), cut off with
-Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny, and noise of less than a step is
-summed over its integers.
+Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny, and noise of few steps is summed
+over its integers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ Additive: TypeAlias = Geometric | DiscreteGaussian
 _TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
-_TINY = 0.75  # noise of a smaller scale is 0 more often than not
+_COARSE = (0.75, 4.0)  # noise of a smaller scale is 0 more often than not, or half a step is much of it
+_CELLS = 256
 LEAST_SCALE = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
 _RATES = np.linspace(0.02, 0.98, 49)
 
@@ -91,18 +92,14 @@ def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     if len(moving) == 2 and small.scale <= _SMALL:
         other = moving[1] if moving[0] is small else moving[0]
         return min(1.0, _by_integers(small, other, s))
-    slack = sum(noise.worth for noise in moving) / 2
-    smooth = _smooth_tail(moving, s - slack)
-    if small.scale > _TINY:
-        return smooth
-    place = moving.index(small)
-    return min(smooth, _apart(small, [*moving[:place], *moving[place + 1 :]], s))
+    return _least_tail(moving, s)
 
 
 def line_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     """Bound P(|Σ| > s) for these noises and for all that are worth less, each by itself.
 
-    The bound of the continuous laws only grows with what a noise is worth (Birnbaum 1948), and so does its slack.
+    The bound of the continuous laws only grows with what a noise is worth (Birnbaum 1948), and so does its slack; that
+    of coarse noise, summed over the sizes of its integers, grows with each of them.
 
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
     >>> one = IntegerNoise(True, 100.0, 1.0)
@@ -110,23 +107,58 @@ def line_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     True
     """
     moving = [noise for noise in noises if noise.worth]
-    if not moving:
-        return 0.0 if s >= 0 else 1.0
-    return _smooth_tail(moving, s - sum(noise.worth for noise in moving) / 2)
+    if not moving or s <= 0:
+        return 0.0 if s >= 0 and not moving else 1.0
+    return _least_tail(moving, s)
 
 
-def _apart(small: IntegerNoise, others: Sequence[IntegerNoise], s: float) -> float:
-    """Sum over the few integers k of one noise the tails of the others beyond s − k·worth.
+def _least_tail(noises: Sequence[IntegerNoise], s: float) -> float:
+    """Return the least of the bounds that take noise of few steps by its integers, and one that takes none so.
 
-    For |x + y| > s needs |y| > s − |x|. Half a step of slack is far too much for noise that mostly is 0.
+    Which noise that is follows from scales alone, so that each bound grows with what any noise is worth.
     """
-    most = math.ceil(small.scale * 24 if small.laplace else small.scale * 7 + 1)
-    total = _one_tail(small, most * small.worth)
-    for k in range(most + 1):
-        least = _one_tail(small, (k - 0.5) * small.worth) if k else 1.0
-        chance = least - _one_tail(small, k * small.worth)
-        total += (chance + 1e-12) * sum_tail(others, s - k * small.worth)
-    return min(1.0, total)
+    found = _smooth_tail(noises, s - _slack(noises))
+    for most in _COARSE:
+        coarse = [noise for noise in noises if noise.scale <= most]
+        if coarse:
+            found = min(found, _coarse_tail(coarse, [noise for noise in noises if noise.scale > most], s))
+    return found
+
+
+def _slack(noises: Sequence[IntegerNoise]) -> float:
+    return sum(noise.worth for noise in noises) / 2
+
+
+def _coarse_tail(coarse: Sequence[IntegerNoise], fine: Sequence[IntegerNoise], s: float) -> float:
+    """Sum over the sizes of coarse noise the tail of fine noise that is moved so far.
+
+    Half a step of slack is far too much for noise that mostly is 0. Let x be the coarse part and y the fine one: it is
+    symmetric, so P(|x + y| > s) = P(y > s − |x|) + P(y > s + |x|), which grows with |x| ≤ Σ worth·|X|, and each is half
+    of a tail of |y|.
+    """
+    chances, beyond, left = _sizes(coarse, s), 0.0, s - _slack(fine)
+    for place in np.flatnonzero(chances[:-1]).tolist():
+        size = place * s / _CELLS
+        sides = (_smooth_tail(fine, left - size) + _smooth_tail(fine, left + size)) / 2 if fine else 0.0
+        beyond += float(chances[place]) * (sides if left > size or not fine else 1.0)
+    return min(1.0, up(beyond + float(chances[-1]), 1e-9))
+
+
+def _sizes(noises: Sequence[IntegerNoise], s: float) -> np.ndarray:
+    """Bound the law of Σ worth·|X| on cells of s/256, each moved up; the last one holds all beyond s."""
+    found = np.zeros(_CELLS + 2)
+    found[0] = 1.0
+    for noise in noises:
+        most = math.ceil(noise.scale * 24 if noise.laplace else noise.scale * 7 + 1)
+        tails = [1.0, *(_one_tail(noise, k * noise.worth) for k in range(most + 1))]  # P(|X| > k − 1)
+        before, found = found, np.zeros(_CELLS + 2)
+        for k in range(most + 1):
+            cells = math.ceil(min(k * noise.worth / s * _CELLS * (1 - 1e-12), _CELLS + 1.0))
+            chance = tails[k] - tails[k + 1] + 1e-13
+            found[cells:] += chance * before[: _CELLS + 2 - cells]
+            found[-1] += chance * before[_CELLS + 2 - cells :].sum()
+        found[-1] += tails[-1]
+    return found
 
 
 def _one_tail(noise: IntegerNoise, s: float) -> float:
