@@ -19,6 +19,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -136,12 +138,14 @@ def _coarse_tail(coarse: Sequence[IntegerNoise], fine: Sequence[IntegerNoise], s
     symmetric, so P(|x + y| > s) = P(y > s − |x|) + P(y > s + |x|), which grows with |x| ≤ Σ worth·|X|, and each is half
     of a tail of |y|.
     """
-    chances, beyond, left = _sizes(coarse, s), 0.0, s - _slack(fine)
-    for place in np.flatnonzero(chances[:-1]).tolist():
-        size = place * s / _CELLS
-        sides = (_smooth_tail(fine, left - size) + _smooth_tail(fine, left + size)) / 2 if fine else 0.0
-        beyond += float(chances[place]) * (sides if left > size or not fine else 1.0)
-    return min(1.0, up(beyond + float(chances[-1]), 1e-9))
+    chances, left = _sizes(coarse, s), s - _slack(fine)
+    places = np.flatnonzero(chances[:-1])
+    sizes = places * (s / _CELLS)
+    if not fine:
+        return min(1.0, up(float(chances[-1]), 1e-9))
+    sides = (_smooth_tails(fine, left - sizes) + _smooth_tails(fine, left + sizes)) / 2
+    beyond = np.dot(chances[places], np.where(left > sizes, sides, 1.0))
+    return min(1.0, up(float(beyond + chances[-1]), 1e-9))
 
 
 def _sizes(noises: Sequence[IntegerNoise], s: float) -> np.ndarray:
@@ -149,16 +153,22 @@ def _sizes(noises: Sequence[IntegerNoise], s: float) -> np.ndarray:
     found = np.zeros(_CELLS + 2)
     found[0] = 1.0
     for noise in noises:
-        most = math.ceil(noise.scale * 24 if noise.laplace else noise.scale * 7 + 1)
-        tails = [1.0, *(_one_tail(noise, k * noise.worth) for k in range(most + 1))]  # P(|X| > k − 1)
+        *chances, beyond = _size_chances(noise.laplace, noise.scale)
         before, found = found, np.zeros(_CELLS + 2)
-        for k in range(most + 1):
-            cells = math.ceil(min(k * noise.worth / s * _CELLS * (1 - 1e-12), _CELLS + 1.0))
-            chance = tails[k] - tails[k + 1] + 1e-13
+        steps = np.arange(len(chances)) * (noise.worth / s * _CELLS * (1 - 1e-12))
+        for cells, chance in zip(np.ceil(np.minimum(steps, _CELLS + 1)).astype(int).tolist(), chances, strict=True):
             found[cells:] += chance * before[: _CELLS + 2 - cells]
             found[-1] += chance * before[_CELLS + 2 - cells :].sum()
-        found[-1] += tails[-1]
+        found[-1] += beyond
     return found
+
+
+@lru_cache(maxsize=256)
+def _size_chances(laplace: bool, scale: float) -> tuple[float, ...]:
+    """Bound P(|X| = k) for k = 0, 1, … and, last, P(|X| > k) for the k at which hardly anything is left."""
+    most, noise = math.ceil(scale * 24 if laplace else scale * 7 + 1), IntegerNoise(laplace, scale, 1.0)
+    tails = [1.0, *(_one_tail(noise, float(k)) for k in range(most + 1))]
+    return *(more - less + 1e-13 for more, less in pairwise(tails)), tails[-1]
 
 
 def _one_tail(noise: IntegerNoise, s: float) -> float:
@@ -195,49 +205,57 @@ def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
 
 def _smooth_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     """Bound the tail of the sum of the continuous laws."""
+    return float(_smooth_tails(noises, np.array([s]))[0])
+
+
+def _smooth_tails(noises: Sequence[IntegerNoise], points: np.ndarray) -> np.ndarray:
+    """Bound the tail of the sum of the continuous laws, at many points."""
     deviation = math.sqrt(sum(noise.spread**2 for noise in noises))
-    z = s / deviation
-    if z <= 0:
-        return 1.0
+    z = np.maximum(points / deviation, 0.0)
     scales = np.array([noise.spread / math.sqrt(2) / deviation for noise in noises if noise.laplace])
     square = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
     if not len(scales):
-        return min(1.0, up(math.erfc(z / math.sqrt(2)), 1e-9))
-    if len(scales) == len(noises) == 1:
-        return min(1.0, up(math.exp(-z / float(scales[0])), 1e-9))
-    if len(scales) == len(noises) == 2:
-        return min(1.0, up(_two_laplace(float(scales.max()), float(scales.min()), z), 1e-9))
-    around = _wrapped(scales, square, z)
-    return around if 1e-6 < around < 1 else min(1.0, around, _chernoff(scales, square, z))
+        found = np.array([math.erfc(one) for one in (z / math.sqrt(2)).tolist()])
+    elif len(scales) == len(noises) == 1:
+        found = np.exp(-z / float(scales[0]))
+    elif len(scales) == len(noises) == 2:
+        found = _two_laplace(float(scales.max()), float(scales.min()), z)
+    else:
+        around = _wrapped(scales, square, z)
+        rare = ~((around > 1e-6) & (around < 1))
+        around[rare] = np.minimum(around[rare], _chernoff(scales, square, z[rare]))
+        return np.where(z > 0, np.minimum(1.0, around), 1.0)
+    return np.where(z > 0, np.minimum(1.0, np.asarray(found) * (1 + 1e-9)), 1.0)
 
 
-def _two_laplace(b: float, d: float, z: float) -> float:
+def _two_laplace(b: float, d: float, z: np.ndarray) -> np.ndarray:
     """Return P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); near equals are made equal.
 
+    >>> import numpy as np
     >>> from discreet.statistics.laws.noise_sum import _two_laplace
-    >>> round(_two_laplace(1.0, 1.0, 2.0), 6), _two_laplace(1.0, 1.0, 2.0) > _two_laplace(1.0, 0.998, 2.0)
+    >>> z = np.array([2.0])
+    >>> round(float(_two_laplace(1.0, 1.0, z)[0]), 6), bool(_two_laplace(1.0, 1.0, z) > _two_laplace(1.0, 0.998, z))
     (0.270671, True)
     """
     if d > 0.999 * b:
-        return (1 + z / (2 * b)) * math.exp(-z / b)
-    return (b * b * math.exp(-z / b) - d * d * math.exp(-z / d)) / (b * b - d * d)
+        return np.asarray((1 + z / (2 * b)) * np.exp(-z / b))
+    return np.asarray((b * b * np.exp(-z / b) - d * d * np.exp(-z / d)) / (b * b - d * d))
 
 
-def _wrapped(scales: np.ndarray, square: float, z: float) -> float:
+def _wrapped(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:
     step = 2 * math.pi / _WRAP
-    if z >= _WRAP / 3:
-        return 1.0
     squares = (step * _TERMS) ** 2
     parts = np.exp(-square / 2 * squares)
     for scale in scales:
         parts /= 1 + scale**2 * squares
-    inside = step * z / math.pi + 2 / math.pi * float(np.dot(np.sin(step * z * _TERMS) / _TERMS, parts))
-    rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / math.sin(step * z / 2)
-    return 1 - inside + rest + 1e-9
+    near = np.clip(z, 1e-9, _WRAP / 3)
+    inside = step * near / math.pi + 2 / math.pi * (np.sin(np.outer(step * near, _TERMS)) @ (parts / _TERMS))
+    rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / np.sin(step * near / 2)
+    return np.where(z < _WRAP / 3, 1 - inside + rest + 1e-9, 1.0)
 
 
-def _chernoff(scales: np.ndarray, square: float, z: float) -> float:
+def _chernoff(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:
     """Bound by e^(−λz)·E e^(λS), at the best of some λ below 1/(largest scale); twice, for both sides."""
     rates = _RATES / scales.max()
-    logs = -rates * z + square * rates**2 / 2 - np.log1p(-np.outer(rates**2, scales**2)).sum(axis=1)
-    return 2 * math.exp(min(0.0, float(logs.min())))
+    logs = square * rates**2 / 2 - np.log1p(-np.outer(rates**2, scales**2)).sum(axis=1)
+    return np.asarray(2 * np.exp(np.minimum(0.0, (logs - np.outer(z, rates)).min(axis=1))))
