@@ -157,7 +157,7 @@ def rehearse(
 @spread_flags
 def estimate_cut(
     source: SourceArgument,
-    table: Annotated[str, typer.Argument(help="The table, of people with several rows each.")],
+    name: Annotated[str, typer.Argument(metavar="TABLE", help="The table, of people with several rows each.")],
     *,
     up_to: Annotated[int, typer.Option(help="The most rows that anyone can have; noise grows with it.")],
     of: Annotated[str | None, typer.Option(help="Also tell it of the sum of this column.")] = None,
@@ -174,8 +174,8 @@ def estimate_cut(
         words = price.words()
 
         def sound(curator: Curator) -> None:
-            curator.explain(cut_of(curator.stand.planner, table, up_to, of), **words)
+            curator.explain(cut_of(curator.stand.planner, name, up_to, of), **words)
 
         with open_curator(source, place, price, spends=True, quiet=as_json, first=sound) as curator:
-            answer = curator.ask(cut_of(curator.stand.planner, table, up_to, of), **words, why=why)
+            answer = curator.ask(cut_of(curator.stand.planner, name, up_to, of), **words, why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)
