@@ -59,7 +59,7 @@ class ShownKeys:
         total = self._total(row)
         low = _least(total.mechanism, self.threshold, total.steps, beta * _ASIDE)
         shown = _tail_below(total.mechanism, self.threshold - low)
-        return beta * (1 - _ASIDE) * 2.0 ** (math.floor(8 * math.log2(shown)) / 8)  # few chances serve all keys
+        return beta * (1 - _ASIDE) * math.exp2(math.floor(8 * math.log2(shown)) / 8)  # few chances serve all keys
 
     def _total(self, row: Mapping[str, NoisyValue]) -> NoisyTotal:
         return cast("TotalEstimate", row[self.count]).total  # a count that shows keys is a total of its own
