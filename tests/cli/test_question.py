@@ -116,6 +116,24 @@ def test_plan_finds_the_third_of_spend_error_and_queries(run):
     assert run(*count, "--epsilon", "1").exit_code == 0
 
 
+def test_what_a_cap_cuts_off_is_estimated_and_given_again_for_free(run, home):
+    (home / "visits.csv").write_text("\n".join(["who,cost", *(f"{k % 50},{k % 7}" for k in range(300))]) + "\n")
+    (home / "visits.toml").write_text(
+        'format = 1\n[tables.visits]\nunit = { kind = "people", id = "who", max_rows = 4 }\n'
+        '[tables.visits.columns]\ncost = { type = "integer", low = 0, high = 10 }\n'
+    )
+    words = ("estimate-cut", "visits.csv", "visits", "--schema", "visits.toml", "--ledger", "visits.ledger")
+    done = run(*words, "--up-to", "10", "--of", "cost", "--epsilon", "200", "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    row = dict(zip((column["name"] for column in found["columns"]), found["rows"][0], strict=True))
+    assert row["share"] == pytest.approx(1 / 3, abs=0.02) and row["rows"] == pytest.approx(300, abs=5)
+    again = run(*words, "--up-to", "10", "--of", "cost", "--epsilon", "200")
+    assert "nothing spent" in again.stdout and "share_total" in again.stdout
+    refused = run(*words, "--up-to", "4", "--epsilon", "1")
+    assert refused.exit_code != 0 and "above max_rows = 4" in refused.stderr
+
+
 def test_a_rehearsal_is_free_and_marked(run, home):
     done = run("rehearse", "people.csv", BY_REGION, *AT, "--epsilon", "1", "--rows", "50")
     assert done.exit_code == 0, done.stderr

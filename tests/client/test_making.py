@@ -214,11 +214,26 @@ class TestBoundsAndCaps:
         first, second = gives(ana, lambda: ana.suggest_caps("visits", dp.PureDP(5)))
         assert first == second and math.log2(first.max_rows) % 1 == 0
 
+    def test_what_a_cap_cuts_is_estimated_as_at_hand(self, ana, at_hand, house):
+        first, second = gives(ana, lambda: ana.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes"))
+        beside = at_hand.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes")
+        assert first.rows == second.rows and first.columns == beside.columns == (
+            "rows", "cut", "share", "total", "cut_total", "share_total",
+        )  # fmt: skip
+        low, high = first.interval(0.999999)[0]["rows"]
+        assert low <= 300 <= high
+        assert [one.text for one in first.receipt.asked] == [one.text for one in beside.receipt.asked]
+        assert first.plan.events == beside.plan.events
+        with dp.open_ledger(house.folder / "people.ledger") as ledger:
+            assert verify_receipt(first.receipt, ledger=ledger).number == first.receipt.number
+
     @pytest.mark.parametrize(("path", "body", "why"), [
         ("suggest_bounds", {"table": "people", "column": "region"}, "holds none"),
         ("suggest_bounds", {"table": "people", "column": "none"}, "none"),
         ("suggest_bounds", {"table": "wards", "column": "ward"}, "public"),
         ("suggest_bounds", {"table": "people", "column": "age", "tail": "1/2"}, "between 0 and 1/2"),
+        ("estimate_cut", {"table": "people", "up_to": 9}, "is a row"), ("estimate_cut", {"table": "visits"}, "up_to"),
+        ("estimate_cut", {"table": "visits", "up_to": 8}, "above max_rows"),
         ("suggest_caps", {"table": "people"}, "is a row"), ("suggest_caps", {"table": "x"}, "there is no table"),
     ])  # fmt: skip
     def test_of_what_has_none_are_refused(self, post, path, body, why):

@@ -72,6 +72,14 @@ def test_no_mechanism_of_an_approximate_promise_moves_odds_further_than_said():
         assert often <= (said.chance if 1 + t > said.loss else 1.0)
 
 
+def test_gaussian_noise_passes_its_epsilon_more_often_than_delta():
+    """μ = 1 at δ = 1e-5: the loss N(1/2, 1) is beyond ε = 4.3772 with chance 5.28e-5, by the normal law alone."""
+    said = meaning(GaussianDP(1), "1e-5")
+    beyond = math.erfc((said.loss - 0.5) / math.sqrt(2)) / 2
+    assert beyond == pytest.approx(5.28375e-5, rel=1e-4)
+    assert beyond <= said.chance < 3 * beyond
+
+
 def test_a_negligible_curve_is_read_at_twice_the_odds():
     said = meaning(GaussianDP("0.001"), "1e-3")
     assert said.epsilon == 0

@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from mpmath import mp, mpf
+from mpmath import exp, mp, mpf, workdps
 
 from discreet.errors import InvalidArgument
 from discreet.privacy.calibrate import fits
@@ -30,6 +30,7 @@ from discreet.privacy.events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
+from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pricing.gaussian import tradeoff
 from discreet.privacy.pricing.parts import flatten
@@ -156,6 +157,13 @@ class TestAttack:
         assert attack.true_positive == pytest.approx(math.e * 0.1, rel=1e-3)
         assert attack.advantage == pytest.approx((math.e - 1) * 0.1, rel=1e-2)
 
+    @pytest.mark.parametrize("alpha", [0.0, 0.01, 0.05, 0.1, 0.3, 0.9])
+    def test_a_box_whose_delta_never_vanishes(self, alpha):
+        """1 − δ − e^ε·α and e^(−ε)(1 − δ − α), whichever is larger (Wasserman, Zhou 2010; Kairouz, Oh, Viswanath 2015)."""
+        truth = max(0.0, 1 - 0.01 - math.e * alpha, (1 - 0.01 - alpha) / math.e)
+        bound = compose(Promise(ApproxDP(1, "1/100"))).tradeoff(alpha).false_negative
+        assert truth - 1e-4 <= bound <= truth
+
     def test_bad_rate(self):
         with pytest.raises(InvalidArgument, match="false_positive"):
             compose(Response(1)).tradeoff(1.5)
@@ -211,6 +219,24 @@ def test_far_too_many_boxes_for_a_sum_go_to_the_engine():
     curve = compose(Repeated(Promise(PureDP("1e-6")), 2**23))
     assert curve.epsilon(1e-6) < 2**23 * 1e-6
     assert "optimal" not in {row.method for row in curve.why(1e-6).rows}
+
+
+@pytest.mark.parametrize("epsilon", [20, 25, 30, 40])
+def test_bounds_of_tiny_chances_are_bounds(epsilon):
+    """Discrete Gaussian noise of σ = 1, Δ = 1: δ(ε) = Σ (p(x) − e^ε·p(x + 1))₊ in 400 digits, down to 1e-350."""
+    with workdps(400):
+        p = lambda x: exp(-(mpf(x) ** 2) / 2)  # noqa: E731
+        whole = sum(p(x) for x in range(-60, 61))
+        exact = sum(max(mpf(0), p(x) - exp(mpf(epsilon)) * p(x + 1)) for x in range(90)) / whole
+    curve = compose(DiscreteGaussianNoise(1, 1))
+    assert mpf(curve.lower.delta(epsilon)) <= exact <= mpf(curve.delta(epsilon))
+
+
+@pytest.mark.parametrize("epsilon", [800, 2000])
+@pytest.mark.parametrize("kind", ["residue", "zcdp", "renyi", "advanced", "gdp"])
+def test_filters_of_a_huge_epsilon_are_filters(epsilon, kind):
+    book = open_filter(ApproxDP(epsilon, "1e-6"), kind)
+    assert book.admits(LaplaceNoise(1, epsilon)) and not book.after(LaplaceNoise(1, epsilon)).admits(LaplaceNoise(1, 1))
 
 
 def test_prices_are_numbers_even_far_out():

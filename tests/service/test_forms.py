@@ -92,7 +92,7 @@ def test_synthetic_tables_are_taken_home(opened):
     taken = json.loads(ana.get(f"{place}/tables.json").text)
     made = Synthetic(measured_from_json(taken["released"]))
     assert made.table("region").to_dict() == taken["tables"][1]["table"] and made.rows == taken["rows"]
-    assert f"It cost {read_receipt(ana.get(f'{place}/receipt.json').text).price}." in page
+    assert f"It cost {read_receipt(ana.get(f'{place}/receipt.json').text).stated_price()}." in page
     compile(ana.get(f"{place}/use.py").text, "use.py", "exec")
     assert ana.get(f"{place}/model.json").status_code == 403
 
@@ -102,6 +102,7 @@ def test_a_model_is_taken_home(opened):
     place = places["model"]
     page = ana.get(place).text
     model = model_from_json(ana.get(f"{place}/model.json").text, {"LinearRegression": LinearRegression})
+    assert "It cost (ε, δ) = (" in page  # in the words of the budget, not in μ
     assert "Result as a table: Coefficients" in page and all(f"<td>{name}</td>" in page for name in model.columns_)
     assert np.isfinite(model.predict({"age": [50], "region": ["N"]})).all()
     assert read_receipt(ana.get(f"{place}/receipt.json").text).number >= 1

@@ -22,11 +22,13 @@ from discreet.service.api.routes import WAYS
 from discreet.wire.making import (
     BOUNDS,
     CAPS,
+    CUT,
     LEARN,
     SYNTHESIZE,
     TRAINING,
     read_bounds,
     read_caps,
+    read_cut,
     read_learn,
     read_synthesis,
 )
@@ -115,7 +117,7 @@ def test_every_example_fits_its_own_schema():
     [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_plan), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
      (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True)),
      (LEARN, read_learn), (TRAINING, lambda body: read_learn(body, explained=True)), (SYNTHESIZE, read_synthesis),
-     (BOUNDS, read_bounds), (CAPS, read_caps)],
+     (BOUNDS, read_bounds), (CAPS, read_caps), (CUT, read_cut)],
 )  # fmt: skip
 def test_every_example_of_a_body_is_read(record, read):
     assert record.example and read(dict(record.example))

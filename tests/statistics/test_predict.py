@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from answer.cases import COLUMNS, question, relation
+from discreet.arithmetic.rounding import shown
 from discreet.data import Integer, People, Real, Rows, Schema
 from discreet.errors import InvalidArgument
 from discreet.plan import plan_question
@@ -160,8 +161,10 @@ class TestShape:
     def test_a_deviation_is_the_root_of_the_variance(self):
         plan = plan_question(question(relation(), {"v": Variance(X), "sd": Variance(X, root=True)}), ZCDP(1))
         errors = plan.statistic_errors()
-        assert errors["sd"] == root_error(errors["v"], 60**2 / 3)  # at the variance of evenly spread values
-        assert errors["sd"] < math.sqrt(errors["v"])
+        assert errors["sd"] == root_error(errors["v"], 120**2 / 144)  # at a deviation of a twelfth of the range
+        even, any_data = plan.errors_elsewhere()["sd"].values()
+        assert even < errors["sd"] < any_data == math.sqrt(errors["v"])
+        assert f"sd ± {shown(even)} if they are spread evenly, ± {shown(any_data)} for any" in str(plan)
 
     def test_ranks_and_votes_are_in_rows(self):
         asked = question(relation(), {"q": MEDIAN, "mode": Mode(Field("region"))})

@@ -21,6 +21,7 @@ from ..statistics.releases.sets import SetEstimate
 from ..statistics.releases.total import KeyValues
 from ..workloads.tail import reaches
 from . import export
+from .computed.shown import keys_shown_by
 from .computed.table import TableLaw, reads_rows
 from .export import plain
 from .level import read_level
@@ -144,7 +145,8 @@ class Answer:
         (HAVING, ORDER BY … LIMIT), a column's intervals hold at once for all keys among which they were picked, since
         the largest of many noisy values is one that noise made large. Noise in different keys is independent, so of m
         keys each is taken at level^(1/m); of cells of a workload and columns that read other rows, whose noise is
-        shared, and of k columns, each at 1 − (1 − level)/k.
+        shared, and of k columns, each at 1 − (1 − level)/k. Where a noisy count decided which keys are shown, every
+        interval made from it holds with that probability given that its key was shown.
 
         Columns that are quotients of sums, shares of a total and differences between rows are bounded by the noise of
         all they are made from (Fieller 1954); those computed otherwise from k statistics take each at
@@ -170,7 +172,7 @@ class Answer:
     def law(self) -> TableLaw:
         """The noisy table that the rows come from, with the law of the noise of what is computed from it."""
         keys, rows = (self.keys, self.estimates) if self.every is None else self.every
-        return TableLaw(self.plan.question, keys, rows)
+        return TableLaw(self.plan.question, keys, rows, keys_shown_by(self.plan))
 
     def __len__(self) -> int:
         return len(self.rows)

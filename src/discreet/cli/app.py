@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": "question",
     "plan": "question",
     "rehearse": "question",
+    "estimate-cut": "question",
     "release": "release",
     "learn": "learn",
     "synthesize": "synthesize",

@@ -13,7 +13,7 @@ from ..arithmetic.rational import Number
 from ..curator.explanation import Explanation
 from ..curator.key import event_of
 from ..curator.receipt import Receipt
-from ..curator.verbs.bounds import table_of, wanted_bounds, wanted_caps
+from ..curator.verbs.bounds import cut_of, table_of, wanted_bounds, wanted_caps
 from ..curator.verbs.learn import Model, course_of
 from ..curator.verbs.synthesize import synthesis_of
 from ..curator.verify import read_receipt
@@ -36,7 +36,7 @@ from ..synthetic.plan import SyntheticPlan
 from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
 from ..synthetic.synthetic import Synthetic
-from ..wire.making import BoundsRequest, CapsRequest, LearnRequest, SynthesisRequest
+from ..wire.making import BoundsRequest, CapsRequest, CutRequest, LearnRequest, SynthesisRequest
 from ..wire.reply import entry_from_json, room_from_json
 from ..wire.request import Ask, ReleaseRequest
 from .exchange import make_answer, make_bounds, make_caps, make_model, make_synthetic, sent_model, sql_text
@@ -202,6 +202,22 @@ class Remote:
         wanted = wanted_caps(self._planner, table, spend)
         body = CapsRequest(table, spend, why).to_json()
         return make_caps(self.line.charge(self._at("suggest_caps"), body, key, self._price(wanted.event)), wanted)
+
+    def estimate_cut(
+        self,
+        table: str,
+        spend: Measure,
+        *,
+        up_to: int,
+        of: str | None = None,
+        why: str = "estimate cut",
+        key: str = "",
+    ) -> Answer:
+        """Estimate, privately, how many rows of people `max_rows` cuts off, as `Curator.estimate_cut` does."""
+        plan = self._planner.plan(cut_of(self._planner, table, up_to, of), self._planner.terms(spend))
+        body = CutRequest(table, spend, up_to, of, why).to_json()
+        reply = self.line.charge(self._at("estimate_cut"), body, key, self._price(event_of({"": plan})))
+        return make_answer(reply, plan, {"": plan})
 
     def table(self, name: str) -> Table:
         """Return a table to build questions on in Python: `remote.table("people").count(by="region")`."""

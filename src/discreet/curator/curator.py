@@ -42,7 +42,7 @@ from .pay import Locks, Work, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
-from .verbs.bounds import bounds_of, caps_of, table_of, wanted_bounds, wanted_caps
+from .verbs.bounds import bounds_of, caps_of, cut_of, table_of, wanted_bounds, wanted_caps
 from .verbs.learn import Model, course_of, learn
 from .verbs.synthesize import synthesis_of, synthesize
 
@@ -258,6 +258,21 @@ class Curator:
     def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps") -> SuggestedCaps:
         """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
         return caps_of(self, wanted_caps(self.stand.planner, table, spend), why)
+
+    def estimate_cut(
+        self,
+        table: str,
+        spend: Measure | Number | None = None,
+        *,
+        up_to: int,
+        of: str | None = None,
+        why: str = "estimate cut",
+    ) -> Answer:
+        """Estimate, privately, how many rows of people `max_rows` cuts off and which share that is; see `cut_question`.
+
+        `of` names a column, to be told the same of its sum. It supposes that nobody has more than `up_to` rows.
+        """
+        return self.ask(cut_of(self.stand.planner, table, up_to, of), spend, why=why)
 
     def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
         return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})

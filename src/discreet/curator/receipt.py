@@ -96,7 +96,7 @@ class Receipt:
         """Write the receipt as one line of canonical JSON; `verify_receipt` reads it and refuses any changed byte."""
         return canonical_json({**self.facts(), "hash": self.hash, "signature": self.signature, "key": self.key})
 
-    def _stated(self) -> Measure:
+    def stated_price(self) -> Measure:
         """Return the price in the words of an (ε, δ) budget: the event's own (ε, δ), or that of its noise at the δ."""
         if not isinstance(self.promise, ApproxDP):
             return self.price
@@ -113,7 +113,7 @@ class Receipt:
             *((f"question {one.name}".strip(), " ".join(one.text.split())) for one in self.asked),
             ("data", ", ".join(f"{name} version {version}" for name, version in self.tables)),
             *part,
-            ("price", f"{price_of_promise(self._stated(), self.promise)}, {self.neighbours} neighbours"),
+            ("price", f"{price_of_promise(self.stated_price(), self.promise)}, {self.neighbours} neighbours"),
             ("charge", self.charge),
             ("receipt", self.hash),
             ("signed by", self.key or "nobody"),

@@ -132,6 +132,16 @@ class Plan:
         pairs = zip(self.uses, self.recipes, strict=True)
         return {name: self._error(places, recipe, chance) for (name, places), recipe in pairs}
 
+    def errors_elsewhere(self) -> dict[str, dict[str, float]]:
+        """Predict the errors of deviations for other data than `statistic_errors` supposes, by the data's name."""
+        found: dict[str, dict[str, float]] = {}
+        for (name, places), recipe in zip(self.uses, self.recipes, strict=True):
+            noises = [noise for place in places for noise in _noises(self.releases[place])]
+            laws, beta = recipe.noise_model.elsewhere, float(1 - self.level)
+            if laws:
+                found[name] = {data: law(noises, self.size, beta) for data, law in laws}
+        return found
+
     def _error(self, places: Sequence[int], recipe: Recipe, beta: float) -> float:
         made, predict = [self.releases[place] for place in places], recipe.noise_model.law
         if predict is None:

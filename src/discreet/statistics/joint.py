@@ -5,7 +5,8 @@
     VARIANCE, COVAR       degree 2, or the four corners of two columns
     CORR                  degree 2 in both columns: nine totals
 
-Counts and means hold for any data; deviations and correlations are predicted for values that are spread evenly.
+Counts, means, variances and covariances are predicted for any data, deviations for data that are not too close together
+(`variance.rooted`), correlations for values that are spread evenly.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ..errors import UnsupportedQuery
 from ..query.domains.domain import Whole
@@ -22,12 +23,12 @@ from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointT
 from .laws.box import at_least
 from .laws.joint_error import JointLines, correlation_miss, joint_mean_error, joint_moment_error
 from .laws.line import TotalWeights, total_reach
-from .laws.moment import root_error
 from .laws.noise_sum import IntegerNoise
 from .recipe import EVEN_DATA, SIZED_DATA, Draws, Need, NoiseModel
 from .releases.addend import range_of
 from .releases.basis import Basis
 from .releases.partition import Partition, partition_need
+from .variance import rooted
 
 __all__ = [
     "JointCorrelationRecipe",
@@ -137,25 +138,21 @@ class JointVarianceRecipe:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """One set of totals; a deviation is predicted for values that are spread evenly, a variance for any data."""
+        """One set of totals."""
         squares, total, rows = (tuple(map(float, form)) for form in self._forms)
         lines, column = JointLines(squares, total, total, rows), self.partition.columns[self.place]
         width, blur = at_least(column.width), at_least(column.blur)
         factor = width**2
 
-        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float, *, even: bool = False) -> float:
             if size <= 1:
                 return most
-            found = factor * joint_moment_error(noises, lines, size, beta, sample=self.sample, even=self.root)
-            return min(most, root_error(found, factor / 12) + blur if self.root else found + moved)
+            found = joint_moment_error(noises, lines, size, beta, sample=self.sample, even=even)
+            return min(most, factor * found + moved)
 
-        moved = blur * (width + blur) * (2 if self.sample else 1)
-        most = math.sqrt(factor / (2 if self.sample else 4)) if self.root else factor / (2 if self.sample else 4)
-        supposes = EVEN_DATA if self.root else SIZED_DATA
-        least = blur if self.root else moved
-        return NoiseModel(
-            _LABEL, (width if self.root else factor,), most=most, least=least, law=law, joint=True, supposes=supposes
-        )
+        moved, most = blur * (width + blur) * (2 if self.sample else 1), factor / (2 if self.sample else 4)
+        model = NoiseModel(_LABEL, (factor,), most=most, least=moved, law=law, joint=True, supposes=SIZED_DATA)
+        return rooted(model, partial(law, even=True), factor) if self.root else model
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of the partition."""

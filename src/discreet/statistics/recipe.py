@@ -28,6 +28,7 @@ __all__ = [
     "ANY_DATA",
     "EVEN_DATA",
     "SIZED_DATA",
+    "WIDE_DATA",
     "Drawn",
     "Draws",
     "Need",
@@ -44,6 +45,11 @@ Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell | ChosenPlac
 ANY_DATA = "any data"
 SIZED_DATA = "any data of so many rows"
 EVEN_DATA = "so many rows, spread evenly over their range"
+WIDE_DATA = "any data of so many rows with a deviation of at least a twelfth of their range"
+WIDE = 1 / 144
+"""The least variance of such data, of a range of width 1."""
+Law: TypeAlias = Callable[[Sequence[IntegerNoise], int, float], float]
+"""An error from the noises, at so many rows, with probability at least 1 − β."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,8 @@ class NoiseModel:
     range where estimates are moved into it; `least` the error without any noise, from the rounding of products.
     `counts`: it counts rows or people, so an error relative to their number means something. `law` predicts the error
     from the noises, at so many rows and with probability at least 1 − β, for the data that it `supposes`; None for one
-    total or choice, whose release knows its error. `joint`: it is made from totals that are released together.
+    total or choice, whose release knows its error; `elsewhere` is the same for other data, which it names. `joint`: it
+    is made from totals that are released together.
     """
 
     labels: tuple[str, ...] = ("",)
@@ -64,9 +71,10 @@ class NoiseModel:
     most: float = math.inf
     least: float = 0.0
     counts: bool = False
-    law: Callable[[Sequence[IntegerNoise], int, float], float] | None = None
+    law: Law | None = None
     joint: bool = False
     supposes: str = ANY_DATA
+    elsewhere: tuple[tuple[str, Law], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,16 @@
 """VARIANCE(x), VAR_POP(x) and their roots: from noisy totals of squares, of values and of rows, all centred.
 
-Off as `laws.moment` says, with u = v, for any data. How far off a root is depends on the variance itself (at most the
-root of the variance's error, where all values are equal): it is predicted for values spread evenly over their range.
+Off as `laws.moment` says, with u = v, for any data. How far off a root is depends on the variance itself: at most the
+root of the variance's error, where all values are equal. It falls as the variance grows, so it is predicted for all
+data whose deviation is at least a twelfth of their range; what it is for any data, and for values that are spread
+evenly, is told beside it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -18,13 +20,13 @@ from .joint_estimate import JointVariance
 from .laws.box import Box, blurred, clip, outward, second_moment, unbiased
 from .laws.moment import moment_error, root_error
 from .laws.noise_sum import IntegerNoise
-from .recipe import EVEN_DATA, SIZED_DATA, Draws, Need, NoiseModel
+from .recipe import EVEN_DATA, SIZED_DATA, WIDE, WIDE_DATA, Draws, Law, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
-__all__ = ["VarianceEstimate", "VarianceRecipe"]
+__all__ = ["VarianceEstimate", "VarianceRecipe", "rooted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +42,18 @@ class VarianceRecipe:
     def noise_model(self) -> NoiseModel:
         """Three totals; estimates are moved into the public range."""
         reach, factor = reach_of(self.kind), 2 if self.sample else 1
-        most, moved = self._rooted(reach**2 * factor), moment_blur(self.kind, self.kind) * factor
+        most, moved = reach**2 * factor, moment_blur(self.kind, self.kind) * factor
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             squares, total, count = noises
             if size <= 1:
                 return most
             four = (squares, total, total, count)
-            found = moment_error(four, (reach, reach), size, beta, same=True, sample=self.sample)
-            return min(most, root_error(found + moved, reach**2 / 3) if self.root else found + moved)
+            return min(most, moment_error(four, (reach, reach), size, beta, same=True, sample=self.sample) + moved)
 
         labels, coefficients = ("squares", "sum", "rows"), (1.0, 2 * reach, reach**2)
-        least, supposes = (root_error(moved, reach**2 / 3), EVEN_DATA) if self.root else (moved, SIZED_DATA)
-        return NoiseModel(labels, coefficients, None, most, least, law=law, supposes=supposes)
-
-    def _rooted(self, variance: float) -> float:
-        return math.sqrt(variance) if self.root else variance
+        model = NoiseModel(labels, coefficients, None, most, moved, law=law, supposes=SIZED_DATA)
+        return rooted(model, law, (2 * reach) ** 2) if self.root else model
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred squares, centred values and rows."""
@@ -68,6 +66,26 @@ class VarianceRecipe:
         sizes = (width, width_of(self.kind), blur_of(self.kind))
         weights = (squares, total, tuple(map(Fraction, rows)))
         return JointVariance(draws.totals, *weights, *sizes, sample=self.sample, root=self.root)
+
+
+def rooted(model: NoiseModel, even: Law, square: float) -> NoiseModel:
+    """Return the noise model of the root of a variance, of values in a range whose width has this square.
+
+    `even` is the law of the variance's error for values that are spread evenly. A root is off by
+    |√v̂ − √v| = |v̂ − v|/(√v̂ + √v), which falls as v grows: what holds for a twelfth of the range holds above it.
+    """
+    any_data = model.law or even
+
+    def at(law: Law, variance: float) -> Law:
+        return lambda noises, size, beta: min(most, root_error(law(noises, size, beta), variance))
+
+    most, width = math.sqrt(model.most), math.sqrt(square)
+    others = ((EVEN_DATA, at(even, square / 12)), (SIZED_DATA, at(any_data, 0.0)))
+    return replace(
+        model, coefficients=tuple(c / width for c in model.coefficients) if model.joint else model.coefficients,
+        most=most, least=root_error(model.least, square * WIDE), law=at(any_data, square * WIDE), supposes=WIDE_DATA,
+        elsewhere=others,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

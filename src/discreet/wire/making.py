@@ -20,15 +20,18 @@ from .shape import NUMBER, choice, listing, mapping, one_or_list, refer, text, w
 __all__ = [
     "BOUNDS",
     "CAPS",
+    "CUT",
     "LEARN",
     "SYNTHESIZE",
     "TRAINING",
     "BoundsRequest",
     "CapsRequest",
+    "CutRequest",
     "LearnRequest",
     "SynthesisRequest",
     "read_bounds",
     "read_caps",
+    "read_cut",
     "read_learn",
     "read_synthesis",
 ]
@@ -70,6 +73,12 @@ BOUNDS = Record(
 )
 CAPS = Record(
     (TABLE, PAID, replace(WHY, default="suggest caps")), example={"table": "visits", "spend": {"epsilon": "1/10"}}
+)
+UP_TO = Slot("up_to", whole(1_000_000))
+OF = Slot("of", text(LONGEST_NAME, blank=False), required=False, null=True)
+CUT = Record(
+    (TABLE, PAID, UP_TO, OF, replace(WHY, default="estimate cut")),
+    example={"table": "visits", "spend": {"epsilon": "1/10"}, "up_to": 100},
 )
 
 
@@ -141,6 +150,23 @@ class CapsRequest:
         return {"table": self.table, "spend": budget_to_words(self.spend), "why": self.why}
 
 
+@dataclass(frozen=True, slots=True)
+class CutRequest:
+    """A table of which is to be told what the cap on one person's rows cuts off, perhaps also of a column's sum."""
+
+    table: str
+    spend: Measure
+    up_to: int
+    of: str | None = None
+    why: str = "estimate cut"
+
+    def to_json(self) -> dict[str, object]:
+        """Return the request as plain JSON; `read_cut` reads it back."""
+        of = {} if self.of is None else {"of": self.of}
+        asked = {"table": self.table, "spend": budget_to_words(self.spend), "up_to": self.up_to}
+        return {**asked, **of, "why": self.why}
+
+
 def read_learn(body: object, *, explained: bool = False) -> LearnRequest:
     """Read a model to be trained from JSON; `explained`: one that is only asked about.
 
@@ -178,3 +204,10 @@ def read_caps(body: object) -> CapsRequest:
     """Read a table of which caps are to be suggested from JSON."""
     found = CAPS.read(body)
     return CapsRequest(TABLE.of(found), PAID.of(found), str(found.get("why", "suggest caps")))
+
+
+def read_cut(body: object) -> CutRequest:
+    """Read a table of which is to be told what its cap cuts off from JSON."""
+    found = CUT.read(body)
+    why = str(found.get("why", "estimate cut"))
+    return CutRequest(TABLE.of(found), PAID.of(found), UP_TO.of(found), OF.of(found), why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .making import BOUNDS, CAPS, LEARN, SYNTHESIZE, TRAINING
+from .making import BOUNDS, CAPS, CUT, LEARN, SYNTHESIZE, TRAINING
 from .models import MODEL, MODELS
 from .record import Record, Slot
 from .request import ASK, BUDGET, PARTS, PLAN, REHEARSAL, RELEASE
@@ -206,6 +206,7 @@ SHAPES: dict[str, JsonSchema] = {
     "SynthesisRequest": SYNTHESIZE.schema,
     "BoundsRequest": BOUNDS.schema,
     "CapsRequest": CAPS.schema,
+    "CutRequest": CUT.schema,
     "TrainedModel": _TRAINED.schema,
     "Trained": TRAINED.schema,
     "TrainingExplanation": TRAINING_EXPLAINED.schema,

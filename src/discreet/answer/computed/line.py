@@ -16,7 +16,7 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.meaning.finish import Value
 from ...statistics.joint_estimate import JointTotal
 from ...statistics.laws.box import outward
-from ...statistics.laws.line import WeightedSum, line_reach, total_reach
+from ...statistics.laws.line import WeightedSum, total_reach
 from ...statistics.laws.profile import quotient_ends
 from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import NoisyTotal, TotalEstimate
@@ -24,7 +24,6 @@ from ...statistics.releases.total import NoisyTotal, TotalEstimate
 __all__ = ["NoisyLine", "RowAt", "bound_quotient", "is_nullif", "line_of"]
 
 _ASIDE = 0.04
-_FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,6 @@ class NoisyLine:
     def reach(self, beta: float) -> float:
         """Bound its noise with probability at least 1 − β."""
         noises = tuple(one.noise.times(float(weight)) for one, weight in self.parts.values() if weight)
-        if len(noises) > _FEW:  # the tails of few are summed over their integers, which grows with each
-            return line_reach(noises, (1.0,) * len(noises), beta)
         return total_reach(noises, beta) if noises else 0.0
 
 

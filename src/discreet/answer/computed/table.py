@@ -9,7 +9,7 @@ each at half of β.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -22,6 +22,7 @@ from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import KeyValues, NoisyTotal
 from .box import box_of
 from .line import NoisyLine, RowAt, bound_quotient, line_of
+from .shown import ShownKeys
 
 __all__ = ["TableLaw", "read_box", "reads_rows", "why_unbounded"]
 
@@ -49,6 +50,7 @@ class TableLaw:
     question: Question
     keys: Sequence[KeyValues]
     rows: Sequence[Mapping[str, NoisyValue]]
+    shown: ShownKeys | None = None
     groups: dict[Call, dict[int, list[int]]] = field(default_factory=dict)
     earlier: dict[tuple[Call, int], dict[int, int | None]] = field(default_factory=dict)
     totals: dict[tuple[Call, int, float], Box | None] = field(default_factory=dict)
@@ -57,11 +59,11 @@ class TableLaw:
         """Bound what an expression says of the row at a place, with probability at least 1 − β; None: nothing does."""
         row = self.rows[place]
         if isinstance(expression, Field):
-            return row[expression.name].interval(beta) if expression.name in row else None
+            return self._statistic(expression.name, place, beta) if expression.name in row else None
         if windows_of(expression) and not self._public(expression):
             return None
         at = self._at(place)
-        found = bound_quotient(expression, at, beta)
+        found = bound_quotient(expression, at, self._chance(fields_of(expression), place, beta))
         if found is not None:
             return found
         leaves = {leaf for leaf in outside_windows(expression) if fields_of(leaf) & set(row)}
@@ -71,6 +73,19 @@ class TableLaw:
             boxes[name] = self._leaf(leaf, place, beta / len(leaves))
         box = box_of(expression, boxes)
         return None if box is None else outward(box)
+
+    def _statistic(self, name: str, place: int, beta: float) -> _Ends:
+        """Bound a statistic; a count that showed its key, given that it did."""
+        row = self.rows[place]
+        if self.shown is not None and name in self.shown.counts:
+            return self.shown.interval(row, beta)
+        return row[name].interval(self._chance({name}, place, beta))
+
+    def _chance(self, names: Set[str], place: int, beta: float) -> float:
+        """Return the chance of a miss at which these are bounded; less where the count that showed the key is in it."""
+        if self.shown is None or not names & self.shown.names:
+            return beta
+        return self.shown.chance(self.rows[place], beta)
 
     def _leaf(self, leaf: Expression, place: int, beta: float) -> Box | None:
         if isinstance(leaf, Call) and leaf.function is Function.TOTAL:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ...curator import Curator
+from ...curator.verbs.bounds import cut_of
 from ...plan.asked.terms import SpendWords
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ..asking import PlaceFlags, TermFlags, open_curator
@@ -26,7 +27,7 @@ from ..write import (
     write_text,
 )
 
-__all__ = ["explain", "plan", "query", "rehearse"]
+__all__ = ["estimate_cut", "explain", "plan", "query", "rehearse"]
 
 
 @spread_flags
@@ -150,4 +151,31 @@ def rehearse(
     with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
         words = price.words(nonnegative=nonnegative, intervals=intervals)
         answer = curator.rehearse(read_text(sql, "the question"), **words, rows=rows)
+        echo(answer, answer_reply(answer, price.level), as_json=as_json)
+
+
+@spread_flags
+def estimate_cut(
+    source: SourceArgument,
+    name: Annotated[str, typer.Argument(metavar="TABLE", help="The table, of people with several rows each.")],
+    *,
+    up_to: Annotated[int, typer.Option(help="The most rows that anyone can have; noise grows with it.")],
+    of: Annotated[str | None, typer.Option(help="Also tell it of the sum of this column.")] = None,
+    place: PlaceFlags,
+    price: TermFlags,
+    why: WhyFlag = "estimate cut",
+    as_json: JsonFlag = False,
+) -> None:
+    """Estimate privately how many rows of people the declared max_rows cuts off, and which share that is.
+
+    Example: discreet estimate-cut visits.csv visits --up-to 100 --schema visits.toml --ledger visits.ledger --epsilon 1
+    """
+    with refusals(as_json=as_json):
+        words = price.words()
+
+        def sound(curator: Curator) -> None:
+            curator.explain(cut_of(curator.stand.planner, name, up_to, of), **words)
+
+        with open_curator(source, place, price, spends=True, quiet=as_json, first=sound) as curator:
+            answer = curator.ask(cut_of(curator.stand.planner, name, up_to, of), **words, why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

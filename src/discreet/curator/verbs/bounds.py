@@ -18,7 +18,8 @@ from ...plan.planner import Planner
 from ...privacy.events import Batch, Event
 from ...privacy.events.json import measure_to_json, to_json
 from ...privacy.measures import Measure
-from ...query.algebra.tree import Scan
+from ...query.algebra.tree import Question, Scan
+from ...query.python.cut import cut_question
 from ...query.python.table import Table
 from ..body import Body, read_body, write_body
 from ..explain import check_rows
@@ -26,7 +27,7 @@ from ..old import fits_price
 from ..pay import Work, pay
 from .learn import Learner
 
-__all__ = ["Wanted", "bounds_of", "caps_of", "table_of", "wanted_bounds", "wanted_caps"]
+__all__ = ["Wanted", "bounds_of", "caps_of", "cut_of", "table_of", "wanted_bounds", "wanted_caps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,12 @@ def wanted_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
     schema = _schema(planner, table)
     plan, asked = plan_caps(Scan(schema), spend=spend), hash_json({"caps": schema.to_dict()})
     return Wanted(plan, spend, asked, f"caps on the rows of one person in {schema.name}")
+
+
+def cut_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
+    """Return the question of what a declared table's cap on a person's rows cuts off."""
+    table_of(planner, table)
+    return cut_question(_schema(planner, table), up_to=up_to, of=of)
 
 
 def bounds_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedBounds:

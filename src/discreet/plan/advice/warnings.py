@@ -51,8 +51,8 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     """
     never = [f"no row can meet {one}: the answer is noise around 0" for one in impossible_conditions(plan.question)]
     cut = cut_text(plan)
-    caps = [f"{cut}; suggest_caps tells privately how many rows people have"] if cut else []
-    return (*never, *_cells(plan), *_errors(plan), *caps)
+    helps = "suggest_caps tells privately how many rows people have, estimate_cut what is cut off"
+    return (*never, *_cells(plan), *_errors(plan), *([f"{cut}; {helps}"] if cut else []))
 
 
 def most_units(rows: Relation) -> int | None:

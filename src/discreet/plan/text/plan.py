@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
@@ -15,7 +16,7 @@ from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
 from ...query.algebra.tree import PerPerson, Relation, Select, Where
 from ...show.markup import Html, element, join
 from ...show.table import fitted_table, html_table, text_table
-from ...statistics.recipe import ANY_DATA, EVEN_DATA, SIZED_DATA
+from ...statistics.recipe import ANY_DATA, EVEN_DATA, SIZED_DATA, WIDE_DATA
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.place import PlaceRelease
 from ..counted import CountSelection
@@ -197,8 +198,17 @@ def _supposed(plan: Plan) -> str:
         ANY_DATA: "any data",
         SIZED_DATA: f"any data of {rows_words(plan)}",
         EVEN_DATA: f"{rows_words(plan)}, values spread evenly over their ranges",
+        WIDE_DATA: f"any data of {rows_words(plan)} with a deviation of at least a twelfth of their range",
     }
-    return "; ".join(f"{', '.join(of)} for {said[supposes]}" for supposes, of in names.items())
+    found = [f"{', '.join(of)} for {said[supposes]}" for supposes, of in names.items()]
+    return "; ".join([*found, *_elsewhere(plan)])
+
+
+def _elsewhere(plan: Plan) -> Iterator[str]:
+    """Say what is predicted for other data than those that the errors in the table suppose."""
+    short = {EVEN_DATA: "if they are spread evenly", SIZED_DATA: "for any"}
+    for name, errors in plan.errors_elsewhere().items():
+        yield f"{name} " + ", ".join(f"± {shown(error)} {short[data]}" for data, error in errors.items())
 
 
 def rows_words(plan: Plan) -> str:

@@ -9,6 +9,7 @@ from itertools import count
 from ...data.unit import People
 from ..algebra.expression import Constant, Expression
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ..bounds.fanout import person_rows
 from ..bounds.rows import columns_of, unit_of
 from .expression import expression_text, quoted
 
@@ -158,12 +159,14 @@ def _named(text: str, name: str) -> str:
 def _people(shown: Naming, people: PerPerson) -> str:
     written = {name: expression_text(e, shown.names) for name, e in people.keys}
     groups = ", ".join([str(shown.person), *written.values()])
-    columns = {**written, **{name: _total(total, shown.names) for name, total in people.totals}}
+    most = person_rows(people.rows)
+    columns = {**written, **{name: _total(total, shown.names, most) for name, total in people.totals}}
     return _listed(shown, people, columns, f"\nGROUP BY {groups}")
 
 
-def _total(total: Total, names: Mapping[str, str]) -> str:
+def _total(total: Total, names: Mapping[str, str], most: int) -> str:
+    """Write a total; a count that goes beyond `max_rows`, which SQL has no word for, with its bound."""
     of: Expression | None = total.expression
     if of is None:
-        return "COUNT(*)"
+        return "COUNT(*)" if total.high <= most else f"LEAST(COUNT(*), {total.high})"
     return f"{ {'sum': 'SUM', 'least': 'MIN', 'greatest': 'MAX'}[total.what] }({expression_text(of, names)})"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ...wire.making import read_bounds, read_caps, read_learn, read_synthesis
+from ...wire.making import read_bounds, read_caps, read_cut, read_learn, read_synthesis
 from ..state import State
 from . import verbs
 from .asking import charge, checked, work_out
 from .call import ApiCall, Reply
 
 __all__ = [
+    "estimate_cut",
     "explain_model",
     "learn_model",
     "plan_synthesis",
@@ -50,3 +51,8 @@ async def suggest_bounds(state: State, call: ApiCall) -> Reply:
 async def suggest_caps(state: State, call: ApiCall) -> Reply:
     """Suggest how many rows of one person should count, charged once for each Idempotency-Key."""
     return await charge(state, call, "suggest_caps", checked(read_caps, verbs.check_caps, limited=False))
+
+
+async def estimate_cut(state: State, call: ApiCall) -> Reply:
+    """Estimate what the cap on one person's rows cuts off, charged once for each Idempotency-Key."""
+    return await charge(state, call, "estimate_cut", checked(read_cut, verbs.check_cut, limited=False))

@@ -74,6 +74,10 @@ WAYS: tuple[Way, ...] = (
         "POST", SET + "/suggest_caps", "Suggest how many rows of one person count; charged.",
         waiter=making.suggest_caps, takes="CapsRequest", gives="SuggestedCaps", status=(200, 202),
     ),
+    Way(
+        "POST", SET + "/estimate_cut", "Estimate what the cap on one person's rows cuts off; charged.",
+        waiter=making.estimate_cut, takes="CutRequest", gives="Answer", status=(200, 202),
+    ),
     Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", asking.get_job, gives="Job"),
     Way("DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", asking.cancel_job, status=(202,)),
     Way("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...curator.history import history_of
-from ...curator.verbs.bounds import wanted_bounds, wanted_caps
+from ...curator.verbs.bounds import cut_of, wanted_bounds, wanted_caps
 from ...curator.verbs.learn import course_of
 from ...errors import InvalidArgument
 from ...plan import Plan
@@ -22,10 +22,12 @@ from ...wire.made_reply import (
 from ...wire.making import (
     BoundsRequest,
     CapsRequest,
+    CutRequest,
     LearnRequest,
     SynthesisRequest,
     read_bounds,
     read_caps,
+    read_cut,
     read_learn,
     read_synthesis,
 )
@@ -41,6 +43,7 @@ __all__ = [
     "check_bounds",
     "check_caps",
     "check_count",
+    "check_cut",
     "check_learn",
     "check_release",
     "check_synthesis",
@@ -126,6 +129,11 @@ def check_caps(curator: Curator, asked: CapsRequest) -> None:
     wanted_caps(curator.stand.planner, asked.table, asked.spend)
 
 
+def check_cut(curator: Curator, asked: CutRequest) -> None:
+    """Refuse tables of which no cap cuts anything off, before anything is written."""
+    curator.plan(cut_of(curator.stand.planner, asked.table, asked.up_to, asked.of), asked.spend)
+
+
 def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
     """Limit the cost by the plan, which is public, not by what the store finds."""
     found = [one for one in plans.values() if isinstance(one, Plan)]
@@ -173,6 +181,12 @@ def _caps(curator: Curator, body: object) -> dict[str, object]:
     return caps_reply(found, curator.ledger.price(Batch(found.events)))
 
 
+def _cut(curator: Curator, body: object) -> dict[str, object]:
+    asked = read_cut(body)
+    found = curator.estimate_cut(asked.table, asked.spend, up_to=asked.up_to, of=asked.of, why=asked.why)
+    return answer_reply(found)
+
+
 CHARGED: Mapping[str, Callable[[Curator, object], dict[str, object]]] = {
     "sql": _sql,
     "release": _release,
@@ -180,4 +194,5 @@ CHARGED: Mapping[str, Callable[[Curator, object], dict[str, object]]] = {
     "synthesize": _synthesize,
     "suggest_bounds": _bounds,
     "suggest_caps": _caps,
+    "estimate_cut": _cut,
 }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from ...privacy.events.json import measure_from_json
+from ...curator.verify import read_receipt
 from ...show.number import Digits, number_words
 from ...show.spreadsheet import safe_csv
-from ...wire.text import read_json
 from .charts.series import Chart
 from .charts.sets import AnswerPart, answer_charts, parts_of
 from .words import key_words, percent, value_words
@@ -141,14 +141,14 @@ def set_of(part: AnswerPart) -> AnswerSet:
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
-    """Return what the receipt says it cost; nothing if there is none."""
+    """Return what the receipt says it cost, in the words of the ledger's budget; nothing if there is none."""
     receipt = reply.get("receipt")
-    return "" if receipt is None else str(measure_from_json(_receipt(receipt)["price"]))
+    return "" if receipt is None else _cost(str(receipt))
 
 
-def _receipt(text: str) -> dict[str, Any]:
-    found = read_json(text.encode())
-    return found if isinstance(found, dict) else {}
+@lru_cache(maxsize=1024)
+def _cost(receipt: str) -> str:
+    return str(read_receipt(receipt).stated_price())
 
 
 def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) -> Cell:

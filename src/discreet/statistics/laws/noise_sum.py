@@ -10,8 +10,8 @@ further from 0 (Birnbaum 1948), so each may be replaced by a continuous one that
 
 The sum of continuous ones has the characteristic function Π 1/(1 + b²ω²)·e^(−σ²ω²/2); its law on a circle of
 circumference L, so wide that what is wrapped around does not matter, is a series in sin(2πks/L), cut off with
-Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny, and noise of less than a step is
-summed over its integers.
+Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny, and noise of few steps is summed
+over its integers.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -38,7 +40,8 @@ Additive: TypeAlias = Geometric | DiscreteGaussian
 _TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
-_TINY = 0.75  # noise of a smaller scale is 0 more often than not
+_COARSE = (0.75, 4.0)  # noise of a smaller scale is 0 more often than not, or half a step is much of it
+_CELLS = 256
 LEAST_SCALE = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
 _RATES = np.linspace(0.02, 0.98, 49)
 
@@ -91,18 +94,14 @@ def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     if len(moving) == 2 and small.scale <= _SMALL:
         other = moving[1] if moving[0] is small else moving[0]
         return min(1.0, _by_integers(small, other, s))
-    slack = sum(noise.worth for noise in moving) / 2
-    smooth = _smooth_tail(moving, s - slack)
-    if small.scale > _TINY:
-        return smooth
-    place = moving.index(small)
-    return min(smooth, _apart(small, [*moving[:place], *moving[place + 1 :]], s))
+    return _least_tail(moving, s)
 
 
 def line_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     """Bound P(|Σ| > s) for these noises and for all that are worth less, each by itself.
 
-    The bound of the continuous laws only grows with what a noise is worth (Birnbaum 1948), and so does its slack.
+    The bound of the continuous laws only grows with what a noise is worth (Birnbaum 1948), and so does its slack; that
+    of coarse noise, summed over the sizes of its integers, grows with each of them.
 
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
     >>> one = IntegerNoise(True, 100.0, 1.0)
@@ -110,23 +109,66 @@ def line_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     True
     """
     moving = [noise for noise in noises if noise.worth]
-    if not moving:
-        return 0.0 if s >= 0 else 1.0
-    return _smooth_tail(moving, s - sum(noise.worth for noise in moving) / 2)
+    if not moving or s <= 0:
+        return 0.0 if s >= 0 and not moving else 1.0
+    return _least_tail(moving, s)
 
 
-def _apart(small: IntegerNoise, others: Sequence[IntegerNoise], s: float) -> float:
-    """Sum over the few integers k of one noise the tails of the others beyond s − k·worth.
+def _least_tail(noises: Sequence[IntegerNoise], s: float) -> float:
+    """Return the least of the bounds that take noise of few steps by its integers, and one that takes none so.
 
-    For |x + y| > s needs |y| > s − |x|. Half a step of slack is far too much for noise that mostly is 0.
+    Which noise that is follows from scales alone, so that each bound grows with what any noise is worth.
     """
-    most = math.ceil(small.scale * 24 if small.laplace else small.scale * 7 + 1)
-    total = _one_tail(small, most * small.worth)
-    for k in range(most + 1):
-        least = _one_tail(small, (k - 0.5) * small.worth) if k else 1.0
-        chance = least - _one_tail(small, k * small.worth)
-        total += (chance + 1e-12) * sum_tail(others, s - k * small.worth)
-    return min(1.0, total)
+    found = _smooth_tail(noises, s - _slack(noises))
+    for most in _COARSE:
+        coarse = [noise for noise in noises if noise.scale <= most]
+        if coarse:
+            found = min(found, _coarse_tail(coarse, [noise for noise in noises if noise.scale > most], s))
+    return found
+
+
+def _slack(noises: Sequence[IntegerNoise]) -> float:
+    return sum(noise.worth for noise in noises) / 2
+
+
+def _coarse_tail(coarse: Sequence[IntegerNoise], fine: Sequence[IntegerNoise], s: float) -> float:
+    """Sum over the sizes of coarse noise the tail of fine noise that is moved so far.
+
+    Half a step of slack is far too much for noise that mostly is 0. Let x be the coarse part and y the fine one: it is
+    symmetric, so P(|x + y| > s) = P(y > s − |x|) + P(y > s + |x|), which grows with |x| ≤ Σ worth·|X|, and each is half
+    of a tail of |y|.
+    """
+    chances, left = _sizes(coarse, s), s - _slack(fine)
+    places = np.flatnonzero(chances[:-1])
+    sizes = places * (s / _CELLS)
+    if not fine:
+        return min(1.0, up(float(chances[-1]), 1e-9))
+    sides = (_smooth_tails(fine, left - sizes) + _smooth_tails(fine, left + sizes)) / 2
+    beyond = np.dot(chances[places], np.where(left > sizes, sides, 1.0))
+    return min(1.0, up(float(beyond + chances[-1]), 1e-9))
+
+
+def _sizes(noises: Sequence[IntegerNoise], s: float) -> np.ndarray:
+    """Bound the law of Σ worth·|X| on cells of s/256, each moved up; the last one holds all beyond s."""
+    found = np.zeros(_CELLS + 2)
+    found[0] = 1.0
+    for noise in noises:
+        *chances, beyond = _size_chances(noise.laplace, noise.scale)
+        before, found = found, np.zeros(_CELLS + 2)
+        steps = np.arange(len(chances)) * (noise.worth / s * _CELLS * (1 - 1e-12))
+        for cells, chance in zip(np.ceil(np.minimum(steps, _CELLS + 1)).astype(int).tolist(), chances, strict=True):
+            found[cells:] += chance * before[: _CELLS + 2 - cells]
+            found[-1] += chance * before[_CELLS + 2 - cells :].sum()
+        found[-1] += beyond
+    return found
+
+
+@lru_cache(maxsize=256)
+def _size_chances(laplace: bool, scale: float) -> tuple[float, ...]:
+    """Bound P(|X| = k) for k = 0, 1, … and, last, P(|X| > k) for the k at which hardly anything is left."""
+    most, noise = math.ceil(scale * 24 if laplace else scale * 7 + 1), IntegerNoise(laplace, scale, 1.0)
+    tails = [1.0, *(_one_tail(noise, float(k)) for k in range(most + 1))]
+    return *(more - less + 1e-13 for more, less in pairwise(tails)), tails[-1]
 
 
 def _one_tail(noise: IntegerNoise, s: float) -> float:
@@ -163,49 +205,57 @@ def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
 
 def _smooth_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     """Bound the tail of the sum of the continuous laws."""
+    return float(_smooth_tails(noises, np.array([s]))[0])
+
+
+def _smooth_tails(noises: Sequence[IntegerNoise], points: np.ndarray) -> np.ndarray:
+    """Bound the tail of the sum of the continuous laws, at many points."""
     deviation = math.sqrt(sum(noise.spread**2 for noise in noises))
-    z = s / deviation
-    if z <= 0:
-        return 1.0
+    z = np.maximum(points / deviation, 0.0)
     scales = np.array([noise.spread / math.sqrt(2) / deviation for noise in noises if noise.laplace])
     square = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
     if not len(scales):
-        return min(1.0, up(math.erfc(z / math.sqrt(2)), 1e-9))
-    if len(scales) == len(noises) == 1:
-        return min(1.0, up(math.exp(-z / float(scales[0])), 1e-9))
-    if len(scales) == len(noises) == 2:
-        return min(1.0, up(_two_laplace(float(scales.max()), float(scales.min()), z), 1e-9))
-    around = _wrapped(scales, square, z)
-    return around if 1e-6 < around < 1 else min(1.0, around, _chernoff(scales, square, z))
+        found = np.array([math.erfc(one) for one in (z / math.sqrt(2)).tolist()])
+    elif len(scales) == len(noises) == 1:
+        found = np.exp(-z / float(scales[0]))
+    elif len(scales) == len(noises) == 2:
+        found = _two_laplace(float(scales.max()), float(scales.min()), z)
+    else:
+        around = _wrapped(scales, square, z)
+        rare = ~((around > 1e-6) & (around < 1))
+        around[rare] = np.minimum(around[rare], _chernoff(scales, square, z[rare]))
+        return np.where(z > 0, np.minimum(1.0, around), 1.0)
+    return np.where(z > 0, np.minimum(1.0, np.asarray(found) * (1 + 1e-9)), 1.0)
 
 
-def _two_laplace(b: float, d: float, z: float) -> float:
+def _two_laplace(b: float, d: float, z: np.ndarray) -> np.ndarray:
     """Return P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); near equals are made equal.
 
+    >>> import numpy as np
     >>> from discreet.statistics.laws.noise_sum import _two_laplace
-    >>> round(_two_laplace(1.0, 1.0, 2.0), 6), _two_laplace(1.0, 1.0, 2.0) > _two_laplace(1.0, 0.998, 2.0)
+    >>> z = np.array([2.0])
+    >>> round(float(_two_laplace(1.0, 1.0, z)[0]), 6), bool(_two_laplace(1.0, 1.0, z) > _two_laplace(1.0, 0.998, z))
     (0.270671, True)
     """
     if d > 0.999 * b:
-        return (1 + z / (2 * b)) * math.exp(-z / b)
-    return (b * b * math.exp(-z / b) - d * d * math.exp(-z / d)) / (b * b - d * d)
+        return np.asarray((1 + z / (2 * b)) * np.exp(-z / b))
+    return np.asarray((b * b * np.exp(-z / b) - d * d * np.exp(-z / d)) / (b * b - d * d))
 
 
-def _wrapped(scales: np.ndarray, square: float, z: float) -> float:
+def _wrapped(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:
     step = 2 * math.pi / _WRAP
-    if z >= _WRAP / 3:
-        return 1.0
     squares = (step * _TERMS) ** 2
     parts = np.exp(-square / 2 * squares)
     for scale in scales:
         parts /= 1 + scale**2 * squares
-    inside = step * z / math.pi + 2 / math.pi * float(np.dot(np.sin(step * z * _TERMS) / _TERMS, parts))
-    rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / math.sin(step * z / 2)
-    return 1 - inside + rest + 1e-9
+    near = np.clip(z, 1e-9, _WRAP / 3)
+    inside = step * near / math.pi + 2 / math.pi * (np.sin(np.outer(step * near, _TERMS)) @ (parts / _TERMS))
+    rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / np.sin(step * near / 2)
+    return np.where(z < _WRAP / 3, 1 - inside + rest + 1e-9, 1.0)
 
 
-def _chernoff(scales: np.ndarray, square: float, z: float) -> float:
+def _chernoff(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:
     """Bound by e^(−λz)·E e^(λS), at the best of some λ below 1/(largest scale); twice, for both sides."""
     rates = _RATES / scales.max()
-    logs = -rates * z + square * rates**2 / 2 - np.log1p(-np.outer(rates**2, scales**2)).sum(axis=1)
-    return 2 * math.exp(min(0.0, float(logs.min())))
+    logs = square * rates**2 / 2 - np.log1p(-np.outer(rates**2, scales**2)).sum(axis=1)
+    return np.asarray(2 * np.exp(np.minimum(0.0, (logs - np.outer(z, rates)).min(axis=1))))
