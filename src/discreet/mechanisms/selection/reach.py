@@ -16,8 +16,8 @@ Of MIN and MAX only the inner side is sought: no rank says that no row lies furt
 
 Some outcome has depth 0: the least h that leaves room on both sides, or on the side where any does. An end that does
 not hold has low(h) < 0 or high(h) < 0, so a depth above s. Hence with s = (exponential gap of the outcomes at β)/rate
-both ends hold with probability at least 1 − β, on any data; and low, high, F move by what a rank moves by, so the choice
-costs what the choice of a place costs.
+both ends hold with probability at least 1 − β, on any data; and low, high, F move by what a rank moves by, so the
+choice costs what the choice of a place costs.
 """
 
 from __future__ import annotations

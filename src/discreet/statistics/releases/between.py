@@ -1,19 +1,19 @@
 """The intervals of several quantiles: noisy counts say where each lies among its own rows, and a reach is chosen there.
 
 Each of the k values that were chosen stands for the rows nearer to it than to the next value: k parts, cut in the
-middle between two of them. A unit is in one part with each of its rows, so what is done in all parts costs as much as in
-one.
+middle between two of them. A unit is in one part with each of its rows, so what is done in all parts costs as much as
+in one.
 
 The exact counts N₁ … N_k of the parts get noise. Of the quantile q in part i and a place p of it, with b(p) the rows of
 the part before p and w the weight of a row,
 
     rank(p) − (q(N − w) + w/2)  =  b(p) − N_i/2 + C,    C = Σ_{j<i} N_j + N_i/2 − qN + (q − 1/2)w,
 
-where C is a sum of the counts with known weights: what noise makes of it is known, and C is within t of what was released
-with probability 1 − β_C. b(p) − N_i/2 moves by half of what is added to the part: ranks there are as stable as a
-median's. So the reach is chosen by them, with the ends t further out; it holds with probability 1 − β_R. Where a part has
-too few rows, the border of a part that by the noisy counts lies beyond the quantile is the end, all such claims together
-with probability 1 − β_B; where there is none, the end of the public range. β_C + β_R + β_B = β.
+where C is a sum of the counts with known weights: what noise makes of it is known, and C is within t of what was
+released with probability 1 − β_C. b(p) − N_i/2 moves by half of what is added to the part: ranks there are as stable as
+a median's. So the reach is chosen by them, with the ends t further out; it holds with probability 1 − β_R. Where a part
+has too few rows, the border of a part that by the noisy counts lies beyond the quantile is the end, all such claims
+together with probability 1 − β_B; where there is none, the end of the public range. β_C + β_R + β_B = β.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ class Between:
         """Cut a stretch between released places, and count the rows of every part with noise."""
         borders = (where.low, *(-(-(a + b) // 2) for a, b in pairwise(centres)), where.end)
         exact = [rows.below(end) - rows.below(start) for start, end in pairwise(borders)]
-        noisy = tuple(int(noise.release(count, bits=bits)) for count in exact)
-        return cls(rows, borders, tuple(centres), noisy, noise)
+        return cls(rows, borders, tuple(centres), _noisy(noise, exact, bits=bits), noise)
 
     def ends(self, own: int, at: Fraction, reach: Reach, beta: float, *, bits: Bits | None) -> tuple[int, int]:
         """Return the first and the last place of the interval of a quantile."""
@@ -95,9 +94,14 @@ class Between:
         return (rank - off >= half) - (rank + off <= -half)
 
     def _sum(self, at: Fraction, before: int, own: Fraction, beta: float) -> tuple[Fraction, Fraction]:
-        """Return how many noisy ranks so many parts, and so much of the next, pass a quantile's aim; and how far noise goes."""
+        """Return how many noisy ranks some parts, and so much of the next, pass an aim; and how far noise goes."""
         weights = [1 - at] * before + [own - at] + [-at] * (len(self.noisy) - before - 1)
         noises = (noise_of(self.noise, 1.0),) * len(weights)
         off = line_reach(noises, [abs(float(weight)) * (1 + 1e-12) for weight in weights], beta)
         total = sum((weight * count for weight, count in zip(weights, self.noisy, strict=True)), Fraction(0))
         return total + (at - Fraction(1, 2)) * self.rows.weight, Fraction(off)
+
+
+def _noisy(noise: Geometric, exact: Sequence[int], *, bits: Bits | None) -> tuple[int, ...]:
+    """Add noise to the counts of all parts."""
+    return tuple(int(noise.release(count, bits=bits)) for count in exact)

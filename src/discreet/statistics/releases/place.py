@@ -139,7 +139,7 @@ class PlaceRelease:
         return made.rows_per_fold(made.aim(0, len(made.ats)), 0)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound how many rows beside its aim a value lies, with probability at least 1 − β; its cell's count as none."""
+        """Bound how many rows beside its aim a value lies, with probability at least 1 − β; its own cell's are none."""
         return self.mechanism.error(self.need.ladder.options, beta, doubling=self.need.ladder.doubling)
 
     def draw(self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None) -> ChosenPlaces:
