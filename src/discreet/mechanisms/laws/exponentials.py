@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,6 +22,7 @@ __all__ = ["exponential_sum", "exponential_tail"]
 
 _HAIR = 1e-9
 """Far above what is lost in floats by some thousand positive terms."""
+_FINE = 1e6
 
 
 def exponential_tail(scales: Sequence[float], s: float) -> float:
@@ -53,10 +55,17 @@ def exponential_sum(scales: Sequence[float], beta: float) -> float:
     >>> round(exponential_sum([1.0], 0.05), 4), round(exponential_sum([1.0, 1.0], 0.05), 4)
     (2.9957, 4.7439)
     """
+    unit = max(scales)
+    return up(unit * _of_parts(tuple(sorted(math.ceil(scale / unit * _FINE) / _FINE for scale in scales)), beta))
+
+
+@lru_cache(maxsize=1024)
+def _of_parts(scales: tuple[float, ...], beta: float) -> float:
+    """Search for the sum, of scales rounded up, so that every ε asks for the same one."""
     low, high = 0.0, sum(scales)
     while exponential_tail(scales, high) > beta:
         low, high = high, 2 * high
     while high - low > 1e-6 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if exponential_tail(scales, middle) > beta else (low, middle)
-    return up(high)
+    return high
