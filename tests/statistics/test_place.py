@@ -1,6 +1,5 @@
 """Quantiles of a column as one release: what its parts cost, what its intervals hold, what a plan says of it."""
 
-import random
 import statistics
 from collections import Counter
 from fractions import Fraction
@@ -40,44 +39,6 @@ class TestParts:
         drawn = release.draw({60: 100}, 0.95)
         assert (release.mechanism.epsilon, drawn.reaches) == (1, None)
         assert release.error() == pytest.approx(release_of(HALF).error() / 3)
-
-
-@pytest.mark.statistical
-class TestCoverage:
-    """Intervals hold at 50, 95 and 99 %. False alarm: below 1e-10 for each of nine."""
-
-    @pytest.mark.parametrize(("level", "most"), [(0.5, 53), (0.95, 22), (0.99, 12)])
-    def test_even_skewed_and_tied(self, level, most):
-        """Of 60 intervals at most so many miss: P[Binomial(60, 1 − level) > most] < 1e-10."""
-        rng = random.Random(1)
-        sets = {
-            "even": [rng.randint(0, 120) for _ in range(500)],
-            "skewed": [min(120, int(rng.lognormvariate(2, 1))) for _ in range(500)],
-            "tied": [7] * 250 + [90] * 200 + [0] * 50,
-        }
-        for ats, names in (((HALF,), ("even", "skewed")), ((Fraction(1, 4), Fraction(3, 4)), ("tied",))):
-            release = release_of(*ats, spend=4)
-            for values in (sets[name] for name in names):
-                ladder, exact = release.need.ladder, quantiles_of(values, ats)
-                counts = Counter(ladder.cell_at(value) for value in values)
-                missed = 0
-                for _ in range(60):
-                    drawn = release.draw(counts, level)
-                    pairs = zip(drawn.reaches, exact, drawn.values, strict=True)
-                    outside = [not low <= true <= high for (low, high), true, _ in pairs]
-                    missed += outside[0]
-                    assert all(low <= own <= high for (low, high), own in zip(drawn.reaches, drawn.values, strict=True))
-                assert missed <= most
-
-
-def quantiles_of(values, ats):
-    """Interpolate as SQL does."""
-    ordered, found = sorted(values), []
-    for at in ats:
-        place = at * (len(ordered) - 1)
-        low = int(place)
-        found.append(ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]))
-    return found
 
 
 class TestPlans:
