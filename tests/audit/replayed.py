@@ -98,7 +98,7 @@ def recorded_counts(recorder):
 
     def noisy(noise, exact, *, bits=None):
         step = Step("counts", noise.sensitivity, lambda: plain(noise, exact, bits=bits))
-        return recorder.release(step, np.array(exact, dtype=object))
+        return recorder.release(step, np.array(exact, dtype=object), norm="l1")
 
     return noisy
 

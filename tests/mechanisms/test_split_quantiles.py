@@ -244,10 +244,10 @@ class TestTheError:
         assert made.error(1000) == pytest.approx(surely + exponential_sum([1.0, 2.0], 0.05))
 
     def test_places_that_count_more_are_counted(self):
-        """A place of MAX counts up to 4^6 times as much as another: 6·ln 4 e-folds, a row each at ε = 1."""
+        """A place of MAX counts up to 8^6 times as much as another: 6·ln 8 e-folds, a row each at ε = 1."""
         one, greatest = SplitQuantiles(1, ["1/2"]), SplitQuantiles(1, [1])
         assert one.error(1000, doubling=8) == one.error(1000)
-        assert greatest.error(1000, doubling=8) - greatest.error(1000) == pytest.approx(6 * math.log(4))
+        assert greatest.error(1000, doubling=8) - greatest.error(1000) == pytest.approx(6 * math.log(8))
 
     @pytest.mark.statistical
     def test_it_is_met(self):

@@ -25,20 +25,20 @@ from .ranks import Aim, RankedRows, Stretch
 __all__ = ["DOUBLINGS", "Far", "SplitQuantiles"]
 
 DOUBLINGS = 6
-"""Over how many doublings, from the bound on, a place of MIN or MAX counts four times as much as one twice as far off:
-so a bound that is far too wide does little harm, and some eight rows at ε = 1 outweigh all of it."""
+"""Over how many doublings, from the bound on, a place of MIN or MAX counts eight times as much as one twice as far off:
+so a bound that is far too wide does little harm, and some thirteen rows at ε = 1 outweigh all of it."""
 _PARTS = 64
 """Into how many places a cell is cut where its rows may lie on both sides of a split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Far:
-    """What places count by themselves: four times as much for every `size` places nearer to 0 than the `bound`.
+    """What places count by themselves: eight times as much for every `size` places nearer to 0 than the `bound`.
 
     >>> from discreet.mechanisms.selection.pieces import Piece
     >>> from discreet.mechanisms.selection.quantiles import Far
     >>> [(part.start, part.length, part.each) for part in Far(29, 10).cut(Piece(-3, 30, 0))]
-    [(-3, 4, 16), (1, 9, 16), (10, 10, 4), (20, 7, 1)]
+    [(-3, 4, 64), (1, 9, 64), (10, 10, 8), (20, 7, 1)]
     >>> list(Far(0, 0).cut(Piece(-3, 30, 0)))
     [Piece(start=-3, length=30, depth=0, each=1)]
     """
@@ -60,7 +60,7 @@ class Far:
 
     def _each(self, place: int) -> int:
         nearer = abs(self.bound) // self.size - abs(place) // self.size if self.size else 0
-        return 1 << 2 * min(max(nearer, 0), DOUBLINGS)
+        return 1 << 3 * min(max(nearer, 0), DOUBLINGS)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -221,7 +221,7 @@ class SplitQuantiles:
         before (one alone by exactly the quantile of the exponential mechanism on the worst data). Its aim lies at the
         part `at` between two choices before it, or the ends, so it inherits 1 − at of the miss of the one and `at` of
         the other's: a sum of independent waits, whose quantile is worked out. Where values double (`doubling`, as for
-        `release`), a place of MIN or MAX may count 4^6 times as much as the best one: as if there were so many times
+        `release`), a place of MIN or MAX may count 8^6 times as much as the best one: as if there were so many times
         as many. Rows of one cell beyond a 64th of them are not told apart.
         """
         chance, places = read_beta(beta), whole(options, "options", least=1) * self.parts
@@ -230,7 +230,7 @@ class SplitQuantiles:
     def _miss(self, shares: tuple[tuple[Fraction, Aim, int], ...], places: int, chance: float, doubles: bool) -> float:
         """Bound the sum of so many times the misses of some choices."""
         folds = [float(share) * self.rows_per_fold(aim, level) for share, aim, level in shares]
-        more = [DOUBLINGS * math.log(4) if doubles and aim.outermost else 0.0 for _, aim, _ in shares]
+        more = [DOUBLINGS * math.log(8) if doubles and aim.outermost else 0.0 for _, aim, _ in shares]
         if len(shares) == 1:
             return (gap_of(places, chance, 1) + more[0]) * folds[0]
         surely = sum((math.log(max(places - 1, 1)) + extra) * fold for extra, fold in zip(more, folds, strict=True))
