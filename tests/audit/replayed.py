@@ -14,12 +14,13 @@ import pytest
 from discreet.answer import ask, run_plan
 from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
-from discreet.mechanisms.selection.quantiles import INSIDE, SplitQuantiles
-from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
+from discreet.mechanisms.selection.quantiles import SplitQuantiles
+from discreet.mechanisms.selection.reach import Reach, depths, ranks_beyond
 from discreet.plan.counted import CountSelection
 from discreet.plan.selection import Selection
 from discreet.query.algebra.tally import KeptKeys
 from discreet.query.bounds.rows import neighbours_of
+from discreet.statistics.releases import between
 from discreet.statistics.releases.choice import ChosenRelease
 from discreet.statistics.releases.place import PlaceRelease
 
@@ -69,7 +70,7 @@ def recorded_choice(recorder):
     plain = SplitQuantiles._draw
 
     def drawn(self, rows, where, aim, level, far, *, bits):  # noqa: PLR0917
-        wanted = aim.rank(rows.below(where.end) - rows.below(where.low), self.weight, INSIDE // self.rate(aim, level))
+        wanted = aim.rank(rows.below(where.end) - rows.below(where.low), self.weight)
         scores = [-rows.depth(where, place, wanted, aim.scale) for place in range(where.low, where.high + 1)]
         step = Step("place", self.sensitivity(aim, level), lambda: plain(self, rows, where, aim, level, far, bits=bits))
         return recorder.release(step, np.array(scores, dtype=object), norm="linf")
@@ -77,20 +78,29 @@ def recorded_choice(recorder):
     return drawn
 
 
-def recorded_end(recorder):
-    """One end of an interval: all places are scored, and "before" and "after" them."""
-    plain = PlaceRelease._end
+def recorded_reach(recorder):
+    """How far an interval reaches: all distances are scored."""
+    plain = Reach.release
 
-    def drawn(self, counts, at, shift, bits):
-        rows, aim, ladder = RankedRows(counts, 1, self.need.weight), Aim(at), self.need.ladder
-        where = Stretch(ladder.first, ladder.last, ladder.last + 1, outside=True)
-        wanted = aim.rank(rows.before[-1], self.need.weight, 0) + shift
-        scores = [-rows.depth(where, place, wanted, aim.scale) for place in range(where.low - 1, where.high + 2)]
-        moved = self.need.end_choice(self.epsilon, at).sensitivity(aim, 0)
-        step = Step("end", moved, lambda: plain(self, counts, at, shift, bits))
+    def released(self, rows, where, centre, aims, scale, beta, *, bits=None):  # noqa: PLR0917
+        low, high = ranks_beyond(rows, where, centre, aims, scale)
+        outcomes = 1 + len(low or high) * (3 if low and high else 1)
+        scores = [-depth for depth in depths(low, high, self.error(outcomes, beta))]
+        step = Step("reach", self.sensitivity, lambda: plain(self, rows, where, centre, aims, scale, beta, bits=bits))
         return recorder.release(step, np.array(scores, dtype=object), norm="linf")
 
-    return drawn
+    return released
+
+
+def recorded_counts(recorder):
+    """The rows between several quantiles: noise on all counts at once."""
+    plain = between._noisy
+
+    def noisy(noise, exact, *, bits=None):
+        step = Step("counts", noise.sensitivity, lambda: plain(noise, exact, bits=bits))
+        return recorder.release(step, np.array(exact, dtype=object), norm="l1")
+
+    return noisy
 
 
 def recorded_selection(recorder, universe, units):
@@ -130,7 +140,8 @@ def program(plan, universe=(), store=Memory):
             patch.setattr(ask, "draw", recorded_draw(recorder))
             patch.setattr("discreet.mechanisms.selection.quantiles._PARTS", 4)  # all places are scored: few will do
             patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
-            patch.setattr(PlaceRelease, "_end", recorded_end(recorder))
+            patch.setattr(Reach, "release", recorded_reach(recorder))
+            patch.setattr(between, "_noisy", recorded_counts(recorder))
             patch.setattr("discreet.statistics.releases.place.uniform", lambda length, bits=None: length - 1)
             patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
             patch.setattr(CountSelection, "show", recorded_count(recorder, universe))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet import InvalidArgument, PureDP
 from discreet.audit import exact
+from discreet.mechanisms.laws.exponentials import exponential_sum
 from discreet.mechanisms.selection import quantiles
 from discreet.mechanisms.selection.pieces import Piece, choose_piece
 from discreet.mechanisms.selection.quantiles import Far, SplitQuantiles
@@ -37,9 +38,7 @@ def own_law(made, counts, last):
         if start >= stop:
             return {(): 1.0}
         aim, middle, found = made.aim(start, stop), (start + stop) // 2, {}
-        wanted = aim.rank(
-            rows.below(where.end) - rows.below(where.low), made.weight, quantiles.INSIDE // made.rate(aim, level)
-        )
+        wanted = aim.rank(rows.below(where.end) - rows.below(where.low), made.weight)
         pieces = list(rows.pieces(where, wanted, aim.scale))
         assert sum(piece.length for piece in pieces) == where.places
         assert [piece.depth for piece in pieces] == sorted(piece.depth for piece in pieces)
@@ -74,10 +73,11 @@ def plain_law(made, data, last, *, by_rank=False):
         (q_low, first), (q_high, last) = ends
         at = (ats[middle] - q_low) / (q_high - q_low)
         aim = Fraction(first, 2) + at * (len(rows) - Fraction(first, 2) - Fraction(last, 2))
+        aim = at * len(rows) if at in {0, 1} else aim
         far = max(at, 1 - at)
         if made.neighbours == "replace":
             far = Fraction(1) if level == 0 else 2 * far
-        rate = Fraction(EPSILON, made.levels) / (2 * far)
+        rate = Fraction(EPSILON, made.levels) / ((1 if at in {0, 1} else 2) * far)
         weights = {
             place: math.exp(-rate * max(0, aim - sum(x <= place for x in rows), sum(x < place for x in rows) - aim))
             for place in range(low, high + 1)
@@ -108,7 +108,7 @@ class TestTheLaw:
     @settings(deadline=None, max_examples=examples(60))
     @given(
         st.lists(st.integers(0, 2), max_size=6),
-        st.sampled_from([HALVES, THIRDS, ("1/2",)]),
+        st.sampled_from([HALVES, THIRDS, ("1/2",), (1,), (0, "1/2")]),
         st.sampled_from(["add-remove", "replace"]),
     )
     def test_it_is_what_the_definition_says(self, data, ats, relation):
@@ -201,21 +201,22 @@ class TestPlaces:
         assert all(move == 0 for place, move in zip(span, change, strict=True) if place // parts != cell)
 
     @settings(max_examples=examples(200), deadline=None)
-    @given(st.dictionaries(st.integers(0, 6), st.integers(0, 9), max_size=5), st.integers(-4, 60), st.booleans(),
+    @given(st.dictionaries(st.integers(0, 6), st.integers(0, 9), max_size=5), st.integers(-4, 60),
            st.sampled_from([1, 4]), st.integers(0, 3), st.integers(0, 3))  # fmt: skip
-    def test_pieces_are_all_places_the_best_first(self, counts, aim, outside, parts, low, cut):  # noqa: PLR0917
+    def test_pieces_are_all_places_the_best_first(self, counts, aim, parts, low, cut):
         rows = RankedRows(counts, parts)
-        where = Stretch(low, 6 * parts + cut, 6 * parts + cut + (0 if cut else 1), outside)
+        where = Stretch(low, 6 * parts + cut, 6 * parts + cut + (0 if cut else 1))
         pieces = list(rows.pieces(where, aim, 2))
         listed = {piece.start + i: piece.depth for piece in pieces for i in range(piece.length)}
-        span = range(where.low - outside, where.high + outside + 1)
+        span = range(where.low, where.high + 1)
         assert listed == {place: rows.depth(where, place, aim, 2) for place in span}
         assert sum(piece.length for piece in pieces) == where.places == len(span)
         assert all(a.depth <= b.depth for a, b in pairwise(pieces))
 
-    def test_few_rows_are_not_passed_by(self):
-        assert [Aim(Fraction(1)).rank(rows, 1, 6) for rows in (2, 5, 20)] == [2, 5, 33]
-        assert [Aim(Fraction(0)).rank(rows, 1, 6) for rows in (2, 5, 20)] == [2, 5, 7]
+    def test_the_outermost_value_is_aimed_at_with_all_rows(self):
+        assert [Aim(Fraction(1)).rank(rows, 1) for rows in (0, 2, 20)] == [0, 4, 40]
+        assert [Aim(Fraction(0)).rank(rows, 3) for rows in (0, 2, 20)] == [0, 0, 0]
+        assert Aim(Fraction(1)).between(20, 1) == 39  # half a row inside: the quantile itself
 
     def test_a_draw_reads_few_pieces_and_more_where_it_must(self):
         read = []
@@ -230,17 +231,23 @@ class TestPlaces:
 
 
 class TestTheError:
-    def test_it_holds_and_adds_up_over_levels(self):
-        one = SplitQuantiles(1, ["1/2"])
+    def test_one_choice_by_its_exact_law(self):
+        one, greatest = SplitQuantiles(1, ["1/2"]), SplitQuantiles(1, [1])
         assert one.error(1000) == pytest.approx(math.log(999) + math.log(0.95) - math.log(0.05))
-        assert SplitQuantiles(1, HALVES).error(1000) > 2 * one.error(1000)
-        assert SplitQuantiles(1, [1]).error(1000) == pytest.approx(2 * one.error(1000))  # a row moves it twice as far
+        assert greatest.error(1000) == pytest.approx(one.error(1000))  # a row moves it twice as far, but to one side
+
+    def test_several_inherit_the_misses_before_them(self):
+        """Quartiles: the middle one misses by 2 e-folds of ranks, the others by as much and half of that."""
+        made = SplitQuantiles(1, THIRDS)
+        assert sorted([part for part, _, _ in own] for own in made.shares()) == [[0.5, 1], [0.5, 1], [1]]
+        surely = 3 * math.log(1000 * made.parts - 1)
+        assert made.error(1000) == pytest.approx(surely + exponential_sum([1.0, 2.0], 0.05))
 
     def test_places_that_count_more_are_counted(self):
-        """A place of MAX counts up to 4^6 times as much as another: 6·ln 4 e-folds, two rows each at ε = 1."""
+        """A place of MAX counts up to 8^6 times as much as another: 6·ln 8 e-folds, a row each at ε = 1."""
         one, greatest = SplitQuantiles(1, ["1/2"]), SplitQuantiles(1, [1])
         assert one.error(1000, doubling=8) == one.error(1000)
-        assert greatest.error(1000, doubling=8) - greatest.error(1000) == pytest.approx(12 * math.log(4))
+        assert greatest.error(1000, doubling=8) - greatest.error(1000) == pytest.approx(6 * math.log(8))
 
     @pytest.mark.statistical
     def test_it_is_met(self):

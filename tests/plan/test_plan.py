@@ -70,7 +70,7 @@ def moves(before, after):
 def check_places(release, keys, tables):
     """The scores of a level, all parts and keys together, move by no more than declared; parts follow what was chosen."""
     made, ladder = release.mechanism, release.need.ladder
-    parts, moved = made.parts, dict[int, Fraction]()
+    parts, moved, apart = made.parts, dict[int, Fraction](), dict[int, Fraction]()
     rows = [[RankedRows(table.get(key, {}), parts, made.weight) for table in tables] for key in keys]
     whole = Stretch(ladder.first * parts, ladder.last * parts + parts - 1, (ladder.last + 1) * parts)
     todo = [(pair, 0, len(made.ats), whole, 0) for pair in rows]
@@ -80,11 +80,13 @@ def check_places(release, keys, tables):
         least, most = change_of(pair, where, aim, made.weight)
         far = max(most, -least) / made.sensitivity(aim, level)
         moved[level] = moved.get(level, Fraction()) + far
+        apart[level] = apart.get(level, Fraction()) + (most - least) * made.rate(aim, level)
         place = made._draw(pair[0], where, aim, level, Far(0, 0), bits=None)
         below, above = Stretch(where.low, place, place), Stretch(place, where.high, where.end)
         sides = ((start, middle, below), (middle + 1, stop, above))
         todo += [(pair, a, b, part, level + 1) for a, b, part in sides if a < b]
     assert all(far <= 1 for far in moved.values())
+    assert all(loss <= made.epsilon / made.levels for loss in apart.values())
 
 
 def change_of(pair, where, aim, weight):
@@ -92,7 +94,7 @@ def change_of(pair, where, aim, weight):
     near = {place + side for rows in pair for cell in rows.cells for place in range(cell * rows.parts, (cell + 1) * rows.parts)
             for side in (-1, 0, 1)}  # fmt: skip
     places = [place for place in {where.low, where.high, *near} if where.low <= place <= where.high]
-    wanted = [aim.rank(rows.below(where.end) - rows.below(where.low), weight, 3) for rows in pair]
+    wanted = [aim.rank(rows.below(where.end) - rows.below(where.low), weight) for rows in pair]
     change = [
         pair[0].depth(where, p, wanted[0], aim.scale) - pair[1].depth(where, p, wanted[1], aim.scale) for p in places
     ]

@@ -1,6 +1,5 @@
 """Quantiles of a column as one release: what its parts cost, what its intervals hold, what a plan says of it."""
 
-import random
 import statistics
 from collections import Counter
 from fractions import Fraction
@@ -9,7 +8,7 @@ import pytest
 
 from answer.cases import REGIONS, question, relation
 from discreet import ApproxDP, PureDP, open_filter
-from discreet.mechanisms.selection.exponential import Exponential, gap_of
+from discreet.mechanisms.selection.exponential import Exponential
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.plan import plan_question
 from discreet.privacy.pricing.pure import price_pure
@@ -37,67 +36,11 @@ class TestParts:
     def test_they_add_up(self, ats, intervals):
         assert price_pure(release_of(*ats, intervals=intervals).event) == 1
 
-    def test_the_ends_aim_little_further_than_if_nothing_else_were_chosen(self):
-        """Two ends at half of the budget each are the least there can be; ours aim at most 1.3 times as far."""
-        release = release_of(HALF)
-        least = gap_of(release.need.ladder.options + 2, 0.025, 1) / 0.5 + 2  # rows, at rate 1/2 a row
-        assert release.shift(HALF, 0.95) / 4 <= 1.3 * least
-
     def test_without_intervals_all_of_it_goes_to_the_values(self):
         release = release_of(HALF, intervals=False)
         drawn = release.draw({60: 100}, 0.95)
         assert (release.mechanism.epsilon, drawn.reaches) == (1, None)
-        assert release.error() < release_of(HALF).error() / 3
-
-
-class TestTheEstimate:
-    """The middle of the ends counts as far as the value that was chosen by itself agrees with it."""
-
-    def test_where_they_agree_and_where_not(self):
-        release = release_of(HALF)
-        assert release._estimate(60, (50, 70), HALF, 0.95) == 60
-        assert abs(release._estimate(12, (10, 110), HALF, 0.95) - 12) < 25
-        assert release._estimate(0, (10, 20), HALF, 0.95) in range(10, 21)
-        assert release._estimate(7, (7, 7), HALF, 0.95) == 7
-
-
-@pytest.mark.statistical
-class TestCoverage:
-    """Intervals hold at 50, 95 and 99 %. False alarm: below 1e-10 for each of nine."""
-
-    @pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
-    def test_even_skewed_and_tied(self, level):
-        """At most so many intervals miss: P[Binomial(runs, 1 − level) > most] < 1e-10. At 50 % it takes 48 to tell."""
-        runs = draws(60) if level > 0.5 else 60 if DEEP else 48
-        rng = random.Random(1)
-        sets = {
-            "even": [rng.randint(0, 120) for _ in range(500)],
-            "skewed": [min(120, int(rng.lognormvariate(2, 1))) for _ in range(500)],
-            "tied": [7] * 250 + [90] * 200 + [0] * 50,
-        }
-        for ats, names in (((HALF,), ("even", "skewed")), ((Fraction(1, 4), Fraction(3, 4)), ("tied",))):
-            release = release_of(*ats, spend=4)
-            for values in (sets[name] for name in names):
-                ladder, exact = release.need.ladder, quantiles_of(values, ats)
-                counts = Counter(ladder.cell_at(value) for value in values)
-                missed = 0
-                for _ in range(runs):
-                    drawn = release.draw(counts, level)
-                    pairs = zip(drawn.reaches, exact, drawn.values, strict=True)
-                    outside = [not low <= true <= high for (low, high), true, _ in pairs]
-                    missed += outside[0]
-                    assert all(low <= own <= high for (low, high), own in zip(drawn.reaches, drawn.values, strict=True))
-                assert missed <= most_misses(runs, 1 - level, 1e-10)
-
-
-def quantiles_of(values, ats):
-    """Interpolate as SQL does."""
-    ordered, found = sorted(values), []
-    for at in ats:
-        place = at * (len(ordered) - 1)
-        low = int(place)
-        found.append(ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]))
-    return found
+        assert release.error() == pytest.approx(release_of(HALF).error() / 3)
 
 
 class TestPlans:
@@ -117,7 +60,7 @@ class TestPlans:
         assert isinstance(plan.releases[0], PlaceRelease)
         assert max(plan.statistic_errors().values()) <= 50 < 1.01 * max(plan.statistic_errors().values())
 
-    def test_values_of_few_skewed_rows_are_not_the_middle_of_the_ends(self):
+    def test_values_of_few_skewed_rows(self):
         values = [
             min(120, int(3**step)) for step in (0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 3, 3.5, 4, 4.2) for _ in range(9)
         ]

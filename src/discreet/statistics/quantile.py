@@ -79,9 +79,8 @@ def place_tally(of: Expression, ladder: Ladder, basis: Basis) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class QuantileEstimate:
-    """A quantile: the middle of a cell (release 0.1.0 chose cells; now both ends are the value); from the low end of
-    the cell chosen below it to the high end of the one chosen above it, which holds with probability `level`. At a
-    higher level only the public range is known.
+    """A quantile: the middle of a cell (release 0.1.0 chose cells; now both ends are the value), and its reach, which
+    holds it with probability `level`. At a higher level only the public range is known.
 
     >>> from discreet.statistics.quantile import QuantileEstimate
     >>> from fractions import Fraction

@@ -15,32 +15,30 @@ from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..laws.exponentials import exponential_sum
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import gap_of
 from .pieces import Piece, choose_piece
 from .ranks import Aim, RankedRows, Stretch
 
-__all__ = ["DOUBLINGS", "INSIDE", "Far", "SplitQuantiles"]
+__all__ = ["DOUBLINGS", "Far", "SplitQuantiles"]
 
-INSIDE = 0
-"""MIN and MAX aim where the outermost place is e^INSIDE times less likely than the aim. Measured, 0 is no worse under
-loose bounds, where `Far` holds them back, and better under tight ones (RMSE 4.9 against 6.7 of scores in 0..100)."""
 DOUBLINGS = 6
-"""Over how many doublings, from the bound on, a place of MIN or MAX counts four times as much as one twice as far off:
-so a bound that is far too wide does little harm, and some seventeen rows at ε = 1 outweigh all of it."""
+"""Over how many doublings, from the bound on, a place of MIN or MAX counts eight times as much as one twice as far off:
+so a bound that is far too wide does little harm, and some thirteen rows at ε = 1 outweigh all of it."""
 _PARTS = 64
 """Into how many places a cell is cut where its rows may lie on both sides of a split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Far:
-    """What places count by themselves: four times as much for every `size` places nearer to 0 than the `bound`.
+    """What places count by themselves: eight times as much for every `size` places nearer to 0 than the `bound`.
 
     >>> from discreet.mechanisms.selection.pieces import Piece
     >>> from discreet.mechanisms.selection.quantiles import Far
     >>> [(part.start, part.length, part.each) for part in Far(29, 10).cut(Piece(-3, 30, 0))]
-    [(-3, 4, 16), (1, 9, 16), (10, 10, 4), (20, 7, 1)]
+    [(-3, 4, 64), (1, 9, 64), (10, 10, 8), (20, 7, 1)]
     >>> list(Far(0, 0).cut(Piece(-3, 30, 0)))
     [Piece(start=-3, length=30, depth=0, each=1)]
     """
@@ -62,7 +60,7 @@ class Far:
 
     def _each(self, place: int) -> int:
         nearer = abs(self.bound) // self.size - abs(place) // self.size if self.size else 0
-        return 1 << 2 * min(max(nearer, 0), DOUBLINGS)
+        return 1 << 3 * min(max(nearer, 0), DOUBLINGS)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -166,8 +164,13 @@ class SplitQuantiles:
         return aim.scale * self.unit if self.alone and level == 0 else 2 * aim.moved(self.unit)
 
     def rate(self, aim: Aim, level: int) -> Fraction:
-        """Return the factor of a score in the exponent: the level's ε over twice the sensitivity."""
-        return self.epsilon / self.levels / (2 * self.sensitivity(aim, level))
+        """Return the factor of a score in the exponent: the level's ε over how far two scores may move apart.
+
+        That is twice the sensitivity; once for MIN and MAX, whose scores count the rows beyond a place: adding T rows
+        moves all of them down, by 0 to T. Replacing them moves the score of place p by #{y > p} − #{x > p}, which from
+        one p to another changes by as many rows as lie between them in one of the two: by T again; in two parts by 2T.
+        """
+        return self.epsilon / self.levels / ((1 if aim.outermost else 2) * self.sensitivity(aim, level))
 
     def release(
         self, counts: Mapping[int, int], first: int, last: int, *, doubling: int = 0, bits: Bits | None = None
@@ -176,18 +179,22 @@ class SplitQuantiles:
 
         `doubling` says that every so many cells from cell 0 the values double; 0 that they do not.
         """
+        rows = RankedRows(counts, self.parts, self.weight)
+        return [place // self.parts for place in self.places(rows, first, last, doubling=doubling, bits=bits)]
+
+    def places(
+        self, rows: RankedRows, first: int, last: int, *, doubling: int = 0, bits: Bits | None = None
+    ) -> list[int]:
+        """Draw a place for every quantile, in order; cells first to last have `parts` places each."""
         if last < first:
             raise InvalidArgument("there must be at least one cell to choose")
-        rows, parts = RankedRows(counts, self.parts, self.weight), self.parts
-        found: dict[int, int] = {}
+        parts, found = self.parts, dict[int, int]()
         todo = [(0, len(self.ats), Stretch(first * parts, last * parts + parts - 1, last * parts + parts), 0)]
         while todo:
             start, stop, where, level = todo.pop()
             middle, aim = (start + stop) // 2, self.aim(start, stop)
-            place = self._draw(
-                rows, where, aim, level, _far(aim, first * parts, last * parts, doubling * parts), bits=bits
-            )
-            found[middle] = place // parts
+            far = _far(aim, first * parts, last * parts, doubling * parts)
+            found[middle] = place = self._draw(rows, where, aim, level, far, bits=bits)
             below, above = Stretch(where.low, place, place), Stretch(place, where.high, where.end)
             todo += [(a, b, w, level + 1) for a, b, w in ((start, middle, below), (middle + 1, stop, above)) if a < b]
         return [found[place] for place in range(len(self.ats))]
@@ -201,45 +208,54 @@ class SplitQuantiles:
     def _draw(self, rows: RankedRows, where: Stretch, aim: Aim, level: int, far: Far, *, bits: Bits | None) -> int:
         rate = self.rate(aim, level)
         count = rows.below(where.end) - rows.below(where.low)
-        pieces = rows.pieces(where, aim.rank(count, self.weight, INSIDE // rate), aim.scale)
+        pieces = rows.pieces(where, aim.rank(count, self.weight), aim.scale)
         total = sum(piece.mass for piece in far.cut(Piece(where.low, where.places, 0)))
         cut = (part for piece in pieces for part in far.cut(piece))
         piece = choose_piece(cut, total, rate, bits=bits)
         return piece.start + uniform(piece.length, bits=bits)
 
     def error(self, options: int, beta: Number = 0.05, *, doubling: int = 0) -> float:
-        """Bound how many rows a quantile is off among so many cells, with probability at least 1 − β.
+        """Bound how many rows each quantile is off among so many cells, with probability at least 1 − β.
 
-        A choice misses its aim by the exponential mechanism's bound, and its aim lies between two choices before it, so
-        errors of levels add up, no more. Where values double (`doubling`, as for `release`), a place of MIN or MAX may
-        count 4^6 times as much as the best one: as if there were so many times as many. Rows of one cell beyond a 64th
-        of them are not told apart.
+        A choice among m places misses its aim by (ln(m − 1) + X)/rate, X exponential, or less, whatever was chosen
+        before (one alone by exactly the quantile of the exponential mechanism on the worst data). Its aim lies at the
+        part `at` between two choices before it, or the ends, so it inherits 1 − at of the miss of the one and `at` of
+        the other's: a sum of independent waits, whose quantile is worked out. Where values double (`doubling`, as for
+        `release`), a place of MIN or MAX may count 8^6 times as much as the best one: as if there were so many times
+        as many. Rows of one cell beyond a 64th of them are not told apart.
         """
-        chance = read_beta(beta) / self.levels
-        gap = gap_of(whole(options, "options", least=1) * self.parts, chance, 1)
-        return up(sum(self._farthest(level, gap, doubling) for level in range(self.levels)))
+        chance, places = read_beta(beta), whole(options, "options", least=1) * self.parts
+        return up(max(self._miss(tuple(shares), places, chance, bool(doubling)) for shares in self.shares()))
 
-    def _farthest(self, level: int, gap: float, doubling: int) -> float:
-        """Bound how many rows a choice of a level is off where it is off by so many e-folds, inside aims included."""
-        more = INSIDE + (DOUBLINGS * math.log(4) if doubling else 0.0)
-        aims = [aim for depth, aim in self.aims() if depth == level]
-        return max((gap + more * (aim.at in (0, 1))) * self.rows_per_fold(aim, level) for aim in aims)
+    def _miss(self, shares: tuple[tuple[Fraction, Aim, int], ...], places: int, chance: float, doubles: bool) -> float:
+        """Bound the sum of so many times the misses of some choices."""
+        folds = [float(share) * self.rows_per_fold(aim, level) for share, aim, level in shares]
+        more = [DOUBLINGS * math.log(8) if doubles and aim.outermost else 0.0 for _, aim, _ in shares]
+        if len(shares) == 1:
+            return (gap_of(places, chance, 1) + more[0]) * folds[0]
+        surely = sum((math.log(max(places - 1, 1)) + extra) * fold for extra, fold in zip(more, folds, strict=True))
+        return surely + exponential_sum(folds, chance)
+
+    def shares(self) -> Iterator[list[tuple[Fraction, Aim, int]]]:
+        """List for every quantile the choices whose misses it inherits, its own last: which part, aim and level."""
+        todo: list[tuple[int, int, int, dict[int, Fraction], dict[int, Fraction]]] = [(0, len(self.ats), 0, {}, {})]
+        made: dict[int, tuple[Aim, int]] = {}
+        while todo:
+            start, stop, level, low, high = todo.pop()
+            if start >= stop:
+                continue
+            middle, aim = (start + stop) // 2, self.aim(start, stop)
+            made[middle] = aim, level
+            own = {one: (1 - aim.at) * low.get(one, 0) + aim.at * high.get(one, 0) for one in (*low, *high)}
+            own[middle] = Fraction(1)
+            yield [(share, *made[one]) for one, share in own.items() if share]
+            todo += [(start, middle, level + 1, low, own), (middle + 1, stop, level + 1, own, high)]
 
     def rows_per_fold(self, aim: Aim, level: int) -> float:
         """Return how many rows worse a choice must be to be e times less likely."""
         return up(float(1 / (self.rate(aim, level) * aim.scale * self.weight)))
 
-    def aims(self) -> Iterator[tuple[int, Aim]]:
-        """List the aims of all choices with their levels."""
-        todo = [(0, len(self.ats), 0)]
-        while todo:
-            start, stop, level = todo.pop()
-            if start < stop:
-                middle = (start + stop) // 2
-                yield level, self.aim(start, stop)
-                todo += [(start, middle, level + 1), (middle + 1, stop, level + 1)]
-
 
 def _far(aim: Aim, first: int, last: int, doubling: int) -> Far:
     """Return what places count: all alike, unless the least or the greatest value is aimed at."""
-    return Far({0: first, 1: last}[int(aim.at)], doubling) if aim.at in (0, 1) else Far(0, 0)
+    return Far({0: first, 1: last}[int(aim.at)], doubling) if aim.outermost else Far(0, 0)

@@ -28,20 +28,16 @@ _BEYOND = 1 << 80
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Places `low` to `high` that may be chosen, and the rows that count: those from `low` to below `end`.
-
-    `outside` adds two outcomes: before all places, and after them.
-    """
+    """Places `low` to `high` that may be chosen, and the rows that count: those from `low` to below `end`."""
 
     low: int
     high: int
     end: int
-    outside: bool = False
 
     @property
     def places(self) -> int:
         """How many outcomes there are."""
-        return self.high - self.low + (3 if self.outside else 1)
+        return self.high - self.low + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +58,28 @@ class Aim:
         """How many steps of a depth one weight is."""
         return 2 * self.at.denominator
 
-    def rank(self, rows: int, weight: int, inside: int) -> int:
-        """Return the rank aimed at; the least and the greatest value are aimed at `inside` steps further in.
+    @property
+    def outermost(self) -> bool:
+        """Whether the least or the greatest value is aimed at."""
+        return self.at in {0, 1}
 
-        At least half of the rows stay between the aim and the other end, so that few rows are not passed by.
-        """
-        top, bottom = self.at.numerator, self.at.denominator
+    def between(self, rows: int, weight: int) -> int:
+        """Return the rank of the quantile itself, in the middle between the rows that SQL interpolates."""
         ends = self.first + self.last
-        aim = bottom * weight * self.first + top * (2 * rows - ends * weight)
-        if top == bottom:
-            return max(aim - inside, rows)
-        return min(aim + inside, rows) if top == 0 else aim
+        return self.at.denominator * weight * self.first + self.at.numerator * (2 * rows - ends * weight)
+
+    def rank(self, rows: int, weight: int) -> int:
+        """Return the rank aimed at: the quantile's; of the greatest value that of all rows, of the least none.
+
+        So a place is as deep as there are rows beyond it, and one unit moves all depths to the same side.
+        """
+        return self.scale * rows * self.at.numerator if self.outermost else self.between(rows, weight)
 
     def moved(self, unit: int) -> int:
         """Bound how far a unit that is added, or removed, and counts `unit` in all, moves a score.
 
         A place's score is −max(0, aim − after, before − aim) with the rows up to it. Adding T rows, t of them up to the
-        place, moves aim − rows by at·T − t, from −(1 − at)T to at·T (where an aim is kept at half of the rows it moves
-        by half of them: less); the maximum of three moves no more.
+        place, moves aim − rows by at·T − t, from −(1 − at)T to at·T; the maximum of three moves no more.
         """
         return 2 * max(self.at.numerator, self.at.denominator - self.at.numerator) * unit
 
@@ -116,26 +116,20 @@ class RankedRows:
 
     def depth(self, where: Stretch, place: int, aim: int, scale: int) -> int:
         """Return how many steps beside the aim a place of a stretch lies."""
-        rank = self._rank_in(where, scale)
-        if place < where.low:
-            return max(0, aim)
-        if place > where.high:
-            return max(0, rank(where.end) - aim)
+        rank = self.rank_in(where, scale)
         return max(0, aim - rank(place + 1), rank(place) - aim)
 
-    def _rank_in(self, where: Stretch, scale: int) -> Rank:
+    def rank_in(self, where: Stretch, scale: int) -> Rank:
+        """Return how many steps of ranks lie before a place of a stretch, as a function of the place."""
         base, end = self.below(where.low), self.below(where.end)
         return lambda place: scale * (min(self.below(place), end) - base)
 
     def pieces(self, where: Stretch, aim: int, scale: int) -> Iterator[Piece]:
         """Yield all places of a stretch in runs of equal score, the best first, as deep as they lie beside the aim."""
-        rank = self._rank_in(where, scale)
+        rank = self.rank_in(where, scale)
         middle = self._first(where, aim, scale)
         nearest = Piece(middle, 1, max(0, aim - rank(middle + 1), rank(middle) - aim))
         runs = [iter([nearest]), self._up(where, middle + 1, aim, rank), self._down(where, middle - 1, aim, rank)]
-        if where.outside:
-            ends = [Piece(where.low - 1, 1, max(0, aim)), Piece(where.high + 1, 1, max(0, rank(where.end) - aim))]
-            runs.append(iter(sorted(ends, key=_depth)))
         return merge(*runs, key=_depth)
 
     def _first(self, where: Stretch, aim: int, scale: int) -> int:

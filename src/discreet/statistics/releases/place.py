@@ -1,36 +1,38 @@
-"""Quantiles of one column, all of them in one release: the places chosen, and the two ends of each one's interval.
+"""Quantiles of one column, all of them in one release: the values chosen, and how far the interval of each reaches.
 
-    intervals    the estimates                                    each end
-    none         all of the budget, by recursive splitting        none
-    one          1/5: it guards the estimate from the ends        2/5
-    several      1/2, by recursive splitting                      1/4 of what is left to each quantile
+    intervals    the values                                       the rows between them    the reach
+    none         all of the budget, by recursive splitting        none                     none
+    one          1/3                                              none                     2/3
+    several      1/2, by recursive splitting                      1/6                      1/3
 
-Every choice is exponential, by exact ranks; the parts are public and fixed, so nothing here depends on data.
+Every choice is exponential, by exact ranks; the parts are public and fixed, so nothing here depends on data. An
+interval is narrowest with a quarter for its value, and hardly wider with a third (docs/decisions/0040).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.rounding import up
-from ...mechanisms.selection.exponential import gap_of
-from ...mechanisms.selection.pieces import choose_piece
+from ...mechanisms.additive.discrete_laplace import Geometric
 from ...mechanisms.selection.quantiles import SplitQuantiles
 from ...mechanisms.selection.ranks import Aim, RankedRows, Stretch
+from ...mechanisms.selection.reach import Reach
 from ...noise import Bits, uniform
 from ...privacy.events import Event, Sequence
-from ...privacy.neighbours import Neighbours
+from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ...query.algebra.tally import Tally
 from ...query.bounds.ladder import Ladder
 from ...query.bounds.rows import neighbours_of
 from ...query.domains.domain import Scalar
+from .between import Between
 
 __all__ = ["ChosenPlaces", "PlaceNeed", "PlaceRelease"]
 
 Ends = tuple[Scalar, Scalar]
+_ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
+_SEVERAL = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +60,40 @@ class PlaceNeed:
         return self.tally.terms[0].weight
 
     @property
-    def parts(self) -> tuple[Fraction, Fraction]:
-        """Which part of ε the estimates get together, and which each end of an interval."""
+    def parts(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Which part of ε the values get, which the counts between them, and which the reach of the intervals."""
         if not self.intervals:
-            return Fraction(1), Fraction(0)
-        many = len(self.ats)
-        return (Fraction(1, 5), Fraction(2, 5)) if many == 1 else (Fraction(1, 2), Fraction(1, 4 * many))
+            return Fraction(1), Fraction(0), Fraction(0)
+        return _ONE if len(self.ats) == 1 else _SEVERAL
 
     def choices(self, epsilon: Fraction) -> SplitQuantiles:
-        """Return the mechanism of the estimates at an ε for the whole release."""
+        """Return the mechanism of the values at an ε for the whole release."""
         facts = {"unit": self.unit, "weight": self.weight, "neighbours": self.neighbours}
         return SplitQuantiles(epsilon * self.parts[0], self.ats, alone=self.alone, **facts)  # type: ignore[arg-type]
 
-    def end_choice(self, epsilon: Fraction, at: Fraction) -> SplitQuantiles:
-        """Return the mechanism of one end of an interval: a choice like the others."""
-        facts = {"unit": self.unit, "weight": self.weight, "neighbours": self.neighbours}
-        return SplitQuantiles(epsilon * self.parts[1], [at], alone=self.alone, **facts)  # type: ignore[arg-type]
+    def counting(self, epsilon: Fraction) -> Geometric:
+        """Return the noise of the rows between the values: a unit counts in them what it counts in all."""
+        moved = self.unit if self.neighbours == ADD_REMOVE else 2 * self.unit
+        return Geometric(moved / (epsilon * self.parts[1]), moved, neighbours=self.neighbours)
+
+    def reach(self, epsilon: Fraction) -> Reach:
+        """Return the mechanism of the intervals' reach: of one quantile by ranks in all rows, of several in a part."""
+        split = self.choices(epsilon)
+        moved = split.sensitivity(self.ranked, 0 if len(self.ats) == 1 else 1)
+        return Reach(epsilon * self.parts[2], moved, self.neighbours)
+
+    @property
+    def ranked(self) -> Aim:
+        """How ranks are counted where a reach is chosen: beside the quantile, or beside the middle of its part."""
+        return Aim(self.ats[0] if len(self.ats) == 1 else Fraction(1, 2))
 
     def event(self, epsilon: Fraction) -> Event:
-        """Return what is done at an ε: the estimates, then both ends of every interval."""
-        estimates = self.choices(epsilon).event
+        """Return what is done at an ε: the values, the counts between them, the reach of the intervals."""
+        values = self.choices(epsilon).event
         if not self.intervals:
-            return estimates
-        ends = [self.end_choice(epsilon, at).event for at in self.ats for _ in range(2)]
-        return Sequence([estimates, *ends])
+            return values
+        counted = [self.counting(epsilon).event] if len(self.ats) > 1 else []
+        return Sequence([values, *counted, self.reach(epsilon).event])
 
     def counts(self, found: Mapping[tuple[Scalar, ...], int]) -> dict[tuple[Scalar, ...], dict[int, int]]:
         """Sort exact counts by key, then by cell."""
@@ -127,70 +139,40 @@ class PlaceRelease:
         return made.rows_per_fold(made.aim(0, len(made.ats)), 0)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound how many rows beside its aim the value that is shown lies, with probability at least 1 − β.
-
-        Rows that share its cell count as none. With an interval drawn at level 1 − β the value lies inside it, and each
-        end misses its own aim by the shift at most, with probability at least 1 − β/2: twice the shift in all.
-        """
-        need = self.need
-        if need.intervals and len(need.ats) == 1:
-            return 2 * self.shift(need.ats[0], 1 - beta) / (Aim(need.ats[0]).scale * need.weight)
-        return self.mechanism.error(need.ladder.options, beta, doubling=need.ladder.doubling)
-
-    def shift(self, at: Fraction, level: float) -> int:
-        """Return how far the ends of an interval aim beside a quantile, in steps of its aim.
-
-        An end misses its aim by more than t with probability at most (1 − level)/2; aiming t and two rows below, the
-        cell chosen begins below the quantile (two rows, since SQL interpolates between neighbours).
-        """
-        made, aim = self.need.end_choice(self.epsilon, at), Aim(at)
-        gap = gap_of(self.need.ladder.options + 2, (1 - level) / 2, 1)
-        return math.ceil(Fraction(up(gap)) / made.rate(aim, 0)) + 2 * aim.scale * self.need.weight
+        """Bound how many rows beside its aim a value lies, with probability at least 1 − β; its own cell's are none."""
+        return self.mechanism.error(self.need.ladder.options, beta, doubling=self.need.ladder.doubling)
 
     def draw(self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None) -> ChosenPlaces:
         """Choose all of it in one key."""
-        need, ladder = self.need, self.need.ladder
-        cells = self.mechanism.release(counts, ladder.first, ladder.last, doubling=ladder.doubling, bits=bits)
-        steps = sorted(_inside(ladder, cell, bits) for cell in cells)
-        reaches = [self._ends(counts, at, level, bits) for at in need.ats] if need.intervals else None
-        if reaches is not None and len(steps) == 1:
-            steps = [self._estimate(steps[0], reaches[0], need.ats[0], level)]
-        if reaches is not None:  # both ends hold; the value is one of those between
-            reaches = [(min(low, own), max(high, own)) for (low, high), own in zip(reaches, steps, strict=True)]
-        shown = None if reaches is None else tuple((ladder.value(low), ladder.value(high)) for low, high in reaches)
+        need, ladder, made = self.need, self.need.ladder, self.mechanism
+        rows = RankedRows(counts, made.parts, need.weight)
+        places = made.places(rows, ladder.first, ladder.last, doubling=ladder.doubling, bits=bits)
+        steps = sorted(_inside(ladder, place // made.parts, bits) for place in places)
+        shown = None
+        if need.intervals:
+            ends = self._ends(rows, places, 1 - level, bits)
+            reaches = (self._shown(low, high, own) for (low, high), own in zip(ends, steps, strict=True))
+            shown = tuple((ladder.value(low), ladder.value(high)) for low, high in reaches)
         public = ladder.value(ladder.low), ladder.value(ladder.high)
         return ChosenPlaces(need.ats, tuple(map(ladder.value, steps)), shown, public)
 
-    def _ends(self, counts: Mapping[int, int], at: Fraction, level: float, bits: Bits | None) -> tuple[int, int]:
-        """Choose both ends of an interval, in steps; they are drawn apart and may cross, then both hold."""
-        ladder, shift = self.need.ladder, self.shift(at, level)
-        cells = [self._end(counts, at, side * shift, bits) for side in (-1, 1)]
-        return ladder.ends(min(cells))[0], ladder.ends(max(cells))[1]
+    def _shown(self, low: int, high: int, own: int) -> tuple[int, int]:
+        """Return the steps that an interval spans from one place to another, the value among them."""
+        ladder, parts = self.need.ladder, self.mechanism.parts
+        return min(ladder.ends(low // parts)[0], own), max(ladder.ends(high // parts)[1], own)
 
-    def _end(self, counts: Mapping[int, int], at: Fraction, shift: int, bits: Bits | None) -> int:
-        need, ladder, aim = self.need, self.need.ladder, Aim(at)
-        rows = RankedRows(counts, 1, need.weight)
-        where = Stretch(ladder.first, ladder.last, ladder.last + 1, outside=True)
-        wanted = aim.rank(rows.before[-1], need.weight, 0) + shift
-        rate = need.end_choice(self.epsilon, at).rate(aim, 0)
-        piece = choose_piece(rows.pieces(where, wanted, aim.scale), where.places, rate, bits=bits)
-        return min(max(piece.start + uniform(piece.length, bits=bits), ladder.first), ladder.last)
-
-    def _estimate(self, own: int, reach: tuple[int, int], at: Fraction, level: float) -> int:
-        """Estimate one quantile from its ends, as far as its own choice says that they lie evenly around it.
-
-        The middle of the ends has the less noise, of √2/rate ranks each; where values are spread unevenly it is beside
-        the quantile by some b. Its square is estimated by (middle − own)² less what noise explains, and the middle
-        counts as v/(v + b²), v the square that noise makes of `own`. All of it is worked out from released numbers.
-        """
-        made, aim = self.mechanism, Aim(at)
-        low, high = reach
-        middle = Fraction(low + high, 2)
-        slope = Fraction(high - low, 2 * self.shift(at, level))  # steps of the grid for a step of a rank
-        noise = 2 * (slope / made.rate(aim, 0)) ** 2
-        bias = max(Fraction(0), (middle - own) ** 2 - Fraction(5, 4) * noise)
-        part = noise / (noise + bias) if noise else Fraction(0)
-        return min(max(round(own + part * (middle - own)), low), high)
+    def _ends(self, rows: RankedRows, places: list[int], beta: float, bits: Bits | None) -> list[tuple[int, int]]:
+        """Choose the first and the last place of every interval."""
+        need, ladder, parts = self.need, self.need.ladder, self.mechanism.parts
+        whole = Stretch(ladder.first * parts, ladder.last * parts + parts - 1, ladder.last * parts + parts)
+        reach, aim = need.reach(self.epsilon), need.ranked
+        if len(places) == 1:
+            middle, half = aim.between(rows.before[-1], need.weight), aim.at.denominator * need.weight
+            wanted = None if aim.at == 0 else middle - half, None if aim.at == 1 else middle + half
+            low, high = reach.release(rows, whole, places[0], wanted, aim.scale, beta, bits=bits)
+            return [(whole.low if low is None else low, whole.high if high is None else high)]
+        between = Between.draw(rows, whole, places, need.counting(self.epsilon), bits=bits)
+        return [between.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
 
 
 def _inside(ladder: Ladder, cell: int, bits: Bits | None) -> int:
