@@ -15,8 +15,6 @@ from discreet.privacy.pricing.pure import price_pure
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tree import Mode, Quantile
 from discreet.statistics.releases.place import PlaceRelease
-from support.misses import most_misses
-from support.profile import DEEP, draws
 
 X = Field("x")
 HALF = Fraction(1, 2)
