@@ -107,7 +107,6 @@ def _room(visit: Visit, dataset: str) -> Response:
         unit=unit,
         bar=left_bar(purse),
         chart=spending_chart(spent_over_time(ledger), float(purse.whole), symbol),
-        symbol=symbol,
         standings=_standings(ledger, people),
         lines=_lines(ledger),
         running=[(job, asked_of(job)) for job in state.jobs.shelf.pending() if job.dataset == dataset],
