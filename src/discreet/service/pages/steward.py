@@ -27,7 +27,6 @@ from .clause import word_refusal
 from .entry_words import entry_words
 from .past import asked_of
 from .visit import Visit, for_stewards, to
-from .words import value_words
 from .workbench import dataset_of
 
 __all__ = ["steward_routes"]
@@ -108,7 +107,6 @@ def _room(visit: Visit, dataset: str) -> Response:
         unit=unit,
         bar=left_bar(purse),
         chart=spending_chart(spent_over_time(ledger), float(purse.whole), symbol),
-        symbol=symbol,
         standings=_standings(ledger, people),
         lines=_lines(ledger),
         running=[(job, asked_of(job)) for job in state.jobs.shelf.pending() if job.dataset == dataset],
@@ -135,6 +133,8 @@ def _intake(visit: Visit) -> Response:
 def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:
     """Name the amount that adds up: the measure of the filter, not always that of the budget."""
     words = str(ledger.left())
+    if words.startswith("("):
+        return "ε"
     return "μ²" if words.startswith("μ") else words.partition(" ")[0] or unit.symbol
 
 
@@ -162,7 +162,7 @@ def _line(entry: Entry, ledger: Ledger, asked: str) -> LedgerLine:
     price = price_of(entry, ledger.terms.filter)
     what = f"{entry_words(entry)}: {entry.why}" if entry.why else entry_words(entry)
     moment = entry.time[:16].replace("T", " ")
-    cost = "" if price is None else value_words(float(price))
+    cost = "" if price is None else str(price)
     return LedgerLine(entry.number, moment, entry.kind, entry.who, what, asked, cost)
 
 

@@ -14,6 +14,7 @@ from ....ledger.clock import read_time
 from ....ledger.entry import Entry
 from ....privacy.events.json import from_json
 from ....privacy.filters.filter import Filter
+from ....privacy.measures import Measure
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear, steps
 from .amount import amount
@@ -33,12 +34,12 @@ class Point:
     spent: float
 
 
-def price_of(entry: Entry, under: Filter) -> Fraction | None:
+def price_of(entry: Entry, under: Filter) -> Measure | None:
     """Price one charge by itself; None for what is no charge or cannot be priced."""
     if entry.event is None:
         return None
     try:
-        return amount(under.price(from_json(entry.event)))
+        return under.price(from_json(entry.event))
     except DiscreetError:
         return None
 
@@ -63,7 +64,8 @@ def _add_up(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
         start = None if ledger.terms.window is None else window_start(time, ledger.terms.window)
         if start != window:
             window, common, parts = start, Fraction(), {}
-        price = price_of(entry, ledger.terms.filter) or Fraction()
+        priced = price_of(entry, ledger.terms.filter)
+        price = Fraction() if priced is None else amount(priced)
         if entry.part is None:
             common += price
         else:
