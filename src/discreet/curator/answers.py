@@ -32,6 +32,7 @@ def read_answers(
     paid: Paid,
     opened: Filter,
     signer: Signer | None,
+    *,
     fresh: Mapping[str, Answer],
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge.

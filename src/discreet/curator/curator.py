@@ -296,7 +296,8 @@ class Curator:
             return text
 
         paid = pay(self.ledger, priced.order, Work(run, check, stand.pause), self.locks)
-        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, ran.get(paid.body, {}))
+        fresh = ran.get(paid.body, {})
+        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=fresh)
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

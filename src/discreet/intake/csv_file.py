@@ -86,9 +86,9 @@ class CsvFile:
 def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     """Check a CSV file from its first to its last byte.
 
-    Text that is not UTF-8 is written anew in `workspace`, a private folder, and so is a compressed file that zeros
-    follow, as tapes leave them (not every reader goes on there), a file whose bad records are to go, or whose lines end in LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go
-    by the first line end they meet.
+    Text that is not UTF-8 is written anew in `workspace`, a private folder. So is a compressed file that zeros follow,
+    as tapes leave them, since not every reader stops there; a file whose bad records are to go; one whose lines end in
+    LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go by the first they meet.
 
     Refuses a file that cannot be read, one whose first line does not name its columns, and whatever the grammar
     refuses.

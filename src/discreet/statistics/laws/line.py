@@ -28,18 +28,6 @@ class WeightedSum:
     value: float
     weights: tuple[float, ...]
 
-    @classmethod
-    def of(cls, weights: TotalWeights, values: Sequence[Fraction]) -> WeightedSum:
-        """Weigh exact values; the sum is rounded once.
-
-        >>> from discreet.statistics.laws.line import WeightedSum
-        >>> from fractions import Fraction
-        >>> WeightedSum.of((Fraction(1, 2), Fraction(1)), (Fraction(4), Fraction(3)))
-        WeightedSum(value=5.0, weights=(0.5, 1.0))
-        """
-        total = sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(0))
-        return cls(float(total), tuple(map(float, weights)))
-
 
 def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
     """Bound |Σ cᵢXᵢ| with probability at least 1 − β, for whatever weights |cᵢ| ≤ boundᵢ.

@@ -51,7 +51,7 @@ __all__ = [
 
 MOST_JOINT = 1 << 42
 """The most that one row adds to all totals, in steps."""
-Shape = tuple[tuple[int, bool], ...]
+_Shape = tuple[tuple[int, bool], ...]
 """The degree of each column, and whether rows without a value count."""
 JointTotals = dict[KeyValues, tuple[int, ...]]
 """The exact totals of several terms, for the keys that occur."""
@@ -119,22 +119,22 @@ class Partition:
         return _form(self._shape, tuple(powers))
 
     @property
-    def _shape(self) -> Shape:
+    def _shape(self) -> _Shape:
         return tuple([(column.degree, column.null) for column in self.columns])
 
 
-def _places(shape: Shape) -> Iterator[tuple[int, ...]]:
+def _places(shape: _Shape) -> Iterator[tuple[int, ...]]:
     return product(*(range(degree + 1 + null) for degree, null in shape))
 
 
 @lru_cache(maxsize=1024)  # equal for all keys of an answer
-def _names(expressions: tuple[Expression, ...], shape: Shape) -> tuple[str, ...]:
+def _names(expressions: tuple[Expression, ...], shape: _Shape) -> tuple[str, ...]:
     texts = [column_text(expression) for expression in expressions]
     return tuple(", ".join(map("{}: {}".format, texts, place)) for place in _places(shape))
 
 
 @lru_cache(maxsize=1024)
-def _form(shape: Shape, powers: tuple[int | None, ...]) -> tuple[Fraction, ...]:
+def _form(shape: _Shape, powers: tuple[int | None, ...]) -> tuple[Fraction, ...]:
     each = (zip(shape, place, powers, strict=True) for place in _places(shape))
     return tuple(prod((_share(degree, i, a) for (degree, _), i, a in one), start=Fraction(1)) for one in each)
 
