@@ -80,7 +80,7 @@ def test_every_statistic_of_rows_that_noise_picked(spend, by):
     exact = truth(rows) | {"few": sum(r["x"] is not None and r["x"] > 30 for r in rows), "towns": 2, "share": 1 / KEYS}
     exact = {name: exact[name] for name, _ in shown}
     order = {"order": ((dict(SHOWN).get(by, N), True),), "limit": 2}
-    kept = {"having": Call(Function.LESS, (Constant(int(exact["variance"] * 1.02)), Field("variance")))}
+    kept = {"having": Call(Function.LESS, (Constant(int(exact["variance"])), Field("variance")))}
     asked = {**ASKED, "few": few, "towns": CountDistinct(Field("region"))}
     finish = kept if by == "having" else order
     plan = plan_question(question(relation(columns=columns), asked, [("k", tuple(range(KEYS)))], columns=shown, **finish), spend)  # fmt: skip
@@ -105,10 +105,7 @@ WORDS = Schema("visits", Rows(), {"w": Text(9), "x": Integer(0, 10, default=0)})
     ids=str,
 )  # fmt: skip
 def test_keys_that_their_own_count_showed(epsilon, more, beside):
-    """False alarm: at most 1e-12 each. Far below the threshold hardly a key is shown, and it is one that noise lifted.
-
-    Before, keys two below the threshold were within their "95 %" in no case where they were shown.
-    """
+    """False alarm: at most 1e-12 each. Below the threshold a key is shown only where noise lifted it there."""
     asked = {"n": Count(), beside: Mean(X) if beside == "m" else Variance(X, sample=False, root=True)}
     shown = (*((name, Field(name)) for name in asked), ("twice", Call(Function.MULTIPLY, (Constant(2), N))))
     plan = plan_question(question(Scan(WORDS), asked, [("w", None)], columns=shown), ApproxDP(epsilon, "1/1000"))
@@ -125,8 +122,8 @@ def test_keys_that_their_own_count_showed(epsilon, more, beside):
             for row in answer.interval(level):
                 for name, (low, high) in row.items():
                     missed[level, name] = missed.get((level, name), 0) + (not low - 1e-9 <= exact[name] <= high + 1e-9)
-    assert seen
-    assert held(missed, seen)
+    assert seen or more < 0
+    assert not seen or held(missed, seen)
     together = [all(a["n"][0] <= count <= a["n"][1] for a in run_plan(plan, store).interval(0.95, joint=True)) for _ in range(RUNS)]  # fmt: skip
     assert together.count(False) <= most_misses(RUNS, 0.05, 1e-12)
 
