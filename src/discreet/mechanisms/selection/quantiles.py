@@ -169,9 +169,9 @@ class SplitQuantiles:
         """Return the factor of a score in the exponent: the level's ε over how far two scores may move apart.
 
         That is twice the sensitivity; once for MIN and MAX `beyond`, whose scores count the rows beyond a place: adding
-        T rows moves all of them down, by 0 to T. Replacing them moves the score of place p by #{y > p} − #{x > p}, which
-        from one p to another changes by as many rows as lie between them in one of the two: by T again; in two parts
-        by 2T.
+        T rows moves all of them down, by 0 to T. Replacing them moves the score of place p by #{y > p} − #{x > p}, and
+        that changes from one p to another by as many rows as lie between them in one of the two: T again; in two parts
+        2T.
         """
         return self.epsilon / self.levels / ((1 if aim.beyond else 2) * self.sensitivity(aim, level))
 
