@@ -20,7 +20,7 @@ from discreet.plan.counted import CountSelection
 from discreet.plan.selection import Selection
 from discreet.query.algebra.tally import KeptKeys
 from discreet.query.bounds.rows import neighbours_of
-from discreet.statistics.releases import between
+from discreet.statistics.releases import parts
 from discreet.statistics.releases.choice import ChosenRelease
 from discreet.statistics.releases.place import PlaceRelease
 
@@ -94,7 +94,7 @@ def recorded_reach(recorder):
 
 def recorded_counts(recorder):
     """The rows between several quantiles: noise on all counts at once."""
-    plain = between._noisy
+    plain = parts._noisy
 
     def noisy(noise, exact, *, bits=None):
         step = Step("counts", noise.sensitivity, lambda: plain(noise, exact, bits=bits))
@@ -141,7 +141,7 @@ def program(plan, universe=(), store=Memory):
             patch.setattr("discreet.mechanisms.selection.quantiles._PARTS", 4)  # all places are scored: few will do
             patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
             patch.setattr(Reach, "release", recorded_reach(recorder))
-            patch.setattr(between, "_noisy", recorded_counts(recorder))
+            patch.setattr(parts, "_noisy", recorded_counts(recorder))
             patch.setattr("discreet.statistics.releases.place.uniform", lambda length, bits=None: length - 1)
             patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
             patch.setattr(CountSelection, "show", recorded_count(recorder, universe))

@@ -214,8 +214,8 @@ class TestPlaces:
         assert all(a.depth <= b.depth for a, b in pairwise(pieces))
 
     def test_the_outermost_value_is_aimed_at_with_all_rows(self):
-        assert [Aim(Fraction(1)).rank(rows, 1) for rows in (0, 2, 20)] == [0, 4, 40]
-        assert [Aim(Fraction(0)).rank(rows, 3) for rows in (0, 2, 20)] == [0, 0, 0]
+        assert [Aim(Fraction(1), beyond=True).rank(rows, 1) for rows in (0, 2, 20)] == [0, 4, 40]
+        assert [Aim(Fraction(0), beyond=True).rank(rows, 3) for rows in (0, 2, 20)] == [0, 0, 0]
         assert Aim(Fraction(1)).between(20, 1) == 39  # half a row inside: the quantile itself
 
     def test_a_draw_reads_few_pieces_and_more_where_it_must(self):
@@ -242,6 +242,10 @@ class TestTheError:
         assert sorted([part for part, _, _ in own] for own in made.shares()) == [[0.5, 1], [0.5, 1], [1]]
         surely = 3 * math.log(1000 * made.parts - 1)
         assert made.error(1000) == pytest.approx(surely + exponential_sum([1.0, 2.0], 0.05))
+
+    def test_at_a_large_budget_the_outermost_row_itself_is_found(self):
+        assert [SplitQuantiles(epsilon, [1]).aim(0, 1).beyond for epsilon in (1, 63, 64)] == [True, True, False]
+        assert [SplitQuantiles(1000, [at]).release({3: 5, 9: 1}, 0, 20) for at in (0, 1)] == [[3], [9]]
 
     def test_places_that_count_more_are_counted(self):
         """A place of MAX counts up to 8^6 times as much as another: 6·ln 8 e-folds, a row each at ε = 1."""

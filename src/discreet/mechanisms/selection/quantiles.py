@@ -27,6 +27,8 @@ __all__ = ["DOUBLINGS", "Far", "SplitQuantiles"]
 DOUBLINGS = 6
 """Over how many doublings, from the bound on, a place of MIN or MAX counts eight times as much as one twice as far off:
 so a bound that is far too wide does little harm, and some thirteen rows at ε = 1 outweigh all of it."""
+_PLACES_FOLDS = 16
+"""e-folds of the most places there are, about."""
 _PARTS = 64
 """Into how many places a cell is cut where its rows may lie on both sides of a split."""
 
@@ -166,11 +168,12 @@ class SplitQuantiles:
     def rate(self, aim: Aim, level: int) -> Fraction:
         """Return the factor of a score in the exponent: the level's ε over how far two scores may move apart.
 
-        That is twice the sensitivity; once for MIN and MAX, whose scores count the rows beyond a place: adding T rows
-        moves all of them down, by 0 to T. Replacing them moves the score of place p by #{y > p} − #{x > p}, which from
-        one p to another changes by as many rows as lie between them in one of the two: by T again; in two parts by 2T.
+        That is twice the sensitivity; once for MIN and MAX `beyond`, whose scores count the rows beyond a place: adding
+        T rows moves all of them down, by 0 to T. Replacing them moves the score of place p by #{y > p} − #{x > p}, and
+        that changes from one p to another by as many rows as lie between them in one of the two: T again; in two parts
+        2T.
         """
-        return self.epsilon / self.levels / ((1 if aim.outermost else 2) * self.sensitivity(aim, level))
+        return self.epsilon / self.levels / ((1 if aim.beyond else 2) * self.sensitivity(aim, level))
 
     def release(
         self, counts: Mapping[int, int], first: int, last: int, *, doubling: int = 0, bits: Bits | None = None
@@ -203,7 +206,17 @@ class SplitQuantiles:
         """Return where the middle one of the quantiles start … stop − 1 lies between those that were chosen before."""
         low = self.ats[start - 1] if start else Fraction(0)
         high = self.ats[stop] if stop < len(self.ats) else Fraction(1)
-        return Aim((self.ats[(start + stop) // 2] - low) / (high - low), start == 0, stop == len(self.ats))
+        at = (self.ats[(start + stop) // 2] - low) / (high - low)
+        return Aim(at, start == 0, stop == len(self.ats), at in {0, 1} and self._beyond)
+
+    @property
+    def _beyond(self) -> bool:
+        """Whether MIN and MAX count the rows beyond a place, at the full rate.
+
+        All places beyond the outermost row are then alike. Half a row further in, at half the rate, the outermost row
+        is better than they are, by half a row's weight: worth it where that outweighs as many places as there can be.
+        """
+        return self.epsilon / self.levels * self.weight < 4 * _PLACES_FOLDS * self.unit
 
     def _draw(self, rows: RankedRows, where: Stretch, aim: Aim, level: int, far: Far, *, bits: Bits | None) -> int:
         rate = self.rate(aim, level)

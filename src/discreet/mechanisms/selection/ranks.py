@@ -52,6 +52,7 @@ class Aim:
     at: Fraction
     first: bool = True
     last: bool = True
+    beyond: bool = False
 
     @property
     def scale(self) -> int:
@@ -69,11 +70,11 @@ class Aim:
         return self.at.denominator * weight * self.first + self.at.numerator * (2 * rows - ends * weight)
 
     def rank(self, rows: int, weight: int) -> int:
-        """Return the rank aimed at: the quantile's; of the greatest value that of all rows, of the least none.
+        """Return the rank aimed at: the quantile's; `beyond` of the greatest value that of all rows, of the least none.
 
         So a place is as deep as there are rows beyond it, and one unit moves all depths to the same side.
         """
-        return self.scale * rows * self.at.numerator if self.outermost else self.between(rows, weight)
+        return self.scale * rows * self.at.numerator if self.beyond else self.between(rows, weight)
 
     def moved(self, unit: int) -> int:
         """Bound how far a unit that is added, or removed, and counts `unit` in all, moves a score.

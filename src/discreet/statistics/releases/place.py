@@ -26,7 +26,7 @@ from ...query.algebra.tally import Tally
 from ...query.bounds.ladder import Ladder
 from ...query.bounds.rows import neighbours_of
 from ...query.domains.domain import Scalar
-from .between import Between
+from .parts import QuantileParts
 
 __all__ = ["ChosenPlaces", "PlaceNeed", "PlaceRelease"]
 
@@ -171,8 +171,8 @@ class PlaceRelease:
             wanted = None if aim.at == 0 else middle - half, None if aim.at == 1 else middle + half
             low, high = reach.release(rows, whole, places[0], wanted, aim.scale, beta, bits=bits)
             return [(whole.low if low is None else low, whole.high if high is None else high)]
-        between = Between.draw(rows, whole, places, need.counting(self.epsilon), bits=bits)
-        return [between.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
+        parted = QuantileParts.draw(rows, whole, places, need.counting(self.epsilon), bits=bits)
+        return [parted.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
 
 
 def _inside(ladder: Ladder, cell: int, bits: Bits | None) -> int:

@@ -31,7 +31,7 @@ from ...noise import Bits
 from ..laws.line import line_reach
 from ..laws.noise_sum import noise_of
 
-__all__ = ["Between"]
+__all__ = ["QuantileParts"]
 
 _SCALE = 4
 """Steps of a weight in which ranks beside the middle of a part are counted: as those of `Aim(1/2)` are."""
@@ -39,7 +39,7 @@ _COUNTS, _REACH, _BORDERS = 0.4, 0.5, 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class QuantileParts:
     """The borders of the parts, the value in each, and the noisy number of rows in each."""
 
     rows: RankedRows
@@ -51,7 +51,7 @@ class Between:
     @classmethod
     def draw(
         cls, rows: RankedRows, where: Stretch, centres: Sequence[int], noise: Geometric, *, bits: Bits | None
-    ) -> Between:
+    ) -> QuantileParts:
         """Cut a stretch between released places, and count the rows of every part with noise."""
         borders = (where.low, *(-(-(a + b) // 2) for a, b in pairwise(centres)), where.end)
         exact = [rows.below(end) - rows.below(start) for start, end in pairwise(borders)]
@@ -88,7 +88,7 @@ class Between:
         return self.borders[next(sure, -1)] - 1
 
     def _sure(self, border: int, at: Fraction, beta: float) -> int:
-        """Say whether a border surely lies before the rows that a quantile is made from (−1), or after them (1)."""
+        """Return −1 if a border surely lies before the rows that a quantile is made from, 1 if after them, else 0."""
         rank, off = self._sum(at, border, Fraction(0), beta * _BORDERS / (len(self.noisy) - 1))
         half = Fraction(self.rows.weight, 2)
         return (rank - off >= half) - (rank + off <= -half)
