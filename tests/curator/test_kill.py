@@ -25,7 +25,7 @@ STEPS = [
     "finish:before", "finish:written", "finish:after",
     "never",
 ]  # fmt: skip
-ROUNDS = 1_000 if DEEP else 2 * len(STEPS)
+ROUNDS = 200 if DEEP else 2 * len(STEPS)
 PRICE = dp.PureDP("1/10")
 FEW = {"people": ROWS["people"][:20]}
 

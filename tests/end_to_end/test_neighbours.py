@@ -78,9 +78,9 @@ class TestNeighbours:
     @settings(max_examples=examples(150), deadline=None, suppress_health_check=EASY)
     @given(questions(), st.integers(0, 2**32))
     def test_in_memory(self, asked, seed):
-        look(asked, seed, 15 if DEEP else 2, in_memory)
+        look(asked, seed, 5 if DEEP else 2, in_memory)
 
     @settings(max_examples=examples(25), deadline=None, suppress_health_check=EASY)
     @given(questions(), st.integers(0, 2**32))
     def test_on_duckdb(self, asked, seed):
-        look(asked, seed, 8 if DEEP else 2, in_duckdb)
+        look(asked, seed, 4 if DEEP else 2, in_duckdb)

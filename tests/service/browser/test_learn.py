@@ -67,4 +67,4 @@ def test_every_lesson_at_every_end_of_its_dials(town, window, axe, name):
             for slide in LESSONS[name](dict.fromkeys(asked.replace("=" + place, "").split("&"), place)).slides
         ]
         assert page.locator(f"#{name} output").all_inner_texts() == spoken
-        look(page, axe, f"lesson-{name}-{place}")
+        look(page, axe, f"lesson-{name}-{place}", within=f"#{name}")

@@ -18,22 +18,24 @@ LOADED = """[...performance.getEntriesByType("navigation"), ...performance.getEn
 PICTURED = [("desktop", "light"), ("phone", "dark")]
 
 
-def look(page, axe, name):
+def look(page, axe, name, within=None):
     """Keep a picture, measure the width and let axe look: on a desk and on a phone, in light and in dark.
 
-    Outside deep axe, which takes seconds, looks where a picture is taken: each size and each scheme once.
+    What is `within` a part of a page is looked at there alone, without a picture. Outside deep axe, which takes seconds, looks where a picture is taken: each size and each scheme once.
     """
     page.evaluate(axe)
     for size, scheme in LOOKS:
         page.set_viewport_size(SIZES[size])
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        if (size, scheme) in PICTURED:
+        if (size, scheme) in PICTURED and within is None:
             screen(page, f"{name}-{size}-{scheme}")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{name} is {wide} px too wide on a {size}"
         if not DEEP and (size, scheme) not in PICTURED:
             continue
-        found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+        found = page.evaluate("(within) => axe.run(within ?? document, {resultTypes: ['violations']})", within)[
+            "violations"
+        ]
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
