@@ -68,8 +68,9 @@ def test_postgres(name, postgres):
     check(BY_NAME[name], postgres, SCHEMAS)
 
 
-LATER = {case.name for case in FUNCTIONS}
-"""Functions of a row, which tests/engines/test_functions.py holds against their meaning on Spark too, value by value."""
+LATER = {case.name for case in [*FUNCTIONS, *STATISTICS[1::2], *KEYS[1::2], *CHOSEN[1::2]]}
+"""What Spark is asked in deep only: functions of a row, which tests/engines/test_functions.py holds against their meaning
+on Spark too, value by value, and every other statistic, key and choice; how rows meet is asked in full."""
 
 
 @pytest.mark.untraced

@@ -105,10 +105,10 @@ class TestSources:
     def test_line_breaks_in_quotes_lose_no_record(self, tmp_path, ends):
         """Files above the size at which DuckDB reads in parts; the slow reader is the oracle."""
         path = tmp_path / "people.csv"
-        note = 'long\n"",note\r\n' * 60
+        note = 'long\n"",note\r\n' * 240
         with path.open("w", newline="", encoding="utf-8") as file:
             file.write("age,income,region\n")
-            for number in range(20_000):
+            for number in range(5_000):
                 file.write(f'{number % 121},{number % 7},"{note if number % 3 else "N"}"{ends[number % len(ends)]}')
         with path.open(newline="", encoding="utf-8") as file:
             rows = tuple(map(tuple, list(csv.reader(file, strict=True))[1:]))

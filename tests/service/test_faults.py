@@ -161,7 +161,7 @@ class TestSilentDatabases:
         (tmp_path / "people.toml").write_text((tmp_path / "people.toml").read_text().partition("[tables.wards]")[0])
         state = open_state(read_config(house.config))
         state.jobs.start()
-        assert ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done"
+        wait_for(lambda: ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done")
         with base.paused():
             job = ended(state, state.jobs.put("ana", "people", "sql", body(9)))
             assert json.loads(job.reply)["error"]["kind"] == "TooSlow"
