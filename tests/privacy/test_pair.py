@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -234,6 +235,17 @@ class TestLatticeNoise:
         for epsilon in (0.0, 0.5, 2.0):
             exact = float(oracle.delta_of(law, mpf(epsilon)))
             assert exact <= pair.delta(epsilon) <= exact * (1 + 1e-9) + 2e-12
+
+    @pytest.mark.parametrize("trials", [2**40, 2**62 - 1, 2**62, 2**80, 2**300])
+    @pytest.mark.parametrize("shift", [64, 65, 1000, 10**6])
+    def test_binomial_beyond_the_whole_numbers_of_floats(self, trials, shift):
+        """A shift below the step of floats at N/2 costs what it costs: δ(0) is that of the Gaussian; more trials, no more."""
+        found, exact = (
+            binomial(trials, shift),
+            [mpmath.erf(shift / mpmath.sqrt(2 * mpf(kept))) for kept in (trials, min(trials, 2**62))],
+        )
+        assert exact[0] * (1 - 1e-9) <= found.delta(0.0) <= exact[1] * (1 + 2e-6) + 4e-12
+        assert trials <= 2**62 or found.lower_delta(0.0) == 0
 
     def test_binomial_beyond_its_support(self):
         assert binomial(2000, 1990).delta(3.0) == 1.0

@@ -23,6 +23,8 @@ REACH = 26.5
 """Deviations kept on each side: what lies beyond has mass below 1e-154 and is given up as an infinite loss."""
 FEW = 2**14
 """Largest number of atoms listed one by one."""
+MOST = 2**62
+"""Trials that noise can have; beyond, floats no longer tell the losses apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ def binomial(trials: int, shift: int) -> Atoms:
     >>> binomial(4, 1).top, binomial(4, 5).top
     (Fraction(1, 16), Fraction(1, 1))
     """
+    if trials > MOST:  # the further trials are noise on top of a release: that can only cost less
+        return replace(binomial(MOST, shift), spare=1.0)
     if trials <= 1000:
         ways = [math.comb(trials, y) for y in range(trials + 1)]
         counts = [way / 2**trials for way in ways]
@@ -110,9 +114,13 @@ def binomial(trials: int, shift: int) -> Atoms:
     return replace(pair, top=top, spare=pair.spare + 2 * ERROR)
 
 
-def _log_binomial(trials: int, y: Array) -> Array:
-    """Return ln of C(N, y) 2^−N to 1e-13, also for huge N: Stirling's main parts cancel by hand (Loader 2000)."""
-    u = (2 * y - trials) / trials
+def _log_binomial(trials: int, y: Array, more: int = 0) -> Array:
+    """Return ln of C(N, y + more) 2^−N to 1e-13, also for huge N: Stirling's main parts cancel by hand (Loader 2000).
+
+    Beyond 2^53 a float y has no room for what is added to it; its distance from N/2 has.
+    """
+    u = ((2 * y - trials) + 2 * more) / trials
+    y = y + more
     inside = np.clip(u, -1 + 2.0**-50, 1 - 2.0**-50)
     main = inside * (np.log1p(inside) - np.log1p(-inside)) + np.log1p(-inside * inside)
     main[np.abs(u) >= 1] = 2 * math.log(2)
@@ -137,7 +145,7 @@ def _binomial_loss(trials: int, shift: int) -> Callable[[Array], Array]:
 
     def loss(y: Array) -> Array:
         if shift > 64:
-            return _log_binomial(trials, y) - _log_binomial(trials, y + shift)
+            return _log_binomial(trials, y) - _log_binomial(trials, y, shift)
         total = np.zeros(len(y))
         for i in range(1, shift + 1):
             rest = trials - y - i + 1
@@ -175,7 +183,8 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
         mass = weight * law.mass(at)
         p, q = p + mass, q + mass * np.exp(-law.loss(at))
     low, high = law.loss(center - half), law.loss(center + half)
-    upper = (-np.expm1(low + np.log(q / p)) + 4 * ERROR) / -np.expm1(low - high)
+    with np.errstate(divide="ignore"):  # a run that Q never reaches, or whose ends floats do not tell apart, goes up
+        upper = (-np.expm1(low + np.log(q / p)) + 4 * ERROR) / -np.expm1(low - high)
     upper = np.clip(upper, 0.0, 1.0)
     return np.stack((low, high), 1).ravel(), np.stack((p * (1 - upper), p * upper), 1).ravel()
 
