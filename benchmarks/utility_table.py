@@ -145,7 +145,7 @@ Written by `python benchmarks/utility.py --keep FOLDER --page docs/utility.md` f
 square errors with their standard errors (shown keys and words: how many, the more the better), every run charged in full.
 *Same promise* is the best peer that promises the same or more; the ratio is discreet's error over that peer's, or its keys
 over ours, so below 1 is better. ! marks a peer that is better by more than three standard errors of the difference, ~ what
-misses the reachable error by more than a tenth.
+misses the reachable error by more than a tenth. Where there were fewer runs, how many stands in brackets.
 
 | | job | promise | discreet | same promise | ratio | reachable | other peers |
 |---|---|---|---|---|---|---|---|"""
