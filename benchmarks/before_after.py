@@ -46,40 +46,42 @@ PROBES = {
     "import mechanisms": IMPORT.format("import discreet.mechanisms"),
     "import curator": IMPORT.format("import discreet.curator"),
     "import engines": IMPORT.format("from discreet import DuckDB"),
-    "first question, imports and all": "import time; t = time.process_time()\n" + PEOPLE + (
-        "curator().sql(COUNT, spend=dp.PureDP(1)); print(time.process_time() - t)"
-    ),
+    "first question, imports and all": "import time; t = time.process_time()\n"
+    + PEOPLE
+    + ("curator().sql(COUNT, spend=dp.PureDP(1)); print(time.process_time() - t)"),
     "read SQL": PEOPLE + "from discreet.query import parse; cost(lambda turn: parse(BY_REGION, {'people': people}))",
-    "plan a count": PEOPLE + (
+    "plan a count": PEOPLE
+    + (
         "from discreet.query import parse; asked = parse(COUNT, {'people': people})\n"
         "cost(lambda turn: dp.plan_question(asked, spend=dp.PureDP(turn + 1)))"
     ),
-    "plan counts and means by region": PEOPLE + (
+    "plan counts and means by region": PEOPLE
+    + (
         "from discreet.query import parse; asked = parse(BY_REGION, {'people': people})\n"
         "cost(lambda turn: dp.plan_question(asked, spend=dp.PureDP(turn + 1)))"
     ),
     "explain": PEOPLE + "own = curator(); cost(lambda turn: str(own.explain(BY_REGION, spend=dp.PureDP(turn + 1))))",
-    "a count, new ledger in memory": PEOPLE + (
-        "cost(lambda turn: curator().sql(COUNT, spend=dp.PureDP(turn + 1)))"
-    ),
+    "a count, new ledger in memory": PEOPLE + ("cost(lambda turn: curator().sql(COUNT, spend=dp.PureDP(turn + 1)))"),
     "a count": PEOPLE + "own = curator(); cost(lambda turn: own.sql(COUNT, spend=dp.PureDP(turn + 1)))",
-    "by region, ledger in memory": PEOPLE + (
-        "own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(turn + 1)))"
-    ),
-    "by region, ledger in a file": PEOPLE + (
+    "by region, ledger in memory": PEOPLE
+    + ("own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(turn + 1)))"),
+    "by region, ledger in a file": PEOPLE
+    + (
         "import tempfile, os; own = curator(os.path.join(tempfile.mkdtemp(dir='.'), 'l.ledger'))\n"
         "cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(turn + 1)))"
     ),
-    "the same question again": PEOPLE + (
-        "own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(1)))"
-    ),
+    "the same question again": PEOPLE + ("own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(1)))"),
 }
 
 
 def cost(checkout: Path, script: str, folder: str) -> float:
     """Run a probe on one checkout; what is compiled lies in the folder, so that both find their own compiled."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment |= {"PYTHONPATH": str(checkout / "src"), "PYTHONHASHSEED": "0", "PYTHONPYCACHEPREFIX": folder + "/cache"}
+    environment |= {
+        "PYTHONPATH": str(checkout / "src"),
+        "PYTHONHASHSEED": "0",
+        "PYTHONPYCACHEPREFIX": folder + "/cache",
+    }
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, check=True, cwd=folder, env=environment
     )

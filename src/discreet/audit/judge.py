@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..privacy.measures import ApproxDP, Measure, PureDP

@@ -10,8 +10,9 @@ them. Everything here follows from the ledger, the question and its terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..arithmetic.frozen import dataclass
 from ..ledger.order import Order
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 
 __all__ = ["Records", "check_grammar"]

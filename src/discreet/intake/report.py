@@ -7,9 +7,10 @@ stewards, where its configuration says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
+from ..arithmetic.frozen import dataclass
 from ..data.infer.forms import advice
 
 __all__ = ["ColumnReport", "StewardReport", "TableReport"]

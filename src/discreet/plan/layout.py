@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..arithmetic.frozen import dataclass
 from ..errors import UnsupportedQuery
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question

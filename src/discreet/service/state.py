@@ -6,8 +6,7 @@ an async route calls it by `starlette.concurrency.run_in_threadpool`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..arithmetic.frozen import dataclass
 from .config import Config
 from .http.limits import Limits
 from .http.log import Log

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..plan.split import routes_under

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..arithmetic.frozen import dataclass
 from ..show.table import text_table
 
 __all__ = ["PairQuality", "SyntheticQuality"]

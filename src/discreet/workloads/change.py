@@ -11,11 +11,12 @@ Let x be the exact totals of the finest cells and A the whole matrix of one bloc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..mechanisms.sensitivity import Sensitivity

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 
+from ..arithmetic.frozen import dataclass
 from .components import Floats
 from .line import gram_diagonal, gram_times
 from .workload import RunningTotals

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..arithmetic.frozen import dataclass
 from ..noise.bits import Bits
 from ..privacy.events import Batch, Event
 from .change import Change, Integers

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...privacy.neighbours import Neighbours
 from ..columns.column import Column, ColumnType

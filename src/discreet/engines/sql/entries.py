@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...arithmetic.frozen import dataclass
 from ...data.columns.keys import MOST_KEYS
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ...query.algebra.tally import RowShare, Tally

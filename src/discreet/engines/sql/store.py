@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
+from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ...errors import EngineFailure, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals

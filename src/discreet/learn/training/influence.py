@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...arithmetic.frozen import dataclass
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 
 __all__ = ["Influence"]

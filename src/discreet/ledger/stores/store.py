@@ -8,10 +8,11 @@ what it returns: that is the condition, and there is no other way to write.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
+from ...arithmetic.frozen import dataclass
 from ..entry import Entry
 
 __all__ = [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...arithmetic.frozen import dataclass
 from ...query.algebra.tree import Question
 from ...query.bounds.check import checked
 from ...query.bounds.keys import PublicValues

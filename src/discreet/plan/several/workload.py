@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Unpack
 
+from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, UnsupportedQuery
 from ...privacy.events import Batch, Event

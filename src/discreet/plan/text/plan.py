@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
+from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import shown
 from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure

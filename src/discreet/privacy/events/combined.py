@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...arithmetic.frozen import fill
+from ...arithmetic.frozen import dataclass, fill
 from ...arithmetic.rational import Number, rational, whole
 from ...errors import InvalidArgument
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours

@@ -6,10 +6,11 @@ A total beyond its bounds is clipped: the bounds are enforced, not believed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
+from ...arithmetic.frozen import dataclass
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
 from ..algebra.names import fresh

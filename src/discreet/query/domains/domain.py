@@ -12,10 +12,11 @@ Since bounds are exact and static, no engine can overflow: a domain beyond 2^62 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
+from ...arithmetic.frozen import dataclass
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ...errors import UnsupportedQuery
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...wire.text import read_json

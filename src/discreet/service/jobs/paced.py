@@ -10,8 +10,9 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...arithmetic.frozen import dataclass
 from ...curator.stand import keeps_all_rows
 from ...data.schema import Schema
 from ...engines.base import Engine, PublicKeys

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 
 __all__ = ["Broken", "Setup"]

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from ...arithmetic.frozen import dataclass
 from ...curator import Curator
 from ...curator.explanation import Explanation
 from ...errors import BudgetExceeded, DiscreetError

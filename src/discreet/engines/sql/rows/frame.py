@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
+from ....arithmetic.frozen import dataclass
 from ....query.domains.domain import Domain
 from ...needed import ColumnNames
 from ..dialect import Dialect, StoredTable

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....arithmetic.frozen import dataclass
 from ....show.markup import Html
 from ..charts.chart import plain
 

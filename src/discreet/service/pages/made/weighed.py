@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....arithmetic.frozen import dataclass
 from ....curator import Curator
 from ....curator.verbs.learn import course_of, order_for
 from ....curator.verbs.synthesize import synthesis_of
