@@ -43,9 +43,9 @@ IMPORT = "import time; t = time.process_time(); {0}; print(time.process_time() -
 PROBES = {
     "import discreet": IMPORT.format("import discreet"),
     "import privacy": IMPORT.format("import discreet.privacy"),
-    "import mechanisms": IMPORT.format("import discreet.mechanisms"),
+    "import mechanisms, every name": IMPORT.format("from discreet.mechanisms import *"),
     "import curator": IMPORT.format("import discreet.curator"),
-    "import engines": IMPORT.format("from discreet import DuckDB"),
+    "import engines and duckdb": IMPORT.format("from discreet import DuckDB; import duckdb"),
     "first question, imports and all": "import time; t = time.process_time()\n"
     + PEOPLE
     + ("curator().sql(COUNT, spend=dp.PureDP(1)); print(time.process_time() - t)"),
