@@ -23,9 +23,9 @@ import time, statistics
 import discreet as dp
 people = dp.Schema("people", unit=dp.Rows(), columns={"age": dp.Integer(0, 120), "income": dp.Real(0, 250_000),
                    "region": dp.Category(["N", "S", "E", "W"])})
-def curator(name=":memory:"):
+def curator(store=None, name=":memory:"):
     ledger = dp.open_ledger(name, budget=dp.PureDP(10_000))
-    return dp.Curator(dp.DuckDB({"people": "people.csv"}), [people], ledger)
+    return dp.Curator(store or dp.DuckDB({"people": "people.csv"}), [people], ledger)
 BY_REGION = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
 COUNT = "SELECT COUNT(*) AS n FROM people"
 def cost(act, times=11):
@@ -61,13 +61,18 @@ PROBES = {
         "cost(lambda turn: dp.plan_question(asked, spend=dp.PureDP(turn + 1)))"
     ),
     "explain": PEOPLE + "own = curator(); cost(lambda turn: str(own.explain(BY_REGION, spend=dp.PureDP(turn + 1))))",
-    "a count, new ledger in memory": PEOPLE + ("cost(lambda turn: curator().sql(COUNT, spend=dp.PureDP(turn + 1)))"),
+    "open a store and a curator": PEOPLE + "cost(lambda turn: curator())",
+    "a count, new ledger": PEOPLE
+    + (
+        "store = dp.DuckDB({'people': 'people.csv'})\n"
+        "cost(lambda turn: curator(store).sql(COUNT, spend=dp.PureDP(turn + 1)))"
+    ),
     "a count": PEOPLE + "own = curator(); cost(lambda turn: own.sql(COUNT, spend=dp.PureDP(turn + 1)))",
     "by region, ledger in memory": PEOPLE
     + ("own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(turn + 1)))"),
     "by region, ledger in a file": PEOPLE
     + (
-        "import tempfile, os; own = curator(os.path.join(tempfile.mkdtemp(dir='.'), 'l.ledger'))\n"
+        "import tempfile, os; own = curator(name=os.path.join(tempfile.mkdtemp(dir='.'), 'l.ledger'))\n"
         "cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(turn + 1)))"
     ),
     "the same question again": PEOPLE + ("own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(1)))"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ..arithmetic.frozen import dataclass
 from ..errors import UnsupportedQuery
@@ -68,6 +69,10 @@ class Layout:
         return self.length(place, laplace=laplace) * self.unit(place)
 
 
+class _ValuesAsked(Exception):
+    """A layout hangs on values of a public table, which only a store knows."""
+
+
 def layouts_of(
     question: Question,
     share: Share,
@@ -75,11 +80,29 @@ def layouts_of(
     public_values: PublicValues | None,
     *,
     intervals: bool = True,
-) -> Iterator[Layout]:
+) -> Iterable[Layout]:
     """List what a question needs under a share, in every way in which its statistics can be made.
 
-    Refuses what has no bound under this share; a way that is not possible here is left out.
+    Refuses what has no bound under this share; a way that is not possible here is left out. No layout hangs on what
+    is spent: those of the last questions are kept, unless they hang on values of a public table.
     """
+    try:
+        return _kept_layouts(question, share, keys, intervals=intervals)
+    except _ValuesAsked:
+        return _listed_layouts(question, share, keys, public_values, intervals=intervals)
+
+
+@lru_cache(maxsize=32)
+def _kept_layouts(question: Question, share: Share, keys: int | None, *, intervals: bool) -> tuple[Layout, ...]:
+    def refuse(*_: str) -> Iterable[object]:
+        raise _ValuesAsked
+
+    return tuple(_listed_layouts(question, share, keys, refuse, intervals=intervals))
+
+
+def _listed_layouts(
+    question: Question, share: Share, keys: int | None, public_values: PublicValues | None, *, intervals: bool
+) -> Iterator[Layout]:
     basis = basis_of(question, share, keys, public_values, intervals=intervals)
     for way in possible_ways([statistic for _, statistic in question.statistics], basis):
         try:
