@@ -39,11 +39,11 @@ def divide(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tup
     Exactly proportional to weights where no statistic has more than one total; else to six digits. It does not hang on
     what is divided.
     """
-    return _divide(layout, tuple(weights), laplace=laplace)
+    return _divide(layout, tuple(weights), _STEPS, laplace=laplace)
 
 
 @lru_cache(maxsize=64)
-def _divide(layout: Layout, weights: tuple[Fraction, ...], *, laplace: bool) -> tuple[Fraction, ...]:
+def _divide(layout: Layout, weights: tuple[Fraction, ...], steps: int, *, laplace: bool) -> tuple[Fraction, ...]:
     powers = [_powers(layout, use, laplace=laplace) for use in layout.uses]
     count = len(layout.needs)
     if all(fixed for _, fixed in powers):
@@ -51,7 +51,7 @@ def _divide(layout: Layout, weights: tuple[Fraction, ...], *, laplace: bool) -> 
         found = _pulls(exact, list(weights), layout, count)
         return tuple(part / sum(found, Fraction()) for part in found)
     now = [1.0 / count] * count
-    for _ in range(_STEPS):
+    for _ in range(steps):
         after = _step(layout, powers, [float(weight) for weight in weights], now, 2 if laplace else 1)
         done = max(abs(a - b) for a, b in zip(now, after, strict=True)) < 1e-9
         now = after
