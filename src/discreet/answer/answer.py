@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number
 from ..plan.plan import Plan
 from ..query.algebra.expression import Field, fields_of

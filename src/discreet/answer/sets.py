@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..noise import Bits
 from ..plan.plan import Plan
 from ..plan.several.together import filtered_count

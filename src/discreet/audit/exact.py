@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.special import logsumexp, ndtri
 from ..errors import InvalidArgument
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP

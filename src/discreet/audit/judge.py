@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..arithmetic.frozen import dataclass
+from dataclasses import dataclass
+
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..privacy.measures import ApproxDP, Measure, PureDP

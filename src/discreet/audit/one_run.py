@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..privacy.measures import ApproxDP, Measure, PureDP

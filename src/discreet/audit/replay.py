@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import rational
 from ..errors import ClaimRefuted, InvalidArgument
 from .targets.inputs import Unit, check_inputs, plain

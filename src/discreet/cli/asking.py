@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..curator import Curator
 from ..data.files.file import read_schemas

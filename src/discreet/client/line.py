@@ -7,11 +7,11 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from ..arithmetic.frozen import dataclass
 from ..errors import EngineFailure, InvalidArgument, NotAllowed, Unreachable
 from ..optional import load
 from ..wire.reply import refusal_from_json

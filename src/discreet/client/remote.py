@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Self, Unpack
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, scalar_from_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number
 from ..curator.explanation import Explanation
 from ..curator.key import event_of

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ..answer.stored_mechanism import read_object
 from ..arithmetic.canonical import canonical_json
-from ..arithmetic.frozen import dataclass
 from ..errors import DiscreetError, LedgerCorrupt
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan

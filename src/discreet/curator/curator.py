@@ -7,13 +7,13 @@ question ─► plan ─► price ─► charge ─► run ─► finish ─► 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Unpack
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plan, run_plans
 from ..answer.stored import answer_to_json
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..answer.gather import gather
-from ..arithmetic.frozen import dataclass
 from ..engines.base import Engine
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 
-from ..arithmetic.frozen import dataclass
 from ..data.columns.keys import KeyValue
 from ..plan.plan import Plan
 from ..plan.text.plan import plan_html, plan_text

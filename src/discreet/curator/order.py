@@ -10,9 +10,8 @@ them. Everything here follows from the ledger, the question and its terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ..arithmetic.frozen import dataclass
 from ..ledger.order import Order
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan

@@ -20,11 +20,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from threading import Lock
 
 from ..arithmetic.canonical import digest
-from ..arithmetic.frozen import dataclass
 from ..engines.base import failure
 from ..errors import Cancelled, DiscreetError
 from ..ledger import Entry, Ledger, clock, steps

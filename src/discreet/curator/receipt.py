@@ -6,10 +6,9 @@ receipt can also write its hash, so only a signature (`Signer`) or the ledger it
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..arithmetic.canonical import canonical_json, hash_json
-from ..arithmetic.frozen import dataclass
 from ..data.columns.keys import KeyValue
 from ..errors import DiscreetError
 from ..privacy.events import Event

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..errors import ClaimRefuted, InvalidArgument
 from ..optional import load
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..arithmetic.frozen import dataclass
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument, SchemaMismatch

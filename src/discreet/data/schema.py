@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument, SchemaMismatch
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours

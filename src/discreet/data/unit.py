@@ -5,10 +5,11 @@ The bounds of `People` are enforced, not believed: whatever a person's rows, at 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from .columns.amount import call

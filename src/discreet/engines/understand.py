@@ -7,9 +7,9 @@ arithmetic of a share within 64-bit integers: |c|, and r·|c| of a clipped sum, 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from ..query.algebra.expression import Call, Constant, Expression, Function

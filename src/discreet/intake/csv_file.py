@@ -8,11 +8,11 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..data.infer.sniff import DELIMITERS
 from ..errors import InvalidArgument
 from .bad_record import mended

@@ -7,10 +7,9 @@ stewards, where its configuration says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
-from ..arithmetic.frozen import dataclass
 from ..data.infer.forms import advice
 
 __all__ = ["ColumnReport", "StewardReport", "TableReport"]

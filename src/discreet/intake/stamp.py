@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from ..arithmetic.frozen import dataclass
 
 __all__ = ["Stamp", "stamp_of"]
 

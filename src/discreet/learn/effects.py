@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
-from ..arithmetic.frozen import dataclass
 from ..optional import load
 from ..show.table import text_table
 from .coding.feature import Bins

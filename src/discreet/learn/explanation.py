@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Self
 
-from ..arithmetic.frozen import dataclass
 from ..privacy.events import Event
 from ..show.table import text_table
 from .task import Task, Training

@@ -19,8 +19,8 @@ A number is predicted by LinearRegression, from s ≥ 300 on by AdditiveRegresso
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..data.schema import Schema
 from ..privacy.calibrate import least_scale

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from numpy import float64
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..noise import Bits
 from ..privacy.events import Event
 from ..privacy.measures import Measure

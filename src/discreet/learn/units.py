@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..query.domains.domain import Domain, Whole
 from .coding.design import ModelDesign
 from .coding.feature import Numeric

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from ..arithmetic.canonical import canonical_json
-from ..arithmetic.frozen import dataclass
 from ..data.unit import window_start
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt
 from ..privacy.events import Event, Repeated

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..arithmetic.canonical import canonical_json, digest
-from ..arithmetic.frozen import dataclass
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json

@@ -8,11 +8,10 @@ what they cost is worked out by whoever reads them.
 from __future__ import annotations
 
 import json
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, get_args
 
 from ..arithmetic.canonical import canonical_json, digest
-from ..arithmetic.frozen import dataclass
 from ..errors import LedgerCorrupt
 from ..privacy.events.json import Json
 from .clock import read_time

@@ -13,10 +13,9 @@ and `fits` says whether one of them is what is asked for now.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from ..arithmetic.canonical import canonical_json, digest
-from ..arithmetic.frozen import dataclass
 from ..data.columns.keys import KeyValue
 from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events import Event

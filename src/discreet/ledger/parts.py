@@ -23,9 +23,10 @@ a part in a charge must have checked that, and that the question reads nothing e
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..arithmetic.canonical import canonical_json
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..data.columns.keys import KeyValue, listed
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt

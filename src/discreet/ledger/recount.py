@@ -6,9 +6,8 @@ has the time to walk the chain does, and the first charge after that writes the 
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from ..arithmetic.frozen import dataclass
 from ..errors import LedgerCorrupt
 from .account import Account
 from .books import Books

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..show.table import html_table

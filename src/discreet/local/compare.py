@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import rational, whole
 from ..errors import InvalidArgument

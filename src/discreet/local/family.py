@@ -9,7 +9,7 @@ which option, and in nothing else. Drawn are, in this order and whatever the val
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..errors import InvalidArgument
 from ..noise import Bits
 from ..noise.coin import Coin

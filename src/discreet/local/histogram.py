@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up

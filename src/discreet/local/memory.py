@@ -9,12 +9,12 @@ any other    nothing       the report (ε)                nothing
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..mechanisms.response.randomized import read_answers
 from ..noise import Bits, uniform

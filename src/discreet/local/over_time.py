@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import shown
 from ..errors import BudgetExceeded, InvalidArgument

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number, rational, whole
 from ..arithmetic.root import crossing
 from ..privacy.compose import compose

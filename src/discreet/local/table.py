@@ -12,6 +12,7 @@ rationals, and the values of the outputs are solved again so that every input is
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..noise.exp import exp_neg
 from .designs.design import Integers

@@ -9,11 +9,11 @@ Suciu 2010; Cormode, Kulkarni, Srivastava 2019). The root is known: it holds eve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from .choose import Candidate, choose, make
 from .designs.geometry import Geometry, hyperplane_sums

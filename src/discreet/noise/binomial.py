@@ -8,13 +8,13 @@ the series can give.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import comb, isqrt
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number, whole
 from .bits import Bits
 from .exp import Bounds, exp_between

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number
 from .bits import Bits, readable
 from .law import Integers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import overload
@@ -10,7 +11,6 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from .bits import Bits

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import overload
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number
 from .bits import Bits
 from .exp import Bounds, exp_neg

@@ -6,13 +6,13 @@ A candidate's exponent is e = |rate|·(best − score) ≥ 0, where best is the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from .exp import Bounds, decay, exp_neg

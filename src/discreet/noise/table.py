@@ -8,13 +8,13 @@ The list ends at the first F_j = 2^64 − 1: the endless rest of the cells lies 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from .law import Integers, Law, cell, thresholds
 from .settle import GUARD, STEP, settle

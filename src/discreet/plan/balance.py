@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..noise.geometric import MOST_SCALE
 from ..statistics.laws.noise_sum import LEAST_SCALE

@@ -20,12 +20,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rounding import fraction_down
 from ..data.unit import People
 from ..errors import UnsupportedQuery

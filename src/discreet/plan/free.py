@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..query.bounds.public import is_public_count
 from ..statistics.recipe import Need

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
-from ..arithmetic.frozen import dataclass
 from ..errors import UnsupportedQuery
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.laws.quantile import read_beta

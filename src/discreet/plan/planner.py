@@ -7,10 +7,9 @@ changes with the day), and the values of public tables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias, Unpack, assert_never
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch

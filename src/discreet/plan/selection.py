@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rounding import fraction_down
 from ..data.unit import People
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian

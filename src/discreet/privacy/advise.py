@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number, whole
 from ..arithmetic.rounding import shown, up
 from ..errors import InvalidArgument

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number, rational
 from ..arithmetic.rounding import down, up
 from ..errors import InvalidArgument

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
 from typing import TypeAlias
 
-from ..arithmetic.frozen import dataclass, fill
+from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, rational, whole
 from ..arithmetic.rounding import brief_text, exact_text, up
 from ..errors import InvalidArgument

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import positive, whole
 from ..errors import InvalidArgument
 from ..privacy.budget_words import budget_from_words

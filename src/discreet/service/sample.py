@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..arithmetic.frozen import dataclass
 from ..samples import example as sample
 from .config import read_config
 from .stores.people import Members

@@ -6,7 +6,8 @@ an async route calls it by `starlette.concurrency.run_in_threadpool`.
 
 from __future__ import annotations
 
-from ..arithmetic.frozen import dataclass
+from dataclasses import dataclass
+
 from .config import Config
 from .http.limits import Limits
 from .http.log import Log

@@ -5,9 +5,9 @@ Off by the noise on one total: the exact quantile, for any data.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..query.algebra.expression import Expression
 from .joint_estimate import JointTotal
 from .recipe import Draws, Need, NoiseModel

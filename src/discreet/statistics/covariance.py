@@ -6,10 +6,10 @@ Off as `laws.moment` says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from ..arithmetic.frozen import dataclass
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCovariance

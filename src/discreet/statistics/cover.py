@@ -13,10 +13,10 @@ distinct values, people) are made as always. Which way is taken is for the plan 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
 
-from ..arithmetic.frozen import dataclass
 from ..errors import UnsupportedQuery
 from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant, Expression

@@ -6,9 +6,9 @@ pairs of key and value that count, whether or not the values are public (`distin
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Free, Tally, Term
 from ..query.bounds.cells import Cells

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..errors import UnsupportedQuery
 from ..query.domains.domain import Whole
 from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance

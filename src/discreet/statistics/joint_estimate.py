@@ -7,10 +7,10 @@ together: see `laws.profile`. Totals count rows of values t in 0..1; x = low + w
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from ..arithmetic.frozen import dataclass
 from .laws.box import blurred, clip, mixed_blur, outward
 from .laws.line import Noises, TotalWeights, WeightedSum, total_reach
 from .laws.profile import CrossLines, SpreadLines, correlation_ends, covariance_ends, quotient_ends, variance_ends

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rounding import up
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain

@@ -8,9 +8,9 @@ the exact bound of its mechanism.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from ..arithmetic.frozen import dataclass
 from ..query.bounds.cells import Cells
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar

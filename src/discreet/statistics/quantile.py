@@ -7,10 +7,10 @@ small public part of the value: `Ladder.grain`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from ..arithmetic.frozen import dataclass
 from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.tally import Tally
 from ..query.algebra.tree import Where

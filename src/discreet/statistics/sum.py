@@ -11,9 +11,9 @@ once by as much as they are priced for, so nothing more is to be had from pricin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointTotal

@@ -11,13 +11,13 @@ public facts alone, and each row is in exactly one cell of every column: the tab
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
 from ..answer.export import plain
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..noise import Bits, uniform
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function

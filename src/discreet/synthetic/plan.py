@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..plan.split import routes_under

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..arithmetic.frozen import dataclass
+from dataclasses import dataclass
+
 from ..show.table import text_table
 
 __all__ = ["PairQuality", "SyntheticQuality"]

@@ -12,11 +12,11 @@ Randomness is secure, though nothing private hangs on it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..noise import Bits, uniform
 from ..workloads.change import Integers
 from ..workloads.components import Floats

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..optional import load
 from ..show.table import text_table

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias, TypedDict
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..data.unit import People
 from ..errors import InvalidArgument, UnsupportedQuery

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arithmetic.frozen import dataclass
 from ..workloads.components import one_cell
 from ..workloads.measured import shares_of
 from .request import KeySet, SyntheticRequest

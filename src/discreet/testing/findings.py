@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..arithmetic.frozen import dataclass
 from ..errors import ClaimRefuted
 
 __all__ = ["Findings", "Law", "find", "refute"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import inf, nan
-
-from ..arithmetic.frozen import dataclass
 
 __all__ = ["CELLS", "TypedRows"]
 

@@ -5,9 +5,8 @@ One definition of each request, by which it is read and described, as in `reques
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import Number
 from ..learn.estimator import Estimator
 from ..privacy.budget_words import budget_to_words

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from .shape import JsonSchema, JsonShape
 

@@ -6,9 +6,8 @@ The words are the library's own; unknown fields are refused, and so is whatever 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from ..arithmetic.frozen import dataclass
 from ..errors import InvalidArgument
 from ..plan.asked.terms import ExactErrors, Terms
 from ..privacy.budget_words import budget_from_words, budget_to_words

@@ -7,10 +7,10 @@ less: whatever a reader reads, its schema allows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.numeral import NUMERAL, read_number
 from ..errors import InvalidArgument
 

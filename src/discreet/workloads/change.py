@@ -11,12 +11,11 @@ Let x be the exact totals of the finest cells and A the whole matrix of one bloc
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..mechanisms.sensitivity import Sensitivity

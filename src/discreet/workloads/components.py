@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from .workload import KeySet, Tables
 
 __all__ = ["Floats", "best_shares", "energies", "nested", "one_cell", "table_gains"]

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from .change import Integers, largest, roomy
 from .components import Floats, one_cell
 from .workload import KeySet

@@ -16,11 +16,11 @@ needs O(n) for each point of a trapezoid rule in log t, which converges as e^(âˆ
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from .components import Floats
 from .line import inverse_gram
 from .workload import RunningTotals

@@ -7,11 +7,11 @@ so is the error, so nothing that is said hangs on how well it was rounded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from .change import Block, Integers, block_of, largest, roomy
 from .components import Floats
 from .estimate import to_steps

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..errors import UnsupportedQuery
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric

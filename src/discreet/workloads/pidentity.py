@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from .components import Floats
 from .line import gram_diagonal, gram_times
 from .workload import RunningTotals

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..noise.bits import Bits
 from ..privacy.events import Batch, Event
 from .change import Change, Integers

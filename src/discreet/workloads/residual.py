@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from .change import Block, Integers
 from .components import energies, one_cell
 from .estimate import ComponentEstimate, contrast, sum_to, to_steps

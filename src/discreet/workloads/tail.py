@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from ..mechanisms.laws.normal import quantile
 from .components import Floats
 

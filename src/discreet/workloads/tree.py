@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import dataclass
 from .change import Block, Integers, roomy
 from .components import Floats, best_shares, nested
 from .estimate import to_steps

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ..arithmetic.frozen import dataclass
 from .change import Block, Integers
 from .components import Floats, best_shares, energies, one_cell, table_gains
 from .estimate import ComponentEstimate, sum_to, to_steps

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.meaning.finish import Value
 from ...statistics.joint_estimate import JointTotal

@@ -10,10 +10,9 @@ each at half of β.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
 from ...query.algebra.tree import Finish, Mode, Question
 from ...query.algebra.windows import outside_windows, window_name, windows_of

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...optional import load
 from ..export import plain

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...arithmetic.frozen import dataclass
 from ...query.algebra.expression import Field
 from ...query.algebra.tree import Count, CountDistinct, CountOf, CountPeople, Mean, Quantile, Question, Statistic, Sum
 from ...query.bounds.rows import columns_of

@@ -8,12 +8,12 @@ P(member | in) ≤ e^ε·P(member | out) + δ: what the attack reaches is a lowe
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 

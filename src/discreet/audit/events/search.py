@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.special import ndtri
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ..evidence.bounds import Floats

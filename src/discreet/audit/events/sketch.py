@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 from .views import OutputView

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 

@@ -9,9 +9,10 @@ once. It is sharper than a rectangle of two intervals: two things rarely go wron
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.special import ndtri
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily

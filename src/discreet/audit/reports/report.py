@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
-from ...arithmetic.frozen import dataclass
 from ...privacy.measures import Measure
 from ...show.table import text_table
 from ..events.sketch import Sketch

@@ -8,9 +8,9 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from .runs import NotARun, Raised
 

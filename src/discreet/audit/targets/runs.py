@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 
 __all__ = ["NotARun", "Progress", "Raised", "Raw", "Vector", "collect", "read_vector"]

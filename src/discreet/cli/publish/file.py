@@ -18,11 +18,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...plan.asked.terms import read_terms
 from ...privacy.budget_words import budget_from_words

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ...answer.suggest import BoundsPlan, SuggestedBounds, SuggestedCaps, plan_bounds, plan_caps, run_bounds
 from ...arithmetic.canonical import hash_json
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
 from ...errors import InvalidArgument

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ...arithmetic.canonical import hash_json
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...learn.estimator import Estimator

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...arithmetic.canonical import hash_json
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner

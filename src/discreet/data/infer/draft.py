@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...arithmetic.frozen import dataclass
+from dataclasses import dataclass
+
 from ...errors import InvalidArgument
 from ...privacy.neighbours import Neighbours
 from ..columns.column import Column, ColumnType

@@ -12,13 +12,12 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ..columns.cell import absent, moment, native, number, truth
 from ..columns.column import ColumnType

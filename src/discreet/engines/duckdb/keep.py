@@ -6,10 +6,10 @@ Beside each person's number stands how many rows they have, and what share of ea
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import duckdb
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.column import Boolean, Category, Column
 from ...data.schema import Schema
 from ...data.unit import People

@@ -8,12 +8,12 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import duckdb
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..sql.dialect import doubled

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import duckdb
 
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.narrower import misfit

@@ -11,11 +11,10 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load

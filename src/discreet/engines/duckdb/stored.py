@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...intake.report import TableReport, table_from_dict, table_to_dict

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.cell import native
 from ...data.columns.column import Column, Date, Timestamp
 from ...data.schema import Schema

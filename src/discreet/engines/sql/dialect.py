@@ -7,11 +7,10 @@ store, so what they can disagree about is on this page and in the three dialects
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.column import Column
 from ...data.schema import Schema
 from ...query.algebra.expression import Function

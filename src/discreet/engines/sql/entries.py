@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.keys import MOST_KEYS
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ...query.algebra.tally import RowShare, Tally

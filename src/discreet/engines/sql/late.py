@@ -7,9 +7,8 @@ same key but for NULL; and only if nothing else reads that column, so that it ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.column import Category
 from ...data.schema import Schema
 from ...query.algebra.expression import Field, fields_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from ...arithmetic.frozen import dataclass
 from ...errors import UnsupportedQuery
 from ...query.domains.domain import Domain
 from .dialect import Dialect

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ...errors import EngineFailure, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals

@@ -6,13 +6,13 @@ What stands in an array or a data frame is read here, cell by cell; what comes f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.cell import absent, key_number, moment, native, number, text, truth
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 

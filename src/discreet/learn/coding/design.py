@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.keys import KeyValue
 from ...errors import InvalidArgument
 from ...query.domains.domain import Day, Domain, Second, Texts, Whole

@@ -10,13 +10,13 @@ UNIT·√features whatever it holds, and no float decides how much one row may m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...query.domains.domain import Scalar
 from .cells import Listed, Steps
 

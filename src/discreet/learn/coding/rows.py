@@ -9,11 +9,11 @@ depends on the company a row keeps). `CHUNK` bounds how many rows are added befo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from .feature import UNIT
 
 __all__ = ["CodedRows", "Whole64"]

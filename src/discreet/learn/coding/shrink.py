@@ -12,11 +12,11 @@ shortens alike, so a model is never asked about rows of another kind than it has
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from .feature import UNIT
 
 __all__ = ["FINE_FACTOR", "Shrink", "shrink_of"]

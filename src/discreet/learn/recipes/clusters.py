@@ -6,11 +6,11 @@ The first centres lie along the principal directions of a noisy covariance: no r
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..task import Fitted, Task, Training

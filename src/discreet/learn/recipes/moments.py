@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...noise import Bits
 from ...privacy.measures import Measure

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...noise import Bits

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tree import Named, Relation, Select
 from ...query.bounds.rows import columns_of

@@ -6,10 +6,11 @@ weight, in the store's own reading; they are coded here, used and dropped.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...answer.gather import Tallier
-from ...arithmetic.frozen import dataclass
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
 from ...query.algebra.tree import Relation, Where

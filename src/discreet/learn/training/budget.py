@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.additive.lattice import root_up

@@ -7,12 +7,12 @@ it, so the norm only shrinks; times 985 all is whole (Sheffet 2017; Dwork, Talwa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...noise import Bits
 from ..coding.rows import Whole64
 from .budget import Release, Slice

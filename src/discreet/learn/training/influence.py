@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...arithmetic.frozen import dataclass
+from dataclasses import dataclass
+
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 
 __all__ = ["Influence"]

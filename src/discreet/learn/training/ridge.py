@@ -7,11 +7,11 @@ nothing but noise, and its inverse anything. λ + c·σ√(2d) in place of λ is
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from .gram import Moments
 
 __all__ = ["Floats", "Spectrum", "lift_of", "solve", "spectrum_of"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ..coding.cells import Cells
 from ..coding.design import ModelDesign
 from ..coding.feature import UNIT

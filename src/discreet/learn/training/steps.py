@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...noise import Bits
 from ..coding.feature import UNIT
 from ..coding.rows import CodedRows, Whole64

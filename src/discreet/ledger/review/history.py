@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, overload
 
 from ...arithmetic.canonical import canonical_json, digest
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument, LedgerCorrupt
 from ...privacy.filters.filter import Filter

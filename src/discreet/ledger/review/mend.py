@@ -12,10 +12,9 @@ next window begins, if there is one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...arithmetic.canonical import canonical_json
-from ...arithmetic.frozen import dataclass
 from ..account import Account, fresh_account, window_of
 from ..books import Books, read_event
 from ..charter import Charter

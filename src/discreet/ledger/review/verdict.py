@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...privacy.measures import Measure
 from ...show.bar import share_bar
 from ...show.table import html_pairs, text_table

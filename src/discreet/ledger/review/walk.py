@@ -6,11 +6,10 @@ beside the lines.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ...arithmetic.canonical import canonical_json, digest
-from ...arithmetic.frozen import dataclass
 from ...errors import BudgetExceeded, DiscreetError, LedgerCorrupt
 from ...privacy.events.json import Json
 from ..account import Account, fresh_account, window_of

@@ -8,11 +8,10 @@ what it returns: that is the condition, and there is no other way to write.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ..entry import Entry
 
 __all__ = [

@@ -5,12 +5,12 @@ One report is (row, bits as hexadecimal text, the first bit lowest in the first 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..reports.report import HEX

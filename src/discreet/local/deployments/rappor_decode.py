@@ -22,12 +22,12 @@ of 100 trials. So with fewer than 200 cells left over the note says that the lev
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
 from ..estimates.estimate import Estimate, read_level

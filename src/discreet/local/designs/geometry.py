@@ -7,13 +7,13 @@ and S_v the points y with ⟨v, y⟩ = 0.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 from .field import FiniteField, field_of

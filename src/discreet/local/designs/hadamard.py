@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 

@@ -5,13 +5,13 @@ A report is a row of ⌈d/8⌉ bytes, bit v of which says that option v is named
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers

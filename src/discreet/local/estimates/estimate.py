@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import rational
 from ...arithmetic.series import Array
 from ...errors import InvalidArgument

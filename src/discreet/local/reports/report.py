@@ -13,12 +13,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 
 __all__ = ["HEX", "LocalReport", "pack", "pack_block", "params_hash", "read_text", "unpack", "unpack_block"]

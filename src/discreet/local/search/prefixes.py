@@ -10,11 +10,11 @@ those of Z − length·ln 2 against the sum of its rivals.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ..estimates.estimate import Array
 
 __all__ = ["PrefixEvidence", "alone", "clear_share", "no_evidence", "rank", "sure_of", "weigh"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 
 __all__ = ["Stage", "check_rising", "groups_of", "people_of", "stages_of"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 
 __all__ = ["MOST_PEOPLE", "Hypothesis", "counts_of", "read_histogram", "read_queries", "updated"]

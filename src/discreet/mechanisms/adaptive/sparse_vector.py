@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import threading
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import BudgetExceeded, InvalidArgument

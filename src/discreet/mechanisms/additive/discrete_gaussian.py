@@ -6,14 +6,14 @@ P(x) ∝ e^(−x²/2σ²) (Canonne, Kamath, Steinke 2020).
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 
 from ... import noise
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up

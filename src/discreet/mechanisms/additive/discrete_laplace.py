@@ -6,12 +6,12 @@ The two-sided geometric law P(x) ∝ a^|x| with a = e^(−ε/Δ1) (Ghosh, Roughg
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rounding import up
 from ...noise.bits import Bits

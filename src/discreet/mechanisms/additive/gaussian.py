@@ -7,12 +7,12 @@ exact privacy curve (Balle, Wang 2018), not from the classic formula, which is k
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import fraction_up, up

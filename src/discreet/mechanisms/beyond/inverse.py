@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform

@@ -7,12 +7,13 @@ data stay neighbouring. From here on everything is a whole number.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ..laws.quantile import named

@@ -7,13 +7,14 @@ proportion to a smooth upper bound of that local sensitivity is private (Nissim,
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...arithmetic.rounding import fraction_down, up
 from ...errors import InvalidArgument

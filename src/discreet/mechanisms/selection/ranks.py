@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from heapq import merge
 from itertools import accumulate
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from .pieces import Piece
 
 __all__ = ["Aim", "RankedRows", "Stretch"]

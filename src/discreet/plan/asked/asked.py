@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar, assert_never
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import positive, rational
 from ...errors import InvalidArgument
 from ...privacy.filters.filter import Filter

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...arithmetic.frozen import dataclass
+from dataclasses import dataclass
+
 from ...query.algebra.tree import Question
 from ...query.bounds.check import checked
 from ...query.bounds.keys import PublicValues

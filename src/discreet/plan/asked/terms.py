@@ -7,10 +7,11 @@ the way from one to the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, TypedDict, Unpack
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...data.columns.nulls import flag
 from ...errors import InvalidArgument

@@ -11,11 +11,10 @@ With `under`, questions may be chosen after seeing answers: then the arithmetic 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Unpack, assert_never
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import fraction_down
 from ...errors import InvalidArgument, UnsupportedQuery

@@ -9,9 +9,8 @@ person's share that is counted by key would cut off something else by other keys
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ...arithmetic.frozen import dataclass
 from ...data.unit import Rows
 from ...errors import InvalidArgument, UnsupportedQuery
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function

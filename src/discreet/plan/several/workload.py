@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Unpack
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, UnsupportedQuery
 from ...privacy.events import Batch, Event

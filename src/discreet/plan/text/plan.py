@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import shown
 from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure

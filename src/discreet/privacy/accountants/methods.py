@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import MARGIN, down, up
 from ...errors import InvalidArgument
 from ..events import Event, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector

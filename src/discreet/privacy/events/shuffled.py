@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
-from ...arithmetic.frozen import dataclass, fill
+from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...errors import InvalidArgument
 from ..neighbours import REPLACE, Neighbours

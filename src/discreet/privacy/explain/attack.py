@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 

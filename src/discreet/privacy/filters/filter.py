@@ -21,11 +21,10 @@ filter.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import Number
 from ...arithmetic.rounding import shown
 from ...errors import InvalidArgument

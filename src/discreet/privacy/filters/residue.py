@@ -41,13 +41,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.root import crossing
 from ...arithmetic.rounding import MARGIN, fraction_up
 from ...arithmetic.series import Array

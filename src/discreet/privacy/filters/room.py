@@ -7,9 +7,9 @@ largest ε of one pure question, the most exact Gaussian noise, and the δ for e
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import fraction_up, shown
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .rule import MOST_LEAK

@@ -16,10 +16,10 @@ may depend on all answers throughout.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ..events import Event
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP

@@ -7,10 +7,10 @@ not know what the ε added up to: the sum admits nothing then.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument
 from ..events.json import Json, measure_from_json, measure_to_json, read_amount, read_list
 from ..neighbours import Neighbours

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ..pairs.atoms import Atoms
 from ..pairs.cells import Array, LossCells, LossPair
 

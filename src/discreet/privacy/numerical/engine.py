@@ -9,10 +9,9 @@ the bracket is as narrow as was asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ..events import Event

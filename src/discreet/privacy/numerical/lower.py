@@ -15,11 +15,11 @@ bends only at x0, so the bound loses order k h², as the upper bound does, even 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ..pairs.cells import Array
 from ..pairs.hyperbola import bounded_range
 from .comb import dots

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import fraction_up, up
 from ..pairs.atoms import Atoms
 from ..pairs.cells import Array, LossPair, ceiling

@@ -8,12 +8,12 @@ H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.series import Array
 
 __all__ = ["Array", "Directions", "Lattice", "LossCells", "LossPair", "ceiling", "narrowest"]

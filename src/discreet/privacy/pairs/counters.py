@@ -12,12 +12,12 @@ are post-processing. So a run of c and s may be stood for by its worst corner, a
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import dataclass
 from .atoms import Atoms
 from .cells import Array
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import down, up
 from .cells import Array, Lattice, LossCells, narrowest
 

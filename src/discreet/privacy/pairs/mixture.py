@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import down, up
 from .cells import Array, Lattice, LossCells, LossPair
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ..events import Batch, Event, GaussianNoise, KeySelection, Parallel, Promise, Repeated, Sequence

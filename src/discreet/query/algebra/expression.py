@@ -7,10 +7,10 @@ NULL follows SQL: a function of NULL is NULL, except IS_NULL, COALESCE, CASE and
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
-from ...arithmetic.frozen import dataclass
 from ..domains.domain import Scalar
 
 __all__ = ["Call", "Constant", "Expression", "Field", "Function", "fields_of"]

@@ -28,9 +28,9 @@ Influence of one person on the totals of a term with |c| ≤ c_max (proofs in `s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ..domains.domain import Scalar
 from .expression import Expression
 from .tree import Relation

@@ -10,10 +10,10 @@ that true, which is why there is no join of private tables but on the person, no
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ..domains.domain import Scalar
 from .expression import Expression

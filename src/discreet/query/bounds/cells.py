@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ...arithmetic.frozen import dataclass
 from ..algebra.expression import Expression
 from ..domains.domain import Scalar
 

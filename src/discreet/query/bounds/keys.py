@@ -13,13 +13,12 @@ group.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import TypeAlias, assert_never
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.column import Column, Date, Integer, Real, Timestamp
 from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function, fields_of

@@ -12,9 +12,9 @@ a second in a short range, else its hour, else its day.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..domains.calendar import DAY_SECONDS

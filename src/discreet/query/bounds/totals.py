@@ -6,11 +6,10 @@ A total beyond its bounds is clipped: the bounds are enforced, not believed.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from ...arithmetic.frozen import dataclass
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
 from ..algebra.names import fresh

@@ -12,11 +12,10 @@ Since bounds are exact and static, no engine can overflow: a domain beyond 2^62 
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ...errors import UnsupportedQuery
 

@@ -13,10 +13,10 @@ the last j with n ≥ round(t(j)) is ⌊((2n + 1)·d + 2v − (n mod 2))/(2u)⌋
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from ...arithmetic.frozen import dataclass
 from ...data.columns.cell import nearest
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from .domain import MOST_STEPS, Domain, Whole

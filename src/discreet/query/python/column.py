@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import NoReturn, TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
 from ..algebra.chain import chained

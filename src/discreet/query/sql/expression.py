@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 from sqlglot import exp
 
-from ...arithmetic.frozen import dataclass
 from ...errors import UnsupportedQuery
 from ..algebra.chain import chained
 from ..algebra.expression import Call, Constant, Expression, Function

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ...arithmetic.frozen import dataclass
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import fresh

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ..algebra.expression import Expression, Field
 from ..algebra.names import fresh

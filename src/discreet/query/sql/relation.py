@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from sqlglot import exp
 
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ...errors import SchemaMismatch
 from ..algebra.expression import Expression, Field

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NoReturn, TypeAlias
 
 from sqlglot import exp
 
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch

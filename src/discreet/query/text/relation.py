@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
 
-from ...arithmetic.frozen import dataclass
 from ...data.unit import People
 from ..algebra.expression import Constant, Expression
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where

@@ -7,9 +7,10 @@ who shows a token that opens never is.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from starlette.requests import HTTPConnection
 
-from ...arithmetic.frozen import dataclass
 from ...errors import NotAllowed
 from ..state import State
 from ..stores.people import Member

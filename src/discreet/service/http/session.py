@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import cast
 
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from ...arithmetic.frozen import dataclass
 from ..config import Config
 from ..stores.people import Member, Members, token_hash
 from ..stores.store import ServiceStore

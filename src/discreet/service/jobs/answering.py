@@ -14,8 +14,8 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from ...arithmetic.frozen import dataclass
 from ...engines.base import failure
 from ...errors import Cancelled, DiscreetError, EngineFailure, LedgerConflict, TooSlow
 from ...wire.reply import refusal_to_json, status_of

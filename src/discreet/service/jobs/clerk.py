@@ -14,11 +14,11 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from ...arithmetic.frozen import dataclass
 from ...curator import Curator
 from ...data.columns.column import Integer
 from ...data.schema import Schema

@@ -11,14 +11,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from ...arithmetic.frozen import dataclass
 from ...errors import Cancelled, DiscreetError, LedgerConflict, TooSlow
 from ...wire.reply import BROKEN
 from ..config import Config

@@ -8,10 +8,10 @@ the first, at most log₂(T/g) + 1 outcomes within T seconds. The ticks depend o
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import anyio
 
-from ...arithmetic.frozen import dataclass
 from .clock import steady
 
 __all__ = ["Grid"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from ...arithmetic.frozen import dataclass
 from .clock import steady
 
 __all__ = ["COLUMNS", "OPEN", "Job", "State", "new_job", "read_job"]

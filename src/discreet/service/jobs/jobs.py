@@ -12,8 +12,8 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from dataclasses import dataclass
 
-from ...arithmetic.frozen import dataclass
 from ...errors import LedgerConflict
 from ...wire.text import write_json
 from ..config import Config

@@ -9,11 +9,10 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
-
-from ...arithmetic.frozen import dataclass
 
 __all__ = ["Clerk", "Office", "the_office"]
 

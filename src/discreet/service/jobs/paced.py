@@ -10,9 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import AbstractContextManager
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ...arithmetic.frozen import dataclass
 from ...curator.stand import keeps_all_rows
 from ...data.schema import Schema
 from ...engines.base import Engine, PublicKeys

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...arithmetic.frozen import dataclass
+from dataclasses import dataclass
+
 from ...data.schema import Schema
 
 __all__ = ["Broken", "Setup"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ...arithmetic.frozen import dataclass
 from ...privacy.events.json import measure_from_json
 from ...show.number import Digits, number_words
 from ...show.spreadsheet import safe_csv

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.numeral import read_number
 from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ...arithmetic.frozen import dataclass
 from ...errors import (
     BudgetExceeded,
     Cancelled,

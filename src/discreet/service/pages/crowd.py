@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...arithmetic.frozen import dataclass
 from ...errors import DiscreetError
 from ...wire.reply import status_of
 from ...wire.text import write_json

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...arithmetic.frozen import dataclass
 from ...curator import Curator
 from ...curator.explanation import Explanation
 from ...errors import BudgetExceeded, DiscreetError

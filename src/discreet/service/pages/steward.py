@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...arithmetic.frozen import dataclass
 from ...data.display import facts, heading
 from ...engines import DuckDB
 from ...errors import LedgerCorrupt, NotAllowed

@@ -7,13 +7,13 @@ secret before its handler sees it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ...arithmetic.frozen import dataclass
 from ...errors import DiscreetError, InvalidArgument, NotAllowed
 from ...wire.reply import BROKEN, status_of
 from ..http.csrf import FIELD, check_csrf

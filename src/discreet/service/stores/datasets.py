@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ... import engines  # each store's driver is imported when its engine is touched
-from ...arithmetic.frozen import dataclass
 from ...curator import Curator
 from ...curator.sign import Signer
 from ...curator.stand import keeps_all_rows

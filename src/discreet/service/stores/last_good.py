@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ... import engines  # each store's driver is imported when its engine is touched
-from ...arithmetic.frozen import dataclass
 from ...data.schema import Schema
 from ...errors import DiscreetError
 from ..config import DataSet

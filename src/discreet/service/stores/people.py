@@ -12,10 +12,10 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, cast, get_args
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, NotAllowed
 from .store import ServiceStore

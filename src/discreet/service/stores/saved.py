@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from ...arithmetic.frozen import dataclass
 from ...errors import InvalidArgument, NotAllowed
 from ..jobs.clock import steady
 from .store import ServiceStore

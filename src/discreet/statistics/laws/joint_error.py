@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
 
-from ...arithmetic.frozen import dataclass
 from .least_error import least_error
 from .line import line_reach
 from .noise_sum import IntegerNoise, line_tail

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import up
 from .least_error import least_error
 from .noise_sum import IntegerNoise, line_tail, sum_tail

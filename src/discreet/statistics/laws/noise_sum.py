@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import up
 from ...arithmetic.special import ndtr
 from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian

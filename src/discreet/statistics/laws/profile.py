@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from .line import Noises, WeightedSum, line_reach
 
 __all__ = ["CrossLines", "Ends", "SpreadLines", "correlation_ends", "covariance_ends", "quotient_ends", "variance_ends"]

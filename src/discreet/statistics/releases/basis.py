@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...query.algebra.expression import Expression
 from ...query.algebra.tally import Share
 from ...query.algebra.tree import Quantile, Question, Relation

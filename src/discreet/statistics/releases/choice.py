@@ -5,10 +5,10 @@ One event for all keys together: a choice in every key is one choice among all c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
-from ...arithmetic.frozen import dataclass
 from ...errors import UnsupportedQuery
 from ...mechanisms.selection.exponential import Exponential
 from ...mechanisms.selection.permute_and_flip import PermuteAndFlip

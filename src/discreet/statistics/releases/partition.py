@@ -14,11 +14,11 @@ up to 2^50 steps is exact). That moves a value by at most half a step of the coa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import comb, prod
 
-from ...arithmetic.frozen import dataclass
 from ...errors import UnsupportedQuery
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import dataclass
 from ...arithmetic.rounding import up
 from ...mechanisms.selection.exponential import gap_of
 from ...mechanisms.selection.pieces import choose_piece

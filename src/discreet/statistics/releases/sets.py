@@ -6,11 +6,10 @@ them, and every set is a sum of it: so sets add up. One charge: the batch of the
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from ...arithmetic.frozen import dataclass
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...query.algebra.tally import Tally

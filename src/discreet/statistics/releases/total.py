@@ -9,10 +9,10 @@ Each release is one event, whatever the number of keys: its sensitivity is that 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
-from ...arithmetic.frozen import dataclass
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...query.algebra.tally import Tally, Term

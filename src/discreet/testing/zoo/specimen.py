@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from ...arithmetic.frozen import dataclass
 from ...privacy.measures import Measure
 
 __all__ = ["Specimen"]

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
-from ...arithmetic.frozen import dataclass
 from ..change import Block, Integers
 from ..components import Floats, best_shares, one_cell
 from ..estimate import to_steps

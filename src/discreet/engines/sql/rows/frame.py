@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 
-from ....arithmetic.frozen import dataclass
 from ....query.domains.domain import Domain
 from ...needed import ColumnNames
 from ..dialect import Dialect, StoredTable

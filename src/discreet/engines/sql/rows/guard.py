@@ -10,9 +10,9 @@ hidden from statistics, by which an optimizer would find that the added row cann
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ....arithmetic.frozen import dataclass
 from ..dialect import Dialect
 from ..select import select_sql
 

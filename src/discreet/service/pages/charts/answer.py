@@ -6,9 +6,9 @@ What is not drawn is said in the words below the picture.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from ....arithmetic.frozen import dataclass
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear
 from ....show.table import cut

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from ....arithmetic.frozen import dataclass
 from ....show import markup
 from ....show.markup import Html, element, join, text
 from ....show.scale import ChartScale, Spot

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ....arithmetic.frozen import dataclass
 from ....show.markup import Html
 from ..words import key_words
 from .answer import Bar, answer_chart, drawn_words

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ....arithmetic.frozen import dataclass
 from .series import Chart, charts_of
 
 __all__ = ["AnswerPart", "answer_charts", "parts_of"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from ....arithmetic.frozen import dataclass
 from ....data.unit import window_start
 from ....errors import DiscreetError
 from ....ledger import Ledger

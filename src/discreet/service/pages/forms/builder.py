@@ -7,11 +7,11 @@ stands in the address, so it can be kept and sent to others.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ....arithmetic.frozen import dataclass
 from ....arithmetic.numeral import read_number
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text
 from ....data.schema import Schema

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ....arithmetic.frozen import dataclass
 from ....show.markup import Html
 from ..charts.chart import plain
 

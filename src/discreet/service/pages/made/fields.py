@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from ....arithmetic.frozen import dataclass
 from ....arithmetic.rational import whole
 from ....data.columns.column import Text
 from ....data.schema import Schema

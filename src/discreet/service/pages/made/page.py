@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ....arithmetic.frozen import dataclass
 from ....errors import DiscreetError, NotAllowed
 from ...jobs.job import Job
 from ...state import State

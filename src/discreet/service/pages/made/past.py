@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ....arithmetic.frozen import dataclass
 from ....errors import NotAllowed
 from ....show.table import cut
 from ...jobs.job import COLUMNS, Job, read_job

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ....arithmetic.frozen import dataclass
 from ....data.schema import Schema
 from ....errors import DiscreetError
 from ....wire.making import read_learn, read_synthesis

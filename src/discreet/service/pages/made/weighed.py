@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ....arithmetic.frozen import dataclass
 from ....curator import Curator
 from ....curator.verbs.learn import course_of, order_for
 from ....curator.verbs.synthesize import synthesis_of

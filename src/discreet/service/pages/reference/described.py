@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from ....arithmetic.frozen import dataclass
 
 __all__ = ["Described", "Group", "Operation", "Part", "ReferenceField", "lay_out", "words_of"]
 
