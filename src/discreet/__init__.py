@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # as type checkers know it; `typing` costs more than all the rest of this file
 
 # fmt: off
 # isort: off

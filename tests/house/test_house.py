@@ -11,7 +11,9 @@ import sys
 import tomllib
 from collections import defaultdict
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -113,6 +115,7 @@ class TestImports:
         "query/sql/parse.py": "sqlglot waits until SQL is read",
         "local/table.py": "SciPy's linear programs wait until a table is made",
         "workloads/fixed_point.py": "SciPy's eigenvectors of tridiagonal matrices wait until a line is planned",
+        "engines/progress.py": "rich's bars wait until one is drawn",
         "cli/commands/serve.py": "uvicorn and starlette come with an extra",
         "ledger/open.py": "psycopg comes with an extra",
     }
@@ -178,6 +181,38 @@ class TestImportIsCheap:
     @pytest.mark.parametrize("room", ["noise", "privacy", "mechanisms", "audit"])
     def test_a_room_brings_no_scipy(self, room):
         assert not {"scipy", "matplotlib"} & imported_by(f"import discreet.{room}")
+
+
+WAITING = sorted(
+    path.removesuffix("/__init__.py").replace("/", ".")
+    for path, node in nodes(ast.ImportFrom)
+    if path.endswith("/__init__.py") and (node.module, node.level > 1) == ("late", True)
+)
+
+
+@pytest.mark.parametrize("package", WAITING)
+class TestAPackageThatWaits:
+    def test_spells_the_same_names_for_type_checkers_readers_and_the_program(self, package):
+        module = import_module(f"discreet.{package}")
+        body = trees()[f"{package.replace('.', '/')}/__init__.py"].body
+        spelled = next(node for node in body if isinstance(node, ast.If)).body
+        homes = ast.literal_eval(next(call.args[1] for call in _calls(body) if call.func.id == "late"))
+        table = {name for home, names in homes.items() for name in names.split() or [home]}
+        assert table == set(module.__all__) == {alias.name for node in spelled for alias in node.names}
+        assert table <= set(dir(module))
+
+    def test_gives_every_name_and_no_other(self, package):
+        module = import_module(f"discreet.{package}")
+        for name in module.__all__:
+            found = getattr(module, name)
+            # a module that another import has put in a function's place would be found here
+            assert isinstance(found, ModuleType) == (f"discreet.{package}.{name}" in sys.modules)
+        with pytest.raises(AttributeError, match="has no attribute 'no_such'"):
+            module.no_such  # noqa: B018
+
+
+def _calls(body: list[ast.stmt]) -> list[ast.Call]:
+    return [n for stmt in body for n in ast.walk(stmt) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
 
 
 class TestNothingLeaksIntoTheProject:

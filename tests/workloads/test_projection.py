@@ -6,11 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import discreet as dp
-from discreet.workloads import Hierarchy, plan_strategy
-from discreet.workloads.estimate import STEP
 from discreet.workloads.project import fit_pair, simplex, whole_parts
-from discreet.workloads.tree import top_down
 from support.profile import examples
 
 numbers = st.floats(-100, 100, allow_nan=False)
@@ -74,25 +70,3 @@ class TestWhole:
         truth = truth.reshape(height, width)
         found = fit_pair(truth.astype(float), truth.sum(axis=1), truth.sum(axis=0))
         assert np.abs(found - truth).max() <= 1
-
-
-class TestTopDown:
-    """From the root down every level is whole, nowhere negative, and each parent is the sum of its children."""
-
-    @given(st.integers(0, 2**32), st.booleans())
-    @settings(max_examples=examples(60))
-    def test_keeps_all_sums(self, seed, whole):
-        rng = np.random.default_rng(seed)
-        counts = [rng.integers(1, 4, 3), rng.integers(1, 4, 0)]
-        counts[1] = rng.integers(1, 4, counts[0].sum())
-        tree = Hierarchy([[0, 0, 0], *(np.repeat(np.arange(len(c)), c) for c in counts)])
-        plan = plan_strategy(tree, [dp.ZCDP("1/100")], groups=2)
-        leaves = rng.integers(0, 20, (tree.sizes[-1], 2))
-        found = top_down(plan.estimate(plan.release(leaves)), whole=whole)
-        for depth, parents in enumerate(tree.parents):
-            for group in range(2):
-                summed = np.zeros(tree.sizes[depth], dtype=np.int64)
-                np.add.at(summed, parents, found[depth + 1][:, group])
-                assert (summed == found[depth][:, group]).all()
-        assert all((level >= 0).all() for level in found)
-        assert not whole or all((level % STEP == 0).all() for level in found)

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plan, run_plans
 from ..answer.stored import answer_to_json
-from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument
-from ..learn.estimator import Estimator
-from ..learn.explanation import TrainingExplanation
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan import Plan, Third, Workload
@@ -29,9 +26,7 @@ from ..plan.planner import QuestionWords
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
 from ..query.python.table import Table
-from ..synthetic.plan import SyntheticPlan
-from ..synthetic.request import SynthesisWords
-from ..synthetic.synthetic import Synthetic
+from . import verbs
 from .answers import read_answers
 from .body import Body, facts_of, write_body
 from .explain import explain_plan, store_texts
@@ -42,9 +37,15 @@ from .pay import Locks, Work, pay
 from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
-from .verbs.bounds import bounds_of, caps_of, cut_of, table_of, wanted_bounds, wanted_caps
-from .verbs.learn import Model, course_of, learn
-from .verbs.synthesize import synthesis_of, synthesize
+
+if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
+    from ..answer.suggest import SuggestedBounds, SuggestedCaps
+    from ..learn.estimator import Estimator
+    from ..learn.explanation import TrainingExplanation
+    from ..synthetic.plan import SyntheticPlan
+    from ..synthetic.request import SynthesisWords
+    from ..synthetic.synthetic import Synthetic
+    from .verbs.learn import Model
 
 __all__ = ["Curator"]
 
@@ -126,7 +127,7 @@ class Curator:
 
     def table(self, name: str) -> Table:
         """Return a table to build questions on in Python: `curator.table("people").count(by="region")`."""
-        return table_of(self.stand.planner, name)
+        return verbs.bounds.table_of(self.stand.planner, name)
 
     def sql(
         self,
@@ -227,11 +228,11 @@ class Curator:
         Charged first, stored, with a receipt in `.receipt_`: the same model of the same rows costs nothing again.
         `spend` is said here or by the model, not by both.
         """
-        return learn(self, sql, model, spend, why)
+        return verbs.learn.learn(self, sql, model, spend, why)
 
     def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
         """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
-        return course_of(self.stand.planner, sql, model, spend).explain(n)
+        return verbs.learn.course_of(self.stand.planner, sql, model, spend).explain(n)
 
     def synthesize(self, table: str, spend: Measure, *, why: str = "", **words: Unpack[SynthesisWords]) -> Synthetic:
         """Release tables of the columns of a table, or of a SELECT's rows, with records made from them for free.
@@ -240,11 +241,13 @@ class Curator:
         a list of sets of columns; `bins` says how many equal bins a number has; `size`, public, about how many rows
         there are. The same request costs nothing again. Refuses several rows of one person.
         """
-        return synthesize(self, synthesis_of(self.stand.planner, table, spend, words), why)
+        return verbs.synthesize.synthesize(
+            self, verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words), why
+        )
 
     def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
         """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
-        return synthesis_of(self.stand.planner, table, spend, words).plan
+        return verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words).plan
 
     def suggest_bounds(
         self, table: str, column: str, spend: Measure, *, tail: Number | None = None, why: str = "suggest bounds"
@@ -253,11 +256,13 @@ class Curator:
 
         Without a `tail` it follows from the declared size and the spend: what two private quantiles can tell apart.
         """
-        return bounds_of(self, wanted_bounds(self.stand.planner, table, column, spend, tail), why)
+        return verbs.bounds.bounds_of(
+            self, verbs.bounds.wanted_bounds(self.stand.planner, table, column, spend, tail), why
+        )
 
     def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps") -> SuggestedCaps:
         """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
-        return caps_of(self, wanted_caps(self.stand.planner, table, spend), why)
+        return verbs.bounds.caps_of(self, verbs.bounds.wanted_caps(self.stand.planner, table, spend), why)
 
     def estimate_cut(
         self,
@@ -272,7 +277,7 @@ class Curator:
 
         `of` names a column, to be told the same of its sum. It supposes that nobody has more than `up_to` rows.
         """
-        return self.ask(cut_of(self.stand.planner, table, up_to, of), spend, why=why)
+        return self.ask(verbs.bounds.cut_of(self.stand.planner, table, up_to, of), spend, why=why)
 
     def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
         return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["watch"]
 
@@ -66,6 +59,9 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
 
 def _bar() -> Progress:
     """Return a bar for a terminal; where there is none nothing is drawn."""
-    screen, words = Console(stderr=True), TextColumn("{task.description}")
-    columns = SpinnerColumn(), words, BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
-    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+    from rich import console, progress
+
+    screen, words = console.Console(stderr=True), progress.TextColumn("{task.description}")
+    columns = progress.SpinnerColumn(), words, progress.BarColumn(), progress.TaskProgressColumn()
+    clock = progress.TimeElapsedColumn()
+    return progress.Progress(*columns, clock, console=screen, transient=True, disable=not screen.is_terminal)

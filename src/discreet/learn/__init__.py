@@ -17,17 +17,22 @@ Bounds, classes and bins come from a schema, never from data. `fit` needs a ledg
 
 from __future__ import annotations
 
-from .models.additive import AdditiveClassifier, AdditiveRegressor
-from .models.centroid import NearestCentroid
-from .models.kmeans import KMeans
-from .models.linear import LinearRegression
-from .models.logistic import LogisticRegression
-from .models.naive_bayes import CategoricalNB, GaussianNB
-from .models.pca import PCA
-from .models.quantile import QuantileRegression
-from .noisy import NoisySum, noisy_sum
-from .recommendation import Recommendation, recommend
-from .tuning import tune
+from typing import TYPE_CHECKING
+
+from ..late import late
+
+if TYPE_CHECKING:
+    from .models.additive import AdditiveClassifier, AdditiveRegressor
+    from .models.centroid import NearestCentroid
+    from .models.kmeans import KMeans
+    from .models.linear import LinearRegression
+    from .models.logistic import LogisticRegression
+    from .models.naive_bayes import CategoricalNB, GaussianNB
+    from .models.pca import PCA
+    from .models.quantile import QuantileRegression
+    from .noisy import NoisySum, noisy_sum
+    from .recommendation import Recommendation, recommend
+    from .tuning import tune
 
 __all__ = [
     "PCA",
@@ -46,3 +51,21 @@ __all__ = [
     "recommend",
     "tune",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late(
+        __name__,
+        {
+            "models.additive": "AdditiveClassifier AdditiveRegressor",
+            "models.centroid": "NearestCentroid",
+            "models.kmeans": "KMeans",
+            "models.linear": "LinearRegression",
+            "models.logistic": "LogisticRegression",
+            "models.naive_bayes": "CategoricalNB GaussianNB",
+            "models.pca": "PCA",
+            "models.quantile": "QuantileRegression",
+            "noisy": "NoisySum noisy_sum",
+            "recommendation": "Recommendation recommend",
+            "tuning": "tune",
+        },
+    )

@@ -13,28 +13,33 @@
 
 from __future__ import annotations
 
-from .adaptive.mwem import MWEM
-from .adaptive.sparse_vector import SparseVector
-from .adaptive.weights import MultiplicativeWeights
-from .additive.binomial import Binomial
-from .additive.discrete_gaussian import DiscreteGaussian
-from .additive.discrete_laplace import DiscreteLaplace, Geometric, TruncatedGeometric
-from .additive.gaussian import Gaussian, classic_gaussian
-from .additive.laplace import Laplace
-from .beyond.inverse import InverseQuantile
-from .beyond.propose import ProposedQuantile, ProposeTestRelease
-from .beyond.smooth import SmoothQuantile, SmoothTrimmedMean
-from .keys.partition import PartitionSelection
-from .keys.stability import PrivateMode, stability_histogram
-from .keys.threshold import GaussianThreshold, LaplaceThreshold
-from .mechanism import Mechanism
-from .response.grid import GridResponse
-from .response.randomized import RandomizedResponse
-from .selection.exponential import Exponential
-from .selection.noisy_max import NoisyMax
-from .selection.permute_and_flip import PermuteAndFlip
-from .selection.top_k import TopK
-from .sensitivity import Sensitivity
+from typing import TYPE_CHECKING
+
+from ..late import late
+
+if TYPE_CHECKING:
+    from .adaptive.mwem import MWEM
+    from .adaptive.sparse_vector import SparseVector
+    from .adaptive.weights import MultiplicativeWeights
+    from .additive.binomial import Binomial
+    from .additive.discrete_gaussian import DiscreteGaussian
+    from .additive.discrete_laplace import DiscreteLaplace, Geometric, TruncatedGeometric
+    from .additive.gaussian import Gaussian, classic_gaussian
+    from .additive.laplace import Laplace
+    from .beyond.inverse import InverseQuantile
+    from .beyond.propose import ProposedQuantile, ProposeTestRelease
+    from .beyond.smooth import SmoothQuantile, SmoothTrimmedMean
+    from .keys.partition import PartitionSelection
+    from .keys.stability import PrivateMode, stability_histogram
+    from .keys.threshold import GaussianThreshold, LaplaceThreshold
+    from .mechanism import Mechanism
+    from .response.grid import GridResponse
+    from .response.randomized import RandomizedResponse
+    from .selection.exponential import Exponential
+    from .selection.noisy_max import NoisyMax
+    from .selection.permute_and_flip import PermuteAndFlip
+    from .selection.top_k import TopK
+    from .sensitivity import Sensitivity
 
 __all__ = [
     "MWEM",
@@ -67,3 +72,32 @@ __all__ = [
     "classic_gaussian",
     "stability_histogram",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late(
+        __name__,
+        {
+            "adaptive.mwem": "MWEM",
+            "adaptive.sparse_vector": "SparseVector",
+            "adaptive.weights": "MultiplicativeWeights",
+            "additive.binomial": "Binomial",
+            "additive.discrete_gaussian": "DiscreteGaussian",
+            "additive.discrete_laplace": "DiscreteLaplace Geometric TruncatedGeometric",
+            "additive.gaussian": "Gaussian classic_gaussian",
+            "additive.laplace": "Laplace",
+            "beyond.inverse": "InverseQuantile",
+            "beyond.propose": "ProposedQuantile ProposeTestRelease",
+            "beyond.smooth": "SmoothQuantile SmoothTrimmedMean",
+            "keys.partition": "PartitionSelection",
+            "keys.stability": "PrivateMode stability_histogram",
+            "keys.threshold": "GaussianThreshold LaplaceThreshold",
+            "mechanism": "Mechanism",
+            "response.grid": "GridResponse",
+            "response.randomized": "RandomizedResponse",
+            "selection.exponential": "Exponential",
+            "selection.noisy_max": "NoisyMax",
+            "selection.permute_and_flip": "PermuteAndFlip",
+            "selection.top_k": "TopK",
+            "sensitivity": "Sensitivity",
+        },
+    )

@@ -108,17 +108,21 @@ def build(law: Law, widths: Widths = WIDE) -> LawTable:
 def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
     """Bound F_j = ⌊2^width·t_j⌋ up to the first that is all ones, with the precision that makes the bounds meet."""
     precision, last = width, (1 << width) - 1
-    low: list[int] = []
-    high: list[int] = []
-    while not low or low[-1] < last or any(b - a > 1 for a, b in zip(low, high, strict=True)):
+    while True:
         precision += GUARD
-        low, high = [], []
+        low, high, wide = list[int](), list[int](), False
+        spare = precision - width
         for a, b in thresholds(law, precision):
-            low.append(min(last, a >> (precision - width)))
-            high.append(min(last, b >> (precision - width)))
-            if low[-1] == last:
+            below, above = a >> spare, min(last, b >> spare)
+            if below >= last:
+                low.append(last)
+                high.append(last)
                 break
-    return low, high
+            low.append(below)
+            high.append(above)
+            wide |= above - below > 1
+        if not wide and low and low[-1] == last:
+            return low, high
 
 
 def _lookup(widths: Widths, low: list[int], high: list[int], cells: Integers) -> NDArray[np.int16]:

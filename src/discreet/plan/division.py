@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 from .layout import Layout, Use
@@ -35,8 +36,14 @@ _LEAST = 1e-24
 def divide(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tuple[Fraction, ...]:
     """Return the part of each release that makes the weighted sum of log errors least; they add up to 1.
 
-    Exactly proportional to weights where no statistic has more than one total; else to six digits.
+    Exactly proportional to weights where no statistic has more than one total; else to six digits. It does not hang on
+    what is divided.
     """
+    return _divide(layout, tuple(weights), _STEPS, laplace=laplace)
+
+
+@lru_cache(maxsize=64)
+def _divide(layout: Layout, weights: tuple[Fraction, ...], steps: int, *, laplace: bool) -> tuple[Fraction, ...]:
     powers = [_powers(layout, use, laplace=laplace) for use in layout.uses]
     count = len(layout.needs)
     if all(fixed for _, fixed in powers):
@@ -44,7 +51,7 @@ def divide(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tup
         found = _pulls(exact, list(weights), layout, count)
         return tuple(part / sum(found, Fraction()) for part in found)
     now = [1.0 / count] * count
-    for _ in range(_STEPS):
+    for _ in range(steps):
         after = _step(layout, powers, [float(weight) for weight in weights], now, 2 if laplace else 1)
         done = max(abs(a - b) for a, b in zip(now, after, strict=True)) < 1e-9
         now = after

@@ -43,6 +43,8 @@ class PaidLayout:
 def paid_layout(layout: Layout, weights: Sequence[Fraction], free: Sequence[int]) -> PaidLayout:
     """Leave out what is free, and the statistics that are made of nothing else."""
     places = tuple(place for place in range(len(layout.needs)) if place not in free)
+    if not free and all(use.places for use in layout.uses):
+        return PaidLayout(layout, tuple(weights), places)
     kept = [(_paid(use, places), weight) for use, weight in zip(layout.uses, weights, strict=True)]
     uses = [(use, weight) for use, weight in kept if use.places]
     needs = tuple(layout.needs[place] for place in places)

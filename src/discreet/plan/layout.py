@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..errors import UnsupportedQuery
 from ..query.algebra.tally import Share
@@ -68,6 +69,10 @@ class Layout:
         return self.length(place, laplace=laplace) * self.unit(place)
 
 
+class _ValuesAsked(Exception):
+    """A layout hangs on values of a public table, which only a store knows."""
+
+
 def layouts_of(
     question: Question,
     share: Share,
@@ -78,15 +83,27 @@ def layouts_of(
 ) -> Iterator[Layout]:
     """List what a question needs under a share, in every way in which its statistics can be made.
 
-    Refuses what has no bound under this share; a way that is not possible here is left out.
+    Refuses what has no bound under this share; a way that is not possible here is left out. No layout hangs on what
+    is spent: those of the last questions are kept, unless they hang on values of a public table.
     """
     basis = basis_of(question, share, keys, public_values, intervals=intervals)
     for way in possible_ways([statistic for _, statistic in question.statistics], basis):
         try:
-            yield layout_of(question, share, keys, public_values, way, intervals=intervals)
+            try:
+                yield _kept_layout(question, share, keys, way, intervals=intervals)
+            except _ValuesAsked:
+                yield layout_of(question, share, keys, public_values, way, intervals=intervals)
         except UnsupportedQuery:
             if way is SumWay.APART:
                 raise
+
+
+@lru_cache(maxsize=32)
+def _kept_layout(question: Question, share: Share, keys: int | None, way: SumWay, *, intervals: bool) -> Layout:
+    def refuse(*_: str) -> Iterable[object]:
+        raise _ValuesAsked
+
+    return layout_of(question, share, keys, refuse, way, intervals=intervals)
 
 
 def layout_of(

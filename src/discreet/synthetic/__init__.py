@@ -10,12 +10,17 @@ data), and `denoise` and `records`, which read only what was released.
 
 from __future__ import annotations
 
-from .plan import SyntheticPlan
-from .quality import SyntheticQuality
-from .released_table import ReleasedTable
-from .stored import synthetic_from_json, synthetic_to_json
-from .synthesizer import Synthesizer
-from .synthetic import Synthetic
+from typing import TYPE_CHECKING
+
+from ..late import late
+
+if TYPE_CHECKING:
+    from .plan import SyntheticPlan
+    from .quality import SyntheticQuality
+    from .released_table import ReleasedTable
+    from .stored import synthetic_from_json, synthetic_to_json
+    from .synthesizer import Synthesizer
+    from .synthetic import Synthetic
 
 __all__ = [
     "ReleasedTable",
@@ -26,3 +31,16 @@ __all__ = [
     "synthetic_from_json",
     "synthetic_to_json",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late(
+        __name__,
+        {
+            "plan": "SyntheticPlan",
+            "quality": "SyntheticQuality",
+            "released_table": "ReleasedTable",
+            "stored": "synthetic_from_json synthetic_to_json",
+            "synthesizer": "Synthesizer",
+            "synthetic": "Synthetic",
+        },
+    )

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from .. import learn
 from ..errors import InvalidArgument
 from ..learn.estimator import Estimator
+from ..learn.recipes.moments import LIFTS
+from ..learn.recipes.steps import CLIPS, RATES
 from ..learn.stored import params_to_json
 from .record import Record, Slot
 from .shape import NUMBER, JsonSchema, JsonShape, between, choice, listing, mapping, refer, text, whole
@@ -21,15 +23,15 @@ MOST_FEATURES = 1000
 _NAME = text(100)
 TARGET = Slot("target", _NAME, required=False, null=True)
 FEATURES = Slot("features", listing(_NAME, "names of columns", least=1, most=MOST_FEATURES), required=False, null=True)
-LIFT = Slot("lift", between(0, 100), required=False)
+LIFT = Slot("lift", between(*LIFTS), required=False)
 BINS = Slot("bins", whole(1000), required=False)
 _EDGES = listing(refer("Number", NUMBER), "numbers", least=1, most=1000)
 EDGES = Slot(
     "edges", mapping(_EDGES, "columns to lists of numbers", most=MOST_FEATURES, longest=100), required=False, null=True
 )
 STEPS = Slot("steps", whole(1000), required=False)
-CLIP = Slot("clip", between(0.001, 100), required=False)
-RATE = Slot("rate", between(1e-6, 1e6), required=False)
+CLIP = Slot("clip", between(*CLIPS), required=False)
+RATE = Slot("rate", between(*RATES), required=False)
 AT = Slot("at", between(1e-6, 1 - 1e-6), required=False)
 CLUSTERS = Slot("n_clusters", whole(1000), required=False)
 ROUNDS = Slot("rounds", whole(100), required=False)

@@ -5,11 +5,16 @@ Start at `workload` (what is asked), then `choose` (which strategy is taken), th
 
 from __future__ import annotations
 
-from .change import Block, Change
-from .choose import bound_of, plan_strategy
-from .nested import NestedTables
-from .plan import Bound, StrategyPlan
-from .workload import Counts, Hierarchy, RunningTotals, Tables, marginals
+from typing import TYPE_CHECKING
+
+from ..late import late
+
+if TYPE_CHECKING:
+    from .change import Block, Change
+    from .choose import bound_of, plan_strategy
+    from .nested import NestedTables
+    from .plan import Bound, StrategyPlan
+    from .workload import Counts, Hierarchy, RunningTotals, Tables, marginals
 
 __all__ = [
     "Block",
@@ -25,3 +30,15 @@ __all__ = [
     "marginals",
     "plan_strategy",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late(
+        __name__,
+        {
+            "change": "Block Change",
+            "choose": "bound_of plan_strategy",
+            "nested": "NestedTables",
+            "plan": "Bound StrategyPlan",
+            "workload": "Counts Hierarchy RunningTotals Tables marginals",
+        },
+    )

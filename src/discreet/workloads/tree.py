@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 
 from .change import Block, Integers, roomy
 from .components import Floats, best_shares, nested
-from .estimate import STEP, to_steps
+from .estimate import to_steps
 from .measured import Measurement, shares_of
-from .project import whole_parts
 from .workload import Hierarchy
 
-__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "least_squares", "level_sums", "top_down"]
+__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "least_squares", "level_sums"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,24 +165,3 @@ def best_levels(tree: Hierarchy, *, laplace: bool, groups: int = 1) -> LevelStra
     shares = list(best_shares(gains, energy, laplace=laplace).shares)
     shares[-1] = max(shares[-1], 1e-6)  # leaves are always measured: they are asked
     return LevelStrategy(tree, tuple(shares), groups)
-
-
-def top_down(estimate: LevelEstimate, *, whole: bool) -> list[Integers]:
-    """Return every level without negative numbers, from the root down, in multiples of 1/STEP; all sums are kept.
-
-    With `whole` all numbers are whole, by largest remainders inside each parent.
-    """
-    tree, unit = estimate.workload, STEP if whole else 1
-    levels = level_sums(tree, estimate.leaves)
-    final = np.maximum(np.rint(np.asarray(levels[0] / unit, dtype=np.float64)), 0).astype(np.int64)
-    found = [final * unit]
-    for depth, parents in enumerate(tree.parents):
-        wanted = np.asarray(levels[depth + 1] / unit, dtype=np.float64)
-        columns = [_children(wanted[:, at], parents, final[:, at]) for at in range(wanted.shape[1])]
-        final = np.stack(columns, axis=1)
-        found.append(final * unit)
-    return found
-
-
-def _children(wanted: Floats, parents: Integers, sums: Integers) -> Integers:
-    return whole_parts(wanted, parents, sums)

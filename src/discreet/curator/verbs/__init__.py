@@ -1,1 +1,15 @@
-"""Verbs of the curator that are no questions: each is charged, run and stored like one."""
+"""Verbs of the curator that are no questions: charged, run and stored like one, and loaded when they are used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...late import late
+
+if TYPE_CHECKING:
+    from . import bounds, learn, synthesize
+
+__all__ = ["bounds", "learn", "synthesize"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = late(__name__, {"bounds": "", "learn": "", "synthesize": ""})

@@ -19,11 +19,15 @@ from ..training.influence import Influence
 from ..training.ridge import lift_of, spectrum_of
 from ..training.source import Source
 
-__all__ = ["LeastSquares", "label_unit", "moments_of", "moments_slice", "within"]
+__all__ = ["LIFTS", "LeastSquares", "label_unit", "moments_of", "moments_slice", "within"]
+
+LIFTS = (0.0, 100.0)
+"""From where to where a lift is of use."""
 
 
-def within(value: object, name: str, low: float, high: float) -> None:
+def within(value: object, name: str, bounds: tuple[float, float]) -> None:
     """Refuse a number of a recipe that lies outside what a training can use: before the charge, not after it."""
+    low, high = bounds
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise InvalidArgument(f"{name} is a number from {low:g} to {high:g}, got {value!r}")
 
@@ -65,7 +69,7 @@ class LeastSquares:
     lift: float = 1.0
 
     def __post_init__(self) -> None:
-        within(self.lift, "lift", 0, 100)
+        within(self.lift, "lift", LIFTS)
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Spend all on the moments."""

@@ -24,7 +24,10 @@ from ..training.source import Source, label_matrix
 from ..training.steps import Residual, descend, whiten, whole_clip
 from .moments import moments_of, moments_slice, within
 
-__all__ = ["Descent"]
+__all__ = ["CLIPS", "RATES", "Descent"]
+
+CLIPS, RATES = (0.001, 100.0), (1e-6, 1e6)
+"""From where to where the norm of a clipped gradient and the length of a step are of use."""
 
 MOST_STEPS = 10_000
 _START = Fraction(1, 5)
@@ -45,8 +48,8 @@ class Descent:
 
     def __post_init__(self) -> None:
         whole(self.steps, "steps", least=1, most=MOST_STEPS)
-        within(self.clip, "clip", 0.001, 100)
-        within(self.rate, "rate", 1e-6, 1e6)
+        within(self.clip, "clip", CLIPS)
+        within(self.rate, "rate", RATES)
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Divide the budget between the moments and the steps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import assert_never
 
 from ...data.schema import Schema
@@ -31,7 +32,7 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
     """
     match relation:
         case Scan(schema=schema):
-            return {name: domain_of_column(column) for name, column in schema.declared if not is_person(schema, name)}
+            return dict(_declared(schema))
         case Where(rows=rows, condition=condition):
             columns = columns_of(rows)
             if not isinstance(domain_of(condition, columns), Truth):
@@ -52,6 +53,12 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
             return _unique([*named, *((name, Whole(t.step, t.low, t.high)) for name, t in totals)])
         case _:
             assert_never(relation)
+
+
+@lru_cache(maxsize=64)
+def _declared(schema: Schema) -> tuple[tuple[str, Domain], ...]:
+    """Return what a schema says of its columns: a question asks for it some thirty times on its way."""
+    return tuple((name, domain_of_column(column)) for name, column in schema.declared if not is_person(schema, name))
 
 
 def _unique(columns: list[tuple[str, Domain]]) -> dict[str, Domain]:

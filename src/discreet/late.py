@@ -1,0 +1,37 @@
+"""Names of a package that are imported when they are touched: a question pays for no room that it does not enter.
+
+A package that waits spells its names out for type checkers (`if TYPE_CHECKING`), in `__all__` for readers, and in a
+table, module by module, for the running program; a test keeps the three equal.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["late"]
+
+
+def late(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package whose modules give these names; a module without names is one.
+
+    >>> from discreet.late import late
+    >>> touch, known = late("discreet.privacy", {"measures": "PureDP ZCDP", "convert": ""})
+    >>> touch("PureDP")(2), touch("convert").__name__, {"PureDP", "ZCDP", "convert"} <= set(known())
+    (PureDP(2), 'discreet.privacy.convert', True)
+    """
+    home_of = {name: home for home, names in homes.items() for name in names.split() or [home]}
+
+    def touch(name: str) -> object:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f".{home_of[name]}", package)
+        found = getattr(module, name) if homes[home_of[name]] else module
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return touch, lambda: sorted({*vars(sys.modules[package]), *home_of})
