@@ -273,5 +273,15 @@ class TestTheWholeBudgetAtOnce:
         book = open_filter(BUDGET, kind, delta="5e-7")
         assert not book.admits(event)
 
+    @pytest.mark.parametrize(("epsilon", "delta"), [("1/10", "2/5"), ("1/100", "1/100"), ("1/1000", "1/1000")])
+    def test_it_takes_the_tail_too_where_the_tail_would_have_paid_for_it(self, kind, epsilon, delta):
+        """Where δ is large beside ε, one event of pure ε is less than the tail holds: the rest of it must not stay."""
+        budget = ApproxDP(epsilon, delta)
+        spent = open_filter(budget, kind, delta=budget.delta / 2).after(
+            KeySelection(LaplaceNoise(1 / budget.epsilon, 1), delta)
+        )
+        assert (spent.used, spent.leaked) == (spent.capacity, spent.terms.delta)
+        assert not spent.admits(LaplaceNoise(10**9, 1)) and not spent.admits(Promise(ApproxDP(0, "1e-12")))
+
     def test_nor_a_state_whose_sum_is_not_known(self, kind):
         assert not replace(open_filter(BUDGET, kind, delta="5e-7"), added=None).admits(self.WHOLE)

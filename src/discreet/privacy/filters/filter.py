@@ -161,7 +161,8 @@ class Filter:
         price = self.cost(event)
         if not fits(self, price):
             raise exceeded(self, price)
-        return self.taking(price, event.neighbours, paid=self.pays(price))
+        # what fits as all there is takes all there is, also of a tail that would have paid for it
+        return self.taking(price, event.neighbours, paid=self.pays(price) and self.keeps(price))
 
     def taking(self, price: FilterPrice, neighbours: Neighbours, *, paid: bool) -> Filter:
         """Return the filter after an event of this price was admitted; what the tail has not paid exhausts it."""
