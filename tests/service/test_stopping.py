@@ -11,7 +11,7 @@ import discreet as dp
 from curator.cases import PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet import learn
 from discreet.ledger import import_ledger
-from discreet.service.api.budget import SHOWN
+from discreet.service.api.verbs import SHOWN
 from discreet.service.jobs.paced import pace
 from service.house import COUNT, ONE, build, free_port, serving
 
