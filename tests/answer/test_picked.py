@@ -131,17 +131,20 @@ def test_keys_that_their_own_count_showed(epsilon, more, beside):
 @pytest.mark.parametrize("noise", [Geometric(scale=3, sensitivity=1), DiscreteGaussian(scale=4, sensitivity=1)])
 @pytest.mark.parametrize("count", [1, 20, 90])
 @pytest.mark.parametrize("beta", [0.5, 0.01])
-def test_given_that_it_is_shown_a_count_is_inside(noise, count, beta):
-    """By adding up: the chance of all noisy counts above the threshold whose interval holds, of that to be shown."""
+@pytest.mark.parametrize("luck", [0.0, 0.5, 1.0])
+def test_given_that_it_is_shown_a_count_is_inside(noise, count, beta, luck):
+    """By adding up: the chance of all noisy counts above the threshold whose interval holds, of that to be shown; one
+    step below it a key is shown by luck.
+    """
     tail = (lambda z: laplace_tail(noise.scale, z)) if isinstance(noise, Geometric) else (lambda z: gaussian_tail(noise.scale**2, z))  # fmt: skip
     plan = plan_question(question(Scan(WORDS), {"n": Count()}, [("w", None)]), ApproxDP(1, "1/1000"))
     found = keys_shown_by(plan)
     t, inside = found.threshold + 12, 0.0
     law = type(found)(t, found.count, found.counts, found.names)
-    for m in range(t, max(t, count) + 90):
+    for m in range(t - 1, max(t, count) + 90):
         low, high = law.interval({"n": TotalEstimate(NoisyTotal(m, 1, noise))}, beta)
-        inside += (low <= count <= high) * (tail(m - count) - tail(m + 1 - count))
-    shown = tail(t - count)
+        inside += (low <= count <= high) * (tail(m - count) - tail(m + 1 - count)) * (luck if m < t else 1)
+    shown = (1 - luck) * tail(t - count) + luck * tail(t - 1 - count)
     assert inside >= (1 - beta) * shown * (1 - 1e-6)
     if count == 90:  # far above the threshold it is the interval of any count
         low, high = law.interval({"n": TotalEstimate(NoisyTotal(90, 1, noise))}, beta)

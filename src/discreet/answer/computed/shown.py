@@ -8,7 +8,8 @@ one, t the threshold. Given M ≥ t,
 
 grows with θ, for the tails of both laws of noise are log-concave. All θ ≥ 1 (a key that nobody holds is never shown)
 for which neither this nor P(M ≤ m) is below β/2 are the interval of the count: far above the threshold it is the usual
-one, near it the lower end is 1. Noise in different keys is independent, so given which keys are shown, their intervals
+one, near it the lower end is 1. One step less than t is shown by luck (`plan.counted`): M ≥ t − 1 counts as small, and only
+M ≥ t as shown, which is on the safe side of both for any luck, also of answers that were made without it. Noise in different keys is independent, so given which keys are shown, their intervals
 hold independently of each other.
 
 What else is made from the count (a mean, a quotient) has an interval that misses with probability β' before anything is
@@ -106,7 +107,7 @@ def _most(noise: Additive, threshold: int, steps: int, beta: float) -> int:
     def rare(count: int) -> bool:
         if count <= steps:
             return False
-        between = _tail(noise, count - steps) - _tail_below(noise, count - threshold + 1)
+        between = _tail(noise, count - steps) - _tail_below(noise, count - threshold + 2)  # from t - 1 on
         return between <= beta * _tail_below(noise, threshold - count)
 
     high = max(1, steps) + 1
