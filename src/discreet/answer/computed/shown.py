@@ -9,7 +9,7 @@ one, t the threshold. Given M ≥ t,
 grows with θ, for the tails of both laws of noise are log-concave. All θ ≥ 1 (a key that nobody holds is never shown)
 for which neither this nor P(M ≤ m) is below β/2 are the interval of the count: far above the threshold it is the usual
 one, near it the lower end is 1. One step less than t is shown by luck (`plan.counted`): M = t − 1 counts among the
-small ones, but not as shown, which is on the safe side of both for any luck, and for answers that were made without it. Noise
+small ones, but not as shown, which is on the safe side of both for any luck, also for answers made without it. Noise
 in different keys is independent, so given which keys are shown, their intervals hold independently of each other.
 
 What else is made from the count (a mean, a quotient) has an interval that misses with probability β' before anything is
