@@ -16,9 +16,9 @@ from dataclasses import replace
 from statistics import median
 
 import psycopg
-from clock import beyond
 from scipy.stats import ks_2samp
 
+from clock import beyond
 from discreet.data import Category, Integer, People, Schema, Text
 from discreet.engines import Postgres
 from discreet.engines.sql.store import SqlStore
