@@ -97,12 +97,12 @@ def test_the_same_question_goes_on_under_its_charge(tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_million_rows(tmp_path):
+def test_fifty_million_rows(tmp_path):
     """Progress moves; Ctrl-C at four moments ends in 130; the question then continues under its one charge.
 
     However fast the machine adds up, it does not end before it is stopped.
     """
-    people(tmp_path, 10_000_000)
+    people(tmp_path, 50_000_000)
     moments = [
         lambda _, seconds: seconds > 2,
         lambda shown, _: "adding up" in shown,
