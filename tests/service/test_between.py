@@ -120,6 +120,7 @@ ASKED = {
     "synthesize": ({"table": "people", "columns": ["age", "region"]}, "Synthetic age, region of people"),
     "suggest_bounds": ({"table": "people", "column": "income"}, "people.income"),
     "suggest_caps": ({"table": "visits"}, "visits"),
+    "estimate_cut": ({"table": "visits", "up_to": 50}, "visits"),
 }
 
 

@@ -191,10 +191,7 @@ class Curator:
         return self.stand.planner.find(question, self.stand.planner.terms(spend, **terms), queries)
 
     def explain(
-        self,
-        question: QuestionWords,
-        spend: Measure | Number | None = None,
-        **terms: Unpack[TermWords],
+        self, question: QuestionWords, spend: Measure | Number | None = None, **terms: Unpack[TermWords]
     ) -> Explanation:
         """Show what a question would do, cost and miss, and what the store would be asked.
 
@@ -265,19 +262,13 @@ class Curator:
         return verbs.bounds.caps_of(self, verbs.bounds.wanted_caps(self.stand.planner, table, spend), why)
 
     def estimate_cut(
-        self,
-        table: str,
-        spend: Measure | Number | None = None,
-        *,
-        up_to: int,
-        of: str | None = None,
-        why: str = "estimate cut",
+        self, table: str, spend: Measure | Number | None = None, *, up_to: int, of: str | None = None, why: str = ""
     ) -> Answer:
         """Estimate, privately, how many rows of people `max_rows` cuts off and which share that is; see `cut_question`.
 
         `of` names a column, to be told the same of its sum. It supposes that nobody has more than `up_to` rows.
         """
-        return self.ask(verbs.bounds.cut_of(self.stand.planner, table, up_to, of), spend, why=why)
+        return self.ask(verbs.bounds.cut_of(self.stand.planner, table, up_to, of), spend, why=why or "estimate cut")
 
     def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
         return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})

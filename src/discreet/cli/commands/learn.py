@@ -20,7 +20,8 @@ from ..write import STANDARD, echo, write_text
 
 __all__ = ["learn"]
 
-KINDS = {name: kind for name, kind in vars(models).items() if isinstance(kind, type) and issubclass(kind, Estimator)}
+_NAMED = {name: getattr(models, name) for name in models.__all__}
+KINDS = {name: kind for name, kind in _NAMED.items() if isinstance(kind, type) and issubclass(kind, Estimator)}
 
 
 @spread_flags
