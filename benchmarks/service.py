@@ -321,8 +321,8 @@ def beside_villains(house):
     """Have the worst done by 16 hands of one person, who sits at a machine of his own: a process that only takes what
     processor time others leave.
     """
-    words = [sys.executable, __file__, "villain", house.url, house.tokens["ana"]]
-    crowd = subprocess.Popen(words, preexec_fn=lambda: os.nice(19))  # noqa: PLW1509 no thread runs here yet
+    words = ["chrt", "--idle", "0", sys.executable, __file__, "villain", house.url, house.tokens["ana"]]
+    crowd = subprocess.Popen(words)
     time.sleep(4)
     try:
         yield

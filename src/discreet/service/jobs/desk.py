@@ -25,7 +25,7 @@ from ..http.limits import TooMany
 from ..http.log import Log
 from .line import WorkLine
 from .office import Clerk, the_office
-from .sheet import Broken
+from .sheet import BRIEF, Broken
 
 if TYPE_CHECKING:
     from ..stores.datasets import DataSets
@@ -138,23 +138,25 @@ class FreeDesk:
             self._office.dismiss(clerk)
 
     def _serve(self, clerk: Clerk | None, sheet: _Sheet) -> Clerk | None:
-        """Have a sheet worked on; return the clerk, unless it had to be dismissed."""
+        """Have a sheet worked on; return the clerk, unless it had to be dismissed or took long (see `BRIEF`)."""
+        begin, fit = 0.0, False
         try:
-            clerk = clerk or self._hire()
+            clerk, begin = clerk or self._hire(), time.monotonic()
             sheet.future.set_result(self._follow(clerk, sheet))
+            fit = True
         except (DiscreetError, WentWrong) as refusal:
             sheet.future.set_exception(refusal)
-            return clerk
+            fit = True
         except HungUp:
             sheet.future.set_exception(Cancelled())
         except TimeoutError:
             sheet.future.set_exception(self._late())
         except Exception:  # noqa: BLE001 the clerk or the office is gone, or what it said makes no sense
             sheet.future.set_exception(LedgerConflict("this could not be worked out just now; ask again"))
-        if clerk is not None and sheet.future.exception() is not None:
-            self._office.dismiss(clerk)
-            return None
-        return clerk
+        if clerk is None or (fit and time.monotonic() - begin < BRIEF):
+            return clerk
+        self._office.dismiss(clerk)
+        return None
 
     def _hire(self) -> Clerk:
         clerk = self._office.hire()

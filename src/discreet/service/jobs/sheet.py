@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from ...data.schema import Schema
 
-__all__ = ["Broken", "Setup"]
+__all__ = ["BRIEF", "Broken", "Setup"]
+
+BRIEF = 0.5
+"""Seconds after which a piece of free work goes on only while nothing else wants the processor; whoever did it is too low
+in rank for the next one, and is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
