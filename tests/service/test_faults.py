@@ -24,7 +24,7 @@ from discreet.service.http.health import health_of
 from discreet.service.jobs import clock, pulse
 from discreet.service.jobs.answering import Answering
 from discreet.service.jobs.grid import Grid
-from discreet.service.jobs.line import LATE, WorkLine
+from discreet.service.jobs.line import LATE, LONG, WorkLine
 from discreet.service.jobs.paced import pace
 from discreet.service.jobs.shelf import Shelf
 from discreet.service.state import open_state
@@ -256,10 +256,30 @@ class TestFairShare:
         assert line.load("ana") == 4
         line.done("ana")
         assert line.take() == ("ana", 2)
-        now[0] += LATE + 1
-        assert line.take() == ("ana", 3), "the others came long ago"
+        line.done("ana", LONG + 3)
+        assert line._share("ana") == 0, "twice three seconds are bob's and cy's"
+        now[0] += 5
+        assert line._share("ana") == 0
+        now[0] += 1
+        assert line.take() == ("ana", 3)
+        now[0] += LATE
+        assert line._share("ana") == 2, "the others came long ago"
         line.close()
         assert line.take() is None
+
+    def test_the_next_job_of_a_person_starts_at_a_tick_of_the_one_before(self, tmp_path, monkeypatch):
+        """When it starts tells no more of how long the one before took than its own tick does."""
+        state = open_state(edited(build(tmp_path, service='grid = "0.8"'), threads=1))
+        begun = []
+        real = state.jobs.shelf.begin
+        monkeypatch.setattr(state.jobs.shelf, "begin", lambda job: (begun.append(clock.steady()), real(job))[1])
+        first = state.jobs.put("ana", "people", "sql", body(31))
+        state.jobs.put("ana", "people", "sql", body(32))
+        state.jobs.start()
+        wait_for(lambda: len(begun) == 2)
+        one = state.jobs.shelf.get(first.id)
+        assert begun[1] >= Grid(0.8).tick(one.started, one.finished) > one.finished
+        state.close()
 
     def test_a_retry_of_an_answered_request_is_not_refused_however_much_is_asked(self, tmp_path):
         house = build(tmp_path, service='grid = "0.05"')

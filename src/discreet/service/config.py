@@ -31,7 +31,7 @@ class RequestBounds:
     query_seconds: int = 60
     cells: int = 20_000
     jobs_per_person: int = 16
-    threads: int = 4
+    threads: int = 8
     free_seconds: int = 10
     free_processes: int = 2
     free_megabytes: int = 1024

@@ -12,6 +12,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ...errors import LedgerConflict
@@ -150,11 +151,19 @@ class Jobs:
 
     def _work(self) -> None:
         while (found := self._line.take()) is not None:
-            person, held = found
+            (person, held), begin = found, steady()
             try:
                 self._handle(held)
+                self._hold(held.job.id)
             finally:
-                self._line.done(person)
+                self._line.done(person, steady() - begin)
+
+    def _hold(self, job_id: str) -> None:
+        """Wait for the tick that shows a job: a hand that took the next one at once would tell when this one ended."""
+        with suppress(LedgerConflict):  # the store is away; what came of the job is written down, and shown, later
+            span = self.shelf.span(job_id)
+            if span is not None:
+                self._stopping.wait(max(0.0, self._grid.tick(*span) - steady()))
 
     def _handle(self, held: _Held) -> None:
         """Run a job and write down what came of it; while the store is away both are put off."""

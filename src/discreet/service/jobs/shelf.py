@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import cast
 
 from ...errors import InvalidArgument, NotAllowed
 from ..stores.store import ServiceStore
@@ -122,6 +123,11 @@ class Shelf:
         if not rows:
             raise NotAllowed(UNKNOWN)
         return read_job(rows[0])
+
+    def span(self, job_id: str) -> tuple[float, float] | None:
+        """Return when a job was put up and when it ended, if it did."""
+        rows = self._store.ask("SELECT started, finished FROM discreet_jobs WHERE id = ? AND finished > 0", job_id)
+        return cast("tuple[float, float]", tuple(rows[0])) if rows else None
 
     def get(self, job_id: str) -> Job | None:
         """Find a job by its id alone."""
