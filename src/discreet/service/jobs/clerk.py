@@ -112,7 +112,7 @@ def serve(handle: int) -> NoReturn:
         with suppress(EOFError, OSError), Connection(handle) as line:
             setups, megabytes = line.recv()
             os.nice(10)
-            signal.signal(signal.SIGALRM, _stand_back)
+            signal.signal(signal.SIGPROF, _stand_back)
             resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
             _work(line, setups)
     finally:
@@ -124,9 +124,9 @@ def _work(line: Connection, setups: Mapping[str, Setup]) -> NoReturn:
     while True:
         dataset, person, work, words = line.recv()
         curator = partial(_curator, line, setups[dataset], curators)
-        signal.setitimer(signal.ITIMER_REAL, BRIEF)
+        signal.setitimer(signal.ITIMER_PROF, BRIEF)
         done = _attempt(lambda: work(curator().named(person), *words))  # noqa: B023 done at once
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         line.send(("done", done))
 
 

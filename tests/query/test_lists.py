@@ -1,0 +1,129 @@
+"""Public values that a question lists by itself: IN (SELECT …), tables of sets too wide to count, what a cap cuts."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+
+import pytest
+
+import discreet as dp
+from discreet.errors import InvalidArgument, UnsupportedQuery
+from discreet.query.bounds.wide import is_wide, largest_set, table_cells, table_question, tables_of
+from discreet.query.python.cut import cut_question
+from discreet.query import parse
+
+PEOPLE = dp.Schema(
+    "people",
+    dp.Rows(),
+    {"age": dp.Integer(-9, 120), "town": dp.Text(9), "born": dp.Date("1900-01-01", "2025-12-31"), "pay": dp.Real(0, 9)},
+)
+TOWNS = dp.Schema.public_table(
+    "towns",
+    {
+        "name": dp.Text(9),
+        "code": dp.Integer(-9, 9),
+        "since": dp.Date("1900-01-01", "2025-12-31"),
+        "rent": dp.Real(0, 9),
+    },
+)
+TABLES = {"people": PEOPLE, "towns": TOWNS}
+VALUES = {
+    "name": ["Oslo", "Oslo", "Bergen"],
+    "code": [3, -2],
+    "since": [date(2001, 2, 3), 11_000],
+    "rent": [1.5],
+}
+
+
+def count(where: str, values=VALUES):
+    return parse(f"SELECT COUNT(*) AS n FROM people WHERE {where}", TABLES, lambda _, column: values[column])
+
+
+@pytest.mark.parametrize(
+    ("asked", "listed"),
+    [
+        ("town IN (SELECT name FROM towns)", "town IN ('Oslo', 'Bergen')"),
+        ("town NOT IN (SELECT DISTINCT t.NAME FROM Towns t)", "town NOT IN ('Oslo', 'Bergen')"),
+        ("age IN (SELECT code FROM towns)", "age IN (3, -2)"),
+        ("born IN (SELECT since FROM towns)", "born IN ('2001-02-03', '2000-02-13')"),
+    ],
+)
+def test_a_public_column_is_written_out(asked, listed):
+    assert count(asked) == count(listed)
+
+
+@pytest.mark.parametrize(
+    ("asked", "values", "why"),
+    [
+        ("pay IN (SELECT rent FROM towns)", VALUES, "whole numbers, texts and dates"),
+        ("age IN (SELECT code FROM towns)", {"code": []}, "none or too many"),
+        ("age IN (SELECT code FROM towns)", {"code": range(1001)}, "1,001 values"),
+        ("age IN (SELECT code FROM towns)", {"code": [1, None]}, "NULL"),
+    ],
+)
+def test_what_cannot_be_listed_is_refused_with_what_works(asked, values, why):
+    with pytest.raises(UnsupportedQuery, match=why) as refused:
+        count(asked, values)
+    assert "JOIN" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "age IN (SELECT code FROM towns WHERE code > 1)",
+        "age IN (SELECT code + 1 FROM towns)",
+        "age IN (SELECT u.code FROM towns t)",
+        "age IN (SELECT missing FROM towns)",
+        "age IN (SELECT code FROM (SELECT code FROM towns))",
+        "age IN (SELECT age FROM people)",
+    ],
+)
+def test_other_sub_queries_are_refused_as_before(asked):
+    with pytest.raises(UnsupportedQuery):
+        count(asked)
+
+
+class TestWideSets:
+    """Together the tables hold every set, and each counts rows that have a public value of all keys."""
+
+    def test_tables_hold_all_sets(self):
+        names = [f"k{i}" for i in range(6)]
+        many = dp.Schema("many", dp.Rows(), {name: dp.Integer(0, 9) for name in names} | {"d": PEOPLE.columns["born"]})
+        question = dp.Table(many).marginals(names, up_to=2)
+        assert is_wide(question) and largest_set(question) == 100
+        tables = tables_of(question)
+        assert all(any({*one} <= {*table} for table in tables) for one in question.sets)
+        for table in tables:
+            asked = table_question(question, table)
+            assert len(table_cells(question, table)) == math.prod(10 for _ in table)
+            assert [key.name for key in asked.keys] == [question.keys[place].name for place in table]
+            assert asked.sets is None and asked.rows != question.rows
+
+    def test_too_many_cells_in_all_are_refused(self):
+        names = [f"k{i}" for i in range(40)]
+        many = dp.Schema("many", dp.Rows(), {name: dp.Integer(0, 99) for name in names})
+        with pytest.raises(UnsupportedQuery, match="cells in all"):
+            dp.Table(many).marginals(names, up_to=2)
+
+
+class TestCut:
+    VISITS = dp.Schema("visits", dp.People("who", max_rows=3), {"cost": dp.Integer(-2, 10), "kind": dp.Text(9)})
+
+    def test_asks_for_rows_beyond_the_cap_and_their_part_of_a_sum(self):
+        question = cut_question(self.VISITS, up_to=12, of="Cost")
+        assert [name for name, _ in question.statistics] == ["cut", "kept", "cut_total", "total"]
+        rows, total = (one for _, one in question.rows.totals)
+        assert (rows.low, rows.high, total.low, total.high) == (1, 12, -24, 120)
+
+    @pytest.mark.parametrize(
+        ("schema", "words", "why"),
+        [
+            (PEOPLE, {"up_to": 9}, "unit of people is a row"),
+            (VISITS, {"up_to": 3}, "above max_rows = 3"),
+            (VISITS, {"up_to": 9, "of": "kind"}, "kind holds none"),
+        ],
+    )
+    def test_refuses(self, schema, words, why):
+        with pytest.raises(InvalidArgument, match=why):
+            cut_question(schema, **words)
