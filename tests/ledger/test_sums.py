@@ -103,7 +103,9 @@ class TestAnAllowanceThatIsRaised:
         return ledger
 
     @pytest.mark.parametrize("delta", ["1e-6", "2e-6"])
-    @pytest.mark.parametrize("first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole"))
+    @pytest.mark.parametrize(
+        "first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole")
+    )
     def test_has_no_more_tail_than_its_promise_leaves(self, first, delta):
         ledger, noise = self.ledger(first), GaussianNoise.of("3.2", 1)
         assert not ledger.admits(LaplaceNoise(100, 1), who="ana")
@@ -122,7 +124,9 @@ class TestAnAllowanceThatIsRaised:
         assert ledger.admits(KeySelection(LaplaceNoise(10, 1), "5e-7"), who="ana")
         assert not ledger.admits(KeySelection(LaplaceNoise(10, 1), "5.1e-7"), who="ana")
 
-    @pytest.mark.parametrize("first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole"))
+    @pytest.mark.parametrize(
+        "first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole")
+    )
     def test_pays_for_it_where_it_can(self, first):
         ledger = self.ledger(first)
         ledger.allow("ana", dp.ApproxDP(20, "1e-4"))

@@ -192,7 +192,9 @@ def _together(
             raise exceeded(before[name] if before[name].keeps(prices[name]) else worst, prices[name])
     rows = {name: used if paid else used.full(filter) for name, used in known.items()}
     taken = {name: before[name].taking(prices[name], event.neighbours, paid=paid) for name in touched}
-    return rows | {name: known[name].plus(before[name], after, prices[name], paid=paid) for name, after in taken.items()}
+    return rows | {
+        name: known[name].plus(before[name], after, prices[name], paid=paid) for name, after in taken.items()
+    }
 
 
 def _added(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 that is what it is

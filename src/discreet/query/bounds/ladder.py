@@ -34,7 +34,7 @@ class Ladder:
     """The expressions that say which cell a row is in, and where every cell begins and ends, in whole steps.
 
     `step` is what a step is worth, None for days and seconds. `wide` is the number of steps of all cells alike (3600
-    for hours); 0 for cells that grow by `fine`.
+    for hours); 0 for cells that grow by `fine`. `blur` is how far a value was moved when it was rounded to its steps.
     """
 
     expressions: tuple[Expression, ...]
@@ -44,6 +44,7 @@ class Ladder:
     step: Fraction | None
     fine: int
     wide: int = 0
+    blur: Fraction = Fraction(0)
 
     @property
     def first(self) -> int:
@@ -155,7 +156,7 @@ def _numbers(of: Expression, domain: Whole, most: int) -> Ladder:
     cell: Expression = Call(Function.CASE, (Call(Function.LESS, (off, Constant(0))), down, up))
     if low >= anchor or high <= anchor:
         cell = up if low >= anchor else down
-    return Ladder((cell,), low, high, anchor, step, fine)
+    return Ladder((cell,), low, high, anchor, step, fine, blur=domain.blur)
 
 
 def _upwards(off: Expression, reach: int, step: Fraction, fine: int) -> Expression:

@@ -264,5 +264,5 @@ def column_of(x: Expression, degree: int, most: int, *, null: bool, columns: dic
     if not count:
         raise UnsupportedQuery("a number that is always the same forms no partition")
     grid = kind.step * times
-    blur = Fraction(0) if times == 1 else grid / 2
+    blur = kind.blur + (Fraction(0) if times == 1 else grid / 2)
     return PartitionColumn(x, degree, kind.low * kind.step, half_up(Fraction(count, times)) * grid, grid, blur, null)

@@ -152,7 +152,7 @@ class PlaceRelease:
         if need.intervals:
             ends = self._ends(rows, places, 1 - level, bits)
             reaches = (self._shown(low, high, own) for (low, high), own in zip(ends, steps, strict=True))
-            shown = tuple((ladder.value(low), ladder.value(high)) for low, high in reaches)
+            shown = tuple((_moved(ladder, low, -1), _moved(ladder, high, 1)) for low, high in reaches)
         public = ladder.value(ladder.low), ladder.value(ladder.high)
         return ChosenPlaces(need.ats, tuple(map(ladder.value, steps)), shown, public)
 
@@ -173,6 +173,12 @@ class PlaceRelease:
             return [(whole.low if low is None else low, whole.high if high is None else high)]
         parted = QuantileParts.draw(rows, whole, places, need.counting(self.epsilon), bits=bits)
         return [parted.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
+
+
+def _moved(ladder: Ladder, steps: int, side: int) -> Scalar:
+    """Return what so many steps are worth, moved outwards by what rounding to steps may have moved values."""
+    value = ladder.value(steps)
+    return value + side * ladder.blur if isinstance(value, Fraction) and ladder.blur else value
 
 
 def _inside(ladder: Ladder, cell: int, bits: Bits | None) -> int:
