@@ -84,7 +84,7 @@ class TestTheBlur:
 
 
 PEOPLE = dp.Schema("people", dp.Rows(), {"x": dp.Integer(0, 1000, default=0), "z": dp.Integer(1, 7, default=1), "k": dp.Category(["a", "b"])})  # fmt: skip
-ROWS = [{"x": 7 + 13 * i % 900, "z": 1 + i % 7, "k": "ab"[i % 2]} for i in range(4000)]
+ROWS = [{"x": 7 + 13 * i % 900, "z": 1 + i % 7, "k": "ab"[i % 2]} for i in range(800)]
 ROOT, SHARE = "SQRT(x)", "x / z"
 
 

@@ -63,8 +63,8 @@ class Ladder:
 
     @property
     def doubling(self) -> int:
-        """After how many cells from the anchor values double, where they do; 0 if cells do not grow."""
-        return 0 if self.grain is None or self.wide else 1 << self.fine
+        """After how many cells from the anchor they double in width, from twice as many on; 0 for days and seconds."""
+        return 0 if self.wide else 1 << self.fine
 
     @property
     def grain(self) -> Fraction | None:

@@ -140,7 +140,8 @@ class PlaceRelease:
 
     def error(self, beta: float = 0.05) -> float:
         """Bound how many rows beside its aim a value lies, with probability at least 1 − β; its own cell's are none."""
-        return self.mechanism.error(self.need.ladder.options, beta, doubling=self.need.ladder.doubling)
+        ladder = self.need.ladder
+        return self.mechanism.error(ladder.options, beta, doubling=ladder.doubling, first=ladder.first)
 
     def draw(self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None) -> ChosenPlaces:
         """Choose all of it in one key."""
