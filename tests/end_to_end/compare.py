@@ -64,7 +64,7 @@ def check(case: Case, beside: Beside, schemas, plain: Beside | None = None) -> N
     for i, row in zip(order, theirs, strict=True):
         for name, ours, told in zip(answer.columns, mine[i], row, strict=True):
             assert near(ours, told, case.within), f"{case.name}.{name}: {ours} is not {told}"
-            assert inside(told, ends[i].get(name), case.within), f"{case.name}.{name}: {told} is outside {ends[i]}"
+            assert inside(told, ends[i].get(name)), f"{case.name}.{name}: {told} is outside {ends[i]}"
 
 
 def near(ours: object, plain: object, within: float) -> bool:
@@ -73,7 +73,7 @@ def near(ours: object, plain: object, within: float) -> bool:
     return ours == plain
 
 
-def inside(plain: object, ends, within: float) -> bool:
+def inside(plain: object, ends) -> bool:
     if ends is None or not isinstance(plain, float):
         return True
     low, high = (number(end) for end in ends)

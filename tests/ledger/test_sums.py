@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.privacy.events import GaussianNoise, LaplaceNoise
+from discreet.privacy.events import GaussianNoise, KeySelection, LaplaceNoise
 
 OLD = Path(__file__).parents[1] / "fixtures" / "ledger_0_1_0" / "residue.ledger"
 MONTHS = dp.Parts("visits", "month", ["apr", "may"])
@@ -92,3 +92,43 @@ def test_an_allowance_adds_up_too():
     ledger.charge(HALF, who="ana")
     assert not ledger.admits(LaplaceNoise(100, 1), who="ana") and ledger.admits(HALF, who="bob")
     assert ledger.spent("ana").epsilon == Fraction(1, 2) and ledger.verify().exact
+
+
+class TestAnAllowanceThatIsRaised:
+    """What only the sum admitted, or the whole rule, is owed to the tail at its own price, also by a larger promise."""
+
+    def ledger(self, event):
+        ledger = dp.open_ledger(":memory:", dp.ApproxDP(50, "1e-2"), allowances={"ana": BUDGET})
+        ledger.charge(event, who="ana")
+        return ledger
+
+    @pytest.mark.parametrize("delta", ["1e-6", "2e-6"])
+    @pytest.mark.parametrize(
+        "first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole")
+    )
+    def test_has_no_more_tail_than_its_promise_leaves(self, first, delta):
+        ledger, noise = self.ledger(first), GaussianNoise.of("3.2", 1)
+        assert not ledger.admits(LaplaceNoise(100, 1), who="ana")
+        ledger.allow("ana", dp.ApproxDP(2, delta))
+        assert dp.open_filter(dp.ApproxDP(2, delta), delta=Fraction(delta) / 2).admits(noise)
+        assert dp.compose([LaplaceNoise(1, 1), noise]).lower.delta(epsilon=2) > 20 * float(delta)
+        assert not ledger.admits(noise, who="ana") and ledger.admits(LaplaceNoise(1, 1), who="ana")
+        assert ledger.verify().exact
+
+    def test_has_leaked_all_that_the_whole_rule_gave(self):
+        """δ = 1e-6 went to keys, twice what an allowance of that δ sets aside."""
+        ledger = self.ledger(KeySelection(LaplaceNoise(1, 1), "1e-6"))
+        ledger.allow("ana", dp.ApproxDP(2, "2e-6"))
+        assert not ledger.admits(KeySelection(LaplaceNoise(10, 1), "1e-9"), who="ana")
+        ledger.allow("ana", dp.ApproxDP(2, "3e-6"))
+        assert ledger.admits(KeySelection(LaplaceNoise(10, 1), "5e-7"), who="ana")
+        assert not ledger.admits(KeySelection(LaplaceNoise(10, 1), "5.1e-7"), who="ana")
+
+    @pytest.mark.parametrize(
+        "first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole")
+    )
+    def test_pays_for_it_where_it_can(self, first):
+        ledger = self.ledger(first)
+        ledger.allow("ana", dp.ApproxDP(20, "1e-4"))
+        assert ledger.admits(GaussianNoise.of(1, 1), who="ana")
+        assert dp.compose([first, GaussianNoise.of(1, 1)]).delta(epsilon=20) <= 1e-4

@@ -13,7 +13,7 @@ from discreet.answer.gather import gather
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
-from discreet.mechanisms.selection.quantiles import Far
+from discreet.mechanisms.selection.far import ALIKE
 from discreet.mechanisms.selection.ranks import RankedRows, Stretch
 from discreet.plan import Selection, plan_question, routes, split
 from discreet.plan.counted import CountSelection
@@ -81,7 +81,7 @@ def check_places(release, keys, tables):
         far = max(most, -least) / made.sensitivity(aim, level)
         moved[level] = moved.get(level, Fraction()) + far
         apart[level] = apart.get(level, Fraction()) + (most - least) * made.rate(aim, level)
-        place = made._draw(pair[0], where, aim, level, Far(0, 0), bits=None)
+        place = made._draw(pair[0], where, aim, level, ALIKE, bits=None)
         below, above = Stretch(where.low, place, place), Stretch(place, where.high, where.end)
         sides = ((start, middle, below), (middle + 1, stop, above))
         todo += [(pair, a, b, part, level + 1) for a, b, part in sides if a < b]

@@ -285,3 +285,45 @@ class TestTheWholeBudgetAtOnce:
 
     def test_nor_a_state_whose_sum_is_not_known(self, kind):
         assert not replace(open_filter(BUDGET, kind, delta="5e-7"), added=None).admits(self.WHOLE)
+
+
+class TestTheAdversaryAgainstTheWholeRule:
+    """Asking for all of (ε, δ) at once, for keys, is one of its choices at every step; so are boxes and pure questions."""
+
+    UNIT, DELTA = Fraction(1, 5), Fraction(1, 50)
+
+    def menu(self):
+        whole = KeySelection(LaplaceNoise(1, 1, neighbours="replace"), self.DELTA)
+        box = Promise(ApproxDP(self.UNIT, self.DELTA / 5), neighbours="replace")
+        leaks = [response(whole, 5, 0.2, float(self.DELTA)), response(box, 1, 0.2, float(self.DELTA / 5))]
+        return [*leaks, *menu_of(self.UNIT, (1, 2, 5))]
+
+    @pytest.mark.parametrize("kind", ["zcdp", "residue"])
+    def test_realises_no_more_than_was_promised(self, kind):
+        book = open_filter(ApproxDP(1, self.DELTA), kind, delta=self.DELTA / 2, neighbours="replace")
+        assert book.admits(self.menu()[0].event)
+        found = play(book, self.menu(), self.UNIT, 1)
+        assert 0.999 * float(self.DELTA) <= found <= float(self.DELTA) * (1 + 1e-9)
+
+    def test_a_rule_that_leaves_the_tail_is_refuted(self):
+        """Where δ is large beside ε the tail would have paid: who keeps the rest of it has it besides."""
+        unit, delta = Fraction(1, 5), Fraction(2, 5)
+        book = open_filter(ApproxDP(unit, delta), "zcdp", delta=delta / 2, neighbours="replace")
+        whole = KeySelection(LaplaceNoise(5, 1, neighbours="replace"), delta)
+        menu = [response(whole, 1, 0.2, float(delta)), *menu_of(unit, (1, 2))]
+        assert play(book, menu, unit, unit) <= float(delta) * (1 + 1e-9)
+        assert play(_KeepsTheTail(book), menu, unit, unit) > 1.05 * float(delta)
+
+
+@dataclass(frozen=True)
+class _KeepsTheTail:
+    """The wrong rule: what fits as all there is takes of the tail only what the tail would have asked."""
+
+    book: Filter
+
+    def admits(self, event):
+        return self.book.admits(event)
+
+    def after(self, event):
+        price = self.book.cost(event)
+        return _KeepsTheTail(self.book.taking(price, event.neighbours, paid=self.book.pays(price)))

@@ -47,7 +47,7 @@ def test_numbers(low, width, stored):
 
 def test_a_short_grid_is_cut_into_its_steps():
     ladder = check_ladder(Integer(-5, 100), range(-5, 101))
-    assert (ladder.options, ladder.grain, ladder.doubling) == (106, None, 0)
+    assert (ladder.options, ladder.grain, ladder.doubling) == (106, None, 1 << 10)
 
 
 def test_many_keys_leave_the_least_fineness():

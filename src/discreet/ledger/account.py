@@ -2,6 +2,8 @@
 
 The account of everyone stands under the budget, that of an analyst under the allowance; the amounts are kept apart from
 the filter, because an allowance may change. An amount above a lowered allowance is kept as it is, and nothing is left.
+So is what the sum of ε admitted, or one question as all there is, though the tail did not pay for it: at its own price,
+not at what was left. An allowance that is raised later then has the tail that its promise leaves, and no more.
 
 Where the filter adds up ε too (see `discreet.privacy.filters.sums`), so does the account. Accounts of release 0.1.0
 have no such sum: `recount` finds it in the entries, and until then the sum admits nothing.
@@ -30,6 +32,9 @@ from .clock import read_time, write_time
 
 __all__ = ["Account", "Used", "count_for_part", "fresh_account", "read_account", "window_of"]
 
+_UNPRICED = Fraction(2**64)
+"""What is used of a tail that cannot price an event: more than any budget comes to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Used:
@@ -43,8 +48,9 @@ class Used:
     added: tuple[Sum, ...] = ()
 
     def under(self, filter: Filter) -> Filter:  # noqa: A002 that is what it is
-        """Return the filter with this much spent, at most all of it."""
-        amounts = tuple(min(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True))
+        """Return the filter with this much spent, at most all of it; who leaked the tail's δ too has no tail."""
+        whole = self.leaked > filter.terms.delta
+        amounts = tuple(c if whole else min(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True))
         added = self.added[0] if self.added else None
         return replace(
             filter,
@@ -53,11 +59,14 @@ class Used:
             added=added if filter.adds else Fraction(),
         )
 
-    def plus(self, before: Filter, after: Filter) -> Used:
-        """Add what a filter took for an event."""
+    def plus(self, before: Filter, after: Filter, price: FilterPrice, *, paid: bool) -> Used:
+        """Add what a filter took for an event; of what its tail has not paid, the whole price."""
         amounts = tuple(u + b - a for u, a, b in zip(self.amounts, before.used, after.used, strict=True))
-        added = (after.added,) if self.added else ()
-        return Used(amounts, self.leaked + after.leaked - before.leaked, added)
+        if not paid:
+            owed = price.amounts or tuple(_UNPRICED for _ in amounts)
+            amounts = tuple(max(new, u + a) for new, u, a in zip(amounts, self.amounts, owed, strict=True))
+        leaked = after.leaked - before.leaked if before.keeps(price) else price.leak
+        return Used(amounts, self.leaked + leaked, (after.added,) if self.added else ())
 
     def full(self, filter: Filter) -> Used:  # noqa: A002 that is what it is
         """Return this with the amounts of the tail used up."""
@@ -183,12 +192,15 @@ def _together(
             raise exceeded(before[name] if before[name].keeps(prices[name]) else worst, prices[name])
     rows = {name: used if paid else used.full(filter) for name, used in known.items()}
     taken = {name: before[name].taking(prices[name], event.neighbours, paid=paid) for name in touched}
-    return rows | {name: known[name].plus(before[name], after) for name, after in taken.items()}
+    return rows | {
+        name: known[name].plus(before[name], after, prices[name], paid=paid) for name, after in taken.items()
+    }
 
 
 def _added(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 that is what it is
     before = used.under(filter)
-    return used.plus(before, before.after(event))
+    price, after = before.cost(event), before.after(event)
+    return used.plus(before, after, price, paid=before.pays(price) and before.keeps(price))
 
 
 def window_of(time: str, window: Window | None) -> str:

@@ -21,7 +21,7 @@ from ..query.bounds.wide import MOST_FINEST, is_wide, table_cells, tables_of
 from ..query.domains.domain import Scalar
 from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
-from ..statistics.recipe import ANY_DATA, PlannedRelease, Recipe
+from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, PlannedRelease, Recipe
 from ..statistics.releases.partition import JointRelease
 from ..statistics.releases.sets import SetsRelease
 from ..statistics.releases.total import NoisyRelease
@@ -152,7 +152,8 @@ class Plan:
     def supposing(self) -> tuple[str, ...]:
         """The statistics whose errors are predicted for a number of rows, or for values of a certain spread."""
         pairs = zip(self.uses, self.recipes, strict=True)
-        return tuple(name for (name, _), recipe in pairs if recipe.noise_model.supposes != ANY_DATA)
+        free = (ANY_DATA, ROUNDED_DATA)
+        return tuple(name for (name, _), recipe in pairs if recipe.noise_model.supposes not in free)
 
     @property
     def supposed(self) -> str:

@@ -13,7 +13,7 @@ distinct values, people) are made as always. Which way is taken is for the plan 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import prod
 
@@ -38,13 +38,15 @@ from .of import recipe_of
 from .recipe import Recipe
 from .releases.addend import present, whole_of
 from .releases.basis import Basis
-from .releases.partition import MOST_JOINT, Partition, column_of, column_text
+from .releases.partition import MOST_COUNTED, MOST_JOINT, ROUNDED_DOWN, Partition, column_of, column_text
 from .sum import CentredSumRecipe
 
 __all__ = ["SumWay", "possible_ways", "recipes_of"]
 
 MOST_TOTALS = 81
 """Of one partition."""
+_FEW_DEGREES = 2
+"""Up to so many, columns have steps enough for totals as they are."""
 
 
 class SumWay(StrEnum):
@@ -142,6 +144,8 @@ class _Piece:
         nulls = {x: any(x not in one for one in beside) and not always_present(x, basis.rows) for x in asked}
         steps = dict(_steps(degrees, basis))
         columns = [column_of(x, degrees[x], steps[x], null=nulls[x], columns=basis.columns) for x in asked]
+        if Partition(tuple(columns)).most * multiplicity(basis.rows) > MOST_JOINT:
+            columns = [replace(column, blur=column.blur + column.width * ROUNDED_DOWN) for column in columns]
         partition = Partition(tuple(columns))
         if prod(column.places for column in columns) > MOST_TOTALS:
             raise UnsupportedQuery("these columns have too many products; ask for fewer at once")
@@ -179,7 +183,9 @@ def _degree(one: Statistic) -> int:
 def _steps(degrees: Mapping[Expression, int], basis: Basis) -> Iterator[tuple[Expression, int]]:
     """Share the room for steps: a column that has few leaves the rest to the others."""
     rows = basis.share.rows if isinstance(basis.share, RowShare) else multiplicity(basis.rows)
-    bits, left = (MOST_JOINT // max(1, rows)).bit_length() - 1.0, sum(degrees.values())
+    left = sum(degrees.values())
+    room = MOST_COUNTED if left > _FEW_DEGREES and isinstance(basis.share, Free) else MOST_JOINT
+    bits = (room // max(1, rows)).bit_length() - 1.0
     kinds = {x: whole_of(domain_of(x, basis.columns)) for x in degrees}
     for x in sorted(degrees, key=lambda x: kinds[x].high - kinds[x].low):
         most = int(2 ** max(0.0, bits / left))

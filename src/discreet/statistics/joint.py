@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 
 from ..errors import UnsupportedQuery
 from ..query.domains.domain import Whole
-from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance
+from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance, turned
 from .laws.box import at_least
 from .laws.joint_error import JointLines, correlation_miss, joint_mean_error, joint_moment_error
 from .laws.line import TotalWeights, total_reach
@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 _LABEL = ("parts of the rows",)
+_EVENLY = math.sqrt(12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +218,11 @@ class JointCorrelationRecipe:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """One set of totals; rounding turns either column, as a vector, by 2·blur/deviation."""
+        """One set of totals; rounding turns either column, as a vector (`JointCorrelation`)."""
         lines = JointLines(*(tuple(map(float, form)) for form in _cross_forms(self.partition, self.places)))
         xx, yy = (tuple(map(float, form)) for form in self._squares)
         (a, b), (x, y) = _pair(self.partition, self.places)
-        moved = 2 * math.sqrt(12) * at_least(x / a + y / b)
+        moved = turned(at_least(x / a) * _EVENLY) + turned(at_least(y / b) * _EVENLY)
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             if size <= 1:

@@ -17,7 +17,7 @@ from .laws.profile import CrossLines, SpreadLines, correlation_ends, covariance_
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal
 
-__all__ = ["JointCorrelation", "JointCovariance", "JointMean", "JointTotal", "JointVariance"]
+__all__ = ["JointCorrelation", "JointCovariance", "JointMean", "JointTotal", "JointVariance", "turned"]
 
 _UNIT = (0.0, 1.0)
 
@@ -28,6 +28,16 @@ def _noises(totals: tuple[NoisyTotal, ...]) -> Noises:
     if all(total.mechanism is first.mechanism and total.unit is first.unit for total in totals):
         return (first.noise,) * len(totals)
     return tuple(total.noise for total in totals)
+
+
+def turned(part: float) -> float:
+    """Bound how far a unit vector moves if the vector is moved by a part of its length, at right angles at the worst.
+
+    >>> from discreet.statistics.joint_estimate import turned
+    >>> round(turned(0.01), 6), round(turned(7.0), 3)
+    (0.01, 1.571)
+    """
+    return math.asin(min(1.0, part)) * (1 + 1e-12)
 
 
 def _line(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
@@ -233,7 +243,8 @@ class JointCovariance:
 class JointCorrelation:
     """A correlation, from −1 to 1, of values that were moved by at most `blurs`, in parts of their widths.
 
-    Moving values by e at most turns them, as vectors, by at most 2e/σ each; a correlation is a product of unit vectors.
+    Moving values by e at most turns them, as vectors around their mean, by asin(e/σ) at most; a correlation is a
+    product of two unit vectors, and moves by no more than both of them.
     """
 
     totals: tuple[NoisyTotal, ...]
@@ -272,5 +283,5 @@ class JointCorrelation:
         )
         if min(least) <= 0:
             return -1.0, 1.0
-        moved = sum(2 * float(blur) / math.sqrt(u) for blur, u in zip(self.blurs, least, strict=True))
+        moved = sum(turned(float(blur) / math.sqrt(u)) for blur, u in zip(self.blurs, least, strict=True))
         return max(-1.0, low - moved - 1e-12), min(1.0, high + moved + 1e-12)

@@ -17,11 +17,12 @@ from typing import ClassVar
 from ..arithmetic.rounding import up
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
-from .laws.box import clip, outward, ratio
+from .joint_estimate import JointMean
+from .laws.box import at_least, clip, outward, ratio
 from .laws.least_error import least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel
-from .releases.addend import centred, middle_of, number_addend, present, range_of, rows_addend
+from .releases.addend import centred, middle_of, number_addend, present, range_of, rows_addend, whole_of
 from .releases.basis import Basis
 from .releases.product import reach_of
 from .releases.stored import StoredForm
@@ -43,22 +44,27 @@ class MeanRecipe:
     @property
     def noise_model(self) -> NoiseModel:
         """Two totals; no mean is off by more than the width of the range."""
-        reach = reach_of(self.kind)
+        reach, blur = reach_of(self.kind), at_least(whole_of(self.kind).blur)
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            return mean_error(noises[0], noises[1], reach, size, beta)
+            return mean_error(noises[0], noises[1], reach, size, beta) + blur
 
-        return NoiseModel(("sum", "rows"), (1.0, reach), most=2 * reach, law=law, supposes=SIZED_DATA)
+        most = 2 * reach + blur
+        return NoiseModel(("sum", "rows"), (1.0, reach), most=most, least=blur, law=law, supposes=SIZED_DATA)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values, which has half the sensitivity of the sum, and the rows that have one."""
         total = number_addend(centred(self.expression, basis.columns), basis.columns)
         return [total_need(total, basis), total_need(rows_addend(present(self.expression, basis.rows)), basis)]
 
-    def estimate(self, draws: Draws) -> MeanEstimate:
+    def estimate(self, draws: Draws) -> MeanEstimate | JointMean:
         """Return the noisy sum over the noisy count."""
-        total, count = draws.totals
-        return MeanEstimate(total, count, middle_of(self.kind), *range_of(self.kind))
+        (total, count), (low, high), middle = draws.totals, range_of(self.kind), middle_of(self.kind)
+        blur = whole_of(self.kind).blur
+        if not blur:
+            return MeanEstimate(total, count, middle, low, high)
+        width, rows = high - low, (Fraction(0), Fraction(1))
+        return JointMean(draws.totals, (1 / width, (middle - low) / width), rows, low, high, width, blur)
 
 
 def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, t: float) -> float:

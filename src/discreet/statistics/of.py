@@ -45,6 +45,7 @@ from .releases.basis import Basis
 from .releases.choice import any_cells, public_cells
 from .releases.sets import SetEstimate
 from .releases.total import TotalEstimate
+from .rounded import RoundedTotal, rounding_of
 from .sum import SumRecipe
 from .variance import VarianceEstimate, VarianceRecipe
 
@@ -65,6 +66,7 @@ ESTIMATES: tuple[type[NoisyValue], ...] = (
     JointCorrelation,
     QuantilePoint,
     SetEstimate,
+    RoundedTotal,
 )
 """What answers are made of; ledgers keep them, so this list only ever grows."""
 
@@ -98,7 +100,7 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
         case CountDistinct(of=of):
             return DistinctRecipe(any_cells(of, basis))
         case Sum(of=of):
-            return SumRecipe(of)
+            return SumRecipe(of, rounding_of(of, columns))
         case Mean(of=of):
             return MeanRecipe(of, domain_of(of, columns))
         case Variance(of=of, sample=sample, root=root):

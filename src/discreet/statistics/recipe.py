@@ -27,6 +27,7 @@ from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 __all__ = [
     "ANY_DATA",
     "EVEN_DATA",
+    "ROUNDED_DATA",
     "SIZED_DATA",
     "WIDE_DATA",
     "Drawn",
@@ -43,6 +44,7 @@ PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease | PlaceR
 Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell | ChosenPlaces
 """What was released for one key."""
 ANY_DATA = "any data"
+ROUNDED_DATA = "any data, as they are rounded"
 SIZED_DATA = "any data of so many rows"
 EVEN_DATA = "so many rows, spread evenly over their range"
 WIDE_DATA = "any data of so many rows with a deviation of at least a twelfth of their range"

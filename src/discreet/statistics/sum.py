@@ -17,12 +17,14 @@ from fractions import Fraction
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointTotal
+from .laws.box import at_least
 from .laws.line import total_reach
 from .laws.noise_sum import IntegerNoise
-from .recipe import Draws, Need, NoiseModel
-from .releases.addend import centred, middle_of, number_addend, present, rows_addend
+from .recipe import ANY_DATA, ROUNDED_DATA, SIZED_DATA, Draws, Need, NoiseModel
+from .releases.addend import centred, middle_of, number_addend, present, rows_addend, whole_of
 from .releases.basis import Basis
 from .releases.total import TotalEstimate, total_need
+from .rounded import EXACT, RoundedTotal, Rounding
 
 __all__ = ["CentredSumRecipe", "SumRecipe"]
 
@@ -38,22 +40,26 @@ class CentredSumRecipe:
     @property
     def noise_model(self) -> NoiseModel:
         """Two totals, one of which serves other statistics too."""
-        middle = abs(float(middle_of(self.kind)))
+        middle, blur = abs(float(middle_of(self.kind))), at_least(whole_of(self.kind).blur)
 
-        def law(noises: Sequence[IntegerNoise], _size: int, beta: float) -> float:
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             total, rows = noises
-            return total_reach((total, rows.times(middle)) if middle else (total,), beta)
+            return total_reach((total, rows.times(middle)) if middle else (total,), beta) + size * blur
 
-        return NoiseModel(("centred sum", "rows"), (1.0, middle), law=law)
+        supposes = SIZED_DATA if blur else ANY_DATA
+        return NoiseModel(("centred sum", "rows"), (1.0, middle), law=law, supposes=supposes)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values and the rows that have one."""
         total = number_addend(centred(self.expression, basis.columns), basis.columns)
         return [total_need(total, basis), total_need(rows_addend(present(self.expression, basis.rows)), basis)]
 
-    def estimate(self, draws: Draws) -> JointTotal:
+    def estimate(self, draws: Draws) -> JointTotal | RoundedTotal:
         """Return the sum by both totals."""
-        return JointTotal(draws.totals, (Fraction(1), middle_of(self.kind)), names=self.names)
+        weights, blur = (Fraction(1), middle_of(self.kind)), whole_of(self.kind).blur
+        if blur:
+            return RoundedTotal(draws.totals, weights, (Fraction(0), Fraction(1)), blur)
+        return JointTotal(draws.totals, weights, names=self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +67,28 @@ class SumRecipe:
     """The sum of a number."""
 
     expression: Expression
+    rounding: Rounding = EXACT
 
     @property
     def noise_model(self) -> NoiseModel:
-        """One total."""
-        return NoiseModel()
+        """One total; where each value was rounded before, that adds up."""
+        blur = at_least(self.rounding.blur)
+        if not blur:
+            return NoiseModel()
+        if self.rounding.part is None:
+            return NoiseModel(supposes=ROUNDED_DATA)
+
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            return total_reach(tuple(noises), beta) + size * blur
+
+        return NoiseModel(law=law, supposes=SIZED_DATA)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one total; refuses what is no number."""
         return [total_need(number_addend(self.expression, basis.columns), basis)]
 
-    def estimate(self, draws: Draws) -> TotalEstimate:
+    def estimate(self, draws: Draws) -> TotalEstimate | RoundedTotal:
         """Return the noisy sum."""
-        return TotalEstimate(draws.totals[0])
+        if not self.rounding.part:
+            return TotalEstimate(draws.totals[0])
+        return RoundedTotal(draws.totals[:1], (Fraction(1),), (), self.rounding.part)

@@ -19,50 +19,16 @@ from ..laws.exponentials import exponential_sum
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import gap_of
+from .far import ALIKE, Far
 from .pieces import Piece, choose_piece
 from .ranks import Aim, RankedRows, Stretch
 
-__all__ = ["DOUBLINGS", "Far", "SplitQuantiles"]
+__all__ = ["SplitQuantiles"]
 
-DOUBLINGS = 6
-"""Over how many doublings, from the bound on, a place of MIN or MAX counts eight times as much as one twice as far off:
-so a bound that is far too wide does little harm, and some thirteen rows at ε = 1 outweigh all of it."""
 _PLACES_FOLDS = 16
 """e-folds of the most places there are, about."""
 _PARTS = 64
 """Into how many places a cell is cut where its rows may lie on both sides of a split."""
-
-
-@dataclass(frozen=True, slots=True)
-class Far:
-    """What places count by themselves: eight times as much for every `size` places nearer to 0 than the `bound`.
-
-    >>> from discreet.mechanisms.selection.pieces import Piece
-    >>> from discreet.mechanisms.selection.quantiles import Far
-    >>> [(part.start, part.length, part.each) for part in Far(29, 10).cut(Piece(-3, 30, 0))]
-    [(-3, 4, 64), (1, 9, 64), (10, 10, 8), (20, 7, 1)]
-    >>> list(Far(0, 0).cut(Piece(-3, 30, 0)))
-    [Piece(start=-3, length=30, depth=0, each=1)]
-    """
-
-    bound: int
-    size: int
-
-    def cut(self, piece: Piece) -> Iterator[Piece]:
-        """Cut a piece where its places begin to count less or more."""
-        start, stop = piece.start, piece.start + piece.length
-        while start < stop:
-            end = min(stop, self._turn(start)) if self.size else stop
-            yield Piece(start, end - start, piece.depth, self._each(start))
-            start = end
-
-    def _turn(self, place: int) -> int:
-        """Return the first place from here on that may count otherwise."""
-        return (place // self.size + 1) * self.size if place >= 0 else -((-place) // self.size) * self.size + 1
-
-    def _each(self, place: int) -> int:
-        nearer = abs(self.bound) // self.size - abs(place) // self.size if self.size else 0
-        return 1 << 3 * min(max(nearer, 0), DOUBLINGS)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -180,7 +146,8 @@ class SplitQuantiles:
     ) -> list[int]:
         """Draw a cell for every quantile, in order; `counts` has the weight of the rows in cells first to last.
 
-        `doubling` says that every so many cells from cell 0 the values double; 0 that they do not.
+        `doubling` says that cells from cell 0 on are steps of a number, and twice as wide after every so many of them
+        (from twice as many on); 0 that they are no such steps.
         """
         rows = RankedRows(counts, self.parts, self.weight)
         return [place // self.parts for place in self.places(rows, first, last, doubling=doubling, bits=bits)]
@@ -196,7 +163,7 @@ class SplitQuantiles:
         while todo:
             start, stop, where, level = todo.pop()
             middle, aim = (start + stop) // 2, self.aim(start, stop)
-            far = _far(aim, first * parts, last * parts, doubling * parts)
+            far = _far(aim, first, last, doubling, parts)
             found[middle] = place = self._draw(rows, where, aim, level, far, bits=bits)
             below, above = Stretch(where.low, place, place), Stretch(place, where.high, where.end)
             todo += [(a, b, w, level + 1) for a, b, w in ((start, middle, below), (middle + 1, stop, above)) if a < b]
@@ -227,23 +194,26 @@ class SplitQuantiles:
         piece = choose_piece(cut, total, rate, bits=bits)
         return piece.start + uniform(piece.length, bits=bits)
 
-    def error(self, options: int, beta: Number = 0.05, *, doubling: int = 0) -> float:
+    def error(self, options: int, beta: Number = 0.05, *, doubling: int = 0, first: int = 0) -> float:
         """Bound how many rows each quantile is off among so many cells, with probability at least 1 − β.
 
         A choice among m places misses its aim by (ln(m − 1) + X)/rate, X exponential, or less, whatever was chosen
         before (one alone by exactly the quantile of the exponential mechanism on the worst data). Its aim lies at the
         part `at` between two choices before it, or the ends, so it inherits 1 − at of the miss of the one and `at` of
-        the other's: a sum of independent waits, whose quantile is worked out. Where values double (`doubling`, as for
-        `release`), a place of MIN or MAX may count 8^6 times as much as the best one: as if there were so many times
-        as many. Rows of one cell beyond a 64th of them are not told apart.
+        the other's: a sum of independent waits, whose quantile is worked out. Where cells are steps of a number
+        (`doubling`, as for `release`; they begin at `first`), a place of MIN or MAX may count more than the best one:
+        as if there were so many times as many. Rows of one cell beyond a 64th of them are not told apart.
         """
-        chance, places = read_beta(beta), whole(options, "options", least=1) * self.parts
-        return up(max(self._miss(tuple(shares), places, chance, bool(doubling)) for shares in self.shares()))
+        chance, cells = read_beta(beta), whole(options, "options", least=1)
+        found = []
+        for shares in self.shares():
+            more = [_far(aim, first, first + cells - 1, doubling).spread for _, aim, _ in shares]
+            found.append(self._miss(shares, cells * self.parts, chance, more))
+        return up(max(found))
 
-    def _miss(self, shares: tuple[tuple[Fraction, Aim, int], ...], places: int, chance: float, doubles: bool) -> float:
-        """Bound the sum of so many times the misses of some choices."""
+    def _miss(self, shares: list[tuple[Fraction, Aim, int]], places: int, chance: float, more: list[float]) -> float:
+        """Bound the sum of so many times the misses of some choices, of which some places count `more`."""
         folds = [float(share) * self.rows_per_fold(aim, level) for share, aim, level in shares]
-        more = [DOUBLINGS * math.log(8) if doubles and aim.outermost else 0.0 for _, aim, _ in shares]
         if len(shares) == 1:
             return (gap_of(places, chance, 1) + more[0]) * folds[0]
         surely = sum((math.log(max(places - 1, 1)) + extra) * fold for extra, fold in zip(more, folds, strict=True))
@@ -269,6 +239,6 @@ class SplitQuantiles:
         return up(float(1 / (self.rate(aim, level) * aim.scale * self.weight)))
 
 
-def _far(aim: Aim, first: int, last: int, doubling: int) -> Far:
+def _far(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> Far:
     """Return what places count: all alike, unless the least or the greatest value is aimed at."""
-    return Far({0: first, 1: last}[int(aim.at)], doubling) if aim.outermost else Far(0, 0)
+    return Far.beyond({0: first, 1: last}[int(aim.at)], doubling, parts) if aim.outermost else ALIKE

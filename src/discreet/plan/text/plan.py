@@ -16,7 +16,7 @@ from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
 from ...query.algebra.tree import PerPerson, Relation, Select, Where
 from ...show.markup import Html, element, join
 from ...show.table import fitted_table, html_table, text_table
-from ...statistics.recipe import ANY_DATA, EVEN_DATA, SIZED_DATA, WIDE_DATA
+from ...statistics.recipe import ANY_DATA, EVEN_DATA, ROUNDED_DATA, SIZED_DATA, WIDE_DATA
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.place import PlaceRelease
 from ..counted import CountSelection
@@ -196,6 +196,7 @@ def _supposed(plan: Plan) -> str:
         names.setdefault(recipe.noise_model.supposes, []).append(name)
     said = {
         ANY_DATA: "any data",
+        ROUNDED_DATA: "sums of values that are rounded one by one before",
         SIZED_DATA: f"any data of {rows_words(plan)}",
         EVEN_DATA: f"{rows_words(plan)}, values spread evenly over their ranges",
         WIDE_DATA: f"any data of {rows_words(plan)} with a deviation of at least a twelfth of their range",

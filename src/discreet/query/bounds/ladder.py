@@ -34,7 +34,7 @@ class Ladder:
     """The expressions that say which cell a row is in, and where every cell begins and ends, in whole steps.
 
     `step` is what a step is worth, None for days and seconds. `wide` is the number of steps of all cells alike (3600
-    for hours); 0 for cells that grow by `fine`.
+    for hours); 0 for cells that grow by `fine`. `blur` is how far a value was moved when it was rounded to its steps.
     """
 
     expressions: tuple[Expression, ...]
@@ -44,6 +44,7 @@ class Ladder:
     step: Fraction | None
     fine: int
     wide: int = 0
+    blur: Fraction = Fraction(0)
 
     @property
     def first(self) -> int:
@@ -62,8 +63,8 @@ class Ladder:
 
     @property
     def doubling(self) -> int:
-        """After how many cells from the anchor values double, where they do; 0 if cells do not grow."""
-        return 0 if self.grain is None or self.wide else 1 << self.fine
+        """After how many cells from the anchor they double in width, from twice as many on; 0 for days and seconds."""
+        return 0 if self.wide else 1 << self.fine
 
     @property
     def grain(self) -> Fraction | None:
@@ -155,7 +156,7 @@ def _numbers(of: Expression, domain: Whole, most: int) -> Ladder:
     cell: Expression = Call(Function.CASE, (Call(Function.LESS, (off, Constant(0))), down, up))
     if low >= anchor or high <= anchor:
         cell = up if low >= anchor else down
-    return Ladder((cell,), low, high, anchor, step, fine)
+    return Ladder((cell,), low, high, anchor, step, fine, blur=domain.blur)
 
 
 def _upwards(off: Expression, reach: int, step: Fraction, fine: int) -> Expression:

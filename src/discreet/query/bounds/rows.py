@@ -10,7 +10,7 @@ from ...data.unit import People, Rows, Unit
 from ...errors import UnboundedSensitivity, UnsupportedQuery
 from ...privacy.neighbours import Neighbours
 from ..algebra.expression import Call, Field, Function
-from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..domains.domain import Domain, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
 from .fanout import most_matches
@@ -50,9 +50,19 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
         case PerPerson(rows=rows, keys=keys, totals=totals):
             inner = columns_of(rows)
             named = [(name, domain_of(expression, inner)) for name, expression in keys]
-            return _unique([*named, *((name, Whole(t.step, t.low, t.high)) for name, t in totals)])
+            return _unique([*named, *((name, _total_domain(t, inner)) for name, t in totals)])
         case _:
             assert_never(relation)
+
+
+def _total_domain(total: Total, columns: dict[str, Domain]) -> Whole:
+    """Return the domain of a total of one person's rows; what rounding moves each of them by adds up in a sum."""
+    domain = None if total.expression is None else domain_of(total.expression, columns)
+    if not isinstance(domain, Whole) or not domain.blur:
+        return Whole(total.step, total.low, total.high)
+    ends = ((total.low, domain.low), (total.high, domain.high))
+    rows = max([1, *(all_ // one for all_, one in ends if one)]) if total.what == "sum" else 1
+    return Whole(total.step, total.low, total.high, blur=rows * domain.blur)
 
 
 @lru_cache(maxsize=64)

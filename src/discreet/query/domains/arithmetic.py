@@ -13,6 +13,7 @@ __all__ = [
     "common",
     "divided",
     "half_up",
+    "largest",
     "negated",
     "product",
     "rescaled",
@@ -42,7 +43,7 @@ def shared_step(steps: Sequence[Fraction]) -> Fraction:
 def rescaled(domain: Whole, step: Fraction) -> Whole:
     """Count the same numbers in finer steps."""
     times = int(domain.step / step)
-    return Whole(step, domain.low * times, domain.high * times)
+    return Whole(step, domain.low * times, domain.high * times, blur=domain.blur)
 
 
 def common(domains: Sequence[Whole]) -> Whole:
@@ -56,25 +57,31 @@ def common(domains: Sequence[Whole]) -> Whole:
     """
     step = shared_step([domain.step for domain in domains])
     ends = [rescaled(domain, step) for domain in domains]
-    return Whole(step, min(e.low for e in ends), max(e.high for e in ends))
+    return Whole(step, min(e.low for e in ends), max(e.high for e in ends), blur=max(e.blur for e in ends))
 
 
 def negated(domain: Whole) -> Whole:
     """Return the domain of −x."""
-    return Whole(domain.step, -domain.high, -domain.low)
+    return Whole(domain.step, -domain.high, -domain.low, blur=domain.blur)
 
 
 def sum_of(x: Whole, y: Whole) -> Whole:
     """Return the domain of x + y, exact on the shared grid."""
     step = shared_step([x.step, y.step])
     left, right = rescaled(x, step), rescaled(y, step)
-    return Whole(step, left.low + right.low, left.high + right.high)
+    return Whole(step, left.low + right.low, left.high + right.high, blur=x.blur + y.blur)
 
 
 def product(x: Whole, y: Whole) -> Whole:
     """Return the domain of x·y, exact: the steps multiply."""
     ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
-    return Whole(x.step * y.step, min(ends), max(ends))
+    blur = largest(x) * y.blur + x.blur * largest(y) + x.blur * y.blur
+    return Whole(x.step * y.step, min(ends), max(ends), blur=blur)
+
+
+def largest(x: Whole) -> Fraction:
+    """Return the greatest size of a number."""
+    return max(abs(x.low), abs(x.high)) * x.step
 
 
 def half_up(value: Fraction) -> int:
@@ -118,7 +125,7 @@ def divided(x: Whole, y: Whole) -> Whole:
         if _fits(x, y, step):
             most = int(bound / step) + 1
             signed = x.low < 0 or y.low < 0
-            return Whole(step, -most if signed else 0, most)
+            return Whole(step, -most if signed else 0, most, blur=step / 2 + _moved(x, y, nearest * y.step))
     raise UnsupportedQuery("a quotient would exceed 64-bit integers; clip or round its parts first")
 
 
@@ -126,7 +133,18 @@ def _by_constant(x: Whole, y: Fraction) -> Whole:
     if y == 0:
         raise UnsupportedQuery("a division by the constant 0 is always NULL; divide by something else")
     ends = (x.low, x.high) if y > 0 else (-x.high, -x.low)
-    return Whole(x.step / abs(y), *ends)
+    return Whole(x.step / abs(y), *ends, blur=x.blur / abs(y))
+
+
+def _moved(x: Whole, y: Whole, nearest: Fraction) -> Fraction:
+    """Bound how far a quotient moves with its parts; one whose divisor might be 0 may be anything that is possible.
+
+    x/y − x'/y' = ((x − x') − (x'/y')(y − y'))/y.
+    """
+    bound = largest(x) / nearest
+    if y.blur >= nearest:
+        return 2 * bound + x.blur
+    return (x.blur + bound * y.blur) / (nearest - y.blur)
 
 
 def _fits(x: Whole, y: Whole, step: Fraction) -> bool:
@@ -161,7 +179,10 @@ def rooted(x: Whole) -> Whole:
     scale = root_scale(x, step)
     for end in (x.low, x.high):
         _room(abs(end) * scale.numerator + scale.denominator)
-    return Whole(step, 0, (isqrt(int(x.high * scale)) + 1) // 2)
+    # |√x − √x'| ≤ √|x − x'|, and √b ≤ b/s + s for every s; the greatest root lies in the range, rounded down or not
+    blur = step / 2 + (x.blur / step + step if x.blur else 0)
+    high = (isqrt(int(x.high * scale)) + 1) // 2
+    return Whole(step, 0, high + ((high * step) ** 2 < x.high * x.step), blur=blur)
 
 
 def _power_of_two(bound: Fraction) -> Fraction:

@@ -30,13 +30,18 @@ Scalar: TypeAlias = int | Fraction | str | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A number as whole steps: value = n·step, low ≤ n ≤ high; `rounded`: decimals were rounded to a binary grid."""
+    """A number as whole steps: value = n·step, low ≤ n ≤ high; `rounded`: decimals were rounded to a binary grid.
+
+    `blur` is how far it may be from what the expression says of the declared columns, where a root or a quotient was
+    rounded to the grid on the way: FLOOR, comparisons and keys go by the rounded number.
+    """
 
     step: Fraction
     low: int
     high: int
     keys: tuple[Scalar, ...] | None = None
     rounded: bool = field(default=False, compare=False, repr=False)
+    blur: Fraction = field(default=Fraction(0), repr=False)
 
     def __post_init__(self) -> None:
         if max(abs(self.low), abs(self.high)) > MOST_STEPS:

@@ -126,7 +126,7 @@ def _modulo(x: Whole, y: Whole) -> Whole:
         raise UnsupportedQuery("% takes a positive constant on its right")
     step = shared_step([x.step, y.step])
     rescaled(x, step)  # the store counts x in these steps, so they must fit
-    return Whole(step, 0, int(y.low * y.step / step) - 1)
+    return Whole(step, 0, int(y.low * y.step / step) - 1, blur=x.blur)
 
 
 def _one_number(function: Function, x: Whole) -> Whole:
@@ -135,7 +135,7 @@ def _one_number(function: Function, x: Whole) -> Whole:
             return negated(x)
         case Function.ABSOLUTE:
             least = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
-            return Whole(x.step, least, max(abs(x.low), abs(x.high)))
+            return Whole(x.step, least, max(abs(x.low), abs(x.high)), blur=x.blur)
         case Function.FLOOR:
             return whole_part(x, floor)
         case Function.CEILING:
@@ -177,7 +177,8 @@ def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
     match chosen:
         case Whole(step=step):
             same = [rescaled(domain, step) for domain in domains if isinstance(domain, Whole)]
-            return Whole(step, pick(domain.low for domain in same), pick(domain.high for domain in same))
+            low, high = pick(domain.low for domain in same), pick(domain.high for domain in same)
+            return Whole(step, low, high, blur=chosen.blur)
         case Day():
             days = [domain for domain in domains if isinstance(domain, Day)]
             return Day(pick(day.low for day in days), pick(day.high for day in days))

@@ -8,7 +8,10 @@ a value adds S^d to a total of its own, where such rows are needed, and nothing 
     COUNT = Σ all, in units of 1/S^d        Σt^a = Σᵢ C(i, a)/C(d, a)·(total i)        (Lorentz 1953)
 
 Everything is whole: u is counted in the steps of the column, or of a coarser grid where S^d would pass 2^42 (noise of
-up to 2^50 steps is exact). That moves a value by at most half a step of the coarser grid, its blur.
+up to 2^50 steps is exact). That moves a value by at most half a step of the coarser grid, its blur. Three degrees and
+more leave a column few steps then, and a correlation, which is a quotient of small differences, feels them. So rows
+that count in full may add up to 2^58, and their *totals* are rounded down to 2^42 after they were added up: ⌊T/q⌋ moves
+by at most (|ΔT| + q − 1)/q, so k totals of m rows together by (Δ1 + mk(q − 1))/q, hardly more than Δ1/q.
 """
 
 from __future__ import annotations
@@ -23,9 +26,10 @@ from math import comb, prod
 from ...errors import UnsupportedQuery
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
+from ...privacy.neighbours import ADD_REMOVE
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
-from ...query.algebra.tally import Tally, Term
-from ...query.bounds.sensitivity import joint_influence
+from ...query.algebra.tally import Free, Tally, Term
+from ...query.bounds.sensitivity import corners, joint_influence
 from ...query.bounds.shares import weight_of
 from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
@@ -38,6 +42,7 @@ from .basis import Basis
 from .total import KeyValues
 
 __all__ = [
+    "MOST_COUNTED",
     "MOST_JOINT",
     "JointRelease",
     "JointTotals",
@@ -50,7 +55,13 @@ __all__ = [
 ]
 
 MOST_JOINT = 1 << 42
-"""The most that one row adds to all totals, in steps."""
+"""The most that one unit adds to all totals, in steps that noise is added to."""
+MOST_COUNTED = 1 << 58
+"""The most that one row adds to all totals, in steps that are counted."""
+ROUNDED_DOWN = Fraction(1, 1 << 18)
+"""How far values would have to be moved, in parts of their width, to move moments of a row and more as much as rounding
+down does: by less than 36 totals of 2^-41 rows, of which a deviation feels the root.
+"""
 _Shape = tuple[tuple[int, bool], ...]
 """The degree of each column, and whether rows without a value count."""
 JointTotals = dict[KeyValues, tuple[int, ...]]
@@ -147,15 +158,20 @@ def _share(degree: int, place: int, power: int | None) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class PartitionNeed:
-    """The totals of all terms of `tally`, one noise each and one event together; a step is worth `unit` rows."""
+    """The totals of all terms of `tally`, one noise each and one event together; a step is worth `unit` rows.
+
+    Totals are counted in steps of which 2^`shift` are one that noise is added to.
+    """
 
     tally: Tally
     unit: Fraction
     sensitivity: Sensitivity
+    shift: int = 0
 
     def exact(self, counts: JointTotals, key: KeyValues) -> tuple[int, ...]:
-        """Return what noise is added to: the exact totals of a key, 0 for one that does not occur."""
-        return counts.get(key, (0,) * len(self.tally.terms))
+        """Return what noise is added to: the totals of a key, rounded down; 0 for one that does not occur."""
+        found = counts.get(key, (0,) * len(self.tally.terms))
+        return tuple(total >> self.shift for total in found) if self.shift else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +211,17 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
 
     Refuses what `joint_influence` refuses, and columns that are counted in more steps than fit.
     """
-    if not 0 < partition.most <= MOST_JOINT:
+    if not 0 < partition.most <= (MOST_COUNTED if isinstance(basis.share, Free) else MOST_JOINT):
         raise UnsupportedQuery("products of these columns have too many steps, or none; declare coarser ones")
     weight = weight_of(partition.most, basis.share)
     terms = tuple(_term(partition, place, weight, basis.columns) for place in partition.places)
     tally = Tally(basis.rows, basis.keys, terms, basis.share)
-    return PartitionNeed(tally, Fraction(1, partition.most * weight), joint_influence(tally, partition.most * weight))
+    moved = joint_influence(tally, partition.most * weight)
+    shift = max(0, (int(moved.l1) - 1).bit_length() - (MOST_JOINT.bit_length() - 1))
+    if shift:
+        reach = int(moved.l1) + corners(tally)[1] * len(terms) * ((1 << shift) - 1) >> shift
+        moved = Sensitivity(reach, reach**2, reach, ADD_REMOVE, reach)
+    return PartitionNeed(tally, Fraction(1 << shift, partition.most * weight), moved, shift)
 
 
 def _term(partition: Partition, place: Sequence[int], weight: int, columns: dict[str, Domain]) -> Term:
@@ -264,5 +285,5 @@ def column_of(x: Expression, degree: int, most: int, *, null: bool, columns: dic
     if not count:
         raise UnsupportedQuery("a number that is always the same forms no partition")
     grid = kind.step * times
-    blur = Fraction(0) if times == 1 else grid / 2
+    blur = kind.blur + (Fraction(0) if times == 1 else grid / 2)
     return PartitionColumn(x, degree, kind.low * kind.step, half_up(Fraction(count, times)) * grid, grid, blur, null)

@@ -140,7 +140,8 @@ class PlaceRelease:
 
     def error(self, beta: float = 0.05) -> float:
         """Bound how many rows beside its aim a value lies, with probability at least 1 − β; its own cell's are none."""
-        return self.mechanism.error(self.need.ladder.options, beta, doubling=self.need.ladder.doubling)
+        ladder = self.need.ladder
+        return self.mechanism.error(ladder.options, beta, doubling=ladder.doubling, first=ladder.first)
 
     def draw(self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None) -> ChosenPlaces:
         """Choose all of it in one key."""
@@ -152,7 +153,7 @@ class PlaceRelease:
         if need.intervals:
             ends = self._ends(rows, places, 1 - level, bits)
             reaches = (self._shown(low, high, own) for (low, high), own in zip(ends, steps, strict=True))
-            shown = tuple((ladder.value(low), ladder.value(high)) for low, high in reaches)
+            shown = tuple((_moved(ladder, low, -1), _moved(ladder, high, 1)) for low, high in reaches)
         public = ladder.value(ladder.low), ladder.value(ladder.high)
         return ChosenPlaces(need.ats, tuple(map(ladder.value, steps)), shown, public)
 
@@ -173,6 +174,12 @@ class PlaceRelease:
             return [(whole.low if low is None else low, whole.high if high is None else high)]
         parted = QuantileParts.draw(rows, whole, places, need.counting(self.epsilon), bits=bits)
         return [parted.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
+
+
+def _moved(ladder: Ladder, steps: int, side: int) -> Scalar:
+    """Return what so many steps are worth, moved outwards by what rounding to steps may have moved values."""
+    value = ladder.value(steps)
+    return value + side * ladder.blur if isinstance(value, Fraction) and ladder.blur else value
 
 
 def _inside(ladder: Ladder, cell: int, bits: Bits | None) -> int:

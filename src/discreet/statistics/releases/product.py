@@ -1,7 +1,7 @@
 """Totals of products: values rounded to at most 2^18 steps either way, so that noise on Σuv fits in 64 bits.
 
 The rounding moves a value by at most half a step of the coarser grid, its *blur*, which is part of every prediction and
-interval.
+interval; so is that of a root or a quotient, which is rounded before anything else.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def coarse_of(kind: Domain) -> Fraction | None:
 
 
 def blur_of(kind: Domain) -> Fraction:
-    """Return how far a value may be moved by rounding it for products: half a step of their grid."""
-    return (coarse_of(kind) or Fraction(0)) / 2
+    """Return how far a value may be moved by rounding: half a step of the grid of products, and its own blur."""
+    return (coarse_of(kind) or Fraction(0)) / 2 + whole_of(kind).blur
 
 
 def width_of(kind: Domain) -> Fraction:
