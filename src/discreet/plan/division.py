@@ -27,7 +27,7 @@ __all__ = ["divide"]
 
 Amount = TypeVar("Amount", float, Fraction)
 Power = tuple[tuple[float, ...], bool, tuple[int, ...]]
-"""Of one statistic: A_ir, or the parts themselves and True where no split changes them; and the places of its totals."""
+"""Of one statistic: A_ir, or the parts themselves and True where no split changes them; the places of its totals."""
 _FINE = 10**6
 _STEPS = 60
 _LEAST = 1e-24

@@ -80,30 +80,36 @@ def layouts_of(
     public_values: PublicValues | None,
     *,
     intervals: bool = True,
-) -> Iterator[Layout]:
+) -> tuple[Layout, ...]:
     """List what a question needs under a share, in every way in which its statistics can be made.
 
     Refuses what has no bound under this share; a way that is not possible here is left out. No layout hangs on what
     is spent: those of the last questions are kept, unless they hang on values of a public table.
     """
-    basis = basis_of(question, share, keys, public_values, intervals=intervals)
-    for way in possible_ways([statistic for _, statistic in question.statistics], basis):
-        try:
-            try:
-                yield _kept_layout(question, share, keys, way, intervals=intervals)
-            except _ValuesAsked:
-                yield layout_of(question, share, keys, public_values, way, intervals=intervals)
-        except UnsupportedQuery:
-            if way is SumWay.APART:
-                raise
+    try:
+        return _kept_layouts(question, share, keys, intervals=intervals)
+    except _ValuesAsked:
+        return tuple(_possible(question, share, keys, public_values, intervals=intervals))
 
 
 @lru_cache(maxsize=32)
-def _kept_layout(question: Question, share: Share, keys: int | None, way: SumWay, *, intervals: bool) -> Layout:
+def _kept_layouts(question: Question, share: Share, keys: int | None, *, intervals: bool) -> tuple[Layout, ...]:
     def refuse(*_: str) -> Iterable[object]:
         raise _ValuesAsked
 
-    return layout_of(question, share, keys, refuse, way, intervals=intervals)
+    return tuple(_possible(question, share, keys, refuse, intervals=intervals))
+
+
+def _possible(
+    question: Question, share: Share, keys: int | None, public_values: PublicValues | None, *, intervals: bool
+) -> Iterator[Layout]:
+    basis = basis_of(question, share, keys, public_values, intervals=intervals)
+    for way in possible_ways([statistic for _, statistic in question.statistics], basis):
+        try:
+            yield layout_of(question, share, keys, public_values, way, intervals=intervals)
+        except UnsupportedQuery:
+            if way is SumWay.APART:
+                raise
 
 
 def layout_of(
