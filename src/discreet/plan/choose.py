@@ -33,7 +33,7 @@ would admit comes before what it would not. The first of equals is taken, so the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -105,7 +105,7 @@ def choose(question: Question, asked: Asked) -> Plan:
     return better(_explained(best, ranked), together, asked, amount_of)
 
 
-def _layouts(question: Question, asked: Asked, share: Share, keys: Keys | None) -> tuple[Layout, ...]:
+def _layouts(question: Question, asked: Asked, share: Share, keys: Keys | None) -> Iterator[Layout]:
     count = None if keys is None else len(keys)
     return layouts_of(question, share, count, asked.public_values, intervals=asked.intervals)
 

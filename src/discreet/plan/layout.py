@@ -80,36 +80,30 @@ def layouts_of(
     public_values: PublicValues | None,
     *,
     intervals: bool = True,
-) -> tuple[Layout, ...]:
+) -> Iterator[Layout]:
     """List what a question needs under a share, in every way in which its statistics can be made.
 
     Refuses what has no bound under this share; a way that is not possible here is left out. No layout hangs on what
     is spent: those of the last questions are kept, unless they hang on values of a public table.
     """
-    try:
-        return _kept_layouts(question, share, keys, intervals=intervals)
-    except _ValuesAsked:
-        return tuple(_possible(question, share, keys, public_values, intervals=intervals))
-
-
-@lru_cache(maxsize=32)
-def _kept_layouts(question: Question, share: Share, keys: int | None, *, intervals: bool) -> tuple[Layout, ...]:
-    def refuse(*_: str) -> Iterable[object]:
-        raise _ValuesAsked
-
-    return tuple(_possible(question, share, keys, refuse, intervals=intervals))
-
-
-def _possible(
-    question: Question, share: Share, keys: int | None, public_values: PublicValues | None, *, intervals: bool
-) -> Iterator[Layout]:
     basis = basis_of(question, share, keys, public_values, intervals=intervals)
     for way in possible_ways([statistic for _, statistic in question.statistics], basis):
         try:
-            yield layout_of(question, share, keys, public_values, way, intervals=intervals)
+            try:
+                yield _kept_layout(question, share, keys, way, intervals=intervals)
+            except _ValuesAsked:
+                yield layout_of(question, share, keys, public_values, way, intervals=intervals)
         except UnsupportedQuery:
             if way is SumWay.APART:
                 raise
+
+
+@lru_cache(maxsize=32)
+def _kept_layout(question: Question, share: Share, keys: int | None, way: SumWay, *, intervals: bool) -> Layout:
+    def refuse(*_: str) -> Iterable[object]:
+        raise _ValuesAsked
+
+    return layout_of(question, share, keys, refuse, way, intervals=intervals)
 
 
 def layout_of(
