@@ -17,7 +17,7 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..privacy.spoken import price_of_promise
 from .body import Body, BodyFacts, facts_of, read_body
-from .key import event_of, shares_of
+from .key import event_of, prints_of, shares_of, texts_of
 from .old import same_plan
 from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion
@@ -41,7 +41,8 @@ def read_answers(
     """
     promise = opened.promise()
     charge, body = paid.entry, read_body(paid.body)
-    receipt = receipt_of(charge, body, body.facts or facts_of(plans, terms), promise)
+    facts = body.facts or facts_of(plans, terms, texts_of(plans), prints_of(plans))
+    receipt = receipt_of(charge, body, facts, promise)
     if signer is not None:
         receipt = receipt.signed(signer)
     price = opened.stated(from_json(charge.event)) if opened.adds else body.price

@@ -18,7 +18,6 @@ from ..plan.plan import Plan
 from ..privacy.events.json import Json, measure_from_json, measure_to_json
 from ..privacy.measures import Measure
 from ..query.bounds.rows import tables_of
-from ..query.text.question import describe, fingerprint
 from .key import shares_of, terms_of
 
 __all__ = ["Body", "BodyFacts", "Said", "facts_of", "read_body", "write_body"]
@@ -57,13 +56,10 @@ class Body:
     facts: BodyFacts | None = None
 
 
-def facts_of(plans: Mapping[str, Plan], terms: Terms) -> BodyFacts:
-    """Return what is written down about questions that are run."""
+def facts_of(plans: Mapping[str, Plan], terms: Terms, texts: Mapping[str, str], prints: Mapping[str, str]) -> BodyFacts:
+    """Return what is written down about questions that are run, of which the texts and fingerprints are known."""
     tables = {schema.name: schema for plan in plans.values() for schema in tables_of(plan.question.rows)}
-    asked = {
-        name: Said(describe(plan.question), fingerprint(plan.question), str(plan), tuple(shares_of(plan)))
-        for name, plan in plans.items()
-    }
+    asked = {name: Said(texts[name], prints[name], str(plan), tuple(shares_of(plan))) for name, plan in plans.items()}
     near = next(event.neighbours for plan in plans.values() for event in plan.events)
     versions = {name: schema.version for name, schema in sorted(tables.items())}
     return BodyFacts(terms_of(plans, terms), near, versions, asked)

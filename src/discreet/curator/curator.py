@@ -287,13 +287,13 @@ class Curator:
             words = {"level": terms.level, "nonnegative": terms.nonnegative, "whole": terms.whole}
             found = run_plans(plans, stand.engine, bits=stand.bits, **words)  # type: ignore[arg-type]
             made = {name: answer_to_json(answer) for name, answer in found.items()}
-            text = write_body(Body(priced.price, made, facts_of(plans, terms)))
+            facts = facts_of(plans, terms, priced.texts, priced.prints)
+            text = write_body(Body(priced.price, made, facts))
             ran[text] = found
             return text
 
         paid = pay(self.ledger, priced.order, Work(run, check, stand.pause), self.locks)
-        fresh = ran.get(paid.body, {})
-        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=fresh)
+        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=ran.get(paid.body, {}))
 
 
 def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:

@@ -47,7 +47,7 @@ from ..query.algebra.tree import (
     Statistic,
     Variance,
 )
-from ..query.text.question import fingerprint
+from ..query.text.question import describe, fingerprint
 from .part import part_of
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "question_name",
     "shares_of",
     "terms_of",
+    "texts_of",
 ]
 
 FORMAT = 2
@@ -100,6 +101,11 @@ def key_name(prints: Mapping[str, str], said: Json) -> str:
 def prints_of(plans: Mapping[str, Plan]) -> dict[str, str]:
     """Return the fingerprints of the questions, by name."""
     return {name: fingerprint(plan.question) for name, plan in plans.items()}
+
+
+def texts_of(plans: Mapping[str, Plan]) -> dict[str, str]:
+    """Return the questions as SQL, by name."""
+    return {name: describe(plan.question) for name, plan in plans.items()}
 
 
 def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:

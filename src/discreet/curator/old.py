@@ -37,16 +37,16 @@ _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
     """Return the rule by which an answer with a key of the first format is taken; `price` is that of today's plan."""
-    events, said = (to_json(event_of(plans)), to_json(event_apart(plans))), terms_of(plans, terms)
 
     def fits(charge: Entry, text: str) -> bool:
-        body = read_body(text)
+        body, said = read_body(text), terms_of(plans, terms)
         if body.facts is not None:  # an old charge that was run by a newer release
             return body.facts.terms == said
         if body.answers.keys() != plans.keys():
             return False
         if not all(_same_style(body.answers[name], plan, terms) for name, plan in plans.items()):
             return False
+        events = (to_json(event_of(plans)), to_json(event_apart(plans)))
         return charge.event in events or ("weights" not in said and fits_price(body.price, terms.spend, price))
 
     return fits

@@ -10,15 +10,14 @@ them. Everything here follows from the ledger, the question and its terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..ledger.order import Order
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import Planner
 from ..privacy.measures import ApproxDP, Measure
-from ..query.text.question import describe
-from .key import event_of, key_name, part_of_all, prints_of, question_name, terms_of
+from .key import event_of, key_name, part_of_all, prints_of, question_name, terms_of, texts_of
 from .old import fits_terms
 from .stand import Stand
 
@@ -27,10 +26,14 @@ __all__ = ["Priced", "order_of", "plan_to_fit"]
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """An order, and what the ledger would take for it now, in its own measure."""
+    """An order, what the ledger would take for it now, in its own measure, and what is asked, by name: as SQL, and
+    its fingerprint.
+    """
 
     order: Order
     price: Measure
+    texts: Mapping[str, str] = field(hash=False)
+    prints: Mapping[str, str] = field(hash=False)
 
 
 def order_of(plans: Mapping[str, Plan], terms: Terms, stand: Stand, *, who: str, why: str = "") -> Priced:
@@ -43,14 +46,11 @@ def order_of(plans: Mapping[str, Plan], terms: Terms, stand: Stand, *, who: str,
     price = ledger.price(event, part=part)
     prints, fits = prints_of(plans), fits_terms(plans, terms, price)
     key = key_name(prints, terms_of(plans, terms))
-    words, apart = _words(plans), not stand.share_questions
+    texts = texts_of(plans)
+    words = "\n".join(f"{name}: " * bool(name) + text for name, text in texts.items())  # one question has no name
+    apart = not stand.share_questions
     order = Order(who, why, question_name(prints), key, event, part, fits, text=words, apart=apart)
-    return Priced(order, price)
-
-
-def _words(plans: Mapping[str, Plan]) -> str:
-    """Return what is asked, as SQL: one question as it is, several each under its name."""
-    return "\n".join(f"{name}: " * bool(name) + describe(plan.question) for name, plan in plans.items())
+    return Priced(order, price, texts, prints)
 
 
 def plan_to_fit(stand: Stand, terms: Terms, who: str, make: Callable[[Planner], dict[str, Plan]]) -> dict[str, Plan]:

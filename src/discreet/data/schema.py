@@ -169,6 +169,9 @@ class Schema:
         """
         return schema_from_dict(facts, cls)
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.version))  # looked up many times on a question's way; few share these
+
     def __repr__(self) -> str:
         return f"<Schema {self.name}: {len(self.declared)} columns, {self.unit or 'public'}>"
 

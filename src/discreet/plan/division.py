@@ -26,7 +26,8 @@ from .layout import Layout, Use
 __all__ = ["divide"]
 
 Amount = TypeVar("Amount", float, Fraction)
-Powers = Sequence[tuple[list[float], bool]]
+Power = tuple[tuple[float, ...], bool, tuple[int, ...]]
+"""Of one statistic: A_ir, or the parts themselves and True where no split changes them; the places of its totals."""
 _FINE = 10**6
 _STEPS = 60
 _LEAST = 1e-24
@@ -39,42 +40,42 @@ def divide(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tup
     Exactly proportional to weights where no statistic has more than one total; else to six digits. It does not hang on
     what is divided.
     """
-    return _divide(layout, tuple(weights), _STEPS, laplace=laplace)
+    powers = tuple(_power(layout, use, laplace=laplace) for use in layout.uses)
+    return _divide(powers, tuple(weights), len(layout.needs), _STEPS, 2 if laplace else 1)
 
 
 @lru_cache(maxsize=64)
-def _divide(layout: Layout, weights: tuple[Fraction, ...], steps: int, *, laplace: bool) -> tuple[Fraction, ...]:
-    powers = [_powers(layout, use, laplace=laplace) for use in layout.uses]
-    count = len(layout.needs)
-    if all(fixed for _, fixed in powers):
-        exact = [[Fraction(part) for part in gamma] for gamma, _ in powers]
-        found = _pulls(exact, list(weights), layout, count)
+def _divide(
+    powers: tuple[Power, ...], weights: tuple[Fraction, ...], count: int, steps: int, power: int
+) -> tuple[Fraction, ...]:
+    if all(fixed for _, fixed, _ in powers):
+        exact = [[Fraction(part) for part in gamma] for gamma, _, _ in powers]
+        found = _pulls(exact, list(weights), powers, count)
         return tuple(part / sum(found, Fraction()) for part in found)
     now = [1.0 / count] * count
     for _ in range(steps):
-        after = _step(layout, powers, [float(weight) for weight in weights], now, 2 if laplace else 1)
+        after = _step(powers, [float(weight) for weight in weights], now, power)
         done = max(abs(a - b) for a, b in zip(now, after, strict=True)) < 1e-9
         now = after
         if done:
             break
-    return _exact(layout, powers, weights, now)
+    return _exact(powers, weights, now)
 
 
-def _step(layout: Layout, powers: Powers, weights: list[float], now: Sequence[float], power: int) -> list[float]:
+def _step(powers: Sequence[Power], weights: list[float], now: Sequence[float], power: int) -> list[float]:
     """Move every part towards the part of the weighted errors that is due to it, in logarithms."""
-    pairs = zip(powers, layout.uses, strict=True)
-    gammas = [g if fixed else _due(g, [now[r] for r in use.places], power) for (g, fixed), use in pairs]
-    pulls = _pulls(gammas, weights, layout, len(now))
+    gammas = [g if fixed else _due(g, [now[r] for r in places], power) for g, fixed, places in powers]
+    pulls = _pulls(gammas, weights, powers, len(now))
     after = [(s**power * pull) ** (1 / (power + 1)) for s, pull in zip(now, pulls, strict=True)]
     return [part / sum(after) for part in after]
 
 
-def _exact(layout: Layout, powers: Powers, weights: Sequence[Fraction], found: Sequence[float]) -> tuple[Fraction, ...]:
+def _exact(powers: Sequence[Power], weights: Sequence[Fraction], found: Sequence[float]) -> tuple[Fraction, ...]:
     """Round to six digits what was searched; what only statistics of one total use is a matter of weights, exactly."""
     kept: dict[int, Fraction] = {}
-    searched = {place for (_, fixed), use in zip(powers, layout.uses, strict=True) if not fixed for place in use.places}
-    for (gamma, fixed), use, weight in zip(powers, layout.uses, weights, strict=True):
-        for part, place in zip(gamma, use.places, strict=False):
+    searched = {place for _, fixed, places in powers if not fixed for place in places}
+    for (gamma, fixed, places), weight in zip(powers, weights, strict=True):
+        for part, place in zip(gamma, places, strict=False):
             if fixed and place not in searched:
                 kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(weights, Fraction())
     rounded = {place: Fraction(max(1, round(found[place] * _FINE))) for place in searched}
@@ -82,16 +83,16 @@ def _exact(layout: Layout, powers: Powers, weights: Sequence[Fraction], found: S
     return tuple(kept[place] if place in kept else rounded[place] * scale for place in range(len(found)))
 
 
-def _powers(layout: Layout, use: Use, *, laplace: bool) -> tuple[list[float], bool]:
-    """Return A_ir of one statistic; or the parts themselves, and True, where no split changes them."""
+def _power(layout: Layout, use: Use, *, laplace: bool) -> Power:
+    """Return what decides how one statistic's part is divided: all that a search hangs on."""
     if use.model.fixed is not None:
-        return list(use.model.fixed), True
+        return tuple(use.model.fixed), True, use.places
     if len(set(use.places)) == 1:
-        return [1.0], True
+        return (1.0,), True, use.places
     coefficients = zip(use.model.coefficients, use.places, strict=True)
     sizes = [min(c * layout.force(r, laplace=laplace), 1e300) for c, r in coefficients]
     largest = max(sizes) or 1.0  # only their ratios matter; squares of what is far from 1 are beyond floats
-    return [max((size / largest) ** 2, _LEAST) for size in sizes], False
+    return tuple(max((size / largest) ** 2, _LEAST) for size in sizes), False, use.places
 
 
 def _due(squares: Sequence[float], own: Sequence[float], power: int) -> list[float]:
@@ -100,9 +101,11 @@ def _due(squares: Sequence[float], own: Sequence[float], power: int) -> list[flo
     return [one / sum(each) for one in each]
 
 
-def _pulls(gammas: Sequence[Sequence[Amount]], weights: Sequence[Amount], layout: Layout, count: int) -> list[Amount]:
+def _pulls(
+    gammas: Sequence[Sequence[Amount]], weights: Sequence[Amount], powers: Sequence[Power], count: int
+) -> list[Amount]:
     found: list[Amount] = [weights[0] * 0] * count
-    for gamma, weight, use in zip(gammas, weights, layout.uses, strict=True):
-        for part, place in zip(gamma, use.places, strict=False):
+    for gamma, weight, (_, _, places) in zip(gammas, weights, powers, strict=True):
+        for part, place in zip(gamma, places, strict=False):
             found[place] = found[place] + weight * part
     return found

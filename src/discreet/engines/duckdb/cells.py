@@ -82,15 +82,16 @@ def _id(x: StoredColumn) -> str:
             return id_sql(x, DUCKDB)
 
 
-def cells_sql(schema: Schema, part: StoredTable) -> str:
-    """Write the columns of a part as they are kept, what became of each cell, and the id of each row's person."""
+def cells_sql(schema: Schema, part: StoredTable, *, seen: bool = True) -> str:
+    """Write the columns of a part as they are kept, if `seen` what became of each cell, the id of each row's person."""
     cells = {}
     for place, (name, column) in enumerate(schema.columns.items()):
         cells[DUCKDB.quote(name)] = f"CAST(k{place} AS {kept_type(column)})"
-        cells[_seen(place)] = f"o{place}"
+        if seen:
+            cells[_seen(place)] = f"o{place}"
     if isinstance(schema.unit, People):
         cells[DUCKDB.quote(PERSON)] = "p"
-    return select_sql(named_cells(cells.items()), f"({read_cells_sql(schema, part, DUCKDB, _id)}) AS t")
+    return select_sql(named_cells(cells.items()), f"({read_cells_sql(schema, part, DUCKDB, _id, seen=seen)}) AS t")
 
 
 def _seen(place: int) -> str:

@@ -57,10 +57,12 @@ def keep_table(
     target: str,
     *,
     number: bool = True,
+    count: bool = True,
 ) -> TakenIn:
     """Read the parts of a table into `target`, a name in quotes; its people are numbered as those of other tables.
 
-    Without `number` ids stay, so that tables which are read in place can be joined.
+    Without `number` ids stay, so that tables which are read in place can be joined. Without `count` nobody counts what
+    became of the cells: whoever asks for that reads the parts again.
 
     Refuses parts whose ids are stored as different types.
     """
@@ -70,19 +72,19 @@ def keep_table(
     ids = ""
     rows: list[int] = []
     for part in parts:
-        cells, kind = cells_sql(schema, part), id_class(schema, part)
+        cells, kind = cells_sql(schema, part, seen=count), id_class(schema, part)
         if rows and kind != ids:
             raise SchemaMismatch(f"the person's id of {schema.name} is stored as different types; store it as one type")
         if rows and kind:
             _widened(connection, staged, person, _type(connection, person, f"({cells})"))
         rows.append(int(connection.execute(f"{verb} {cells}").fetchall()[0][0]))
         ids, verb = kind, f"INSERT INTO {staged} BY NAME"
-    seen = connection.execute(seen_sql(schema, staged)).fetchall()[0]
+    seen = connection.execute(seen_sql(schema, staged)).fetchall()[0] if count else ()
     layout = layout_of(schema, ids) if people or not ids else KeptLayout(ids, (), _type(connection, person, target))
     if people:
         _number(connection, schema, layout, staged, target)
     else:
-        for column in seen_columns(schema):
+        for column in seen_columns(schema) if count else ():
             connection.execute(f"ALTER TABLE {target} DROP COLUMN {column}")
     return TakenIn(layout, tuple(rows), tuple(map(int, seen)))
 

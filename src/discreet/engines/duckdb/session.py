@@ -104,16 +104,18 @@ def close_doors(
     connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str], *, kept: bool, progress: bool
 ) -> None:
     """Let a connection read these files and no others, and change no setting from now on."""
-    if connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
+    asked = "SELECT current_setting('lock_configuration'), current_setting('enable_external_access')"
+    locked, outside = connection.execute(asked).fetchall()[0]
+    if locked:
         return  # the file is open in this process already
     blindfold(connection, kept=kept)
     if progress:
         show_progress(connection)
-    if connection.execute("SELECT current_setting('enable_external_access')").fetchall()[0][0]:
+    settings = ["lock_configuration = true"]
+    if outside:
         listed = ", ".join(doubled(str(file), "'") for file in files)
-        connection.execute(f"SET allowed_paths = [{listed}]")
-        connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+        settings = [f"allowed_paths = [{listed}]", "enable_external_access = false", *settings]
+    connection.execute("; ".join(f"SET {setting}" for setting in settings))
 
 
 def show_progress(connection: duckdb.DuckDBPyConnection) -> None:

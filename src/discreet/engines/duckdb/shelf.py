@@ -144,7 +144,8 @@ class SourceShelf:
         self.made += 1
         target = DUCKDB.quote(schema.name if self.made == 1 else f"{schema.name} {self.made}")
         number = all(map(_is_copied, self.sources.values()))
-        return kept_table(target, schema, take_in(self.connection, source, schema, parts, target, number=number).layout)
+        taken = take_in(self.connection, source, schema, parts, target, number=number, count=False)
+        return kept_table(target, schema, taken.layout)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the sources again, and count."""
@@ -173,10 +174,11 @@ def take_in(
     target: str,
     *,
     number: bool = True,
+    count: bool = True,
 ) -> TakenIn:
     """Keep a source; refuses a text file in which DuckDB finds other records than the grammar does."""
     try:
-        taken = keep_table(connection, schema, parts, target, number=number)
+        taken = keep_table(connection, schema, parts, target, number=number, count=count)
     except (duckdb.InvalidInputException, duckdb.ConversionException):
         taken = None
     files = source.files if isinstance(source, CsvFiles) else ()

@@ -24,9 +24,10 @@ def with_lists(root: exp.Expr, schemas: Mapping[str, Schema], public_values: Pub
 
     Refuses columns whose values cannot be listed exactly, and too many of them.
     """
-    views = {cte.alias.casefold() for cte in root.find_all(exp.CTE)}
+    nodes = list(root.find_all(exp.CTE, exp.In))
+    views = {node.alias.casefold() for node in nodes if isinstance(node, exp.CTE)}
     known = {name.casefold(): schema for name, schema in schemas.items() if name.casefold() not in views}
-    for node in list(root.find_all(exp.In)):
+    for node in nodes:
         query = node.args.get("query")
         found = None if query is None else _column(query.unnest(), known)
         if found is not None and public_values is not None:

@@ -71,11 +71,11 @@ def _beaten(cell: Bounds, place: int, other: Bounds, by: int) -> bool:
 @lru_cache(maxsize=4096)
 def joint_mean_error(noises: tuple[IntegerNoise, ...], total: Bounds, rows: Bounds, size: int, beta: float) -> float:
     """Bound the error of a mean of values in 0..1, for any data: the worst mean is at an end, less the error itself."""
+    none = line_tail([n.times(b) for n, b in zip(noises, rows, strict=True)], size * (1 - 1e-9))
 
     def miss(t: float) -> float:
         sides = (1.0, max(1 - 2 * t, 0.5 + t))
         each = ([n.times(a - x * b) for n, a, b in zip(noises, total, rows, strict=True)] for x in sides)
-        none = line_tail([n.times(b) for n, b in zip(noises, rows, strict=True)], size * (1 - 1e-9))
         return min(1.0, sum(line_tail(line, t * size) for line in each) / 2 + none / 2)
 
     return least_error(miss, beta, 2 * math.hypot(*(n.spread for n in noises)) / size, 1.0)

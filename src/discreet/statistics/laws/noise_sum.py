@@ -17,11 +17,11 @@ over its integers.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ __all__ = ["LEAST_SCALE", "Additive", "IntegerNoise", "line_tail", "noise_of", "
 
 Additive: TypeAlias = Geometric | DiscreteGaussian
 """The mechanisms that add integer noise to totals."""
+Point = TypeVar("Point", float, np.ndarray)
 
 _TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
@@ -204,42 +205,57 @@ def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
 
 
 def _smooth_tail(noises: Sequence[IntegerNoise], s: float) -> float:
-    """Bound the tail of the sum of the continuous laws."""
-    return float(_smooth_tails(noises, np.array([s]))[0])
+    """Bound the tail of the sum of the continuous laws; in plain floats where there is a closed form."""
+    deviation, scales = _in_deviations(noises)
+    if scales and not len(scales) == len(noises) <= 2:
+        return float(_smooth_tails(noises, np.array([s]))[0])
+    z = s / deviation
+    if z <= 0:
+        return 1.0
+    found = _laplace_tail(scales, z, math.exp) if scales else math.erfc(z / math.sqrt(2))
+    return min(1.0, found * (1 + 1e-9))
+
+
+def _in_deviations(noises: Sequence[IntegerNoise]) -> tuple[float, list[float]]:
+    """Return the deviation of the sum, and the scales of the Laplace laws as parts of it."""
+    deviation = math.sqrt(sum(noise.spread**2 for noise in noises))
+    return deviation, [noise.spread / math.sqrt(2) / deviation for noise in noises if noise.laplace]
 
 
 def _smooth_tails(noises: Sequence[IntegerNoise], points: np.ndarray) -> np.ndarray:
     """Bound the tail of the sum of the continuous laws, at many points."""
-    deviation = math.sqrt(sum(noise.spread**2 for noise in noises))
+    deviation, scales = _in_deviations(noises)
     z = np.maximum(points / deviation, 0.0)
-    scales = np.array([noise.spread / math.sqrt(2) / deviation for noise in noises if noise.laplace])
-    square = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
-    if not len(scales):
+    if not scales:
         found = np.array([math.erfc(one) for one in (z / math.sqrt(2)).tolist()])
-    elif len(scales) == len(noises) == 1:
-        found = np.exp(-z / float(scales[0]))
-    elif len(scales) == len(noises) == 2:
-        found = _two_laplace(float(scales.max()), float(scales.min()), z)
+    elif len(scales) == len(noises) <= 2:
+        found = _laplace_tail(scales, z, np.exp)
     else:
-        around = _wrapped(scales, square, z)
+        square = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
+        around = _wrapped(np.array(scales), square, z)
         rare = ~((around > 1e-6) & (around < 1))
-        around[rare] = np.minimum(around[rare], _chernoff(scales, square, z[rare]))
+        around[rare] = np.minimum(around[rare], _chernoff(np.array(scales), square, z[rare]))
         return np.where(z > 0, np.minimum(1.0, around), 1.0)
-    return np.where(z > 0, np.minimum(1.0, np.asarray(found) * (1 + 1e-9)), 1.0)
+    return np.where(z > 0, np.minimum(1.0, found * (1 + 1e-9)), 1.0)
 
 
-def _two_laplace(b: float, d: float, z: np.ndarray) -> np.ndarray:
-    """Return P(|S| > z) for Laplace of scales b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²); near equals are made equal.
+def _laplace_tail(scales: Sequence[float], z: Point, exp: Callable[[Point], Point]) -> Point:
+    """Return P(|S| > z) for Laplace of one scale, or of two, b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²).
 
-    >>> import numpy as np
-    >>> from discreet.statistics.laws.noise_sum import _two_laplace
-    >>> z = np.array([2.0])
-    >>> round(float(_two_laplace(1.0, 1.0, z)[0]), 6), bool(_two_laplace(1.0, 1.0, z) > _two_laplace(1.0, 0.998, z))
+    Near equals are made equal.
+
+    >>> import math
+    >>> from discreet.statistics.laws.noise_sum import _laplace_tail
+    >>> equal, near = (_laplace_tail([1.0, d], 2.0, math.exp) for d in (1.0, 0.998))
+    >>> round(equal, 6), equal > near
     (0.270671, True)
     """
+    b, d = max(scales), min(scales)
+    if len(scales) == 1:
+        return exp(-z / b)
     if d > 0.999 * b:
-        return np.asarray((1 + z / (2 * b)) * np.exp(-z / b))
-    return np.asarray((b * b * np.exp(-z / b) - d * d * np.exp(-z / d)) / (b * b - d * d))
+        return (1 + z / (2 * b)) * exp(-z / b)
+    return (b * b * exp(-z / b) - d * d * exp(-z / d)) / (b * b - d * d)
 
 
 def _wrapped(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:

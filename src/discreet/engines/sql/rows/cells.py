@@ -17,8 +17,12 @@ from .relation import person_column, stored_column
 __all__ = ["read_cells_sql"]
 
 
-def read_cells_sql(schema: Schema, part: StoredTable, dialect: Dialect, id_sql: Callable[[StoredColumn], str]) -> str:
-    """Write the cells of column i as ki, what became of each as oi, and whose row it is as p, NULL for nobody's."""
+def read_cells_sql(
+    schema: Schema, part: StoredTable, dialect: Dialect, id_sql: Callable[[StoredColumn], str], *, seen: bool = True
+) -> str:
+    """Write the cells of column i as ki, whose row it is as p, NULL for nobody's, and if `seen` what became of each
+    cell as oi: that is most of the text.
+    """
     inner: dict[str, str] = {}
     middle: dict[str, str] = {}
     outer: dict[str, str] = {}
@@ -30,8 +34,10 @@ def read_cells_sql(schema: Schema, part: StoredTable, dialect: Dialect, id_sql: 
         if stored.seen:
             inner[f"o{place}"], middle[f"o{place}"] = f"t.{stored.seen}", f"o{place}"
         middle |= {raw: raw, q: q, k: read(column, replace(x, sql=q), dialect)}
-        told = outcome_sql(column, replace(stored, sql=raw), replace(x, sql=q), k, dialect)
-        outer |= {k: k, f"o{place}": f"o{place}" if stored.seen else told}
+        outer[k] = k
+        if seen:
+            told = outcome_sql(column, replace(stored, sql=raw), replace(x, sql=q), k, dialect)
+            outer[f"o{place}"] = f"o{place}" if stored.seen else told
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, part)
         inner["p"] = f"CASE WHEN {present_sql(person, dialect)} THEN {id_sql(person)} END"

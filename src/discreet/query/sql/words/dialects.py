@@ -21,8 +21,9 @@ def translated(root: exp.Expr) -> exp.Expr:
     >>> translated(sqlglot.parse_one("SELECT NVL2(a, b, c), EOMONTH(d) FROM t GROUP BY a WITH ROLLUP")).sql()
     'SELECT CASE WHEN NOT a IS NULL THEN b ELSE c END, LAST_DAY(d) FROM t GROUP BY ROLLUP (a)'
     """
+    there = {type(node) for node in root.walk()}  # no change makes a kind that another one looks for
     for kind, change in _CHANGES.items():
-        for node in list(root.find_all(kind)):
+        for node in list(root.find_all(kind)) if any(issubclass(one, kind) for one in there) else ():
             made = change(node)
             if made is not None and made is not node:
                 root = made if node is root else root

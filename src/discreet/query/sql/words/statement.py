@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -25,10 +24,12 @@ def read_statement(sql: str) -> exp.Expr:
         raise UnsupportedQuery(f"a question is text of at most {LONGEST} characters")
     text = double_quoted(sql)
     try:
-        tokens = sqlglot.tokenize(text, dialect=Grammar)
+        grammar = Grammar()
+        tokens = grammar.tokenize(text)
         _check_start([token.text.upper() for token in tokens])
         text, top = without_top(text, tokens)
-        statements = [statement for statement in sqlglot.parse(text, dialect=Grammar) if statement is not None]
+        tokens = tokens if top is None else grammar.tokenize(text)
+        statements = [statement for statement in grammar.parser().parse(tokens, text) if statement is not None]
     except SqlglotError as error:
         raise _unreadable(error) from None
     if len(statements) != 1:
