@@ -23,7 +23,7 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB, stored_class
 from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles, ServerTable
 
-__all__ = ["csv_sql", "described", "names_of", "parts_of", "table_sql", "wanted_columns"]
+__all__ = ["csv_sql", "described", "is_view", "names_of", "parts_of", "table_sql", "wanted_columns"]
 
 _HELD = count()
 
@@ -204,9 +204,20 @@ def _typed(column: StoredColumn, types: dict[str, StoredColumn]) -> StoredColumn
     return StoredColumn(found.sql, found.type, found.stored, kept=column.kept)
 
 
+def _alias(source: DatabaseTable) -> str:
+    return f"from_{abs(hash(str(source.path))):x}"
+
+
+def is_view(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether an attached file has a view of that name: then its text, not its cells, says what may fail."""
+    named = "WHERE database_name = ? AND lower(view_name) = lower(?) AND NOT internal"
+    text = select_sql(["count(*)"], "duckdb_views()", named)
+    return bool(connection.execute(text, [_alias(source), source.names[-1]]).fetchall()[0][0])
+
+
 def _attached(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
     """Attach a DuckDB file for reading, and write its table's name; outside `main` if only one schema has it."""
-    alias = f"from_{abs(hash(str(source.path))):x}"
+    alias = _alias(source)
     try:
         connection.execute(f"ATTACH IF NOT EXISTS {doubled(str(source.path), chr(39))} AS {alias} (READ_ONLY)")
     except duckdb.Error:
