@@ -20,7 +20,7 @@ from .dialect import DUCKDB
 from .findings import count_cells
 from .keep import TakenIn, keep_table, kept_table
 from .parts import described, is_view, names_of, parts_of, table_sql, wanted_columns
-from .session import StoreLimits, blindfold, open_session
+from .session import StoreLimits, blindfold, open_session, require_own_functions
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
 
@@ -63,7 +63,7 @@ def open_shelf(
         if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
             raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
         blindfold(tables, kept=False)
-        _require_own_functions(tables, "the connection")
+        require_own_functions(tables, "the connection")
         return DatabaseShelf(tables, trusted)
     if isinstance(tables, Mapping):
         return _sources(tables, workspace, limits)
@@ -78,20 +78,8 @@ def open_shelf(
     mark = read_mark(connection, Path(tables).name)
     if mark is not None:
         return StoreShelf(connection, mark, str(tables))
-    _require_own_functions(connection, Path(tables).name)
+    require_own_functions(connection, Path(tables).name)
     return DatabaseShelf(connection, trusted)
-
-
-def _require_own_functions(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Refuse functions of others that are called like DuckDB's own: they would be called in their place."""
-    listed = "system.main.duckdb_functions()"
-    named = [select_sql(["function_name"], listed, f"WHERE {test}") for test in ("NOT internal", "internal")]
-    found = sorted(row[0] for row in connection.execute(" INTERSECT ".join(named)).fetchall())
-    if found:
-        raise InvalidArgument(
-            f"{name} has functions of its own that are called like DuckDB's ({', '.join(found)}) and would take their "
-            'place; drop them, or name the tables: DuckDB({"people": "company.duckdb"})'
-        )
 
 
 def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableShelf:
