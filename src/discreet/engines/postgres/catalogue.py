@@ -38,7 +38,7 @@ AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnu
 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY array_position(s.names, n.nspname), a.attnum
 """
 """Columns of every table of a name that may be read, those of the schema that stands first in the path first; a domain
-counts as the type that it is made of. An enumeration whose owner made a cast to text is no text: the cast would be run."""
+counts as the type that it is made of. An enumeration whose owner made a cast to text is no text."""
 _TREES = """
 SELECT c.oid,
   c.relkind = 'f' OR (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid))
