@@ -448,3 +448,13 @@ class TestFilesOfOthers:
         with pytest.raises(SchemaMismatch, match=r"t.x is stored as BIT, of which .* reads nothing"):
             dp.prepare({"t": place}, [dp.Schema("t", dp.Rows(), {"x": dp.Text(9)})], tmp_path / "s")
         assert not (tmp_path / "s").exists()
+
+    def test_columns_of_parquet_that_differ_only_in_case_are_refused(self, tmp_path):
+        nested = pa.array([{"a": [1], "A": 2}])
+        pq.write_table(pa.table([[1], nested, [7]], names=["age", "s", "AGE"]), tmp_path / "t.parquet")
+        schema = dp.Schema("t", dp.Rows(), {"AGE": dp.Integer(0, 9)})
+        with dp.DuckDB({"t": tmp_path / "t.parquet"}) as store, pytest.raises(InvalidArgument, match="only in case"):
+            store.check(schema)
+        pq.write_table(pa.table([[1], nested, nested, [7]], names=["a", "s", "list", "AGE"]), tmp_path / "u.parquet")
+        with dp.DuckDB({"t": tmp_path / "u.parquet"}) as store:
+            assert store.tally(Tally(Scan(schema), (Field("AGE"),), (ONE,), Free())) == {(7,): (1,)}

@@ -138,10 +138,13 @@ def _parquet_sql(paths: list[str]) -> str:
 
 def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
     """Read a file in place if DuckDB's reader gets through it, else by Arrow's, whose cells are then made total."""
+    name = path.rpartition("/")[2]
     try:
-        table = described(connection, _parquet_sql([path]))
+        table, labels = described(connection, _parquet_sql([path])), _parquet_names(path, connection)
     except duckdb.Error:
-        raise InvalidArgument(f"{path.rpartition('/')[2]} cannot be read as Parquet") from None
+        raise InvalidArgument(f"{name} cannot be read as Parquet") from None
+    if len({label.casefold() for label in labels}) < len(labels):  # of which DuckDB renames one
+        raise InvalidArgument(f"{name} has columns whose names differ only in case; rename one")
     require_columns(schema, table.columns)
     if _readable(table, schema, connection):
         return table
@@ -149,6 +152,17 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     names = [find_column(name, table.columns) or name for name in wanted_columns(schema)]
     held = parquet.read_table(path, columns=names, partitioning=None)
     return _registered(Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection)
+
+
+def _parquet_names(path: str, connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """List the columns of a file as it names them: what follows a nested one are its parts."""
+    text = select_sql(["name", "num_children"], "parquet_schema(?)")
+    names, inside = [], 0
+    for label, parts in connection.execute(text, [path]).fetchall()[1:]:
+        if not inside:
+            names.append(str(label))
+        inside += (parts or 0) - (1 if inside else 0)
+    return names
 
 
 def wanted_columns(schema: Schema) -> list[str]:
