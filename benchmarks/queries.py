@@ -4,6 +4,7 @@
     python benchmarks/queries.py --postgres DSN      also PostgreSQL, 2 million rows
     python benchmarks/queries.py --spark             also Spark, local, 2 million rows
     python benchmarks/queries.py --rows N            N rows, of N/10 people, instead
+    python benchmarks/queries.py --only prepared     the lines of stores with that word in their name, no peers
 
 Every number is a ratio to the plain query, interleaved with it: CPU time (wall time on servers), the least of several
 runs. On DuckDB each line is a process of its own; peak memory is what its first run adds, before any plain query. A
@@ -45,8 +46,10 @@ ORDERS = (
 PARTS = {"random": 1, "tenth": 10, "hundredth": 100}
 
 
-def ours(place: str, rows: int) -> None:
+def ours(place: str, rows: int, only: str) -> None:
     for order, held, store, part in ORDERS:
+        if only not in store:
+            continue
         for method in (*query_methods.METHODS, *query_methods.WHOLE):
             command = [sys.executable, HERE / "query_methods.py", method, f"{place}/{order}.parquet", held]
             run = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -73,11 +76,11 @@ def peer(name: str, where: str, rows: int, place: str) -> None:
     show(Line(f"{method}, cold", told.store, found["cold"], found["base"], None, rows))
 
 
-def on_duckdb(rows: int) -> None:
+def on_duckdb(rows: int, only: str) -> None:
     with tempfile.TemporaryDirectory() as place:
         generate(Path(place), rows, rows // 10)
-        ours(place, rows)
-        for name, told in query_peers.PEERS.items():
+        ours(place, rows, only)
+        for name, told in () if only else query_peers.PEERS.items():
             peer(name, f"{place}/{told.part}.parquet", rows // PARTS[told.part], place)
 
 
@@ -110,10 +113,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--postgres", metavar="DSN")
     parser.add_argument("--spark", action="store_true")
+    parser.add_argument("--only", default="", metavar="WORD")
     asked = parser.parse_args()
     on_nothing()
     head()
-    on_duckdb(asked.rows)
+    on_duckdb(asked.rows, asked.only)
     if asked.postgres:
         on_postgres(asked.postgres, asked.rows // 5)
     if asked.spark:

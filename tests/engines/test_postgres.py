@@ -397,3 +397,22 @@ class TestServer:
                 time.sleep(0.05)
             assert "cancelled" in str(found[0])
         Postgres(postgres_dsn).close()
+
+
+def test_casts_of_others_are_never_called(server, postgres_dsn):
+    """The owner of an enumeration may say how it becomes text: a function of theirs, which could count rows or fail."""
+    server.execute("CREATE TYPE mood AS ENUM ('N', 'S')")
+    server.execute("CREATE TABLE held (who mood, a mood); INSERT INTO held VALUES ('N', 'N'), ('N', 'N'), ('S', 'S')")
+    schema = Schema("held", People("who", max_rows=2), {"a": Category(["N", "S"])})
+    tally = Tally(Scan(schema), (Field("a"),), (COUNT,), Free())
+    try:
+        with Postgres(postgres_dsn) as engine:
+            engine.check(schema)
+            assert engine.tally(tally) == {("N",): (2,), ("S",): (1,)}
+            server.execute("CREATE FUNCTION spy(mood) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE ''held''; END'")
+            server.execute("CREATE CAST (mood AS text) WITH FUNCTION spy(mood)")
+            with pytest.raises(SchemaMismatch, match=r"held.a is stored as public.mood, of which .* reads nothing"):
+                engine.check(schema)
+            assert engine.tally(tally) == {(None,): (3,)}
+    finally:
+        server.execute("DROP TYPE mood CASCADE")

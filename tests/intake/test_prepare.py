@@ -388,3 +388,73 @@ class TestClock:
 
 
 VISITS = dp.Schema("visits", dp.People("id", max_rows=2), {"n": dp.Integer(0, 9)})
+
+
+def test_a_prepared_store_is_asked_in_any_case(tmp_path):
+    """Names are looked up as declared, then in any case: also those of the columns with a person's counts."""
+    rows = [{"who": i % 7, "Region": "NSX"[i % 3]} for i in range(50)]
+    unit, region = dp.People("who", max_rows=4, max_groups=2), dp.Category(["N", "S"])
+    asked = dp.Schema("t", unit, {"rEGION": region})
+    with dp.prepare(
+        {"t": pa.Table.from_pylist(rows)}, [dp.Schema("t", unit, {"Region": region})], tmp_path / "s"
+    ) as store:
+        store.check(asked)
+        for share in (Free(), RowShare(4), RowShare(2), GroupShare(1, 2)):
+            tally = Tally(Scan(asked), (Field("rEGION"),), (FINE,), share, (("N",), ("S",)))
+            assert store.tally(tally) == dp.Memory({"t": rows}).tally(tally)
+
+
+class TestFilesOfOthers:
+    """What somebody else has put into a DuckDB file: views that fail, functions, types that nothing reads."""
+
+    def made(self, place, *texts):
+        with duckdb.connect(str(place)) as connection:
+            for text in texts:
+                connection.execute(text)
+        return place
+
+    def test_a_view_that_fails_on_a_row_fails_when_it_is_opened_by_name(self, tmp_path):
+        base = "CREATE TABLE raw AS SELECT CAST(range AS VARCHAR) AS n FROM range(9)"
+        place = self.made(tmp_path / "c.duckdb", base, "CREATE VIEW t AS SELECT CAST(n AS INTEGER) AS x FROM raw")
+        schema = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 9)})
+        count = Tally(Scan(schema), (), (ONE,), Free())
+        with dp.DuckDB({"t": place}) as store:
+            assert store.tally(count) == {(): (9,)}
+        self.made(place, "INSERT INTO raw VALUES ('hiv')")
+        with dp.DuckDB({"t": place}) as store, pytest.raises(InvalidArgument, match="a view that fails on some row"):
+            store.check(schema)
+
+    @pytest.mark.parametrize(
+        "macro", ["greatest(a, b) AS 1", "xor(a, b) AS 5", '"+"(a, b) AS 1', "duckdb_views() AS TABLE SELECT 1"]
+    )
+    def test_functions_are_the_stores_own(self, tmp_path, macro):
+        place = self.made(
+            tmp_path / "c.duckdb",
+            "CREATE TABLE t AS SELECT range % 7 AS who, range AS x FROM range(99)",
+            f"CREATE MACRO {macro}",
+            "CREATE MACRO mine(a) AS a",
+        )
+        for opened in (lambda: dp.DuckDB(place), lambda: dp.DuckDB(duckdb.connect(str(place), read_only=True))):
+            with pytest.raises(InvalidArgument, match=r"called like DuckDB's \(.*drop them, or name the tables"):
+                opened()
+        schema = dp.Schema("t", dp.People("who", max_rows=3), {"x": dp.Integer(0, 9)})
+        tally = Tally(Scan(schema), (), (FINE, Term(Field("x"), 1, 0, 9)), RowShare(3))
+        rows = [{"who": i % 7, "x": i} for i in range(99)]
+        with dp.DuckDB({"t": place}) as store:
+            assert store.tally(tally) == dp.Memory({"t": rows}).tally(tally)
+
+    def test_what_nothing_reads_is_refused_by_prepare_as_by_check(self, tmp_path):
+        place = self.made(tmp_path / "c.duckdb", "CREATE TABLE t AS SELECT CAST('01' AS BIT) AS x")
+        with pytest.raises(SchemaMismatch, match=r"t.x is stored as BIT, of which .* reads nothing"):
+            dp.prepare({"t": place}, [dp.Schema("t", dp.Rows(), {"x": dp.Text(9)})], tmp_path / "s")
+        assert not (tmp_path / "s").exists()
+
+    def test_columns_of_parquet_that_differ_only_in_case_are_refused(self, tmp_path):
+        nested = pa.array([{"a": [1], "A": 2}])
+        pq.write_table(pa.table([[1], nested, [7]], names=["age", "s", "AGE"]), tmp_path / "t.parquet")
+        schema = dp.Schema("t", dp.Rows(), {"AGE": dp.Integer(0, 9)})
+        with dp.DuckDB({"t": tmp_path / "t.parquet"}) as store, pytest.raises(InvalidArgument, match="only in case"):
+            store.check(schema)
+        pq.write_table(pa.table([[1], nested, nested, [7]], names=["a", "s", "list", "AGE"]), tmp_path / "u.parquet")
+        with dp.DuckDB({"t": tmp_path / "u.parquet"}) as store:
+            assert store.tally(Tally(Scan(schema), (Field("AGE"),), (ONE,), Free())) == {(7,): (1,)}

@@ -61,6 +61,7 @@ ARROW = TIMES | {
     "half": pa.array(np.array([1, np.inf, np.nan, -0.0, 65504, 1], np.float16)),
     "float": pa.array([1, float("inf"), float("nan"), 3e38, None, 1], pa.float32()),
     "double": pa.array([1, float("-inf"), float("nan"), 5e-324, 1e308, None, 1]),
+    "nan alone": pa.array([1, float("nan"), 1]),
     "decimal": pa.array([Decimal(1), Decimal("9" * 38), None, Decimal(1)], pa.decimal128(38, 0)),
     "wide decimal": pa.array([Decimal(1), Decimal("-" + "9" * 70), None, Decimal(1)], pa.decimal256(76, 0)),
     "tens": pa.array([Decimal(0), Decimal("-9E+11"), None, Decimal(0)], pa.decimal128(10, -2)),
@@ -75,6 +76,9 @@ ARROW = TIMES | {
     "runs": pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 3], pa.int32()), pa.array(["1", None, "1"])),
     "nothing": pa.nulls(3),
     "dictionary": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, 4, 5, None, 0]), undecodable(pa.string())[:6]),
+    "dictionary of views": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, None, 0]), pa.array(["1", "a"], pa.string_view())
+    ),
     "dictionary of numbers": pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0]), pa.array([1, 2**62])),
     "dictionary of times": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, 4, 0]), TIMES["s None"][:5]),
     "uuid": pa.array([b"1" * 16, None, b"1" * 16], pa.uuid()),
@@ -86,6 +90,7 @@ PANDAS = {
     "zoned": pd.Series(pd.to_datetime([NOON, None, NOON]).tz_localize("Europe/Oslo")),
     "seconds": pd.Series(np.array([0, 2**62, -(2**62), -(2**63), 0], "datetime64[s]")),
     "objects": pd.Series(["1", b"\xff", "x" * 10**6, "\0", "\ud800", object(), "1"], dtype=object),
+    "half a letter": pd.Series(["1", "\ud800", "1"], dtype="string[python]"),
     "days": pd.Series([DAY, date.min, datetime.max, "x", None, DAY], dtype=object),
     "nullable": pd.Series([1, None, 2**62, 1], dtype="Int64"),
     "sparse": pd.Series(pd.arrays.SparseArray([1, 0, 0, 1])),

@@ -52,6 +52,8 @@ def total_column(column: Any) -> Any:  # noqa: ANN401
         return column.cast(pa.float32())
     if kinds.is_decimal(kind) and (kind.precision > 38 or kind.scale < 0):
         return pa.chunked_array([pa.array([None if x is None else float(x) for x in column.to_pylist()], pa.float64())])
+    if kinds.is_null(kind):  # one cell would give it a type
+        return pa.chunked_array([pa.nulls(len(column), pa.string())])
     plain = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind) or kinds.is_date32(kind)
     if plain or kinds.is_decimal(kind):
         return column
@@ -65,8 +67,15 @@ def _dictionary(column: Any) -> Any:  # noqa: ANN401
         column
     ):
         return column
-    chunks = [chunk.dictionary.take(_places(chunk)) for chunk in column.chunks]
-    return total_column(pa.chunked_array(chunks, column.type.value_type))
+    chunks = [_values(chunk).take(_places(chunk)) for chunk in column.chunks]
+    return total_column(pa.chunked_array(chunks, None if chunks else column.type.value_type))
+
+
+def _values(chunk: Any) -> Any:  # noqa: ANN401
+    """Return the values of a dictionary, made total, in a type of which cells can be taken."""
+    pa = load("pyarrow", "tables")
+    values = total_column(pa.chunked_array([chunk.dictionary])).combine_chunks()
+    return values.cast(pa.string()) if values.type == pa.string_view() else values
 
 
 def _places(chunk: Any) -> Any:  # noqa: ANN401

@@ -23,7 +23,7 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB, stored_class
 from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles, ServerTable
 
-__all__ = ["csv_sql", "described", "names_of", "parts_of", "table_sql", "wanted_columns"]
+__all__ = ["csv_sql", "described", "is_view", "names_of", "parts_of", "table_sql", "wanted_columns"]
 
 _HELD = count()
 
@@ -138,10 +138,13 @@ def _parquet_sql(paths: list[str]) -> str:
 
 def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
     """Read a file in place if DuckDB's reader gets through it, else by Arrow's, whose cells are then made total."""
+    name = path.rpartition("/")[2]
     try:
-        table = described(connection, _parquet_sql([path]))
+        table, labels = described(connection, _parquet_sql([path])), _parquet_names(path, connection)
     except duckdb.Error:
-        raise InvalidArgument(f"{path.rpartition('/')[2]} cannot be read as Parquet") from None
+        raise InvalidArgument(f"{name} cannot be read as Parquet") from None
+    if len({label.casefold() for label in labels}) < len(labels):  # of which DuckDB renames one
+        raise InvalidArgument(f"{name} has columns whose names differ only in case; rename one")
     require_columns(schema, table.columns)
     if _readable(table, schema, connection):
         return table
@@ -149,6 +152,17 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     names = [find_column(name, table.columns) or name for name in wanted_columns(schema)]
     held = parquet.read_table(path, columns=names, partitioning=None)
     return _registered(Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection)
+
+
+def _parquet_names(path: str, connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """List the columns of a file as it names them: what follows a nested one are its parts."""
+    text = select_sql(["name", "num_children"], "parquet_schema(?)")
+    names, inside = [], 0
+    for label, parts in connection.execute(text, [path]).fetchall()[1:]:
+        if not inside:
+            names.append(str(label))
+        inside += (parts or 0) - (1 if inside else 0)
+    return names
 
 
 def wanted_columns(schema: Schema) -> list[str]:
@@ -204,9 +218,20 @@ def _typed(column: StoredColumn, types: dict[str, StoredColumn]) -> StoredColumn
     return StoredColumn(found.sql, found.type, found.stored, kept=column.kept)
 
 
+def _alias(source: DatabaseTable) -> str:
+    return f"from_{abs(hash(str(source.path))):x}"
+
+
+def is_view(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether an attached file has a view of that name: then its text, not its cells, says what may fail."""
+    named = "WHERE database_name = ? AND lower(view_name) = lower(?) AND NOT internal"
+    text = select_sql(["count(*)"], "duckdb_views()", named)
+    return bool(connection.execute(text, [_alias(source), source.names[-1]]).fetchall()[0][0])
+
+
 def _attached(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
     """Attach a DuckDB file for reading, and write its table's name; outside `main` if only one schema has it."""
-    alias = f"from_{abs(hash(str(source.path))):x}"
+    alias = _alias(source)
     try:
         connection.execute(f"ATTACH IF NOT EXISTS {doubled(str(source.path), chr(39))} AS {alias} (READ_ONLY)")
     except duckdb.Error:

@@ -20,11 +20,12 @@ from ...intake.csv_file import BadRecord, Csv
 from ...intake.report import TableReport
 from ...intake.stamp import stamp_of
 from ..postgres.engine import Postgres
+from ..sql.store import require_readable
 from .dialect import DUCKDB
 from .engine import DuckDB
 from .findings import reported
 from .parts import parts_of
-from .session import StoreLimits, open_session, read_limits
+from .session import StoreLimits, blindfold, open_session, read_limits
 from .shelf import take_in
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
 from .stored import KeptTable, Mark, is_store, write_mark
@@ -167,6 +168,7 @@ def _write(
     connection = open_session(str(place), limits)
     try:
         connection.execute("SET preserve_insertion_order = false")
+        blindfold(connection, kept=False)  # what a file says of its least and greatest value leaves out NaN
         take = partial(_take, connection, workspace, tell)
         mark = Mark({name: take(sources[name], schema) for name, schema in schemas.items()})
         for (name,) in connection.execute(
@@ -189,6 +191,7 @@ def _take(
     source = ServerTable(given, workspace) if server else open_source(given, name, workspace)
     stamps = tuple(map(stamp_of, _origins(given, source)))
     parts = list(parts_of(source, schema, connection))
+    require_readable(schema, parts)
     tell(f"reading {name}")
     taken = take_in(connection, source, schema, parts, DUCKDB.quote(name))
     tell(f"counting {name}")

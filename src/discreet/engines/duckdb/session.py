@@ -17,8 +17,18 @@ import duckdb
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..sql.dialect import doubled
+from ..sql.select import select_sql
 
-__all__ = ["StoreLimits", "blindfold", "close_doors", "open_session", "open_workspace", "read_limits", "show_progress"]
+__all__ = [
+    "StoreLimits",
+    "blindfold",
+    "close_doors",
+    "open_session",
+    "open_workspace",
+    "read_limits",
+    "require_own_functions",
+    "show_progress",
+]
 
 DENSE_BITS = 20
 """Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
@@ -122,3 +132,15 @@ def show_progress(connection: duckdb.DuckDBPyConnection) -> None:
     """Let DuckDB count how far a query is, without printing it."""
     connection.execute("SET enable_progress_bar = true")
     connection.execute("SET enable_progress_bar_print = false")
+
+
+def require_own_functions(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Refuse functions of others that are called like DuckDB's own: they would be called in their place."""
+    listed = "system.main.duckdb_functions()"
+    named = [select_sql(["function_name"], listed, f"WHERE {test}") for test in ("NOT internal", "internal")]
+    found = sorted(row[0] for row in connection.execute(" INTERSECT ".join(named)).fetchall())
+    if found:
+        raise InvalidArgument(
+            f"{name} has functions of its own that are called like DuckDB's ({', '.join(found)}) and would take their "
+            'place; drop them, or name the tables: DuckDB({"people": "company.duckdb"})'
+        )

@@ -19,8 +19,8 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB
 from .findings import count_cells
 from .keep import TakenIn, keep_table, kept_table
-from .parts import described, names_of, parts_of, table_sql, wanted_columns
-from .session import StoreLimits, blindfold, open_session
+from .parts import described, is_view, names_of, parts_of, table_sql, wanted_columns
+from .session import StoreLimits, blindfold, open_session, require_own_functions
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
 
@@ -63,6 +63,7 @@ def open_shelf(
         if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
             raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
         blindfold(tables, kept=False)
+        require_own_functions(tables, "the connection")
         return DatabaseShelf(tables, trusted)
     if isinstance(tables, Mapping):
         return _sources(tables, workspace, limits)
@@ -75,7 +76,10 @@ def open_shelf(
     except duckdb.Error:
         raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
     mark = read_mark(connection, Path(tables).name)
-    return DatabaseShelf(connection, trusted) if mark is None else StoreShelf(connection, mark, str(tables))
+    if mark is not None:
+        return StoreShelf(connection, mark, str(tables))
+    require_own_functions(connection, Path(tables).name)
+    return DatabaseShelf(connection, trusted)
 
 
 def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableShelf:
@@ -139,6 +143,8 @@ class SourceShelf:
         """Read a source as its schema declares: Parquet and frames in place, all else into a table of its own."""
         source = self._source(schema.name)
         parts = list(parts_of(source, schema, self.connection))
+        if isinstance(source, DatabaseTable) and is_view(source, self.connection):
+            return _copied(self.connection, schema, parts[0])
         if not _is_copied(source):
             return parts[0]
         self.made += 1
@@ -211,7 +217,7 @@ class DatabaseShelf:
         table = self._found(schema.name)
         require_columns(schema, table.columns)
         copied = schema.name not in self.trusted and self._is_view(schema.name)
-        return self._copied(schema, table) if copied else table
+        return _copied(self.connection, schema, table) if copied else table
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the tables, and count."""
@@ -225,22 +231,23 @@ class DatabaseShelf:
         text = select_sql(["count(*)"], "duckdb_views()", "WHERE NOT internal AND lower(view_name) = lower(?)")
         return bool(self.connection.execute(text, [name]).fetchall()[0][0])
 
-    def _copied(self, schema: Schema, view: StoredTable) -> StoredTable:
-        """Copy the declared columns of a view: whether its text fails on a row must not wait for a question."""
-        copy = DUCKDB.quote(f"\\view {schema.name}")
-        cells = [DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)]
-        try:
-            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
-        except duckdb.Error:
-            raise InvalidArgument(f"{schema.name} is a view that fails on some row; store it as a table") from None
-        return described(self.connection, copy)
-
     def _found(self, name: str) -> StoredTable:
         try:
             return described(self.connection, DUCKDB.quote(name))
         except duckdb.CatalogException:
             database = self.connection.execute("SELECT current_database()").fetchall()[0][0]
             return described(self.connection, table_sql((name,), self.connection, database))
+
+
+def _copied(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable) -> StoredTable:
+    """Copy the declared columns of a view: whether its text fails on a row must not wait for a question."""
+    copy = DUCKDB.quote(f"\\view {schema.name}")
+    cells = [DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)]
+    try:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
+    except duckdb.Error:
+        raise InvalidArgument(f"{schema.name} is a view that fails on some row; store it as a table") from None
+    return described(connection, copy)
 
 
 @dataclass(slots=True)

@@ -192,6 +192,10 @@ def _pandas(column: Any) -> Any:  # noqa: ANN401
         return column.tolist()
     try:
         found = pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+    except (
+        pa.ArrowException,
+        UnicodeError,
+        OverflowError,
+    ):  # half a character is no text, and no other cell's business
         return column.tolist()
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])

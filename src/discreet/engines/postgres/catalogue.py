@@ -25,7 +25,10 @@ WITH RECURSIVE base(own, oid) AS (
   SELECT oid, typbasetype FROM pg_type WHERE typtype = 'd' UNION ALL
   SELECT b.own, t.typbasetype FROM base AS b JOIN pg_type AS t ON t.oid = b.oid WHERE t.typtype = 'd'),
 made(own, oid) AS (SELECT b.own, b.oid FROM base AS b JOIN pg_type AS t ON t.oid = b.oid WHERE t.typtype <> 'd')
-SELECT n.nspname, a.attname, format_type(t.oid, NULL), t.typcategory
+SELECT n.nspname, a.attname, format_type(t.oid, NULL), CASE WHEN EXISTS (
+  SELECT 1 FROM pg_cast AS k JOIN pg_proc AS f ON f.oid = k.castfunc WHERE k.castsource = t.oid
+  AND k.casttarget = CAST('text' AS regtype) AND f.pronamespace <> CAST('pg_catalog' AS regnamespace)
+) THEN '' ELSE t.typcategory END
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_attribute AS a ON a.attrelid = c.oid LEFT JOIN made AS m ON m.own = a.atttypid
 JOIN pg_type AS t ON t.oid = COALESCE(m.oid, a.atttypid)
@@ -35,7 +38,7 @@ AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnu
 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY array_position(s.names, n.nspname), a.attnum
 """
 """Columns of every table of a name that may be read, those of the schema that stands first in the path first; a domain
-counts as the type that it is made of."""
+counts as the type that it is made of. An enumeration whose owner made a cast to text is no text."""
 _TREES = """
 SELECT c.oid,
   c.relkind = 'f' OR (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid))

@@ -12,6 +12,7 @@ from ...query.algebra.tree import Scan
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
 from ...query.domains.domain_of import domain_of
+from ..base import find_column
 from ..understand import TallyFacts, TermFacts
 from .expression import expression_sql
 from .late import late_keys
@@ -105,9 +106,10 @@ def _stored_count(
     schema, key = tally.rows.schema, keys[tested[0]] if tested else None
     table, name = writer.table(schema.name), ""
     if key is not None:
-        if not isinstance(key, Field) or table.columns[key.name].kept != schema.columns[key.name]:
+        found = find_column(key.name, table.columns) if isinstance(key, Field) else None
+        if not isinstance(key, Field) or found is None or table.columns[found].kept != schema.columns[key.name]:
             return "", False
-        name = key.name
+        name = found
     shared = table.share_rows == tally.share.rows and name in table.shares
     return (table.shares if shared else table.counts).get(name, ""), shared
 

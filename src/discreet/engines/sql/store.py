@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
+from ...data.columns.column import Column
 from ...data.schema import Schema
 from ...errors import EngineFailure, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
@@ -14,7 +15,7 @@ from ...query.bounds.rows import tables_of
 from ...query.domains.domain import domain_of_column
 from ..base import PublicKeys, in_order, require_columns, require_matches, require_public
 from ..understand import TallyFacts, understand
-from .dialect import Dialect, StoredTable
+from .dialect import Dialect, StoredColumn, StoredTable
 from .held import value_of
 from .lines import in_lines
 from .reading.readable import is_readable
@@ -24,7 +25,7 @@ from .rows.relation import stored_column
 from .select import select_sql
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
-__all__ = ["SqlStore", "public_tables"]
+__all__ = ["SqlStore", "public_tables", "require_readable"]
 
 _NOTHING = ("null", "void")
 """The type of a column in which nothing stands yet: one cell would give it another."""
@@ -59,7 +60,7 @@ class SqlStore:
         table = self.table(schema.name)
         require_fit(schema, table)
         require_columns(schema, table.columns)
-        _require_readable(schema, table)
+        require_readable(schema, [table])
         names = [stored_column(name, table).sql for name, _ in schema.declared]
         try:
             self.fetch(select_sql(names, f"{table.sql} AS t", "LIMIT 0"))
@@ -90,16 +91,21 @@ class SqlStore:
             self.counted.add(schema)
 
 
-def _require_readable(schema: Schema, table: StoredTable) -> None:
-    """Refuse columns whose stored type has no value that they could read."""
+def require_readable(schema: Schema, parts: Sequence[StoredTable]) -> None:
+    """Refuse columns whose stored type has no value that they could read, in no part of a table."""
     for name, column in schema.declared:
-        stored = stored_column(name, table)
-        taken = stored.kept is not None  # read when the store took it in
-        if not taken and not is_readable(column, stored.stored) and stored.type.strip('"').lower() not in _NOTHING:
+        found = [stored_column(name, part) for part in parts]
+        if not any(map(partial(_readable, column), found)):
+            stored = found[0]
             raise SchemaMismatch(
                 f"{schema.name}.{name} is stored as {stored.type}, of which a column of kind {column.kind} reads "
                 "nothing: it would be NULL in every row. Declare it as it is stored, or store it as text"
             )
+
+
+def _readable(column: Column, stored: StoredColumn) -> bool:
+    taken = stored.kept is not None  # read when the store took it in
+    return taken or is_readable(column, stored.stored) or stored.type.strip('"').lower() in _NOTHING
 
 
 def public_tables(relation: Relation) -> Iterable[Schema]:
