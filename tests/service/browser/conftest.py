@@ -105,6 +105,8 @@ def enter(page, town, token, path="/"):
 
 
 def screen(page, name):
-    """Keep a picture of the whole page as an artefact."""
+    """Keep a picture of the whole page for whoever looks at them after `make deep`."""
+    if not DEEP:
+        return
     SCREENS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENS / f"{name}.png", full_page=True)
