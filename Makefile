@@ -121,7 +121,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 	$(BIN)/python $(PIP) --editable '.[plot]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.demo
+$(VENV)/.test: $(VENV)/.demo tests/service/browser/setup_chromium.sh tests/service/setup_nginx.sh
 	$(BIN)/python $(PIP) --group test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(VENV)/generator --group generate
 	tests/service/browser/setup_chromium.sh

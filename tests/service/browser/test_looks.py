@@ -16,12 +16,15 @@ MOST_BYTES = 150_000
 LOADED = """[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
     .map((one) => [one.name, one.decodedBodySize])"""
 PICTURED = [("desktop", "light"), ("phone", "dark")]
+MORE = "main article:nth-of-type(n+3)"
+"""What a page only repeats: entries of the reference after the first two of a section."""
 
 
 def look(page, axe, name, within=None):
     """Keep a picture, measure the width and let axe look: on a desk and on a phone, in light and in dark.
 
-    What is `within` a part of a page is looked at there alone, without a picture. Outside deep axe, which takes seconds, looks where a picture is taken: each size and each scheme once.
+    What is `within` a part of a page is looked at there alone, without a picture. Outside deep axe, which takes seconds,
+    looks where a picture is taken, each size and each scheme once, and passes over what a page only repeats.
     """
     page.evaluate(axe)
     for size, scheme in LOOKS:
@@ -33,9 +36,8 @@ def look(page, axe, name, within=None):
         assert wide <= 0, f"{name} is {wide} px too wide on a {size}"
         if not DEEP and (size, scheme) not in PICTURED:
             continue
-        found = page.evaluate("(within) => axe.run(within ?? document, {resultTypes: ['violations']})", within)[
-            "violations"
-        ]
+        where = within or {"include": ["html"], "exclude": [] if DEEP else [MORE]}
+        found = page.evaluate("(where) => axe.run(where, {resultTypes: ['violations']})", where)["violations"]
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 

@@ -71,4 +71,5 @@ def test_several_tables_at_once(town, page, axe):
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("region", name="Answer as a table: By district, household")).to_be_visible()
     page.get_by_text("Ask without SQL").click()
+    expect(page.locator("#explained")).to_contain_text("free: answered before")  # until then it is faded
     look(page, axe, "several-tables")

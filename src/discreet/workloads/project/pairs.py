@@ -43,11 +43,23 @@ def fit_pair(table: Floats, rows: Integers, columns: Integers) -> Integers:
         near *= (rows / np.maximum(near.sum(axis=1), 1e-300))[:, None]
         near *= columns / np.maximum(near.sum(axis=0), 1e-300)
     down = np.floor(near + 1e-9).astype(np.int64)
-    while (over := down.sum(axis=1) - rows).max() > 0:  # dust of floats: fitted margins are off by a little
-        down[over.argmax(), down[over.argmax()].argmax()] -= 1
-    while (over := down.sum(axis=0) - columns).max() > 0:
-        down[down[:, over.argmax()].argmax(), over.argmax()] -= 1
+    for lines, wanted in ((down, rows), (down.T, columns)):  # fitted margins are off by a little
+        over = lines.sum(axis=1) - wanted
+        for place in np.flatnonzero(over > 0):
+            lines[place] = _lowered(lines[place], int(over[place]))
     return _filled(down, near, rows - down.sum(axis=1), columns - down.sum(axis=0))
+
+
+def _lowered(line: Integers, over: int) -> Integers:
+    """Return a line from whose largest number, the first of equals, one was taken `over` times."""
+    falling = np.sort(line)[::-1]
+    above = falling.cumsum() - falling * np.arange(1, len(line) + 1)
+    count = int(np.searchsorted(above, over, side="right"))
+    level, higher = divmod(int(falling[:count].sum()) - over, count)
+    tops, found = np.flatnonzero(line >= falling[count - 1]), line.copy()
+    found[tops] = level
+    found[tops[count - higher :]] += 1
+    return found
 
 
 def _filled(down: Integers, near: Floats, rows: Integers, columns: Integers) -> Integers:
