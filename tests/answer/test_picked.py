@@ -23,9 +23,10 @@ from discreet.query.sql.parse import parse
 from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from support.profile import DEEP
 
-KEYS = 30
+KEYS = 30 if DEEP else 200
+"""Few runs need many keys: the best of 200 that is bounded as if nobody had picked it misses in 99 of 100 runs."""
 RUNS = 60 if DEEP else 12
-LEVELS = (0.5, 0.95, 0.99)
+LEVELS = (0.5, 0.95, 0.99) if DEEP else (0.95,)
 
 
 class Alike:
@@ -80,11 +81,16 @@ def test_every_statistic_of_rows_that_noise_picked(spend, by):
     exact = truth(rows) | {"few": sum(r["x"] is not None and r["x"] > 30 for r in rows), "towns": 2, "share": 1 / KEYS}
     exact = {name: exact[name] for name, _ in shown}
     order = {"order": ((dict(SHOWN).get(by, N), True),), "limit": 2}
-    kept = {"having": Call(Function.LESS, (Constant(int(exact["variance"])), Field("variance")))}
     asked = {**ASKED, "few": few, "towns": CountDistinct(Field("region"))}
-    finish = kept if by == "having" else order
-    plan = plan_question(question(relation(columns=columns), asked, [("k", tuple(range(KEYS)))], columns=shown, **finish), spend)  # fmt: skip
-    missed, some = misses(plan, Alike(rows), exact)
+    store = Alike(rows)
+
+    def planned(**finish):
+        return plan_question(question(relation(columns=columns), asked, [("k", tuple(range(KEYS)))], columns=shown, **finish), spend)  # fmt: skip
+
+    if by == "having":  # what about six keys exceed
+        few_exceed = sorted(run_plan(planned(), store).column("variance"))[-6]
+        order = {"having": Call(Function.LESS, (Constant(int(few_exceed)), Field("variance")))}
+    missed, some = misses(planned(**order), store, exact)
     assert some
     assert held(missed, RUNS)
 
@@ -111,7 +117,8 @@ def test_keys_that_their_own_count_showed(epsilon, more, beside):
     plan = plan_question(question(Scan(WORDS), asked, [("w", None)], columns=shown), ApproxDP(epsilon, "1/1000"))
     assert isinstance(plan.selection, CountSelection)
     count = plan.selection.threshold + more
-    rows, values = [{"w": f"w{key}", "x": i % 11} for key in range(20) for i in range(count)], [i % 11 for i in range(count)]  # fmt: skip
+    values = [i % 11 for i in range(count)]
+    rows = [{"w": f"w{key}", "x": value} for key in range(20) for value in values]
     exact = {"n": count, "m": statistics.mean(values), "sd": statistics.pstdev(values), "twice": 2 * count}
     assert len(dict(plan.uses)[beside]) > 1  # it is made from the count that shows keys
     store, missed, seen = Remembered(rows), {}, 0
