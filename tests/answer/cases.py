@@ -52,13 +52,20 @@ def visits(people=300, most=3, seed=7):
     return rows
 
 
-class Remembered:
+class Kept:
     """A store that works out each tally once, so that one question can be asked a thousand times."""
 
-    def __init__(self, rows):
-        self.store, self.known = Store({"visits": rows}), {}
+    def __init__(self, store):
+        self.store, self.known = store, {}
 
     def tally(self, tally):
         if tally not in self.known:
             self.known[tally] = self.store.tally(tally)
         return self.known[tally]
+
+
+class Remembered(Kept):
+    """A store of visits that works out each tally once."""
+
+    def __init__(self, rows):
+        super().__init__(Store({"visits": rows}))

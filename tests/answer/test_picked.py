@@ -23,20 +23,21 @@ from discreet.query.sql.parse import parse
 from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from support.profile import DEEP
 
-KEYS = 30
+KEYS = 30 if DEEP else 200
+"""Few runs need many keys: the best of 200 that is bounded as if nobody had picked it misses in 99 of 100 runs."""
 RUNS = 60 if DEEP else 12
-LEVELS = (0.5, 0.95, 0.99)
+LEVELS = (0.5, 0.95, 0.99) if DEEP else (0.95,)
 
 
 class Alike:
     """A store that has the same rows in every key, so that noise alone tells them apart."""
 
-    def __init__(self, rows):
-        self.one = Remembered([{**row, "k": 0} for row in rows])
+    def __init__(self, rows, column="k", keys=range(KEYS)):
+        self.one, self.keys = Remembered([{**row, column: keys[0]} for row in rows]), keys
 
     def tally(self, tally):
         found = self.one.tally(tally).items()
-        return {(key, *rest): totals for key in range(KEYS) for (_, *rest), totals in found}
+        return {(key, *rest): totals for key in self.keys for (_, *rest), totals in found}
 
 
 def misses(plan, store, exact, runs=RUNS):
@@ -80,11 +81,16 @@ def test_every_statistic_of_rows_that_noise_picked(spend, by):
     exact = truth(rows) | {"few": sum(r["x"] is not None and r["x"] > 30 for r in rows), "towns": 2, "share": 1 / KEYS}
     exact = {name: exact[name] for name, _ in shown}
     order = {"order": ((dict(SHOWN).get(by, N), True),), "limit": 2}
-    kept = {"having": Call(Function.LESS, (Constant(int(exact["variance"])), Field("variance")))}
     asked = {**ASKED, "few": few, "towns": CountDistinct(Field("region"))}
-    finish = kept if by == "having" else order
-    plan = plan_question(question(relation(columns=columns), asked, [("k", tuple(range(KEYS)))], columns=shown, **finish), spend)  # fmt: skip
-    missed, some = misses(plan, Alike(rows), exact)
+    store = Alike(rows)
+
+    def planned(**finish):
+        return plan_question(question(relation(columns=columns), asked, [("k", tuple(range(KEYS)))], columns=shown, **finish), spend)  # fmt: skip
+
+    if by == "having":  # what about six keys exceed
+        few_exceed = sorted(run_plan(planned(), store).column("variance"))[-6]
+        order = {"having": Call(Function.LESS, (Constant(int(few_exceed)), Field("variance")))}
+    missed, some = misses(planned(**order), store, exact)
     assert some
     assert held(missed, RUNS)
 
@@ -96,25 +102,28 @@ WORDS = Schema("visits", Rows(), {"w": Text(9), "x": Integer(0, 10, default=0)})
 @pytest.mark.parametrize(
     ("epsilon", "more", "beside"),
     [
-        (1, -2, "m"),
+        ("1/10", -40, "m"),
         ("1/10", 60, "sd"),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-            (1, 0, "sd"), (1, 4, "m"), (1, 60, "m"), ("1/10", -2, "m"), ("1/10", 0, "sd"), ("1/10", 4, "m"),
+            (1, -2, "m"), (1, 0, "sd"), (1, 4, "m"), (1, 60, "m"), ("1/10", -2, "m"), ("1/10", 0, "sd"), ("1/10", 4, "m"),
         )),
     ],
     ids=str,
 )  # fmt: skip
 def test_keys_that_their_own_count_showed(epsilon, more, beside):
-    """False alarm: at most 1e-12 each. Below the threshold a key is shown only where noise lifted it there."""
+    """False alarm: at most 1e-12 each. Below the threshold a key is shown only where noise lifted it there: far below it
+    (1,500 keys, of which some ten are shown) the interval of a public key would never hold.
+    """
     asked = {"n": Count(), beside: Mean(X) if beside == "m" else Variance(X, sample=False, root=True)}
     shown = (*((name, Field(name)) for name in asked), ("twice", Call(Function.MULTIPLY, (Constant(2), N))))
     plan = plan_question(question(Scan(WORDS), asked, [("w", None)], columns=shown), ApproxDP(epsilon, "1/1000"))
     assert isinstance(plan.selection, CountSelection)
     count = plan.selection.threshold + more
-    rows, values = [{"w": f"w{key}", "x": i % 11} for key in range(20) for i in range(count)], [i % 11 for i in range(count)]  # fmt: skip
+    values = [i % 11 for i in range(count)]
+    words = [f"w{key}" for key in range(1500 if more < -2 else 20)]
     exact = {"n": count, "m": statistics.mean(values), "sd": statistics.pstdev(values), "twice": 2 * count}
     assert len(dict(plan.uses)[beside]) > 1  # it is made from the count that shows keys
-    store, missed, seen = Remembered(rows), {}, 0
+    store, missed, seen = Alike([{"x": value} for value in values], "w", words), {}, 0
     for _ in range(RUNS // 4):
         answer = run_plan(plan, store)
         seen += len(answer)

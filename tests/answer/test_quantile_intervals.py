@@ -17,7 +17,8 @@ from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tree import Quantile, Scan
 from support.profile import DEEP
 
-LEVELS = (0.5, 0.95, 0.99)
+LEVELS = (0.5, 0.95, 0.99) if DEEP else (0.999,)
+"""Few runs tell at a high level only: at 95 % all eight of eight may miss by chance, once in 10^11."""
 RUNS = 300 if DEEP else 8
 QUARTILES = tuple(Fraction(i, 4) for i in range(1, 4))
 TOP = 20_000
@@ -72,7 +73,7 @@ def quantiles_of(values, ats):
     ids=("median", "99th", "least", "greatest", "quartiles", "near ones"),
 )
 def test_they_hold_on_any_data(name, ats, spend, neighbours):
-    """False alarm: at most 1e-13 for each of 270 intervals."""
+    """False alarm: at most 1e-13 for each of 270 intervals, of 90 outside deep (five misses of eight at 99.9 %)."""
     values = data()[name]
     release, exact = release_of(ats, spend, neighbours=neighbours), quantiles_of(values, ats)
     counts = Counter(map(release.need.ladder.cell_at, values))
@@ -85,9 +86,17 @@ def test_they_hold_on_any_data(name, ats, spend, neighbours):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("ats", "close"), [((Fraction(1, 2),), 1.3), (QUARTILES, 1.3)], ids=("median", "quartiles"))
-@pytest.mark.parametrize("level", LEVELS)
-def test_they_are_as_wide_as_attainable(ats, close, level):
+@pytest.mark.parametrize(
+    ("ats", "level"),
+    [
+        ((Fraction(1, 2),), 0.5),
+        (QUARTILES, 0.95),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+            ((Fraction(1, 2),), 0.95), ((Fraction(1, 2),), 0.99), (QUARTILES, 0.5), (QUARTILES, 0.99),
+        )),
+    ],
+)  # fmt: skip
+def test_they_are_as_wide_as_attainable(ats, level):
     """The mean width in rows is at most 1.3 times what is attainable (docs/decisions/0040): twice what a choice with the
     whole budget is off on any data. False alarm: seven standard errors. Of 4,000 rows, normal; in deep 20,000.
     """
@@ -103,4 +112,4 @@ def test_they_are_as_wide_as_attainable(ats, close, level):
         for reaches in drawn
     ]
     spread = statistics.stdev(widths) / runs**0.5
-    assert statistics.mean(widths) - 7 * spread <= close * attainable
+    assert statistics.mean(widths) - 7 * spread <= 1.3 * attainable

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from answer.cases import Kept
 from discreet.answer.ask import run_plan
 from discreet.answer.computed.box import box_of
 from discreet.answer.stored import answer_from_json, answer_to_json
@@ -21,9 +22,15 @@ HALF = dp.PureDP("1/2")
 ROWS = [{"shop": shop, "day": place % 40 + 1, "note": "x"} for shop, n in EXACT.items() for place in range(n)]
 
 
+STORE = Kept(dp.Memory({"visits": ROWS}))
+
+
+def planned(sql, spend=HALF):
+    return dp.plan_question(dp.parse_sql(sql, {"visits": VISITS}), spend)
+
+
 def asked(sql, spend=HALF):
-    question = dp.parse_sql(sql, {"visits": VISITS})
-    return run_plan(dp.plan_question(question, spend), dp.Memory({"visits": ROWS}))
+    return run_plan(planned(sql, spend), STORE)
 
 
 @pytest.mark.statistical
@@ -40,9 +47,9 @@ def asked(sql, spend=HALF):
 def test_intervals_hold_as_often_as_they_say(column, exact):
     """Of n runs at level 0.9 fewer than 0.9 n − √(n ln(3e9)/2) hold with probability 1e-9/3 at most (Hoeffding)."""
     runs = draws(200)
-    held = [0, 0, 0]
+    held, plan = [0, 0, 0], planned(f"SELECT shop, {column} AS x FROM visits GROUP BY shop")
     for _ in range(runs):
-        answer = asked(f"SELECT shop, {column} AS x FROM visits GROUP BY shop")
+        answer = run_plan(plan, STORE)
         for place, (row, true) in enumerate(zip(answer.interval(0.9), exact, strict=True)):
             held[place] += true is not None and row["x"][0] <= true <= row["x"][1]
             assert true is not None or row["x"] is None

@@ -15,7 +15,7 @@ from discreet.cli.commands.audit import audit
 from discreet.errors import InvalidArgument
 from discreet.privacy.measures import PureDP
 
-LOUD = f'{sys.executable} -c "import sys; print(sys.argv[1])" {{input}}'
+LOUD = f'{sys.executable} -I -S -c "import sys; print(sys.argv[1])" {{input}}'
 NOISY = (
     f'{sys.executable} -c "import sys, random; '
     "[print(int(sys.argv[1]) if random.random() < float(sys.argv[3]) else 1 - int(sys.argv[1])) "

@@ -42,6 +42,7 @@ class TestAPersonIsCutBeforeRowsMultiply:
         by_cost = Tally(MANY, (Field("cost"),), (ONE,), Free())
         assert engine.tally(by_cost) == memory.tally(by_cost) == {(1,): (4,), (5,): (4,), (9,): (4,)}
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("key", ["note", "dx", "code", "cost"])
     def test_alike_on_every_engine(self, load, key):
         engine, memory = load(tables(HEAVY + LIGHT)), in_memory(tables(HEAVY + LIGHT))

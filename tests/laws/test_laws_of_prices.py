@@ -326,6 +326,7 @@ class TestCalibration:
         assert fits(LaplaceNoise(scale, 1), budget)
         assert not fits(LaplaceNoise(scale * (1 - Fraction(1, 10**11)), 1), budget)
 
+    @pytest.mark.untraced
     @LAWS
     @given(st.lists(concentrated, min_size=1, max_size=3), deltas)
     def test_budget(self, events, delta):

@@ -119,6 +119,7 @@ class TestNeverBelowTheTruth:
 class TestFigures:
     """Prices at n = 10^4, δ = 1e-6, as computed by other code: clones by its authors', k-ary response by plain sums."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize(
         ("epsilon", "options", "upper", "lower"),
         [(1, 10, 0.02327, 0.02325), (1, 100, 0.00719, 0.00718)],
@@ -174,6 +175,7 @@ class TestEvent:
         assert price.lower.epsilon(1e-6) == 0
         assert price.epsilon(delta=1e-6) < 0.25
 
+    @pytest.mark.untraced
     def test_two_options(self):
         price = Choice(2, PureDP(1)).shuffled(1000)
         above, below = price.epsilon(delta=1e-6), price.lower.epsilon(1e-6)

@@ -16,6 +16,7 @@ def test_pure_budgets_are_split_exactly(budget):
     assert largest_epsilon(lambda e: Repeated(ExponentialSelection(e), 7), budget, slots=7) == Fraction(1, 7)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("budget", [ZCDP("0.02"), ApproxDP("0.5", "1e-6")])
 def test_the_largest_epsilon_fits_and_more_does_not(budget):
     epsilon = largest_epsilon(ExponentialSelection, budget)

@@ -113,6 +113,7 @@ class TestLaw:
 
 
 class TestError:
+    @pytest.mark.untraced
     @pytest.mark.parametrize("trials", [2, 10, 400, 20_000])
     @pytest.mark.parametrize("beta", [0.9, 0.05, 1e-9])
     def test_it_is_the_exact_quantile(self, trials, beta):

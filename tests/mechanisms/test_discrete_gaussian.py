@@ -31,6 +31,7 @@ class TestCalibration:
         assert made.scale == scale
         assert price_zcdp(made.event) == Fraction(rho)
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("budget", [ApproxDP(1, "1e-6"), ApproxDP(5, "1e-3"), GaussianDP(1)])
     @pytest.mark.parametrize("sensitivity", [1, 3, histogram("replace")])
     def test_other_promises_are_kept_with_the_least_noise(self, budget, sensitivity):

@@ -81,6 +81,7 @@ class TestPrice:
                     move = np.log(law(made, values) / law(made, [*values, extra]))
                     assert move.max() - move.min() <= 1 + 1e-9
 
+    @pytest.mark.untraced
     @pytest.mark.usefixtures("small")
     def test_replace(self):
         made = InverseQuantile(1, 0, 1, neighbours="replace")

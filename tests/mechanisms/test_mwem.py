@@ -34,6 +34,7 @@ class TestPrice:
         assert float(mwem.epsilon) >= math.sqrt(4 * 0.5 / 8) * (1 - 1e-9)  # each half costs ε²/8 of ρ/rounds
         assert mwem.event.event.events[1] == DiscreteGaussianNoise(4 / mwem.epsilon**2, 1, neighbours="replace")
 
+    @pytest.mark.untraced
     def test_approximate(self):
         mwem = MWEM.spending(ApproxDP(1, 1e-6), domain=8, total=1000, rounds=50)
         assert compose(mwem.event).delta(epsilon=1) <= 1e-6 * (1 + 1e-9)
@@ -43,6 +44,7 @@ class TestPrice:
 class TestLearning:
     """With much budget every query is right; with little the bound still holds."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
     def test_learns(self, noise):
         belief = MWEM(8, 1000, 30, 1000, noise=noise, passes=60).release(HISTOGRAM, QUERIES)

@@ -23,6 +23,7 @@ class TestSpan:
         monkeypatch.setattr(module, "PLACES", 4)
         return range(5)
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize(("a", "b"), [(1, 2), (0, 1), (3, 4), (1, 3), (0, 4)])
     def test_brute_force(self, small, a, b):
         data = [np.array(x) for x in itertools.combinations_with_replacement(small, 4)]

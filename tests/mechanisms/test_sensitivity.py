@@ -84,6 +84,7 @@ class TestTheBoundIsTheMaximum:
 
         assert stated(contingency_table(3, relation)) == measured(tables, domain, relation, most=1)
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("k", [1, 2, 4])
     def test_counting_queries(self, relation, k):
         domain = tuple(product((0, 1), repeat=k))

@@ -175,6 +175,7 @@ def test_bad_input_is_refused_and_nothing_is_drawn():
             bad()
 
 
+@pytest.mark.untraced
 def test_weights_fall_slowly_enough():
     for beta in (Fraction(1, 1000), Fraction(1, 30), Fraction(3)):
         weights = smooth._weights(beta)

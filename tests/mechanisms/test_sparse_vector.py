@@ -72,6 +72,7 @@ class TestPrice:
         loss = chance(0, 1) - chance(1, 0)
         assert 0.99 < loss <= 1 + 1e-9
 
+    @pytest.mark.untraced
     def test_without_the_factor_c_the_loss_is_7_75_at_epsilon_1(self):
         assert lee_clifton_loss(1, 5, 10**6) > 7.7
 
@@ -150,6 +151,7 @@ class TestShare:
 class TestError:
     """But for a chance β every yes is at least T − α and every no at most T + α."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("k", [1, 10, 1000])
     def test_holds(self, k):
         svt, beta = SparseVector(1, 1), 0.05

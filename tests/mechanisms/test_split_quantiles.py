@@ -134,6 +134,7 @@ class TestTheLaw:
 class TestThePrice:
     """On neighbouring tables no outcome is more than e^ε times likelier: enumerated, all tables of up to four rows."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("relation", ["add-remove", "replace"])
     @pytest.mark.parametrize("ats", [HALVES, (0, "1/2", 1)], ids=("thirds", "ends"))
     def test_every_neighbour(self, relation, ats):

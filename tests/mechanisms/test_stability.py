@@ -30,6 +30,7 @@ class TestPrice:
         winner = counts.index(ordered[0])
         return [passed if i == winner else 0.0 for i in range(3)] + [1 - passed]
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("relation", ["add-remove", "replace"])
     def test_exact(self, relation):
         mode = PrivateMode(Fraction(1, 2), 0.05, neighbours=relation)

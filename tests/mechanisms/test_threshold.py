@@ -167,6 +167,7 @@ class TestPrice:
         assert keys.delta == Fraction(1, 200_000)
         assert keys.event.noise.squared_sensitivity == 4
 
+    @pytest.mark.untraced
     def test_gaussian_beats_laplace_for_many_keys_a_person(self):
         budget = ApproxDP(1, 1e-6)
         few = LaplaceThreshold.spending(budget).threshold, GaussianThreshold.spending(budget).threshold

@@ -41,6 +41,7 @@ class TestIntegerBounds:
 class TestEstimate:
     """|decay(e) − exp(−e)| ≤ 2^-44."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("most", [1e-9, 0.6931, 0.7, 3.0, 70.0])
     def test_error(self, most):
         exponents = np.concatenate([np.linspace(0, most, 1500), np.arange(0, most, math.log(2))[:200]])

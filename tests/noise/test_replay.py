@@ -120,6 +120,7 @@ class Oracle:
         return out
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("read", "parameter", "weight"), CASES, ids=lambda one: getattr(one, "__name__", str(one)))
 def test_replay(read, parameter, weight):
     law = read(parameter)

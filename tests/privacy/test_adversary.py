@@ -83,7 +83,7 @@ class TestTheNaiveLedger:
 @pytest.mark.untraced
 class TestNoFilterIsBroken:
     @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("row", [0, 1, 2])
+    @pytest.mark.parametrize("row", [pytest.param(0, marks=pytest.mark.slow), 1, 2])
     def test_responses_of_several_sizes(self, row, kind):
         unit, sizes, epsilon, delta = GAMES[row]
         found = play(open_filter(ApproxDP(epsilon, delta), kind), menu_of(unit, sizes), unit, epsilon)

@@ -172,6 +172,7 @@ class TestTheThird:
         assert most_queries(GaussianNoise.of(10, 1), ZCDP(1)) == 200
         assert most_queries(Promise(ApproxDP("0.01", "1e-12")), ApproxDP(1, "1e-6")) > 400
 
+    @pytest.mark.untraced
     def test_queries_to_the_last_one(self):
         assert responses_delta("0.01", 562, 1) <= mpf("1e-6") < responses_delta("0.01", 563, 1)
         assert most_queries(Response("0.01"), ApproxDP(1, "1e-6")) == 562

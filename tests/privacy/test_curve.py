@@ -319,6 +319,7 @@ class TestMoreIsShownThanAsked:
 class TestADeltaThatNeverVanishes:
     """A leak δ helps an attack by δ and no more, however far the curve is followed."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("leak", ["1e-3", "1e-6", "1e-9"])
     @pytest.mark.parametrize("rate", [0, "1e-3", "0.05", "0.5"])
     def test_a_key_beside_noise(self, leak, rate):

@@ -331,6 +331,7 @@ class TestState:
         with pytest.raises(AttributeError):
             gate.used = ()
 
+    @pytest.mark.untraced
     def test_the_state_does_not_grow(self):
         """A thousand unlike denominators; the amount is rounded up, by less than 2^-500."""
         gate, exact = open_filter(PureDP(10)), Fraction()

@@ -98,6 +98,7 @@ def play(ledger, menu, unit, epsilon, reach=80):
 
 
 class TestTheAdversary:
+    @pytest.mark.untraced
     @pytest.mark.parametrize("kind", TAILS)
     @pytest.mark.parametrize(("unit", "sizes", "epsilon", "delta"), GAMES)
     def test_realises_no_more_than_was_promised(self, kind, unit, sizes, epsilon, delta):

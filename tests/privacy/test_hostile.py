@@ -125,6 +125,7 @@ class TestHostileEvents:
             return
         assert price >= 0
 
+    @pytest.mark.untraced
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(hostile, st.sampled_from(BUDGETS))
     def test_budgets(self, data, budget):

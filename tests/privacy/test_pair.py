@@ -352,6 +352,7 @@ class TestCurves:
         both = dict(mirrored([(Fraction(1), Fraction(0))]))
         assert float(both[Fraction(-1)]) == pytest.approx(1 - math.exp(-1))
 
+    @pytest.mark.untraced
     def test_zcdp_dominates_the_gaussian(self):
         pair = from_zcdp(0.5)
         for epsilon in (-1.0, 0.0, 0.7, 3.0, 12.0):

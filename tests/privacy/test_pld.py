@@ -234,6 +234,7 @@ class TestLaws:
     def test_more_events_cost_more(self, events, another, delta):
         assert numerical(events).lower_epsilon(delta) <= numerical([*events, another]).epsilon(delta)
 
+    @pytest.mark.untraced
     @few
     @given(st.lists(EVENTS, min_size=2, max_size=4))
     def test_smaller_delta_costs_more(self, events):
@@ -395,6 +396,7 @@ class TestNested:
         assert max(pairs.remove.delta(0.3), pairs.add.delta(0.3)) == pytest.approx(exact.delta(0.3), rel=1e-2)
         assert max(pairs.remove.delta(0.3), pairs.add.delta(0.3)) >= exact.lower_delta(0.3)
 
+    @pytest.mark.untraced
     def test_zcdp_adds_before_it_is_priced(self):
         split = numerical([Promise(ZCDP("0.1"))] * 5).epsilon(1e-6)
         assert split == numerical([Promise(ZCDP("0.5"))]).epsilon(1e-6)

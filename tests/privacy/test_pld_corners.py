@@ -36,6 +36,7 @@ from discreet.privacy.pricing.boxes import optimal_delta
 class TestLeaksInsideAnotherEvent:
     """A composition that leaks outright with any probability has a pair of its own."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("delta", ["0.02", "0.2", "0.9", "0.9999999"])
     def test_boxes(self, delta):
         """Against the exact sum of Kairouz, Oh and Viswanath."""
@@ -94,6 +95,7 @@ class TestTinyLosses:
 class TestLargeEpsilon:
     """Far above all losses the curve is what leaks, without a warning."""
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("epsilon", [1000, 2**20, 10**300])
     def test_delta(self, epsilon):
         events = [GaussianNoise.of(1, 1)] * 3 + [LaplaceNoise(1, 1)]

@@ -105,12 +105,14 @@ class TestStores:
         assert found == dp.Memory({"t": [{"x": cell} for cell in self.CELLS]}).tally(tally)
         return {key[0]: total[0] for key, total in found.items()}
 
+    @pytest.mark.untraced
     def test_thresholds(self):
         for tenth in (0, 1, 3, 7, 19):
             literal = Constant(Fraction(tenth, 10))
             assert self.totals(Call(F.AT_MOST, (literal, X))).get(True, 0) == 2000 - 100 * tenth
             assert self.totals(Call(F.AMONG, (X, literal)))[True] == 100
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("function", [F.FLOOR, F.CEILING, F.ROUND])
     @pytest.mark.parametrize("sign", [1, -1])
     def test_bins(self, function, sign):

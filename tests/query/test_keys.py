@@ -147,6 +147,7 @@ ODD = Schema(
 
 
 class TestAList:
+    @pytest.mark.untraced
     @pytest.mark.parametrize(
         ("sql", "keys"),
         [

@@ -180,6 +180,7 @@ class TestText:
             "LIMIT 3"
         )
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("word", [*sorted(RESERVED), "Age", "two words", "ø", "a.b", "1st"])
     def test_quotes_names_that_would_mean_something_else(self, word):
         schema = {"t": Schema("t", Rows(), {word: Integer(0, 9)})}

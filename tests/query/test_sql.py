@@ -150,6 +150,7 @@ class TestAQuestion:
         with pytest.raises(SchemaMismatch, match="did you mean region"):
             ask("SELECT COUNT(*) FROM people WHERE regoin = 'N'")
 
+    @pytest.mark.untraced
     def test_of_a_long_chain_is_not_deep(self):
         chain = " OR ".join(f"age = {i}" for i in range(400))
         assert len(columns_of(ask(f"SELECT COUNT(*) FROM people WHERE {chain}").rows)) == 9

@@ -141,6 +141,7 @@ def alike(mine, theirs):
     return abs(Fraction(mine) - Fraction(theirs)) <= Fraction(1, 10**6)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("sql", EXPRESSIONS)
 def test_an_expression_means_what_it_means_in_a_store(sql, store):
     question = parse(f"SELECT COUNT(*) FROM (SELECT {sql} AS v FROM t) q", {"t": TABLE})
@@ -152,6 +153,7 @@ def test_an_expression_means_what_it_means_in_a_store(sql, store):
     assert [alike(*pair) for pair in zip(mine, theirs, strict=True)] == [True] * len(ROWS), (mine, theirs)
 
 
+@pytest.mark.untraced
 def test_equal_bins_mean_what_they_mean_in_postgresql():
     """WIDTH_BUCKET by its definition: 0 below, n + 1 from the upper bound on, equal bins between."""
     question = parse("SELECT COUNT(*) FROM (SELECT WIDTH_BUCKET(x, -10, 10, 8) AS v FROM t) q", {"t": TABLE})

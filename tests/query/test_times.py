@@ -19,12 +19,12 @@ from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
 from support.profile import examples
 
-SCHEMA = dp.Schema(
+SCHEMA = dp.Schema(  # days around a leap day, a year of 53 weeks and two ends of years
     "v",
     dp.Rows(),
     {
-        "d": dp.Date("2019-01-01", "2026-12-31"),
-        "t": dp.Timestamp("2019-01-01T00:00:00", "2026-12-31T23:59:59"),
+        "d": dp.Date("2019-11-01", "2021-02-28"),
+        "t": dp.Timestamp("2019-11-01T00:00:00", "2021-02-28T23:59:59"),
         "x": dp.Integer(-5, 20),
         "name": dp.Text(8),
         "ok": dp.Boolean(),
@@ -133,8 +133,8 @@ class TestEveryExpression:
     @pytest.mark.parametrize("sql", MEANS)
     @settings(max_examples=examples(40))
     @given(
-        st.dates(date(2019, 1, 1), date(2026, 12, 31)),
-        st.datetimes(datetime(2019, 1, 1), datetime(2026, 12, 31, 23, 59, 59)),
+        st.dates(date(2019, 11, 1), date(2021, 2, 28)),
+        st.datetimes(datetime(2019, 11, 1), datetime(2021, 2, 28, 23, 59, 59)),
         st.integers(-5, 20),
     )
     def test_means_what_python_says(self, sql, day, time, number):
@@ -159,13 +159,13 @@ def test_what_has_no_one_meaning_is_refused(sql):
 
 def test_a_range_of_days_narrows_the_keys():
     keys = {}
-    for where in ("d < DATE '2019-03-01'", "DATE '2026-11-01' <= d", "d = DATE '2020-05-05'", "d > DATE '2030-01-01'",
-                  "x < 3", "d <= DATE '2019-02-01' AND DATE '2019-01-20' < d"):  # fmt: skip
+    for where in ("d < DATE '2020-01-01'", "DATE '2021-01-01' <= d", "d = DATE '2020-05-05'", "d > DATE '2030-01-01'",
+                  "x < 3", "d <= DATE '2020-02-01' AND DATE '2020-01-20' < d"):  # fmt: skip
         question = dp.parse_sql(
             f"SELECT DATE_TRUNC('month', d) AS m, COUNT(*) AS n FROM v WHERE {where} GROUP BY m", {"v": SCHEMA}
         )
         keys[where] = len(question.keys[0].values)
-    assert list(keys.values()) == [2, 2, 1, 0, 96, 2]  # what nothing can meet has no keys
+    assert list(keys.values()) == [2, 2, 1, 0, 16, 2]  # what nothing can meet has no keys
 
 
 def test_seconds_have_too_many_keys_and_hours_of_a_day_few():

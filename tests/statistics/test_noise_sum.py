@@ -65,6 +65,7 @@ class TestBound:
         s = 2 * math.sqrt(sum(noise.spread**2 for noise in noises))
         assert sum_tail(noises, s) <= exact_tail(noises, s) * 1.02
 
+    @pytest.mark.untraced
     @pytest.mark.parametrize("noises", PAIRS[-2:], ids=("laplace", "gauss"))
     def test_near_where_noise_is_mostly_nothing(self, noises):
         exact = next(s for s in range(1, 1000) if exact_tail(noises, s) <= 0.05)

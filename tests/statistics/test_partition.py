@@ -90,6 +90,7 @@ class TestUnity:
             wanted = sum((x ** powers[0] * y ** powers[1] for x, y in unit), Fraction(0))
             assert sum(w * t for w, t in zip(partition.form(powers), totals, strict=True)) * need.unit == wanted
 
+    @pytest.mark.untraced
     def test_the_same_on_a_real_store(self):
         pairs = [(1, 3), (None, 4), (12, 9), (-5, None), (None, None), (10, 0)]
         here = basis("people", RowShare(2))
@@ -104,6 +105,7 @@ class TestUnity:
 class TestSensitivity:
     """One unit moves all totals together by at most the declared Δ1, and a row that counts in full by just that."""
 
+    @pytest.mark.untraced
     @settings(deadline=None, max_examples=examples(40))
     @given(
         rows,
@@ -324,6 +326,7 @@ class TestChoice:
         ratio = plan.statistic_errors()["a"] / alone.statistic_errors()["a"]
         assert ratio == pytest.approx(0.75, abs=0.005)
 
+    @pytest.mark.untraced
     def test_errors_are_met_with_shared_totals(self):
         plan = plan_question(question(scan(), {"m": Mean(X), "v": Variance(X)}), error={"m": 1, "v": 4}, size=1000)
         assert plan.way is SumWay.BY_COLUMN

@@ -54,6 +54,7 @@ def test_four_nationalities():
     assert Exponential(1, 1).slack(options=4, t=3) == expected("EX-1", rel=1e-11)  # rounded up on purpose
 
 
+@pytest.mark.untraced
 def test_broken_sparse_vectors():
     """The losses that the wrong variants reach at ε = 1; the right one is held to 1 in test_sparse_vector."""
     assert float(lee_clifton_loss(1, 5, 10**6)) == expected("SVT4-1")

@@ -35,6 +35,10 @@ __all__ = [
 ]
 
 Ceiling: TypeAlias = Callable[[Floats], Floats]
+LogChances: TypeAlias = tuple[Floats, Floats]
+"""The logarithms of the chances of heads and of tails."""
+_HALVINGS = 32
+"""Log-odds are known to 100/2^32 from above; a ceiling that is so much too high hides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +97,21 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
 
     def most(q: Floats) -> Floats:
         low = logit(np.clip(np.asarray(q, dtype=float), 1e-300, 1 - 1e-16))
-        start, high = low, low + 100.0
-        for _ in range(40):
+        start, high = (log_expit(low), log_expit(-low)), low + 100.0
+        for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            fits = _coins_close(middle, start, alphas, divergences)
+            fits = _coins_close((log_expit(middle), log_expit(-middle)), start, alphas, divergences)
             low, high = np.where(fits, middle, low), np.where(fits, high, middle)
         return np.where(np.asarray(q) <= 0, 0.0, np.where(np.asarray(q) >= 1, 1.0, expit(high)))
 
     return most
 
 
-def _coins_close(t: Floats, u: Floats, alphas: Floats, divergences: Floats) -> NDArray[np.bool_]:
-    """Return where coins with log-odds t and u keep all divergences, in both orders (a hair generous)."""
+def _coins_close(t: LogChances, u: LogChances, alphas: Floats, divergences: Floats) -> NDArray[np.bool_]:
+    """Return where coins with these logarithms of chances keep all divergences, in both orders (a hair generous)."""
     a = alphas[:, None]
-    logs = log_expit(t), log_expit(-t), log_expit(u), log_expit(-u)
-    there = np.logaddexp(a * logs[0] + (1 - a) * logs[2], a * logs[1] + (1 - a) * logs[3])
-    back = np.logaddexp(a * logs[2] + (1 - a) * logs[0], a * logs[3] + (1 - a) * logs[1])
+    there = np.logaddexp(a * t[0] + (1 - a) * u[0], a * t[1] + (1 - a) * u[1])
+    back = np.logaddexp(a * u[0] + (1 - a) * t[0], a * u[1] + (1 - a) * t[1])
     allowed = (a - 1) * divergences[:, None] * (1 + 1e-9) + 1e-12
     return np.asarray(np.all(np.maximum(there, back) <= allowed, axis=0))
 

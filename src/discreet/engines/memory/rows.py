@@ -95,8 +95,9 @@ def read_cell(column: Column, value: object) -> Scalar:
 def _scanned(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
     found = []
     stored_as = names_of(rows)
+    places = {name: find_column(name, stored_as) or name for name in _read(schema)}
     for stored in rows:
-        cells = {name: stored.get(find_column(name, stored_as) or name) for name in _read(schema)}
+        cells = {name: stored.get(place) for name, place in places.items()}
         owner = _owner(schema, cells)
         if owner is not None or not isinstance(schema.unit, People):
             row = {name: read_cell(column, cells[name]) for name, column in schema.declared}

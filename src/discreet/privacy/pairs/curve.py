@@ -52,10 +52,15 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
 
 
 def _point(epsilon: Fraction | float, delta: Fraction | float) -> Point:
+    e, d = _decimals(epsilon, delta)
+    return e, e.exp(), d
+
+
+def _decimals(epsilon: Fraction | float, delta: Fraction | float) -> tuple[Decimal, Decimal]:
     if abs(float(epsilon)) > 1e18:
         raise InvalidArgument("a curve is not followed numerically beyond a loss of 1e18; add more noise")
-    e, d = (Decimal(Fraction(v).numerator) / Decimal(Fraction(v).denominator) for v in (epsilon, delta))
-    return e, e.exp(), d
+    e, d = (Fraction(v) for v in (epsilon, delta))
+    return Decimal(e.numerator) / Decimal(e.denominator), Decimal(d.numerator) / Decimal(d.denominator)
 
 
 def _hull(points: list[Point]) -> list[Point]:
@@ -83,7 +88,8 @@ def mirrored(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> lis
     """
     given = [(Fraction(e), Fraction(d)) for e, d in points]
     with localcontext(DIGITS):
-        back = [(-e, Fraction(1 - (1 - _point(e, d)[2]) * (-_point(e, d)[0]).exp())) for e, d in given]
+        known = [_decimals(e, d) for e, d in given]
+        back = [(-given[i][0], Fraction(1 - (1 - d) * (-e).exp())) for i, (e, d) in enumerate(known)]
     return given + back
 
 

@@ -85,10 +85,12 @@ def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
     inner, *others = reversed(call.arguments) if turned else call.arguments
     line = _affine(inner)
     domain = None if line is None else columns.get(line.column)
-    numbers = [_number(other) for other in others]
-    if line is None or not isinstance(domain, Whole) or not domain.rounded or None in numbers:
+    if line is None or not isinstance(domain, Whole) or not domain.rounded:
         return None
-    exact = [(number - line.plus) / line.times / domain.step for number in numbers if number is not None]
+    numbers = [number for other in others if (number := _number(other)) is not None]
+    if len(numbers) < len(others):
+        return None
+    exact = [(number - line.plus) / line.times / domain.step for number in numbers]
     steps = tuple(map(nearest, exact))
     if all(step == each for step, each in zip(steps, exact, strict=True)) or max(map(abs, steps)) > MOST_STEPS:
         return None
