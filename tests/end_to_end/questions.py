@@ -33,7 +33,7 @@ from discreet.query.algebra.tree import (
     Sum,
     Variance,
 )
-from discreet.query.bounds.check import checked
+from discreet.query.bounds.check import require_sound
 from discreet.query.bounds.keys import public_keys
 from discreet.query.bounds.nested import in_order
 from discreet.query.bounds.rows import columns_of
@@ -122,7 +122,7 @@ def questions(draw):
             (f"s{i}", draw(statistic(columns, person, bool(keys)))) for i in range(draw(st.integers(1, 3)))
         )
         asked = Question(rows, keys, statistics, draw(_finish(keys, statistics)), nested=draw(_chosen(keys)))
-        question = checked(asked, public_values)
+        question = require_sound(asked, public_values)
         hidden = any(key.values is None for key in keys)
         spends = [ApproxDP(1, "1e-2")] if hidden else [PureDP(1), ZCDP("1/2"), ApproxDP(2, "1e-6")]
         plan = plan_question(question, draw(st.sampled_from(spends)), public_values=public_values)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.data import Boolean, Category, Date, Integer, Real, Text, Timestamp
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.domains.arithmetic import common, divided, product, rescaled, shared_step, sum_of, whole_part
+from discreet.query.domains.arithmetic import common, product, quotient, rescale, shared_step, sum_of, whole_part
 from discreet.query.domains.domain import MOST_STEPS, Day, Second, Texts, Truth, Whole, domain_of_column
 from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
@@ -80,24 +80,24 @@ class TestArithmetic:
 
     @given(wholes(), st.sampled_from([Fraction(1, 12), Fraction(1, 300)]))
     def test_finer_steps_count_the_same_numbers(self, kind, step):
-        finer = rescaled(kind, shared_step([kind.step, step]))
+        finer = rescale(kind, shared_step([kind.step, step]))
         assert (finer.low * finer.step, finer.high * finer.step) == (kind.low * kind.step, kind.high * kind.step)
 
     def test_what_holds_several_numbers(self):
         assert common([Whole(Fraction(1), 0, 3)]) == Whole(Fraction(1), 0, 3)
 
     def test_a_quotient_of_nothing_but_zero_is_zero(self):
-        assert divided(Whole(Fraction(1), 0, 0), Whole(Fraction(1), 1, 5)) == Whole(Fraction(1), 0, 0)
+        assert quotient(Whole(Fraction(1), 0, 0), Whole(Fraction(1), 1, 5)) == Whole(Fraction(1), 0, 0)
 
     def test_a_quotient_is_coarser_where_64_bits_are_short(self):
-        fine = divided(Whole(Fraction(1), 0, 10**6), Whole(Fraction(1), 1, 10))
-        coarse = divided(Whole(Fraction(1), 0, 2**40), Whole(Fraction(1), 2**35, 2**36))
+        fine = quotient(Whole(Fraction(1), 0, 10**6), Whole(Fraction(1), 1, 10))
+        coarse = quotient(Whole(Fraction(1), 0, 2**40), Whole(Fraction(1), 2**35, 2**36))
         assert fine.high >= 2**30
         assert coarse.high < 2**30
 
     def test_a_quotient_that_cannot_fit_is_refused(self):
         with pytest.raises(UnsupportedQuery, match="clip or round"):
-            divided(Whole(Fraction(1), 0, 2**61), Whole(Fraction(1), 1, 2**61))
+            quotient(Whole(Fraction(1), 0, 2**61), Whole(Fraction(1), 1, 2**61))
 
     def test_rounding_needs_room_for_twice_the_number(self):
         half = Fraction(1, 2)

@@ -19,7 +19,7 @@ from discreet.query.algebra.tree import Scan
 from discreet.query.domains.arithmetic import half_up
 from discreet.query.domains.domain import Whole, domain_of_column
 from discreet.query.domains.domain_of import domain_of
-from discreet.query.domains.edges import binned, rounded_test
+from discreet.query.domains.edges import rounded_bin, rounded_test
 from discreet.query.meaning.evaluate import evaluate
 
 F = Function
@@ -79,7 +79,7 @@ class TestDecimals:
         times, grid = Fraction(-top if down else top, bottom), Fraction(1, 16)
         domain = {"x": Whole(grid, -300, 300, rounded=True)}
         scaled = Call(F.SUBTRACT, (Call(F.MULTIPLY, (Constant(times), X)), Constant(Fraction(plus, 7))))
-        rule = binned(Call(F.FLOOR, (scaled,)), domain)
+        rule = rounded_bin(Call(F.FLOOR, (scaled,)), domain)
         if rule is None:
             return
         side = -1 if down else 1
@@ -137,8 +137,8 @@ def test_what_is_exact_is_left_alone():
     ):
         assert rounded_test(call, grid) is None
     for inner in (X, Field("n"), Call(F.MULTIPLY, (X, X)), Call(F.MULTIPLY, (Field("y"), third))):
-        assert binned(Call(F.FLOOR, (inner,)), grid) is None
-    assert binned(Call(F.NEGATE, (X,)), grid) is None
+        assert rounded_bin(Call(F.FLOOR, (inner,)), grid) is None
+    assert rounded_bin(Call(F.NEGATE, (X,)), grid) is None
     assert rounded_test(Call(F.LESS, (Call(F.ADD, (Constant(1), Call(F.NEGATE, (X,)))), third)), grid).turned
     null = Call(F.LESS, (X, Constant(Fraction(1, 3))))
     assert evaluate(null, {"x": None}, grid) is None

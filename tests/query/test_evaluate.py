@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.query.algebra.chain import balanced, chained, leaves
+from discreet.query.algebra.chain import balance, chain, leaves
 from discreet.query.algebra.expression import Call, Constant, Field, Function, fields_of
 from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from discreet.query.meaning.evaluate import evaluate, half_up
@@ -151,10 +151,10 @@ class TestTrees:
 
     @given(st.lists(st.sampled_from("abc").map(Field), min_size=1, max_size=40))
     def test_a_long_chain_is_shallow_and_keeps_its_order(self, parts):
-        tree = balanced(Function.AND, parts)
+        tree = balance(Function.AND, parts)
         assert leaves(Function.AND, tree) == parts
-        assert chained(Function.AND, [tree]) == tree
-        assert chained(Function.AND, [*parts[:1], tree]) == balanced(Function.AND, parts[:1] + parts)
+        assert chain(Function.AND, [tree]) == tree
+        assert chain(Function.AND, [*parts[:1], tree]) == balance(Function.AND, parts[:1] + parts)
 
     def test_another_function_is_a_leaf(self):
         either = Call(Function.OR, (Field("a"), Field("b")))

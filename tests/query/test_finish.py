@@ -16,7 +16,7 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Finish
 from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from discreet.query.domains.type_of import type_of, type_of_domain
-from discreet.query.meaning.finish import finished, kept, types_of, value_of
+from discreet.query.meaning.finish import finish_rows, keep_rows, types_of, value_of
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions
 
@@ -46,7 +46,7 @@ class TestATable:
             {"region": "A", "party": "blue", "n": 4.0, "sum_age": 100.0},
             {"region": "B", "party": "blue", "n": None, "sum_age": 100.0},
         ]
-        assert finished(parse(self.SQL, TABLES), rows) == [
+        assert finish_rows(parse(self.SQL, TABLES), rows) == [
             {"region": "S", "n": 5.0, "mean": 50.0, "p": None},
             {"region": "A", "n": 4.0, "mean": 25.0, "p": "BLUE"},
             {"region": "N", "n": 4.0, "mean": 25.0, "p": "RED"},
@@ -60,12 +60,12 @@ class TestATable:
 
     def test_takes_parts_of_days_that_are_results(self):
         question = parse("SELECT YEAR(MAX(joined)) AS y, HOUR(MIN(seen)) AS h FROM people", TABLES)
-        assert finished(question, [{"max_joined": 19723, "min_seen": 7200}]) == [{"y": 2024, "h": 2}]
+        assert finish_rows(question, [{"max_joined": 19723, "min_seen": 7200}]) == [{"y": 2024, "h": 2}]
 
     @given(st.lists(st.none() | st.floats(allow_nan=False), max_size=8), st.booleans())
     def test_sorts_nulls_last_and_ties_as_they_were(self, values, descending):
         rows = [{"x": v} for v in values]
-        places = kept(Finish((), None, ((Field("x"), descending),)), rows, SORTS)
+        places = keep_rows(Finish((), None, ((Field("x"), descending),)), rows, SORTS)
         assert sorted(places) == list(range(len(rows)))
         found = [values[i] for i in places]
         present = [v for v in found if v is not None]
@@ -74,7 +74,7 @@ class TestATable:
         assert all(i < j for i, j in pairwise(places) if values[i] == values[j])
 
     def test_may_have_no_rows(self):
-        assert kept(Finish((), limit=0), [{"x": 1.0}], SORTS) == []
+        assert keep_rows(Finish((), limit=0), [{"x": 1.0}], SORTS) == []
 
 
 class TestValues:

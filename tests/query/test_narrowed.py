@@ -11,7 +11,7 @@ from discreet.errors import SchemaMismatch, UnboundedSensitivity, UnsupportedQue
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, Tally, Term
 from discreet.query.algebra.tree import Count, Finish, Question, Scan, Where
-from discreet.query.bounds.check import checked
+from discreet.query.bounds.check import require_sound
 from discreet.query.bounds.sensitivity import influence, joint_influence
 from discreet.query.bounds.spans import list_starts, narrowed_columns
 from discreet.query.domains.calendar import LAST_DAY
@@ -118,7 +118,7 @@ def test_an_interval_may_be_negative():
 def test_no_rows_are_left_out_by_a_number_below_zero():
     for finish in (Finish((("n", Field("n")),), limit=-1), Finish((("n", Field("n")),), offset=-1)):
         with pytest.raises(UnsupportedQuery, match="whole number from 0"):
-            checked(Question(ROWS, (), (("n", Count()),), finish))
+            require_sound(Question(ROWS, (), (("n", Count()),), finish))
 
 
 def test_totals_are_bounded_together_only_where_rows_count_in_full():

@@ -28,7 +28,7 @@ from discreet.query.algebra.tree import (
     Union,
     Where,
 )
-from discreet.query.bounds.check import check_rows, checked
+from discreet.query.bounds.check import check_rows, require_sound
 from discreet.query.bounds.fanout import person_rows
 from discreet.query.bounds.rows import columns_of, is_person, multiplicity, neighbours_of, tables_of, unit_of
 from discreet.query.bounds.totals import PersonTotals
@@ -192,7 +192,7 @@ def asked(statistics=ONE, **finish):
 
 class TestTheLastCheck:
     def test_gives_a_sound_question_back(self):
-        assert checked(asked()) == asked()
+        assert require_sound(asked()) == asked()
 
     @pytest.mark.parametrize(
         ("question", "words"),
@@ -211,7 +211,7 @@ class TestTheLastCheck:
     )
     def test_refuses_what_does_not_fit(self, question, words):
         with pytest.raises(UnsupportedQuery, match=words):
-            checked(question)
+            require_sound(question)
 
     def test_knows_kinds_that_columns_declare(self):
         schema = Schema("t", Rows(), {"a": Boolean(), "b": Text(3)})

@@ -12,7 +12,7 @@ from discreet.data import Integer, Rows, Schema
 from discreet.errors import UnsupportedQuery
 from discreet.query import Table, col, describe, fingerprint, parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.text.expression import RESERVED, expression_text, quoted
+from discreet.query.text.expression import RESERVED, expression_text, quote
 from discreet.query.text.question import _plain
 from query.samples import TABLES, VISITS
 from query.strategies import PATIENT
@@ -185,7 +185,7 @@ class TestText:
     def test_quotes_names_that_would_mean_something_else(self, word):
         schema = {"t": Schema("t", Rows(), {word: Integer(0, 9)})}
         question = Table(schema["t"]).where(col(word) > 3).aggregate(n=Table(schema["t"]).sum(word).statistics[0][1])
-        assert quoted(word).startswith('"')
+        assert quote(word).startswith('"')
         assert parse(describe(question), schema) == question
 
     @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from discreet.service.pages.lessons.choice import choice_lesson
 from discreet.service.pages.lessons.clipping import PEOPLE, clipping_lesson
 from discreet.service.pages.lessons.filters import filters_lesson
 from discreet.service.pages.lessons.neighbours import neighbours_lesson
-from discreet.service.pages.lessons.processing import TRUTH, processed, processing_lesson
+from discreet.service.pages.lessons.processing import TRUTH, process, processing_lesson
 from discreet.service.pages.lessons.sparse import sparse_lesson
 
 
@@ -77,7 +77,7 @@ def test_what_comes_after_costs_nothing_and_helps():
         told, made = (float(word[2:]) for word in numbers(processing_lesson({"epsilon": "0", "step": step}))[1:])
         assert made < told
     tables = np.random.default_rng(0).normal(TRUTH, 30, (500, len(TRUTH)))
-    made = processed(tables, 2)
+    made = process(tables, 2)
     assert made.min() >= 0 and np.allclose(made.sum(axis=1), TRUTH.sum())
     assert (np.linalg.norm(made - TRUTH, axis=1) <= np.linalg.norm(tables - TRUTH, axis=1) + 1e-9).all()  # a projection
 

@@ -14,7 +14,7 @@ from discreet.answer.ask import run_plan
 from discreet.answer.stored import answer_from_json, answer_to_json
 from discreet.query import fingerprint
 from discreet.query.algebra.tree import Nest
-from discreet.query.bounds.check import checked
+from discreet.query.bounds.check import require_sound
 from discreet.workloads import Change, Hierarchy, NestedTables, plan_strategy
 from discreet.workloads.estimate import STEP
 from discreet.workloads.nested.estimate import tidy
@@ -317,7 +317,7 @@ class TestRefusals:
     def test_places_that_would_count_a_unit_twice(self, nest, why):
         question = dp.Table(LAND).hierarchy("state", "county")
         with pytest.raises(dp.UnsupportedQuery, match=why):
-            checked(
+            require_sound(
                 type(question)(
                     question.rows, question.keys, question.statistics, question.finish, question.sets, False, nest
                 )
@@ -326,7 +326,7 @@ class TestRefusals:
     def test_a_county_that_lies_in_two_states(self):
         question = dp.Table(LAND).hierarchy("state", "county", places=PLACES)
         with pytest.raises(dp.UnsupportedQuery, match="county alone does not say which"):
-            checked(
+            require_sound(
                 type(question)(
                     question.rows,
                     question.keys,

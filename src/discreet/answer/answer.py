@@ -14,7 +14,7 @@ from ..query.algebra.expression import Field, fields_of
 from ..query.algebra.tree import Finish, Question
 from ..query.algebra.windows import windows_of
 from ..query.domains.type_of import ValueType, type_of
-from ..query.meaning.finish import NoisyRow, Types, Value, kept, shown, types_of, with_windows
+from ..query.meaning.finish import NoisyRow, Types, Value, keep_rows, show_row, types_of, with_windows
 from ..statistics.joint_estimate import JointTotal
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.sets import SetEstimate
@@ -82,7 +82,7 @@ class Answer:
             for key, row in zip(keys, estimates, strict=True)
         ]
         table = list(with_windows(question.finish, table, sorts))
-        places = kept(question.finish, table, sorts)
+        places = keep_rows(question.finish, table, sorts)
         rows = [_shown(question.finish, table[place], estimates[place], sorts) for place in places]
         among = len(keys) if candidates is None else candidates
         return cls(
@@ -236,9 +236,9 @@ def picks_by_noise(question: Question) -> bool:
 
 def _shown(finish: Finish, row: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types) -> tuple[Value, ...]:
     """Return the columns of a row: statistics as they are shown, and what is computed from them before rounding."""
-    found = shown(finish, row, sorts)
+    found = show_row(finish, row, sorts)
     if all(isinstance(expression, Field) for _, expression in finish.columns):
         return tuple(found[name] for name, _ in finish.columns)
     exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
-    computed = shown(finish, {**row, **exact}, sorts) if exact else found
+    computed = show_row(finish, {**row, **exact}, sorts) if exact else found
     return tuple(found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns)

@@ -50,10 +50,10 @@ def read_answers(
     if paid.again:
         caption = f"{again_words(dict(receipt.tables))}; it cost {caption}"
     told = {}
-    for name, made in _made(plans, terms, charge, body).items():
+    for name, made in _how_made(plans, terms, charge, body).items():
         known = fresh.get(name)
         answer = known if known is not None and known.plan is made else answer_from_json(body.answers[name], made)
-        told[name] = answer.with_receipt(receipt, _captioned(caption, made))
+        told[name] = answer.with_receipt(receipt, _caption(caption, made))
     return told
 
 
@@ -71,13 +71,13 @@ def again_words(versions: Mapping[str, str]) -> str:
     return f"answered before, {data}, nothing spent"
 
 
-def _captioned(caption: str, made: Plan | Made) -> str:
+def _caption(caption: str, made: Plan | Made) -> str:
     """Return the caption, with what a person's cap may have cut off."""
     cut = cut_text(made) if isinstance(made, Plan) else ""
     return f"{caption}; {cut}" if cut else caption
 
 
-def _made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:
+def _how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:
     """Return how the answers were made: by today's plans, or as the release told that planned them otherwise."""
     if body.facts is None:
         if same_plan(charge, plans, terms):

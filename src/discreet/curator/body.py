@@ -97,11 +97,11 @@ def _facts(given: Json) -> BodyFacts:
     asked, tables, terms = given["asked"], given["tables"], given["terms"]
     if not isinstance(asked, dict) or not isinstance(tables, dict) or not isinstance(terms, dict):
         raise TypeError
-    said = {name: _said(read_object(one, _SAID, "a question")) for name, one in asked.items()}
+    said = {name: _read_said(read_object(one, _SAID, "a question")) for name, one in asked.items()}
     return BodyFacts(terms, str(given["neighbours"]), {str(name): str(v) for name, v in tables.items()}, said)
 
 
-def _said(one: Json) -> Said:
+def _read_said(one: Json) -> Said:
     shares = one["shares"]
     if not isinstance(shares, list):
         raise TypeError

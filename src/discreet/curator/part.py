@@ -42,7 +42,7 @@ def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
     """
     if parts is None:
         return None
-    pinned = _pinned(question.rows, parts)
+    pinned = _pins(question.rows, parts)
     found = {_identity(value): value for value in pinned if value is not None}
     if None in pinned or len(found) != 1:
         return None
@@ -53,24 +53,24 @@ def _identity(value: object) -> tuple[bool, object]:
     return isinstance(value, bool), value
 
 
-def _pinned(relation: Relation, parts: Parts) -> list[KeyValue | None]:
+def _pins(relation: Relation, parts: Parts) -> list[KeyValue | None]:
     """List, for every scan, the part that it is pinned to; None where it is not."""
     match relation:
         case Scan():
             return [None]
-        case Where(rows=rows) if (schema := _scanned(rows)) is not None:
+        case Where(rows=rows) if (schema := _scan(rows)) is not None:
             return [_part(schema, relation, parts)]
         case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows) | PerPerson(rows=rows):
-            return _pinned(rows, parts)
+            return _pins(rows, parts)
         case JoinPeople(left=left, right=right):
-            return _pinned(left, parts) + _pinned(right, parts)
+            return _pins(left, parts) + _pins(right, parts)
         case Union(parts=each):
-            return [one for part in each for one in _pinned(part, parts)]
+            return [one for part in each for one in _pins(part, parts)]
         case _:
             assert_never(relation)
 
 
-def _scanned(relation: Relation) -> Schema | None:
+def _scan(relation: Relation) -> Schema | None:
     """Lookup through conditions for the table that they are put to."""
     while isinstance(relation, Where):
         relation = relation.rows
@@ -81,7 +81,7 @@ def _part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
     if schema.name.casefold() != parts.table.casefold() or not _whole_units(schema, parts):
         return None
     name, column = schema.column(parts.column)
-    values = {_identity(_held(column, value)): value for value in parts.values}
+    values = {_identity(_constant(column, value)): value for value in parts.values}
     while isinstance(relation, Where):
         for condition in leaves(Function.AND, relation.condition):
             constant = _equals(condition, name)
@@ -99,7 +99,7 @@ def _whole_units(schema: Schema, parts: Parts) -> bool:
     return isinstance(schema.unit, People) and schema.unit.window == (name, "day") and isinstance(column, Date)
 
 
-def _held(column: object, value: object) -> Scalar:
+def _constant(column: object, value: object) -> Scalar:
     """Return a declared value as a question's constants hold it: days and seconds as integers."""
     return column.steps(value) if isinstance(column, Date | Timestamp) else value  # type: ignore[return-value]
 

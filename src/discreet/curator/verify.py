@@ -84,7 +84,7 @@ def _stands(receipt: Receipt, ledger: Ledger) -> bool:
     if found is None:
         raise ClaimRefuted("the ledger holds no such answer")
     charge, body = found[0], read_body(found[1])
-    facts = body.facts or _claimed(receipt)
+    facts = body.facts or _claims(receipt)
     prints = {name: said.fingerprint for name, said in facts.asked.items()}
     if prints.keys() != body.answers.keys() or question_name(prints) != charge.question:
         raise ClaimRefuted("the ledger holds another question for this charge")
@@ -95,7 +95,7 @@ def _stands(receipt: Receipt, ledger: Ledger) -> bool:
     return body.facts is not None
 
 
-def _claimed(receipt: Receipt) -> BodyFacts:
+def _claims(receipt: Receipt) -> BodyFacts:
     """Return what a receipt says was asked."""
     asked = {one.name: Said(one.text, one.fingerprint, "", ()) for one in receipt.asked}
     return BodyFacts({}, receipt.neighbours, dict(receipt.tables), asked)

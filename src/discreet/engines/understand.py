@@ -167,7 +167,7 @@ def times_of(total: Total, columns: dict[str, Domain]) -> int:
 
     Refuses a total of text or truths, and a step that does not divide that of the expression.
     """
-    domain = Whole(Fraction(1), 0, 1) if total.what == "count" else _summed(total, columns)
+    domain = Whole(Fraction(1), 0, 1) if total.what == "count" else _sum_domain(total, columns)
     step = domain.step if isinstance(domain, Whole) else Fraction(1)
     times = step / total.step
     if times.denominator != 1 or not 1 <= times <= MOST_STEPS:
@@ -175,7 +175,7 @@ def times_of(total: Total, columns: dict[str, Domain]) -> int:
     return int(times)
 
 
-def _summed(total: Total, columns: dict[str, Domain]) -> Domain:
+def _sum_domain(total: Total, columns: dict[str, Domain]) -> Domain:
     domain = None if total.expression is None else domain_of(total.expression, columns)
     if isinstance(domain, Whole) or (isinstance(domain, Day | Second) and total.what != "sum"):
         return domain

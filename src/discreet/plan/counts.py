@@ -18,7 +18,7 @@ from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Count, CountOf, Question, Statistic, Sum
-from ..query.bounds.cells import Cells, listed
+from ..query.bounds.cells import Cells, list_cells
 from ..query.bounds.keys import public_keys
 from ..query.bounds.rows import columns_of
 from ..query.bounds.sensitivity import influence
@@ -57,7 +57,7 @@ def plan_counts(question: Question, asked: Asked, amount_of: Callable[[Measure],
     matrix = np.array([[value >> place & 1 for value in codes] for place in range(len(truths))], dtype=np.int64)
     if not codes or not matrix.any(axis=1).all():
         return None
-    return _best(question, asked, listed(code, codes), Counts(matrix), amount_of)
+    return _best(question, asked, list_cells(code, codes), Counts(matrix), amount_of)
 
 
 def _truth(statistic: Statistic, question: Question) -> Expression | None:

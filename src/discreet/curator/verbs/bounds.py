@@ -84,17 +84,17 @@ def cut_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question
 
 def bounds_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedBounds:
     """Suggest bounds of a column; the same request about the same version costs nothing."""
-    low, high = _found(asker, wanted, why)
+    low, high = _find(asker, wanted, why)
     return SuggestedBounds(low, high, wanted.plan.events)
 
 
 def caps_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedCaps:
     """Suggest a cap on a person's rows; the same request about the same version costs nothing."""
-    _, high = _found(asker, wanted, why)
+    _, high = _find(asker, wanted, why)
     return SuggestedCaps(max(1, int(high)), wanted.plan.events)
 
 
-def _found(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
+def _find(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
     stand, plan, spend, event = asker.stand, wanted.plan, wanted.spend, wanted.event
     key = SECOND + hash_json({"key": 2, "bounds": wanted.asked, "spend": measure_to_json(read_budget(spend))})
     price = stand.ledger.price(event)

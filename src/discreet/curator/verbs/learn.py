@@ -33,7 +33,7 @@ from ..receipt import Receipt
 from ..sign import Signer
 from ..stand import Stand
 
-__all__ = ["Course", "Learner", "Model", "counted", "course_of", "learn", "order_for"]
+__all__ = ["Course", "Learner", "Model", "count_of", "course_of", "learn", "order_for"]
 
 Model = TypeVar("Model", bound=Estimator)
 
@@ -82,7 +82,7 @@ def course_of(planner: Planner, sql: str, model: Model, spend: Measure | None) -
     if not isinstance(model, Estimator):
         raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
     rows = parse_rows(sql, planner.schemas)
-    said = planner.question(counted(rows)).question
+    said = planner.question(count_of(rows)).question
     task, price = model.task(columns_of(rows)), model.price(spend)
     training = model.recipe().plan(task, price, influence_of(rows))
     return Course(model, rows, task, training, _facts(said, rows, model, training, price))
@@ -111,7 +111,7 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     return course.taught(body.answers[""], receipt)
 
 
-def counted(rows: Relation) -> Question:
+def count_of(rows: Relation) -> Question:
     """Return a question about the rows, to check and to name them by."""
     return Question(rows, (), (("n", Count()),), Finish((("n", Field("n")),)))
 

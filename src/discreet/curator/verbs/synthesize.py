@@ -24,7 +24,7 @@ from ..answers import receipt_of
 from ..body import Body, BodyFacts, Said, read_body, write_body
 from ..explain import check_rows
 from ..pay import Work, pay
-from .learn import Learner, counted, order_for
+from .learn import Learner, count_of, order_for
 
 __all__ = ["Synthesis", "synthesis_of", "synthesize"]
 
@@ -41,7 +41,7 @@ def synthesis_of(planner: Planner, table: str, spend: Measure, words: SynthesisW
     """Return what would be measured of a table, or of the rows of a SELECT; nothing is touched or spent."""
     budget = read_budget(spend)
     request = read_request(_rows(planner, table), **words)
-    said = planner.question(counted(request.rows)).question
+    said = planner.question(count_of(request.rows)).question
     plan = plan_synthetic(request, budget, planner.filter)
     return Synthesis(plan, _facts(said, plan, spend))
 

@@ -88,19 +88,19 @@ def cells_sql(schema: Schema, part: StoredTable, *, seen: bool = True) -> str:
     for place, (name, column) in enumerate(schema.columns.items()):
         cells[DUCKDB.quote(name)] = f"CAST(k{place} AS {kept_type(column)})"
         if seen:
-            cells[_seen(place)] = f"o{place}"
+            cells[_outcome_name(place)] = f"o{place}"
     if isinstance(schema.unit, People):
         cells[DUCKDB.quote(PERSON)] = "p"
     return select_sql(named_cells(cells.items()), f"({read_cells_sql(schema, part, DUCKDB, _id, seen=seen)}) AS t")
 
 
-def _seen(place: int) -> str:
+def _outcome_name(place: int) -> str:
     return DUCKDB.quote(f"{SEEN} {place}")
 
 
 def seen_columns(schema: Schema) -> list[str]:
     """List the columns that tell what became of each cell, in quotes."""
-    return [_seen(place) for place in range(len(schema.columns))]
+    return [_outcome_name(place) for place in range(len(schema.columns))]
 
 
 def seen_sql(schema: Schema, source: str) -> str:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import get_args
 
 from ...query.algebra.expression import Function
-from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
+from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
 from ..sql.words import letters_sql
 
 __all__ = ["DUCKDB", "stored_class"]
@@ -88,9 +88,9 @@ def _months_later(days: str, months: int) -> str:
     return f"date_diff('day', DATE '1970-01-01', {later})"
 
 
-def _listed(x: str, values: Sequence[str]) -> str:
+def _listed_type(x: str, values: Sequence[str]) -> str:
     """An enumeration: one byte instead of text, and looked up once for each distinct value where text is compressed."""
-    return f"TRY_CAST({x} AS ENUM({', '.join(doubled(value, chr(39)) for value in values)}))"
+    return f"TRY_CAST({x} AS ENUM({', '.join(put_quotes(value, chr(39)) for value in values)}))"
 
 
 def _hide(x: str, domain: str) -> str:
@@ -106,8 +106,8 @@ def _hide(x: str, domain: str) -> str:
 
 DUCKDB = Dialect(
     name="duckdb",
-    quote=lambda name: doubled(name, '"'),
-    literal=lambda text: doubled(text, "'"),
+    quote=lambda name: put_quotes(name, '"'),
+    literal=lambda text: put_quotes(text, "'"),
     words="VARCHAR",
     double=_double,
     divide=lambda a, b: f"({a} // {b})",
@@ -115,8 +115,8 @@ DUCKDB = Dialect(
     total=lambda x, _: f"sum({x})",
     is_nan=lambda x: f"isnan({x})",
     nan_types=frozenset({"float"}),
-    matches=lambda x, pattern: f"regexp_full_match({x}, {doubled(pattern, chr(39))})",
-    like=lambda x, pattern: f"({x} LIKE {doubled(pattern, chr(39))})",
+    matches=lambda x, pattern: f"regexp_full_match({x}, {put_quotes(pattern, chr(39))})",
+    like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))})",
     trim=lambda x: f"trim({x}, ' ')",
     as_text=lambda x: f'(CAST({x} AS VARCHAR) COLLATE "binary")',  # a cast alone keeps a column's collation
     integer_of=lambda x: f"TRY_CAST({x} AS BIGINT)",
@@ -133,7 +133,7 @@ DUCKDB = Dialect(
     part=_part,
     start=_start,
     months_later=_months_later,
-    listed=_listed,
+    listed=_listed_type,
     distance=True,
     in_order=lambda _: "",
     whole_joins=False,

@@ -18,7 +18,7 @@ from ..sql.select import select_sql
 from .cells import cells_sql, seen_sql
 from .dialect import DUCKDB
 
-__all__ = ["count_cells", "reported"]
+__all__ = ["count_cells", "make_report"]
 
 MOST_FORMS = 5
 
@@ -28,10 +28,10 @@ def count_cells(
 ) -> tuple[int, int, tuple[ColumnReport, ...]]:
     """Return the number of rows, of those without an id, and what became of the cells of each column."""
     found = [connection.execute(seen_sql(schema, f"({cells_sql(schema, part)}) AS t")).fetchall()[0] for part in parts]
-    return reported(connection, schema, parts, [sum(column) for column in zip(*found, strict=True)])
+    return make_report(connection, schema, parts, [sum(column) for column in zip(*found, strict=True)])
 
 
-def reported(
+def make_report(
     connection: duckdb.DuckDBPyConnection, schema: Schema, parts: list[StoredTable], seen: Sequence[int]
 ) -> tuple[int, int, tuple[ColumnReport, ...]]:
     """Make a report of what was counted; where a column has unreadable cells, their forms are looked up."""

@@ -76,7 +76,7 @@ def keep_table(
         if rows and kind != ids:
             raise SchemaMismatch(f"the person's id of {schema.name} is stored as different types; store it as one type")
         if rows and kind:
-            _widened(connection, staged, person, _type(connection, person, f"({cells})"))
+            _widen(connection, staged, person, _type(connection, person, f"({cells})"))
         rows.append(int(connection.execute(f"{verb} {cells}").fetchall()[0][0]))
         ids, verb = kind, f"INSERT INTO {staged} BY NAME"
     seen = connection.execute(seen_sql(schema, staged)).fetchall()[0] if count else ()
@@ -93,7 +93,7 @@ def _type(connection: duckdb.DuckDBPyConnection, column: str, source: str) -> st
     return str(connection.execute(f"DESCRIBE {select_sql([column], f'{source} AS t')}").fetchall()[0][1])
 
 
-def _widened(connection: duckdb.DuckDBPyConnection, table: str, column: str, other: str) -> None:
+def _widen(connection: duckdb.DuckDBPyConnection, table: str, column: str, other: str) -> None:
     """Hold whole numbers by their digits where others beyond 64 bits are, so that both can be compared."""
     if other == "VARCHAR" and _type(connection, column, table) != other:
         connection.execute(f"ALTER TABLE {table} ALTER {column} TYPE VARCHAR")
@@ -109,7 +109,7 @@ def layout_of(schema: Schema, ids: str) -> KeptLayout:
 
 def kept_table(sql: str, schema: Schema, layout: KeptLayout) -> StoredTable:
     """Describe a kept table by the schema it was read by."""
-    columns = {name: _kept(name, column) for name, column in schema.columns.items()}
+    columns = {name: _kept_column(name, column) for name, column in schema.columns.items()}
     if not isinstance(schema.unit, People):
         return StoredTable(sql, columns)
     stored = stored_class(layout.type) if layout.type else "other"
@@ -121,7 +121,7 @@ def kept_table(sql: str, schema: Schema, layout: KeptLayout) -> StoredTable:
     return StoredTable(sql, columns, person, counts, shares, schema.unit.max_rows, nobody=nobody)
 
 
-def _kept(name: str, column: Column) -> StoredColumn:
+def _kept_column(name: str, column: Column) -> StoredColumn:
     text = isinstance(column, Category) and column.of == "text"
     return StoredColumn(DUCKDB.quote(name), kept_type(column), "text" if text else "other", packed=True, kept=column)
 
@@ -137,8 +137,8 @@ def _number(
     ids, person = DUCKDB.quote(f"\\ids {layout.ids}"), DUCKDB.quote(PERSON)
     none = select_sql([f"{person} AS id", "CAST(0 AS UINTEGER) AS n"], staged, "LIMIT 0")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {ids} AS {none}")
-    _widened(connection, ids, "id", _type(connection, person, staged))
-    _widened(connection, staged, person, _type(connection, "id", ids))
+    _widen(connection, ids, "id", _type(connection, person, staged))
+    _widen(connection, staged, person, _type(connection, "id", ids))
     named = [(f"c{place}", name) for place, name in enumerate(layout.counts)]
     counts = [(cell, f"count({DUCKDB.quote(name) if name else '*'})") for cell, name in named]
     counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, f"WHERE {person} IS NOT NULL GROUP BY 1")

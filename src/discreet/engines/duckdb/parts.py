@@ -18,12 +18,12 @@ from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load
 from ..base import find_column, require_columns
 from ..postgres.export import FIRST
-from ..sql.dialect import StoredColumn, StoredTable, doubled
+from ..sql.dialect import StoredColumn, StoredTable, put_quotes
 from ..sql.select import select_sql
 from .dialect import DUCKDB, stored_class
 from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles, ServerTable
 
-__all__ = ["csv_sql", "described", "is_view", "names_of", "parts_of", "table_sql", "wanted_columns"]
+__all__ = ["csv_sql", "describe", "is_view", "names_of", "parts_of", "table_sql", "wanted_columns"]
 
 _HELD = count()
 
@@ -36,9 +36,9 @@ def names_of(source: OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[
         case Frame(columns=columns):
             return {name: _type(column) for name, column in columns.items()}
         case ParquetFiles(paths=paths):
-            return _types(described(connection, _parquet_sql([str(paths[0])])))
+            return _types(describe(connection, _parquet_sql([str(paths[0])])))
         case DatabaseTable():
-            return _types(described(connection, _attached(source, connection)))
+            return _types(describe(connection, _attach(source, connection)))
         case ServerTable():
             return {}
 
@@ -51,7 +51,7 @@ def _type(column: object) -> str:
     return "objects" if isinstance(column, list) else str(column.type)  # type: ignore[attr-defined]
 
 
-def described(connection: duckdb.DuckDBPyConnection, source: str, packed: bool = True) -> StoredTable:
+def describe(connection: duckdb.DuckDBPyConnection, source: str, packed: bool = True) -> StoredTable:
     """Describe what stands after FROM."""
     rows = connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
     columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed) for row in rows}
@@ -71,16 +71,16 @@ def parts_of(source: OpenSource, schema: Schema, connection: duckdb.DuckDBPyConn
                 yield StoredTable(csv_sql(file), columns)
         case Frame():
             require_columns(schema, source.columns)
-            yield _registered(source, schema, connection)
+            yield _register(source, schema, connection)
         case ParquetFiles(paths=paths):
             for path in paths:
                 yield _parquet(str(path), schema, connection)
         case DatabaseTable():
-            table = described(connection, _attached(source, connection))
+            table = describe(connection, _attach(source, connection))
             require_columns(schema, table.columns)
             yield table
         case ServerTable():
-            yield _exported(source, schema)
+            yield _export(source, schema)
 
 
 def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
@@ -90,14 +90,14 @@ def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
     """
     found = file.records
     listed = types or dict.fromkeys(file.header, "VARCHAR")
-    columns = ", ".join(f"{doubled(label, chr(39))}: '{kind}'" for label, kind in listed.items())
+    columns = ", ".join(f"{put_quotes(label, chr(39))}: '{kind}'" for label, kind in listed.items())
     facts = {
         "auto_detect": "false",
         "header": "true" if file.named else "false",
         "columns": f"{{{columns}}}",
-        "delim": doubled(file.delimiter, "'"),
-        "quote": doubled(file.quote, "'"),
-        "escape": doubled(file.quote, "'"),
+        "delim": put_quotes(file.delimiter, "'"),
+        "quote": put_quotes(file.quote, "'"),
+        "escape": put_quotes(file.quote, "'"),
         "strict_mode": "true",
         "parallel": "false" if found.quoted_ends else "true",
         "allow_quoted_nulls": "true" if types is None else "false",
@@ -107,14 +107,14 @@ def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
     if not found.crlf:
         facts["new_line"] = r"'\n'"  # whatever the first line end inside quotes is
     settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
-    return f"read_csv([{doubled(str(file.path), chr(39))}], {settings})"
+    return f"read_csv([{put_quotes(str(file.path), chr(39))}], {settings})"
 
 
 _SAVED = {"text": "VARCHAR", "boolean": "BOOLEAN", "category text": "VARCHAR", "category boolean": "BOOLEAN"}
 _SAVED_IDS = {"integer": "BIGINT", "float": "DOUBLE"}
 
 
-def _exported(source: ServerTable, schema: Schema) -> StoredTable:
+def _export(source: ServerTable, schema: Schema) -> StoredTable:
     """Take the cells of a server's table out into a private file, and describe them: they have been read there."""
     place = source.workspace / f"{len(list(source.workspace.iterdir()))}.csv"
     person = source.store.export(schema, place)
@@ -133,14 +133,14 @@ def _exported(source: ServerTable, schema: Schema) -> StoredTable:
 
 def _parquet_sql(paths: list[str]) -> str:
     """Write how Parquet files are read; in a list that no folder's listing is asked for."""
-    return f"read_parquet([{', '.join(doubled(path, chr(39)) for path in paths)}], hive_partitioning = false)"
+    return f"read_parquet([{', '.join(put_quotes(path, chr(39)) for path in paths)}], hive_partitioning = false)"
 
 
 def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
     """Read a file in place if DuckDB's reader gets through it, else by Arrow's, whose cells are then made total."""
     name = path.rpartition("/")[2]
     try:
-        table, labels = described(connection, _parquet_sql([path])), _parquet_names(path, connection)
+        table, labels = describe(connection, _parquet_sql([path])), _parquet_names(path, connection)
     except duckdb.Error:
         raise InvalidArgument(f"{name} cannot be read as Parquet") from None
     if len({label.casefold() for label in labels}) < len(labels):  # of which DuckDB renames one
@@ -151,7 +151,7 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     parquet = load("pyarrow.parquet", "tables")
     names = [find_column(name, table.columns) or name for name in wanted_columns(schema)]
     held = parquet.read_table(path, columns=names, partitioning=None)
-    return _registered(Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection)
+    return _register(Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection)
 
 
 def _parquet_names(path: str, connection: duckdb.DuckDBPyConnection) -> list[str]:
@@ -187,7 +187,7 @@ def _readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyCon
     return True
 
 
-def _registered(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
+def _register(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
     """Hand the declared columns of a frame to DuckDB: Arrow columns made total, objects read one by one."""
     pa = load("pyarrow", "tables")
     name = f"held_{next(_HELD)}"
@@ -205,15 +205,15 @@ def _registered(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnect
         person = StoredColumn("person", "", "other")
     labels = [column.sql for column in columns.values()] + ([] if person is None else [person.sql])
     connection.register(name, pa.table(dict(zip(labels, arrays, strict=True))))
-    types = described(connection, name, packed=False).columns
-    known = {stored: _typed(column, types) for stored, column in columns.items()}
+    types = describe(connection, name, packed=False).columns
+    known = {stored: _with_type(column, types) for stored, column in columns.items()}
     if person is not None and isinstance(schema.unit, People):
-        person = _typed(person, types)
+        person = _with_type(person, types)
         known.setdefault(find_column(schema.unit.id, frame.columns) or schema.unit.id, person)
     return StoredTable(name, known, person)
 
 
-def _typed(column: StoredColumn, types: dict[str, StoredColumn]) -> StoredColumn:
+def _with_type(column: StoredColumn, types: dict[str, StoredColumn]) -> StoredColumn:
     found = types[column.sql]
     return StoredColumn(found.sql, found.type, found.stored, kept=column.kept)
 
@@ -229,11 +229,11 @@ def is_view(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> boo
     return bool(connection.execute(text, [_alias(source), source.names[-1]]).fetchall()[0][0])
 
 
-def _attached(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
+def _attach(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
     """Attach a DuckDB file for reading, and write its table's name; outside `main` if only one schema has it."""
     alias = _alias(source)
     try:
-        connection.execute(f"ATTACH IF NOT EXISTS {doubled(str(source.path), chr(39))} AS {alias} (READ_ONLY)")
+        connection.execute(f"ATTACH IF NOT EXISTS {put_quotes(str(source.path), chr(39))} AS {alias} (READ_ONLY)")
     except duckdb.Error:
         raise InvalidArgument(f"{source.path.name} cannot be opened as a DuckDB file") from None
     return f"{alias}.{table_sql(source.names, connection, alias)}"

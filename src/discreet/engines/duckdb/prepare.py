@@ -23,7 +23,7 @@ from ..postgres.engine import Postgres
 from ..sql.store import require_readable
 from .dialect import DUCKDB
 from .engine import DuckDB
-from .findings import reported
+from .findings import make_report
 from .parts import parts_of
 from .session import StoreLimits, blindfold, open_session, read_limits
 from .shelf import take_in
@@ -71,14 +71,14 @@ def prepare(
     Refuses a source without a schema and a schema without a source, two schemas of one name, columns that are not
     there, records that break the grammar, a place that cannot be written, a disk that is full.
     """
-    tables, declared = dict(sources), _declared(schemas, sources)
+    tables, declared = dict(sources), _declared_tables(schemas, sources)
     form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "on_bad_record": on_bad_record}
     limits, target = read_limits(memory, threads), Path(out)
-    given = {name: _worded(source, form) for name, source in tables.items()}
+    given = {name: _add_words(source, form) for name, source in tables.items()}
     folder = _folder_beside(target)
     try:
         with (
-            _served(given) as given,
+            _open_servers(given) as given,
             Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar,
         ):
             task = bar.add_task("reading", total=3 * len(given))
@@ -101,7 +101,7 @@ def prepare(
     return DuckDB(target, memory=memory, threads=threads)
 
 
-def _declared(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[str, Schema]:
+def _declared_tables(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[str, Schema]:
     listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
     found = {schema.name: schema.ready() for schema in listed}
     if len(found) < len(listed):
@@ -115,7 +115,7 @@ def _declared(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[
 
 
 @contextmanager
-def _served(tables: Mapping[str, TableSource]) -> Iterator[dict[str, TableSource]]:
+def _open_servers(tables: Mapping[str, TableSource]) -> Iterator[dict[str, TableSource]]:
     """Open the servers among the sources, each once, and hold their data still: all tables of one are in one state."""
     named = {name: source.rpartition("#") for name, source in tables.items() if _is_address(source)}
     places: dict[str, dict[str, str]] = {}
@@ -135,7 +135,7 @@ def _is_address(source: object) -> bool:
     return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
 
 
-def _worded(source: TableSource, form: Mapping[str, object]) -> TableSource:
+def _add_words(source: TableSource, form: Mapping[str, object]) -> TableSource:
     """Add the words about text files to a source that is one and says none itself."""
     if not isinstance(source, str | Path | list | tuple) or _is_address(source):
         return source
@@ -195,7 +195,7 @@ def _take(
     tell(f"reading {name}")
     taken = take_in(connection, source, schema, parts, DUCKDB.quote(name))
     tell(f"counting {name}")
-    rows, nobody, columns = reported(connection, schema, parts, taken.seen)
+    rows, nobody, columns = make_report(connection, schema, parts, taken.seen)
     bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
     word = given.on_bad_record if isinstance(given, Csv) else "refuse"
     whole = word != "drop" and not isinstance(source, ServerTable | DatabaseTable)  # which may be views

@@ -16,7 +16,7 @@ import duckdb
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
-from ..sql.dialect import doubled
+from ..sql.dialect import put_quotes
 from ..sql.select import select_sql
 
 __all__ = [
@@ -123,7 +123,7 @@ def close_doors(
         show_progress(connection)
     settings = ["lock_configuration = true"]
     if outside:
-        listed = ", ".join(doubled(str(file), "'") for file in files)
+        listed = ", ".join(put_quotes(str(file), "'") for file in files)
         settings = [f"allowed_paths = [{listed}]", "enable_external_access = false", *settings]
     connection.execute("; ".join(f"SET {setting}" for setting in settings))
 

@@ -19,7 +19,7 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB
 from .findings import count_cells
 from .keep import TakenIn, keep_table, kept_table
-from .parts import described, is_view, names_of, parts_of, table_sql, wanted_columns
+from .parts import describe, is_view, names_of, parts_of, table_sql, wanted_columns
 from .session import StoreLimits, blindfold, open_session, require_own_functions
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
@@ -144,7 +144,7 @@ class SourceShelf:
         source = self._source(schema.name)
         parts = list(parts_of(source, schema, self.connection))
         if isinstance(source, DatabaseTable) and is_view(source, self.connection):
-            return _copied(self.connection, schema, parts[0])
+            return _copy(self.connection, schema, parts[0])
         if not _is_copied(source):
             return parts[0]
         self.made += 1
@@ -217,7 +217,7 @@ class DatabaseShelf:
         table = self._found(schema.name)
         require_columns(schema, table.columns)
         copied = schema.name not in self.trusted and self._is_view(schema.name)
-        return _copied(self.connection, schema, table) if copied else table
+        return _copy(self.connection, schema, table) if copied else table
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the tables, and count."""
@@ -233,13 +233,13 @@ class DatabaseShelf:
 
     def _found(self, name: str) -> StoredTable:
         try:
-            return described(self.connection, DUCKDB.quote(name))
+            return describe(self.connection, DUCKDB.quote(name))
         except duckdb.CatalogException:
             database = self.connection.execute("SELECT current_database()").fetchall()[0][0]
-            return described(self.connection, table_sql((name,), self.connection, database))
+            return describe(self.connection, table_sql((name,), self.connection, database))
 
 
-def _copied(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable) -> StoredTable:
+def _copy(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable) -> StoredTable:
     """Copy the declared columns of a view: whether its text fails on a row must not wait for a question."""
     copy = DUCKDB.quote(f"\\view {schema.name}")
     cells = [DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)]
@@ -247,7 +247,7 @@ def _copied(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredT
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
     except duckdb.Error:
         raise InvalidArgument(f"{schema.name} is a view that fails on some row; store it as a table") from None
-    return described(connection, copy)
+    return describe(connection, copy)
 
 
 @dataclass(slots=True)

@@ -105,7 +105,7 @@ def _files(source: Any, name: str, workspace: Path | None) -> OpenSource:  # noq
     paths = paths_of(source)
     plain = {"".join(path.suffixes[-2:]).lower().removesuffix(".gz") for path in paths}
     if all(kind.endswith((".parquet", ".pq")) for kind in plain):
-        return ParquetFiles(tuple(_named(path, workspace) for path in paths))
+        return ParquetFiles(tuple(_plain_name(path, workspace) for path in paths))
     if all(kind.endswith(_TEXT) for kind in plain):
         return CsvFiles(tuple(_plain(open_csv(path, workspace), workspace) for path in paths))
     if len(paths) == 1 and paths[0].suffix.lower() in (".duckdb", ".ddb", ".db"):
@@ -135,10 +135,10 @@ def paths_of(source: object) -> tuple[Path, ...]:
 
 
 def _plain(file: CsvFile, workspace: Path | None) -> CsvFile:
-    return replace(file, path=_named(file.path, workspace))
+    return replace(file, path=_plain_name(file.path, workspace))
 
 
-def _named(path: Path, workspace: Path | None) -> Path:
+def _plain_name(path: Path, workspace: Path | None) -> Path:
     """Return a name of a file that DuckDB cannot take for a pattern: its own, or that of a link in a private folder."""
     if workspace is None or _PATTERN.search(str(path)) is None:
         return path

@@ -72,7 +72,7 @@ class Memory:
         if tally.people:
             entries = _once(entries)
         totals: dict[GroupKey, list[int]] = {} if tally.keys else {(): [0] * len(tally.terms)}
-        for key, values in _shared(facts, entries):
+        for key, values in _apply_share(facts, entries):
             sums = totals.setdefault(key, [0] * len(tally.terms))
             totals[key] = [a + b for a, b in zip(sums, values, strict=True)]
         return {key: tuple(sums) for key, sums in totals.items()}
@@ -145,7 +145,7 @@ def _greatest(parts: Iterable[int | None]) -> int | None:
     return max((part for part in parts if part is not None), default=None)
 
 
-def _shared(facts: TallyFacts, entries: list[Contribution]) -> Iterable[tuple[GroupKey, tuple[int, ...]]]:
+def _apply_share(facts: TallyFacts, entries: list[Contribution]) -> Iterable[tuple[GroupKey, tuple[int, ...]]]:
     """Apply the share, exactly as `tally` defines it; NULL adds nothing."""
     match facts.tally.share:
         case Free():
@@ -154,11 +154,11 @@ def _shared(facts: TallyFacts, entries: list[Contribution]) -> Iterable[tuple[Gr
             counts = Counter(e.owner for e in entries)
             return [(e.key, tuple(_share(part or 0, k, counts[e.owner]) for part in e.parts)) for e in entries]
         case GroupShare(groups=groups, rows=rows):
-            sums = _clipped(facts, entries, rows)
+            sums = _clip(facts, entries, rows)
             keys = Counter(owner for owner, _ in sums)
             return [(key, tuple(_share(t, groups, keys[owner]) for t in ts)) for (owner, key), ts in sums.items()]
         case KeptKeys(groups=groups, rows=rows, salt=salt):
-            sums = _clipped(facts, entries, rows)
+            sums = _clip(facts, entries, rows)
             kept = _kept_keys(sums, groups, salt)
             return [(key, ts) for (owner, key), ts in sums.items() if key in kept[owner]]
 
@@ -189,7 +189,7 @@ def _share(c: int, most: int, found: int) -> int:
     return scaled if c >= 0 else -scaled
 
 
-def _clipped(
+def _clip(
     facts: TallyFacts, entries: Iterable[Contribution], rows: int
 ) -> dict[tuple[Hashable, GroupKey], tuple[int, ...]]:
     """Add up each person's contributions in each key, and clip the sums."""

@@ -40,7 +40,7 @@ def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> l
     """Return the rows of a relation, each with its owner, of which these columns will be read."""
     match relation:
         case Scan(schema=schema):
-            return _scanned(schema, tables[schema.name])
+            return _scan(schema, tables[schema.name])
         case Where(rows=rows, condition=condition):
             columns = columns_of(rows)
             found = owned_rows(rows, tables, *needed_below(relation, needed))
@@ -52,9 +52,9 @@ def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> l
                 for one in owned_rows(rows, tables, *needed_below(relation, needed))
             ]
         case JoinPublic():
-            return _joined(relation, tables, needed)
+            return _join(relation, tables, needed)
         case JoinPeople():
-            return _paired(relation, tables, needed)
+            return _pair(relation, tables, needed)
         case Union(parts=parts):
             return [one for part in parts for one in owned_rows(part, tables, needed)]
         case PerPerson():
@@ -92,7 +92,7 @@ def read_cell(column: Column, value: object) -> Scalar:
     return column.steps(value) if isinstance(column, Date | Timestamp) else column.read(value)
 
 
-def _scanned(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
+def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
     found = []
     stored_as = names_of(rows)
     places = {name: find_column(name, stored_as) or name for name in _read(schema)}
@@ -157,7 +157,7 @@ def _id(value: object) -> Hashable:
 
 def public_rows(schema: Schema, tables: StoredRows) -> list[ReadRow]:
     """Read the rows of a public table."""
-    return [one.row for one in _scanned(schema, tables[schema.name])]
+    return [one.row for one in _scan(schema, tables[schema.name])]
 
 
 def check_matches(schema: Schema, rows: Sequence[ReadRow]) -> None:
@@ -170,7 +170,7 @@ def check_matches(schema: Schema, rows: Sequence[ReadRow]) -> None:
     require_matches(schema, count)
 
 
-def _joined(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _join(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     public, columns = public_rows(join.table, tables), columns_of(join.rows)
     check_matches(join.table, public)
     matches: dict[tuple[Scalar, ...], list[ReadRow]] = defaultdict(list)
@@ -189,7 +189,7 @@ def _joined(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[O
     return found
 
 
-def _paired(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _pair(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     left, right = columns_of(join.left), columns_of(join.right)
     sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
     mine, yours = (_cut_rows(side, most, tables, below) for side, most, below in sides)

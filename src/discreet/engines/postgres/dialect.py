@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from ...query.algebra.expression import Function
-from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
+from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
 
 __all__ = ["POSTGRES", "stored_class"]
 
@@ -80,8 +80,8 @@ def _months_later(days: str, months: int) -> str:
 
 POSTGRES = Dialect(
     name="postgres",
-    quote=lambda name: doubled(name, '"'),
-    literal=lambda text: f"CAST({doubled(text, chr(39))} AS text)",
+    quote=lambda name: put_quotes(name, '"'),
+    literal=lambda text: f"CAST({put_quotes(text, chr(39))} AS text)",
     words="text",
     double=_double,
     divide=lambda a, b: f"({a} / {b})",
@@ -89,8 +89,8 @@ POSTGRES = Dialect(
     total=lambda x, _: f"sum({x})",
     is_nan=lambda x: f"({x} = 'NaN')",
     nan_types=frozenset({"float", "decimal"}),
-    matches=lambda x, pattern: f"({x} ~ {doubled(f'^(?:{pattern})$', chr(39))})",
-    like=lambda x, pattern: f"({x} LIKE {doubled(pattern, chr(39))} ESCAPE '')",
+    matches=lambda x, pattern: f"({x} ~ {put_quotes(f'^(?:{pattern})$', chr(39))})",
+    like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))} ESCAPE '')",
     trim=lambda x: f"btrim({x}, ' ')",
     as_text=lambda x: f'(CAST({x} AS text) COLLATE "C")',
     integer_of=lambda x: f"CAST({x} AS bigint)",

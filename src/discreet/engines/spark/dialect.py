@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from ...query.algebra.expression import Function
 from ...query.meaning.like import like_regex, wildcards
-from ..sql.dialect import Dialect, Stored, StoredColumn, doubled
+from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
 
 __all__ = ["SPARK", "stored_class"]
 
@@ -109,7 +109,7 @@ def _months_later(days: str, months: int) -> str:
 
 SPARK = Dialect(
     name="spark",
-    quote=lambda name: doubled(name, "`"),
+    quote=lambda name: put_quotes(name, "`"),
     literal=_literal,
     words="STRING",
     double=_double,

@@ -15,7 +15,7 @@ from ...data.columns.column import Column
 from ...data.schema import Schema
 from ...query.algebra.expression import Function
 
-__all__ = ["Dialect", "Stored", "StoredColumn", "StoredTable", "bigint", "doubled", "null"]
+__all__ = ["Dialect", "Stored", "StoredColumn", "StoredTable", "bigint", "null", "put_quotes"]
 
 Stored: TypeAlias = Literal[
     "integer", "wide", "float", "decimal", "boolean", "text", "date", "timestamp", "zoned", "other"
@@ -161,11 +161,11 @@ def null(sql_type: str) -> str:
     return f"CAST(NULL AS {sql_type})"
 
 
-def doubled(text: str, quote: str) -> str:
+def put_quotes(text: str, quote: str) -> str:
     """Put text into quotes, those within doubled.
 
-    >>> from discreet.engines.sql.dialect import doubled
-    >>> doubled("it's", "'")
+    >>> from discreet.engines.sql.dialect import put_quotes
+    >>> put_quotes("it's", "'")
     "'it''s'"
     """
     return quote + text.replace(quote, quote * 2) + quote

@@ -6,7 +6,7 @@ it non-negative; where that could overflow, negative numbers are turned around: 
 
 from __future__ import annotations
 
-from ...query.domains.arithmetic import root_scale, rooted
+from ...query.domains.arithmetic import root, root_scale
 from ...query.domains.domain import MOST_STEPS, Whole
 from .dialect import Dialect
 
@@ -79,7 +79,7 @@ def quotient_sql(x: tuple[str, Whole], y: tuple[str, Whole], domain: Whole, dial
 
 def root_sql(x: str, domain: Whole, dialect: Dialect) -> str:
     """Write √x in steps of its domain, half up: (⌊√N⌋ + 1)//2 with N = ⌊n·p/q⌋ below 2^52; NULL below 0."""
-    scale = root_scale(domain, rooted(domain).step)
+    scale = root_scale(domain, root(domain).step)
     top = floor_between(_times(x, scale.numerator), 0, MOST_STEPS, scale.denominator, dialect)
-    root = f"floor(sqrt({dialect.as_double(f'GREATEST({top}, 0)')}))"
-    return f"(CASE WHEN {x} >= 0 THEN {dialect.divide(f'(CAST({root} AS BIGINT) + 1)', '2')} END)"
+    whole = f"floor(sqrt({dialect.as_double(f'GREATEST({top}, 0)')}))"
+    return f"(CASE WHEN {x} >= 0 THEN {dialect.divide(f'(CAST({whole} AS BIGINT) + 1)', '2')} END)"

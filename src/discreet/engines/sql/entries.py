@@ -136,14 +136,14 @@ def _value(part: TermFacts, scope: SqlScope, shifts: bool) -> tuple[str, int]:
     if not isinstance(part.domain, Whole):
         return _condition(expression, scope), 0
     inside = term.low <= part.domain.low * term.weight and part.domain.high * term.weight <= term.high
-    shifted = _shifted(expression, part.domain, term.weight, scope) if shifts and inside else None
+    shifted = _shift(expression, part.domain, term.weight, scope) if shifts and inside else None
     x, less = shifted or (expression, 0)
     sql = expression_sql(x, scope)
     weighted = sql if term.weight == 1 else f"({sql} * {term.weight})"
     return weighted if inside else clip_sql(weighted, term.low, term.high, weighted), less * term.weight
 
 
-def _shifted(expression: Expression, domain: Whole, weight: int, scope: SqlScope) -> tuple[Expression, int] | None:
+def _shift(expression: Expression, domain: Whole, weight: int, scope: SqlScope) -> tuple[Expression, int] | None:
     """Take x − m apart, in the same steps: Σ(x − m) = Σx − m·n, and a store may have Σx and n already."""
     match expression:
         case Call(function=Function.SUBTRACT, arguments=(x, Constant(value=m) as constant)) if m is not None:

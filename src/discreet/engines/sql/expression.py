@@ -13,7 +13,7 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.domains.arithmetic import shared_step
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Truth, Whole
 from ...query.domains.domain_of import domain_of
-from ...query.domains.edges import Binned, RoundedTest, binned, rounded_test
+from ...query.domains.edges import Binned, RoundedTest, rounded_bin, rounded_test
 from ...query.domains.times import TIMES
 from .dialect import bigint, null
 from .division import floor_between, floor_of, modulo_sql, quotient_sql, root_sql, rounded_sql
@@ -69,11 +69,11 @@ def alike_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) ->
     """Write two expressions over different columns so that they can be compared: their numbers in a shared step."""
     (left, here), (right, there) = x, y
     domains = [domain_of(left, here.domains), domain_of(right, there.domains)]
-    domain = _shared(domains)
+    domain = _shared_domain(domains)
     return scaled_sql(left, domain, here), scaled_sql(right, domain, there)
 
 
-def _shared(domains: Sequence[Domain]) -> Domain:
+def _shared_domain(domains: Sequence[Domain]) -> Domain:
     """Return a domain whose step all numbers can be counted in; other domains are as they are."""
     wholes = [domain for domain in domains if isinstance(domain, Whole)]
     return Whole(shared_step([domain.step for domain in wholes]), 0, 0) if wholes else domains[0]
@@ -98,13 +98,13 @@ def _constant(constant: Constant, scope: SqlScope) -> str:
 def _call(call: Call, scope: SqlScope) -> str:
     function, arguments = call.function, call.arguments
     if (test := rounded_test(call, scope.domains)) is not None:
-        return _tested(test, scope)
-    if (bins := binned(call, scope.domains)) is not None:
-        return _binned(bins, scope)
+        return _test(test, scope)
+    if (bins := rounded_bin(call, scope.domains)) is not None:
+        return _bin(bins, scope)
     if function in _NUMBERS:
         return _number(call, scope)
     if function in _COMPARED or function is Function.AMONG:
-        return _compared(function, arguments, scope)
+        return _compare(function, arguments, scope)
     if function in TIMES:
         return _time(call, scope)
     match function:
@@ -119,7 +119,7 @@ def _call(call: Call, scope: SqlScope) -> str:
         case Function.CONCAT:
             return "(" + " || ".join(words_of(a, scope) for a in arguments) + ")"
         case Function.COALESCE | Function.LEAST | Function.GREATEST:
-            return _chosen(call, scope)
+            return _choose(call, scope)
         case _:
             inner = domain_of(arguments[0], scope.domains)
             return words_sql(call, expression_sql(arguments[0], scope), inner, scope.dialect)
@@ -138,15 +138,15 @@ def _time(call: Call, scope: SqlScope) -> str:
     return time_sql(call, expression_sql(call.arguments[0], scope), inner, scope.dialect)
 
 
-def _compared(function: Function, arguments: Sequence[Expression], scope: SqlScope) -> str:
-    domain = _shared([domain_of(a, scope.domains) for a in arguments])
+def _compare(function: Function, arguments: Sequence[Expression], scope: SqlScope) -> str:
+    domain = _shared_domain([domain_of(a, scope.domains) for a in arguments])
     first, *rest = (scaled_sql(a, domain, scope) for a in arguments)
     if function is Function.AMONG:
         return f"({first} IN ({', '.join(rest)}))"
     return f"({first} {_COMPARED[function]} {rest[0]})"
 
 
-def _tested(test: RoundedTest, scope: SqlScope) -> str:
+def _test(test: RoundedTest, scope: SqlScope) -> str:
     """Write a comparison of a column's steps with literals that are rounded as its values were."""
     x, steps = scope.names[test.column], [bigint(each) for each in test.steps]
     if test.function is Function.AMONG:
@@ -155,7 +155,7 @@ def _tested(test: RoundedTest, scope: SqlScope) -> str:
     return f"({left} {_COMPARED[test.function]} {right})"
 
 
-def _binned(bins: Binned, scope: SqlScope) -> str:
+def _bin(bins: Binned, scope: SqlScope) -> str:
     """Write the bin of a column's steps, between edges that are rounded as its values were."""
     x, domain = scope.names[bins.column], scope.domains[bins.column]
     ends = [bins.top(end) for end in (domain.low, domain.high)] if isinstance(domain, Whole) else [0]
@@ -171,7 +171,7 @@ def _case(call: Call, scope: SqlScope) -> str:
     return f"(CASE {' '.join(branches)} ELSE {scaled_sql(call.arguments[-1], domain, scope)} END)"
 
 
-def _chosen(call: Call, scope: SqlScope) -> str:
+def _choose(call: Call, scope: SqlScope) -> str:
     """Write COALESCE, or LEAST and GREATEST that are NULL if any argument is: the stores' own would skip it."""
     domain = domain_of(call, scope.domains)
     arguments = [scaled_sql(a, domain, scope) for a in call.arguments]

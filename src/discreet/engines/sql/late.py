@@ -37,7 +37,7 @@ class Late:
 
 def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, Late]:
     """Find the keys that can be read late, by their SQL names."""
-    schema, used = _scanned(tally.rows)
+    schema, used = _scan(tally.rows)
     if schema is None:
         return {}
     used |= frozenset().union(*(fields_of(term.expression) for term in tally.terms))
@@ -54,13 +54,13 @@ def _read(name: str, column: str, schema: Schema, writer: Writer) -> tuple[str, 
     return read(rule, replace(stored, sql=name), writer.dialect), stored.kept == rule
 
 
-def _scanned(rows: Relation) -> tuple[Schema | None, ColumnNames]:
+def _scan(rows: Relation) -> tuple[Schema | None, ColumnNames]:
     """Find the one table of some rows, and the columns that WHERE reads."""
     match rows:
         case Scan(schema=schema):
             return schema, frozenset()
         case Where(rows=inner, condition=condition):
-            table, used = _scanned(inner)
+            table, used = _scan(inner)
             return table, used | fields_of(condition)
         case _:
             return None, frozenset()

@@ -52,12 +52,12 @@ def _one(name: str, domain: Domain, values: set[Held], dialect: Dialect) -> str:
     listed = None if domain.keys is None else {hold(key, domain) for key in domain.keys} - {None}
     if listed is not None and listed <= values:
         return "" if None in values else _there(name)
-    some = ", ".join(constant_sql(value, dialect) for value in _sorted(values - {None}))
+    some = ", ".join(constant_sql(value, dialect) for value in _sort(values - {None}))
     among = f"{name} IN ({some})" if some else "FALSE"
     return f"({among} OR {name} IS NULL)" if None in values else among
 
 
-def _sorted(values: Iterable[Held]) -> list[Held]:
+def _sort(values: Iterable[Held]) -> list[Held]:
     return sorted(values, key=repr)
 
 

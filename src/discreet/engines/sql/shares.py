@@ -29,7 +29,7 @@ def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
     match share:
         case Free():
             cells = [f"count({value.column})" if value.part.counts else _sum(value, dialect) for value in rows.values]
-            return _grouped(cells, rows, f"({rows.sql}) AS t")
+            return _group(cells, rows, f"({rows.sql}) AS t")
         case RowShare(rows=most):
             return _by_rows(rows, most, dialect)
         case GroupShare(groups=groups, rows=most):
@@ -55,10 +55,10 @@ def _reach(part: TermFacts) -> int:
 
 def _totals(shares: Iterable[tuple[str, int]], rows: Entries, source: str, dialect: Dialect) -> str:
     """Write totals of shares, each with its reach."""
-    return _grouped([f"COALESCE({dialect.total(share, reach)}, 0)" for share, reach in shares], rows, source)
+    return _group([f"COALESCE({dialect.total(share, reach)}, 0)" for share, reach in shares], rows, source)
 
 
-def _grouped(cells: Sequence[str], rows: Entries, source: str) -> str:
+def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     """Write totals by key. Keys that are still as they are stored are read only now, once for each that occurs."""
     if not rows.late:
         return select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
@@ -101,7 +101,7 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
     if rows.count:
         stored = f"CAST({rows.count} AS BIGINT)" if rows.shared else f"CAST({share.format(rows.count)} AS BIGINT)"
         return f"({select_sql(['*', f'{stored} AS s'], f'({rows.sql}) AS t')}) AS r"
-    count = f"count({_wanted(rows)})"
+    count = f"count({_wanted_rows(rows)})"
     if dialect.joined is None:
         counted = share.format(f"{count} OVER (PARTITION BY {', '.join(rows.owner)})")
         return f"({select_sql(['*', f'{counted} AS s'], f'({rows.sql}) AS t')}) AS r"
@@ -137,7 +137,7 @@ def _with_heavy_share(rows: Entries, most: int, dialect: Dialect) -> str:
     """Write a source of the rows with s, where rows stay where they are: each person's are counted in place, the counts
     are sent to each other, and only those of people with more rows than may count come back.
     """
-    count = f"count({_wanted(rows)})"
+    count = f"count({_wanted_rows(rows)})"
     share = f"CAST({dialect.divide(bigint(FINE * most), count)} AS INTEGER)"
     people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
     tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(most)}"
@@ -147,7 +147,7 @@ def _with_heavy_share(rows: Entries, most: int, dialect: Dialect) -> str:
     return f"({select_sql(cells, f'({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {same}')}) AS r"
 
 
-def _wanted(rows: Entries) -> str:
+def _wanted_rows(rows: Entries) -> str:
     """Write what is not NULL in rows whose keys are wanted."""
     keys = [key if key in rows.sure else rows.late.get(key, key) for key in rows.tested]
     if len(keys) > 1:

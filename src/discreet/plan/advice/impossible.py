@@ -18,7 +18,7 @@ from ...query.algebra.tree import Question, Where
 from ...query.bounds.rows import columns_of
 from ...query.domains.domain import Day, Domain, Second, Texts, Whole
 from ...query.domains.domain_of import domain_of
-from ...query.text.expression import expression_text, quoted
+from ...query.text.expression import expression_text, quote
 
 __all__ = ["can_be_true", "impossible_conditions"]
 
@@ -56,7 +56,7 @@ def _where(node: Where, columns: Columns) -> list[str]:
 
 
 def _text(expression: Expression) -> str:
-    return expression_text(expression, {name: quoted(name) for name in fields_of(expression)})
+    return expression_text(expression, {name: quote(name) for name in fields_of(expression)})
 
 
 def _nodes(node: object) -> Iterator[object]:

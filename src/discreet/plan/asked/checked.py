@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...query.algebra.tree import Question
-from ...query.bounds.check import checked
+from ...query.bounds.check import require_sound
 from ...query.bounds.keys import PublicValues
 
 __all__ = ["Checked", "check_question"]
@@ -26,4 +26,4 @@ def check_question(question: Question, public_values: PublicValues | None = None
 
     Refuses what has no bound or does not fit together; see `query.bounds.check`.
     """
-    return Checked(checked(question, public_values), public_values)
+    return Checked(require_sound(question, public_values), public_values)

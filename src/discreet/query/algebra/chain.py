@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .expression import Call, Expression, Function
 
-__all__ = ["balanced", "chained", "leaves"]
+__all__ = ["balance", "chain", "leaves"]
 
 
 def leaves(function: Function, expression: Expression) -> list[Expression]:
@@ -23,14 +23,14 @@ def leaves(function: Function, expression: Expression) -> list[Expression]:
     return [expression]
 
 
-def balanced(function: Function, parts: Sequence[Expression]) -> Expression:
+def balance(function: Function, parts: Sequence[Expression]) -> Expression:
     """Join conditions, half of them on each side."""
     if len(parts) == 1:
         return parts[0]
     half = (len(parts) + 1) // 2
-    return Call(function, (balanced(function, parts[:half]), balanced(function, parts[half:])))
+    return Call(function, (balance(function, parts[:half]), balance(function, parts[half:])))
 
 
-def chained(function: Function, parts: Sequence[Expression]) -> Expression:
+def chain(function: Function, parts: Sequence[Expression]) -> Expression:
     """Join conditions that may be chains themselves: however it was written, the same list is the same tree."""
-    return balanced(function, [leaf for part in parts for leaf in leaves(function, part)])
+    return balance(function, [leaf for part in parts for leaf in leaves(function, part)])

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from .expression import Call, Constant, Expression, Function
 
-__all__ = ["exact", "folded"]
+__all__ = ["exact", "fold"]
 
 
 def exact(number: Fraction) -> Constant:
@@ -28,12 +28,12 @@ _FOLDS = {
 }
 
 
-def folded(function: Function, *arguments: Expression) -> Expression:
+def fold(function: Function, *arguments: Expression) -> Expression:
     """Make a call; arithmetic of two constants is worked out at once, exactly.
 
     >>> from discreet.query.algebra.expression import Constant, Function
-    >>> from discreet.query.algebra.fold import folded
-    >>> folded(Function.DIVIDE, Constant(1), Constant(4))
+    >>> from discreet.query.algebra.fold import fold
+    >>> fold(Function.DIVIDE, Constant(1), Constant(4))
     Constant(value=Fraction(1, 4), time=None)
     """
     numbers = [Fraction(a.value) for a in arguments if _is_number(a)]  # type: ignore[union-attr,arg-type]

@@ -8,7 +8,7 @@ from .expression import Constant, Expression, Field
 from .names import fresh
 from .tree import Relation, Select
 
-__all__ = ["apart", "flagged", "public_columns"]
+__all__ = ["add_flag", "apart", "public_columns"]
 
 
 def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]:
@@ -39,13 +39,13 @@ def apart(left: Relation, right: Relation) -> tuple[Relation, dict[str, str]]:
     return Select(right, tuple((name, Field(old)) for old, name in new.items())), new
 
 
-def flagged(rows: Relation) -> tuple[Relation, str]:
+def add_flag(rows: Relation) -> tuple[Relation, str]:
     """Add a column that is always 1, by whose NULL an outer join tells that these rows are missing.
 
     >>> import discreet as dp
-    >>> from discreet.query.algebra.joins import flagged
+    >>> from discreet.query.algebra.joins import add_flag
     >>> from discreet.query.algebra.tree import Scan
-    >>> flagged(Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})))[1]
+    >>> add_flag(Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})))[1]
     'present'
     """
     if isinstance(rows, Select) and _is_one(rows.columns[-1][1], rows.rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .expression import Function
 
-__all__ = ["spelled"]
+__all__ = ["spell"]
 
 _SIGNS = {
     Function.ADD: "+",
@@ -36,12 +36,12 @@ _WORDS = {
 }
 
 
-def spelled(function: Function) -> str:
+def spell(function: Function) -> str:
     """Return how SQL writes a function.
 
     >>> from discreet.query.algebra.expression import Function
-    >>> from discreet.query.algebra.spelling import spelled
-    >>> spelled(Function.AT_MOST), spelled(Function.ROOT), spelled(Function.LOWER)
+    >>> from discreet.query.algebra.spelling import spell
+    >>> spell(Function.AT_MOST), spell(Function.ROOT), spell(Function.LOWER)
     ('<=', 'SQRT', 'LOWER')
     """
     return _SIGNS.get(function) or _WORDS.get(function) or function.upper()

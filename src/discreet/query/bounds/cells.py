@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..algebra.expression import Expression
 from ..domains.domain import Scalar
 
-__all__ = ["Cells", "listed"]
+__all__ = ["Cells", "list_cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Cells:
     open: bool = False
 
 
-def listed(of: Expression, values: Iterable[Scalar]) -> Cells:
+def list_cells(of: Expression, values: Iterable[Scalar]) -> Cells:
     """Make one cell of every value.
 
-    >>> from discreet.query.bounds.cells import listed
+    >>> from discreet.query.bounds.cells import list_cells
     >>> from discreet.query.algebra.expression import Field
-    >>> listed(Field("region"), ["N", "S"]).places
+    >>> list_cells(Field("region"), ["N", "S"]).places
     (('N',), ('S',))
     """
     each = tuple(values)

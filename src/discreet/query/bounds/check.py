@@ -47,24 +47,24 @@ from .nested import with_nest
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
 from .sets import check_sets
 
-__all__ = ["check_rows", "checked"]
+__all__ = ["check_rows", "require_sound"]
 
 _TEXT = (Function.LOWER, Function.UPPER, Function.TRIM, Function.LENGTH, Function.LIKE, Function.SUBSTRING)
 
 _TOTALS = ("count", "sum", "least", "greatest")
 
 
-def checked(question: Question, public_values: PublicValues | None = None) -> Question:
+def require_sound(question: Question, public_values: PublicValues | None = None) -> Question:
     """Return the question if every part of it is sound, nested keys found; refuse it otherwise. No store is touched.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import Finish, Sum
-    >>> from discreet.query.bounds.check import checked
+    >>> from discreet.query.bounds.check import require_sound
     >>> from discreet.data import Boolean, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan
     >>> from discreet.query.algebra.expression import Field
     >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
-    >>> checked(dp.Question(votes, (), (("total", Sum(Field("yes"))),), Finish((("total", Field("total")),))))
+    >>> require_sound(dp.Question(votes, (), (("total", Sum(Field("yes"))),), Finish((("total", Field("total")),))))
     Traceback (most recent call last):
     ...
     discreet.errors.UnsupportedQuery: SUM: it takes a number; of a condition, count the rows WHERE it holds
@@ -162,7 +162,7 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain],
         case Covariance(x=x, y=y) | Correlation(x=x, y=y):
             _numbers(_name(statistic), columns, x, y)
         case Quantile(of=of, at=at):
-            _ordered(domain_of(of, columns))
+            _require_order(domain_of(of, columns))
             if not 0 <= at <= 1:
                 raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
         case CountDistinct(of=of) | Mode(of=of):
@@ -190,7 +190,7 @@ def _numbers(name: str, columns: dict[str, Domain], *expressions: Expression) ->
             raise refusal(name, "it takes a number, not text or a time", "count it, or take a part of it, as YEAR does")
 
 
-def _ordered(domain: Domain) -> None:
+def _require_order(domain: Domain) -> None:
     if not isinstance(domain, Whole | Day | Second):
         raise refusal("MIN, MAX and quantiles", "they take a number, a date or a time", "count text with GROUP BY")
 

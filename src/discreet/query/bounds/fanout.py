@@ -161,25 +161,25 @@ def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:
 
 def check_joins(rows: Relation) -> None:
     """Refuse joins that could make more than `MOST_JOINED` rows of one unit, all of them together."""
-    _joined(rows)
+    _join_rows(rows)
 
 
-def _joined(rows: Relation) -> int:
+def _join_rows(rows: Relation) -> int:
     """Bound how many rows joins that multiply make of one unit."""
     match rows:
         case Scan():
             return 0
         case Where(rows=inner) | Select(rows=inner) | PerPerson(rows=inner):
-            return _joined(inner)
+            return _join_rows(inner)
         case JoinPublic(rows=inner, table=table):
-            made = _joined(inner) + (_most_rows(rows) if most_matches(rows) > 1 else 0)
+            made = _join_rows(inner) + (_most_rows(rows) if most_matches(rows) > 1 else 0)
             return _few(made, f"JOIN with {table.name}")
         case JoinPeople(left=left, right=right):
             multiplied = min(_most_rows(left), _most_rows(right)) > 1
-            made = _joined(left) + _joined(right) + (_most_rows(rows) if multiplied else 0)
+            made = _join_rows(left) + _join_rows(right) + (_most_rows(rows) if multiplied else 0)
             return _few(made, "JOIN of private tables")
         case Union(parts=parts):
-            return _few(sum(map(_joined, parts)), "UNION ALL of joins")
+            return _few(sum(map(_join_rows, parts)), "UNION ALL of joins")
         case _:
             assert_never(rows)
 

@@ -81,13 +81,13 @@ def _values(expression: Expression, relation: Relation, search: _Search) -> KeyV
     """List all values, NULL among them where it may occur."""
     if isinstance(expression, Constant):
         return (expression.value,)
-    combined = _combined(expression, relation, search)
+    combined = _combine(expression, relation, search)
     if combined is not None or isinstance(expression, Field):
         return combined
     return _by_parts(expression, relation, search)
 
 
-def _combined(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
+def _combine(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
     """Evaluate on every combination of its columns' values that the conditions allow."""
     names = sorted(fields_of(expression))
     listed = [_known_values(name, relation, search) for name in names]
@@ -139,7 +139,7 @@ def _by_parts(call: Call, relation: Relation, search: _Search) -> KeyValues:
         return _range(domain, search.most)
     if branches:
         return tuple(dict.fromkeys(value for values in known for value in values))
-    return _applied(call, known, relation, search) or _range(domain, search.most)
+    return _apply(call, known, relation, search) or _range(domain, search.most)
 
 
 def _branches(call: Call) -> Sequence[Expression]:
@@ -149,7 +149,7 @@ def _branches(call: Call) -> Sequence[Expression]:
     return call.arguments if call.function is Function.COALESCE else ()
 
 
-def _applied(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search) -> KeyValues:
+def _apply(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search) -> KeyValues:
     """Apply a function to every combination of its arguments, each standing for a column of the argument's domain."""
     search.work -= (size := prod(map(len, arguments)))
     if size > search.most or search.work < 0:
@@ -184,9 +184,9 @@ def _known_values(name: str, relation: Relation, search: _Search) -> KeyValues:
 def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
     match relation:
         case Scan(schema=schema):
-            return _declared(schema.columns[name], search.most)
+            return _declared_values(schema.columns[name], search.most)
         case Where(rows=rows):
-            return _narrowed(name, relation, _known_values(name, rows, search))
+            return _narrow(name, relation, _known_values(name, rows, search))
         case Select(rows=rows, columns=columns):
             return _values(dict(columns)[name], rows, search)
         case JoinPublic(rows=rows, columns=columns):
@@ -206,7 +206,7 @@ def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
             assert_never(relation)
 
 
-def _narrowed(name: str, relation: Where, domain: KeyValues) -> KeyValues:
+def _narrow(name: str, relation: Where, domain: KeyValues) -> KeyValues:
     if domain is None:
         return None
     columns, tests = (
@@ -216,7 +216,7 @@ def _narrowed(name: str, relation: Where, domain: KeyValues) -> KeyValues:
     return tuple(v for v in domain if all(evaluate(test, {name: v}, columns) is True for test in tests))
 
 
-def _declared(column: Column, most: int) -> KeyValues:
+def _declared_values(column: Column, most: int) -> KeyValues:
     domain = domain_of_column(column)
     return _range(domain, most) if isinstance(domain, Whole | Day | Second) and domain.keys is None else domain.keys
 
@@ -226,7 +226,7 @@ def _public(name: str, join: JoinPublic, search: _Search) -> KeyValues:
     inner = dict(join.columns)[name]
     column = join.table.columns[inner]
     if search.public_values is None:
-        return _declared(column, search.most)
+        return _declared_values(column, search.most)
     values = tuple(dict.fromkeys(_read(column, value) for value in search.public_values(join.table.name, inner)))
     return values if len(values) <= search.most else None
 

@@ -162,13 +162,13 @@ def _numbers(of: Expression, domain: Whole, most: int) -> Ladder:
 def _upwards(off: Expression, reach: int, step: Fraction, fine: int) -> Expression:
     """Write `_rung` of a number that is not negative and at most `reach` steps: one branch for each doubling."""
     powers = range(max(0, reach.bit_length() - 1 - fine) + 1)
-    cells = [_shifted(off, power, step, fine) for power in powers]
+    cells = [_shift(off, power, step, fine) for power in powers]
     tests = [Call(Function.LESS, (off, Constant((2 << fine + power) * step))) for power in powers]
     branches = [part for pair in zip(tests[:-1], cells[:-1], strict=True) for part in pair]
     return Call(Function.CASE, (*branches, cells[-1])) if branches else cells[0]
 
 
-def _shifted(off: Expression, power: int, step: Fraction, fine: int) -> Expression:
+def _shift(off: Expression, power: int, step: Fraction, fine: int) -> Expression:
     """Write power·2^fine + ⌊off/2^power⌋ of whole steps."""
     inner = Call(Function.FLOOR, (Call(Function.DIVIDE, (off, Constant((1 << power) * step))),))
     return Call(Function.ADD, (inner, Constant(power << fine))) if power else inner

@@ -58,9 +58,9 @@ def _one_row(rows: Relation) -> bool:
 
 def _rewritten(question: Question, found: Mapping[Statistic, str], made: Mapping[str, Expression]) -> Question:
     finish = question.finish
-    columns = tuple((name, _replaced(e, made)) for name, e in finish.columns)
-    having = None if finish.having is None else _replaced(finish.having, made)
-    order = tuple((_replaced(e, made), descending) for e, descending in finish.order)
+    columns = tuple((name, _replace(e, made)) for name, e in finish.columns)
+    having = None if finish.having is None else _replace(finish.having, made)
+    order = tuple((_replace(e, made), descending) for e, descending in finish.order)
     return replace(
         question,
         statistics=tuple((name, statistic) for statistic, name in found.items()),
@@ -68,10 +68,10 @@ def _rewritten(question: Question, found: Mapping[Statistic, str], made: Mapping
     )
 
 
-def _replaced(expression: Expression, made: Mapping[str, Expression]) -> Expression:
+def _replace(expression: Expression, made: Mapping[str, Expression]) -> Expression:
     match expression:
         case Field(name=name):
             return made.get(name, expression)
         case Call(function=function, arguments=arguments):
-            return Call(function, tuple(_replaced(part, made) for part in arguments))
+            return Call(function, tuple(_replace(part, made) for part in arguments))
     return expression

@@ -53,17 +53,17 @@ def with_nest(question: Question, public_values: PublicValues | None) -> Questio
             known[name] = public_keys(Field(name), question.rows, MOST_LEAVES, public_values)
     for name, values in known.items():
         if values is not None:
-            found = _nested(question, name, groups[name], values)
+            found = _nest(question, name, groups[name], values)
             if found.nested is not None:
                 return found
             question = found
     return question
 
 
-def _nested(question: Question, name: str, places: Sequence[int], values: Row) -> Question:
+def _nest(question: Question, name: str, places: Sequence[int], values: Row) -> Question:
     columns = columns_of(question.rows)
     lists = [_each(question.keys[place].expression, name, values, columns) for place in places]
-    question = replace(question, keys=tuple(_listed(key, at, places, lists) for at, key in enumerate(question.keys)))
+    question = replace(question, keys=tuple(_fill(key, at, places, lists) for at, key in enumerate(question.keys)))
     known = [set(question.keys[place].values or ()) for place in places]
     every = dict.fromkeys(zip(*lists, strict=True))
     rows = [row for row in every if all(value in own for value, own in zip(row, known, strict=True))]
@@ -79,7 +79,7 @@ def _nested(question: Question, name: str, places: Sequence[int], values: Row) -
     return replace(question, nested=Nest(tuple(places[at] for at in order), in_order(sorted_rows)))
 
 
-def _listed(key: Key, at: int, places: Sequence[int], lists: Sequence[Sequence[Scalar]]) -> Key:
+def _fill(key: Key, at: int, places: Sequence[int], lists: Sequence[Sequence[Scalar]]) -> Key:
     """Return a key with its values: those that the column gives it, if they were too many to list before."""
     if key.values is not None or at not in places:
         return key

@@ -32,7 +32,7 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
     """
     match relation:
         case Scan(schema=schema):
-            return dict(_declared(schema))
+            return dict(_declared_domains(schema))
         case Where(rows=rows, condition=condition):
             columns = columns_of(rows)
             if not isinstance(domain_of(condition, columns), Truth):
@@ -42,11 +42,11 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
             inner = columns_of(rows)
             return _unique([(name, domain_of(expression, inner)) for name, expression in chosen])
         case JoinPublic():
-            return _joined(relation)
+            return _join(relation)
         case JoinPeople():
-            return _paired(relation)
+            return _pair(relation)
         case Union(parts=parts):
-            return _united(parts)
+            return _unite(parts)
         case PerPerson(rows=rows, keys=keys, totals=totals):
             inner = columns_of(rows)
             named = [(name, domain_of(expression, inner)) for name, expression in keys]
@@ -66,7 +66,7 @@ def _total_domain(total: Total, columns: dict[str, Domain]) -> Whole:
 
 
 @lru_cache(maxsize=64)
-def _declared(schema: Schema) -> tuple[tuple[str, Domain], ...]:
+def _declared_domains(schema: Schema) -> tuple[tuple[str, Domain], ...]:
     """Return what a schema says of its columns: a question asks for it some thirty times on its way."""
     return tuple((name, domain_of_column(column)) for name, column in schema.declared if not is_person(schema, name))
 
@@ -89,7 +89,7 @@ def is_person(schema: Schema, name: str) -> bool:
     return isinstance(schema.unit, People) and schema.unit.id.casefold() == name.casefold()
 
 
-def _joined(join: JoinPublic) -> dict[str, Domain]:
+def _join(join: JoinPublic) -> dict[str, Domain]:
     table, rows = join.table, columns_of(join.rows)
     if not table.public:
         raise UnsupportedQuery(f"JOIN with {table.name}: it is private; join private tables on the person")
@@ -102,7 +102,7 @@ def _joined(join: JoinPublic) -> dict[str, Domain]:
     return _unique([*rows.items(), *((name, public[column]) for name, column in join.columns)])
 
 
-def _paired(join: JoinPeople) -> dict[str, Domain]:
+def _pair(join: JoinPeople) -> dict[str, Domain]:
     left, right = columns_of(join.left), columns_of(join.right)
     if join.outer not in ("", "left", "full"):
         raise UnsupportedQuery(f"{join.outer!r} is no join; there are LEFT JOIN and FULL JOIN")
@@ -116,7 +116,7 @@ def _comparable(x: Domain, y: Domain) -> None:
     domain_of(Call(Function.EQUAL, (Field("x"), Field("y"))), {"x": x, "y": y})
 
 
-def _united(parts: tuple[Relation, ...]) -> dict[str, Domain]:
+def _unite(parts: tuple[Relation, ...]) -> dict[str, Domain]:
     every = [columns_of(part) for part in parts]
     if len({tuple(columns) for columns in every}) != 1:
         raise UnsupportedQuery("the parts of UNION ALL need the same columns, in the same order")

@@ -120,14 +120,14 @@ def _norms(tally: Tally, g: int, ends: tuple[int, int], cells: int | None) -> Se
     c, w = max(-low, high), high - low
     if neighbours_of(tally.rows) == ADD_REMOVE:
         l1, squared, most = g * c, g * c * c, c
-        return Sensitivity(l1, squared, most, ADD_REMOVE, _changed(tally, l1, cells, 1))
+        return Sensitivity(l1, squared, most, ADD_REMOVE, _changed_keys(tally, l1, cells, 1))
     j = 0 if cells is None else max(0, 2 * g - cells)
     l1 = j * w + 2 * (g - j) * c
     squared = max(j * w * w + 2 * (g - j) * c * c, g * w * w)
-    return Sensitivity(l1, squared, w, "replace", _changed(tally, l1, cells, 2))
+    return Sensitivity(l1, squared, w, "replace", _changed_keys(tally, l1, cells, 2))
 
 
-def _changed(tally: Tally, l1: int, cells: int | None, units: int) -> int:
+def _changed_keys(tally: Tally, l1: int, cells: int | None, units: int) -> int:
     """Bound how many keys one unit can change: a total is whole, so no more than Δ1; a row is in one key."""
     most = l1
     if isinstance(tally.share, Free):

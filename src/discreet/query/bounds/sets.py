@@ -28,7 +28,7 @@ def check_sets(question: Question) -> None:
 their parts, others are not; ask for it by itself
     """
     if question.sets is None and not question.running:
-        _chosen(question)
+        _check_chosen(question)
         return
     clause = "SUM(…) OVER" if question.running else "GROUPING SETS"
     for _, statistic in question.statistics:
@@ -53,7 +53,7 @@ their parts, others are not; ask for it by itself
     _running(question) if question.running else _sets(question)
 
 
-def _chosen(question: Question) -> None:
+def _check_chosen(question: Question) -> None:
     """Refuse chosen combinations of keys that do not fit the keys, and others beside them that nobody lists."""
     if question.nested is None:
         return

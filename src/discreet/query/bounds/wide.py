@@ -57,15 +57,15 @@ def table_question(question: Question, places: tuple[int, ...]) -> Question:
     """Return the question by the keys of one table, of rows that have a public value of every key."""
     keys = tuple(question.keys[place] for place in places)
     others = [key for place, key in enumerate(question.keys) if place not in places]
-    return replace(question, keys=keys, sets=None, rows=_known(question.rows, others))
+    return replace(question, keys=keys, sets=None, rows=_keep_known(question.rows, others))
 
 
-def _known(rows: Relation, keys: list[Key]) -> Relation:
-    tests = [_listed(key, rows) for key in keys]
+def _keep_known(rows: Relation, keys: list[Key]) -> Relation:
+    tests = [_is_listed(key, rows) for key in keys]
     return Where(rows, reduce(lambda one, other: Call(Function.AND, (one, other)), tests)) if tests else rows
 
 
-def _listed(key: Key, rows: Relation) -> Expression:
+def _is_listed(key: Key, rows: Relation) -> Expression:
     """Return the condition that a key has one of its values; days and seconds are compared as numbers."""
     of, domain = key.expression, domain_of(key.expression, columns_of(rows))
     if isinstance(domain, Day | Second):

@@ -11,14 +11,14 @@ from .domain import MOST_STEPS, Whole
 
 __all__ = [
     "common",
-    "divided",
     "half_up",
     "largest",
-    "negated",
+    "negate",
     "product",
-    "rescaled",
+    "quotient",
+    "rescale",
+    "root",
     "root_scale",
-    "rooted",
     "shared_step",
     "sum_of",
     "whole_part",
@@ -40,7 +40,7 @@ def shared_step(steps: Sequence[Fraction]) -> Fraction:
     return common
 
 
-def rescaled(domain: Whole, step: Fraction) -> Whole:
+def rescale(domain: Whole, step: Fraction) -> Whole:
     """Count the same numbers in finer steps."""
     times = int(domain.step / step)
     return Whole(step, domain.low * times, domain.high * times, blur=domain.blur)
@@ -56,11 +56,11 @@ def common(domains: Sequence[Whole]) -> Whole:
     Whole(step=Fraction(1, 2), low=-1, high=6, keys=None)
     """
     step = shared_step([domain.step for domain in domains])
-    ends = [rescaled(domain, step) for domain in domains]
+    ends = [rescale(domain, step) for domain in domains]
     return Whole(step, min(e.low for e in ends), max(e.high for e in ends), blur=max(e.blur for e in ends))
 
 
-def negated(domain: Whole) -> Whole:
+def negate(domain: Whole) -> Whole:
     """Return the domain of −x."""
     return Whole(domain.step, -domain.high, -domain.low, blur=domain.blur)
 
@@ -68,7 +68,7 @@ def negated(domain: Whole) -> Whole:
 def sum_of(x: Whole, y: Whole) -> Whole:
     """Return the domain of x + y, exact on the shared grid."""
     step = shared_step([x.step, y.step])
-    left, right = rescaled(x, step), rescaled(y, step)
+    left, right = rescale(x, step), rescale(y, step)
     return Whole(step, left.low + right.low, left.high + right.high, blur=x.blur + y.blur)
 
 
@@ -102,16 +102,16 @@ def whole_part(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
     return Whole(Fraction(1), rounded(domain.low * domain.step), rounded(domain.high * domain.step))
 
 
-def divided(x: Whole, y: Whole) -> Whole:
+def quotient(x: Whole, y: Whole) -> Whole:
     """Return the domain of x/y. By a constant it is exact; else it is rounded half up to a power of two.
 
     The quotient is largest where y is the nonzero number nearest to 0, so it is bounded also where y may be 0 (there it
     is NULL). The step is the power of two at most 2^-30 of that bound, or as fine as 64-bit integers allow.
 
-    >>> from discreet.query.domains.arithmetic import divided
+    >>> from discreet.query.domains.arithmetic import quotient
     >>> from discreet.query.domains.domain import Whole
     >>> from fractions import Fraction
-    >>> divided(Whole(Fraction(1), 0, 120), Whole(Fraction(1), 10, 10))
+    >>> quotient(Whole(Fraction(1), 0, 120), Whole(Fraction(1), 10, 10))
     Whole(step=Fraction(1, 10), low=0, high=120, keys=None)
     """
     if y.low == y.high:
@@ -160,16 +160,16 @@ def root_scale(x: Whole, step: Fraction) -> Fraction:
     return 4 * x.step / step**2
 
 
-def rooted(x: Whole) -> Whole:
+def root(x: Whole) -> Whole:
     """Return the domain of √x, rounded half up to a power of two that is about 2^-23 of the greatest.
 
     √x in steps is (⌊√N⌋ + 1)//2 with N = ⌊4x/step²⌋ below 2^52, and such an N is a double whose root, correctly rounded
     as IEEE 754 demands, never reaches the next integer: every store finds the same ⌊√N⌋.
 
-    >>> from discreet.query.domains.arithmetic import rooted
+    >>> from discreet.query.domains.arithmetic import root
     >>> from discreet.query.domains.domain import Whole
     >>> from fractions import Fraction
-    >>> rooted(Whole(Fraction(1), 0, 16)).step, rooted(Whole(Fraction(1), -9, 0))
+    >>> root(Whole(Fraction(1), 0, 16)).step, root(Whole(Fraction(1), -9, 0))
     (Fraction(1, 2097152), Whole(step=Fraction(1, 1), low=0, high=0, keys=None))
     """
     if x.high <= 0:

@@ -109,13 +109,13 @@ def domain_of_column(column: Column) -> Domain:
         case Text():
             return Texts(column.max_length)
         case Category():
-            return _listed(column)
+            return _category(column)
         case _:
             assert_never(column)
 
 
 @lru_cache(maxsize=256)
-def _listed(column: Category) -> Domain:
+def _category(column: Category) -> Domain:
     keys = column.keys()
     present = [key for key in keys if key is not None]
     if column.of == "boolean":

@@ -9,10 +9,10 @@ from typing import TypeVar, assert_never
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.spelling import spelled
-from .arithmetic import common, divided, half_up, negated, product, rescaled, rooted, shared_step, sum_of, whole_part
+from ..algebra.spelling import spell
+from .arithmetic import common, half_up, negate, product, quotient, rescale, root, shared_step, sum_of, whole_part
 from .domain import Day, Domain, Second, Texts, Truth, Whole
-from .edges import binned
+from .edges import rounded_bin
 from .times import TIMES, time_domain
 from .type_of import NOUNS, type_of_domain
 from .words import concat_domain, text_domain
@@ -46,7 +46,7 @@ def domain_of(expression: Expression, columns: Columns) -> Domain:
         case Call(function=function, arguments=arguments):
             present = [a for a in arguments if not _is_null(a)]
             found = _call(function, arguments, [domain_of(a, columns) for a in present])
-            bins = binned(expression, columns)
+            bins = rounded_bin(expression, columns)
             return found if bins is None else bins.domain
         case _:
             assert_never(expression)
@@ -103,7 +103,7 @@ def _all(function: Function, domains: Sequence[Domain], wanted: type[_K], count:
     found = [domain for domain in domains if isinstance(domain, wanted)]
     if len(found) != len(domains) or len(found) != count:
         what = {Whole: "number", Truth: "condition", Texts: "text", Day: "date", Second: "time"}[wanted]
-        raise UnsupportedQuery(f"{spelled(function)} takes {count} {what}{'s' if count > 1 else ''}")
+        raise UnsupportedQuery(f"{spell(function)} takes {count} {what}{'s' if count > 1 else ''}")
     return found
 
 
@@ -112,11 +112,11 @@ def _two_numbers(function: Function, x: Whole, y: Whole) -> Whole:
         case Function.ADD:
             return sum_of(x, y)
         case Function.SUBTRACT:
-            return sum_of(x, negated(y))
+            return sum_of(x, negate(y))
         case Function.MULTIPLY:
             return product(x, y)
         case Function.DIVIDE:
-            return divided(x, y)
+            return quotient(x, y)
         case _:
             return _modulo(x, y)
 
@@ -125,14 +125,14 @@ def _modulo(x: Whole, y: Whole) -> Whole:
     if y.low != y.high or y.low <= 0:
         raise UnsupportedQuery("% takes a positive constant on its right")
     step = shared_step([x.step, y.step])
-    rescaled(x, step)  # the store counts x in these steps, so they must fit
+    rescale(x, step)  # the store counts x in these steps, so they must fit
     return Whole(step, 0, int(y.low * y.step / step) - 1, blur=x.blur)
 
 
 def _one_number(function: Function, x: Whole) -> Whole:
     match function:
         case Function.NEGATE:
-            return negated(x)
+            return negate(x)
         case Function.ABSOLUTE:
             least = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
             return Whole(x.step, least, max(abs(x.low), abs(x.high)), blur=x.blur)
@@ -141,7 +141,7 @@ def _one_number(function: Function, x: Whole) -> Whole:
         case Function.CEILING:
             return whole_part(x, ceil)
         case Function.ROOT:
-            return rooted(x)
+            return root(x)
         case _:  # ROUND
             return whole_part(x, half_up)
 
@@ -151,7 +151,7 @@ def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
     types = {type(domain) for domain in domains}
     if len(types) != 1:
         kinds = " and ".join(sorted({NOUNS[type_of_domain(domain)] for domain in domains}))
-        raise UnsupportedQuery(f"{spelled(function)} cannot take {kinds} together; give it values of one type")
+        raise UnsupportedQuery(f"{spell(function)} cannot take {kinds} together; give it values of one type")
     match domains[0]:
         case Whole():
             return common([domain for domain in domains if isinstance(domain, Whole)])
@@ -172,11 +172,11 @@ def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
     chosen = _alike(function, domains)
     if function is Function.COALESCE:
         return chosen
-    _ordered(chosen)
+    _require_order(chosen)
     pick = min if function is Function.LEAST else max
     match chosen:
         case Whole(step=step):
-            same = [rescaled(domain, step) for domain in domains if isinstance(domain, Whole)]
+            same = [rescale(domain, step) for domain in domains if isinstance(domain, Whole)]
             low, high = pick(domain.low for domain in same), pick(domain.high for domain in same)
             return Whole(step, low, high, blur=chosen.blur)
         case Day():
@@ -187,7 +187,7 @@ def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
             return Second(pick(second.low for second in seconds), pick(second.high for second in seconds))
 
 
-def _ordered(domain: Domain) -> None:
+def _require_order(domain: Domain) -> None:
     if isinstance(domain, Truth | Texts):
         raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
 
@@ -199,10 +199,10 @@ def _comparison(function: Function, arguments: Sequence[Expression], domains: Se
         if not all(isinstance(a, Constant) for a in arguments[1:]):
             raise UnsupportedQuery("IN takes a list of constants; compare columns with =")
     elif len(arguments) != 2:
-        raise UnsupportedQuery(f"{spelled(function)} takes 2 arguments")
+        raise UnsupportedQuery(f"{spell(function)} takes 2 arguments")
     domain = _alike(function, domains)
     if function in (Function.LESS, Function.AT_MOST):
-        _ordered(domain)
+        _require_order(domain)
     return Truth()
 
 
@@ -225,7 +225,7 @@ def _text_or_time(function: Function, arguments: Sequence[Expression], domains: 
         return time_domain(function, arguments, domains)
     if function in (Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL):
         raise UnsupportedQuery(
-            f"{spelled(function)} of rows: libraries differ in its last bit, so stores would differ; use a column "
+            f"{spell(function)} of rows: libraries differ in its last bit, so stores would differ; use a column "
             "that was prepared so, or take it of a result, as in LN(AVG(x))"
         )
     if function in (Function.TOTAL, Function.LAG):

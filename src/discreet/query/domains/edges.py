@@ -21,7 +21,7 @@ from ...data.columns.cell import nearest
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from .domain import MOST_STEPS, Domain, Whole
 
-__all__ = ["Binned", "RoundedTest", "binned", "rounded_test"]
+__all__ = ["Binned", "RoundedTest", "rounded_bin", "rounded_test"]
 
 Columns = Mapping[str, Domain]
 _TESTS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
@@ -97,15 +97,15 @@ def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
     return RoundedTest(line.column, call.function, turned != (line.times < 0), steps)
 
 
-def binned(call: Call, columns: Columns) -> Binned | None:
+def rounded_bin(call: Call, columns: Columns) -> Binned | None:
     """Return how FLOOR, CEILING or ROUND of a·x + b is worked out from a column's steps; None where it is exact.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.domains.domain import Whole
-    >>> from discreet.query.domains.edges import binned
+    >>> from discreet.query.domains.edges import rounded_bin
     >>> from fractions import Fraction
     >>> tenths = Call(Function.FLOOR, (Call(Function.MULTIPLY, (Field("x"), Constant(10))),))
-    >>> found = binned(tenths, {"x": Whole(Fraction(1, 1024), 0, 2048, rounded=True)})
+    >>> found = rounded_bin(tenths, {"x": Whole(Fraction(1, 1024), 0, 2048, rounded=True)})
     >>> [found.at(round(j * 1024 / 10)) for j in range(6)]
     [0, 1, 2, 3, 4, 5]
     """
@@ -144,7 +144,7 @@ def _affine(expression: Expression) -> Affine | None:
         case Field(name=name):
             return Affine(name, Fraction(1), Fraction(0))
         case Call(function=Function.NEGATE, arguments=(x,)):
-            return _scaled(_affine(x), Fraction(-1))
+            return _scale(_affine(x), Fraction(-1))
         case Call(function=function, arguments=(x, y)):
             return _of_two(function, x, y)
     return None
@@ -154,25 +154,25 @@ def _of_two(function: Function, x: Expression, y: Expression) -> Affine | None:
     left, right = _number(x), _number(y)
     match function, left, right:
         case Function.ADD, None, Fraction():
-            return _moved(_affine(x), right)
+            return _move(_affine(x), right)
         case Function.ADD, Fraction(), None:
-            return _moved(_affine(y), left)
+            return _move(_affine(y), left)
         case Function.SUBTRACT, None, Fraction():
-            return _moved(_affine(x), -right)
+            return _move(_affine(x), -right)
         case Function.SUBTRACT, Fraction(), None:
-            return _moved(_scaled(_affine(y), Fraction(-1)), left)
+            return _move(_scale(_affine(y), Fraction(-1)), left)
         case Function.MULTIPLY, None, Fraction():
-            return _scaled(_affine(x), right)
+            return _scale(_affine(x), right)
         case Function.MULTIPLY, Fraction(), None:
-            return _scaled(_affine(y), left)
+            return _scale(_affine(y), left)
         case Function.DIVIDE, None, Fraction() if right:
-            return _scaled(_affine(x), 1 / right)
+            return _scale(_affine(x), 1 / right)
     return None
 
 
-def _moved(line: Affine | None, by: Fraction) -> Affine | None:
+def _move(line: Affine | None, by: Fraction) -> Affine | None:
     return None if line is None else Affine(line.column, line.times, line.plus + by)
 
 
-def _scaled(line: Affine | None, by: Fraction) -> Affine | None:
+def _scale(line: Affine | None, by: Fraction) -> Affine | None:
     return None if line is None or by == 0 else Affine(line.column, line.times * by, line.plus * by)

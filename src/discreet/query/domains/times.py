@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Constant, Expression, Function
-from ..algebra.spelling import spelled
+from ..algebra.spelling import spell
 from .calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY, PARTS, UNITS, months_later, part_of, start_of
 from .domain import Day, Domain, Second, Whole
 
@@ -28,12 +28,12 @@ def time_domain(function: Function, arguments: Sequence[Expression], domains: Se
     if function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
         return _from_number(function, domains)
     if function in (Function.TRUNCATE, Function.MONTHS_LATER):
-        return _moved(function, arguments, domains)
+        return _move(function, arguments, domains)
     when = domains[0] if len(domains) == 1 else None
     if not isinstance(when, Day | Second):
-        raise UnsupportedQuery(f"{spelled(function)} takes one date or time")
+        raise UnsupportedQuery(f"{spell(function)} takes one date or time")
     if function in _CLOCK and not isinstance(when, Second):
-        raise UnsupportedQuery(f"{spelled(function)} takes a time, not a date")
+        raise UnsupportedQuery(f"{spell(function)} takes a time, not a date")
     if function is Function.UNIX_DATE and not isinstance(when, Day):
         raise UnsupportedQuery("UNIX_DATE takes a date, not a time; CAST the time AS DATE first")
     if function in (Function.UNIX_DATE, Function.UNIX_SECONDS):
@@ -51,11 +51,11 @@ def _part(function: Function, when: Day | Second) -> Domain:
     return Whole(Fraction(1), *PARTS[function])
 
 
-def _moved(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+def _move(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
     """Return the domain of what keeps the order of times: the start of a month, or a month later."""
     when, constant = (domains[0], arguments[1]) if len(arguments) == len(domains) == 2 else (None, None)
     if not isinstance(when, Day | Second) or not isinstance(constant, Constant):
-        raise UnsupportedQuery(f"{spelled(function)} takes a date or time, and a constant")
+        raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
     seconds, value = isinstance(when, Second), constant.value
     if function is Function.TRUNCATE:
         if value not in UNITS:

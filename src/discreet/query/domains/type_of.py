@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.spelling import spelled
+from ..algebra.spelling import spell
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 
 __all__ = ["NOUNS", "ValueType", "type_of", "type_of_domain"]
@@ -120,15 +120,15 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
         if len(given) != len(wanted) or any(g not in (w, None) for g, w in zip(given, wanted, strict=True)):
             nouns = " and ".join(NOUNS[type_] for type_ in wanted)
             dates = "; compare dates, as in d >= DATE '2024-01-01'" if function is Function.LIKE else ""
-            raise UnsupportedQuery(f"{spelled(function)} takes {nouns}{dates}")
+            raise UnsupportedQuery(f"{spell(function)} takes {nouns}{dates}")
         return result
     if function in _PARTS:
         if len(given) != 1 or given[0] not in ("day", "second", None):
-            raise UnsupportedQuery(f"{spelled(function)} takes one date or time")
+            raise UnsupportedQuery(f"{spell(function)} takes one date or time")
         return "number"
     if function in _MOVES:
         if len(given) != 2 or given[0] not in ("day", "second", None) or given[1] != _MOVES[function]:
-            raise UnsupportedQuery(f"{spelled(function)} takes a date or time, and a constant")
+            raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
         return given[0]
     if function is Function.CONCAT:
         return _concat(given)
@@ -137,7 +137,7 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
     if function is Function.IS_NULL:
         return "truth"
     if function in _COMPARISONS:
-        return _compared(function, given)
+        return _compare(function, given)
     return _alike(function, _branches(given) if function is Function.CASE else given)
 
 
@@ -153,7 +153,7 @@ def _concat(given: Sequence[ValueType | None]) -> ValueType:
     return "text"
 
 
-def _compared(function: Function, given: Sequence[ValueType | None]) -> ValueType:
+def _compare(function: Function, given: Sequence[ValueType | None]) -> ValueType:
     type_ = _alike(function, given)
     if function in (Function.LESS, Function.AT_MOST) and type_ in ("text", "truth"):
         raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
@@ -170,5 +170,5 @@ def _alike(function: Function, given: Sequence[ValueType | None]) -> ValueType |
     types = sorted({type_ for type_ in given if type_ is not None})
     if len(types) > 1:
         nouns = " and ".join(NOUNS[t] for t in types)
-        raise UnsupportedQuery(f"{spelled(function)} cannot take {nouns} together; give it values of one type")
+        raise UnsupportedQuery(f"{spell(function)} cannot take {nouns} together; give it values of one type")
     return types[0] if types else None

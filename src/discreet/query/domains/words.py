@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Constant, Expression, Function
-from ..algebra.spelling import spelled
+from ..algebra.spelling import spell
 from .domain import Domain, Texts, Truth, Whole
 
 __all__ = ["concat_domain", "text_domain"]
@@ -17,7 +17,7 @@ def text_domain(function: Function, arguments: Sequence[Expression], domains: Se
     """Return what a function of text yields; patterns and positions must be constants."""
     text = domains[0] if domains else None
     if not isinstance(text, Texts) or any(not isinstance(a, Constant) for a in arguments[1:]):
-        raise UnsupportedQuery(f"{spelled(function)} takes text, and constants for the rest")
+        raise UnsupportedQuery(f"{spell(function)} takes text, and constants for the rest")
     match function, [a.value for a in arguments[1:] if isinstance(a, Constant)]:
         case Function.LOWER | Function.UPPER | Function.TRIM, []:
             return Texts(text.most)
@@ -29,7 +29,7 @@ def text_domain(function: Function, arguments: Sequence[Expression], domains: Se
             pass
         case Function.SUBSTRING, [int(first), int(count)] if first >= 1 and count >= 0:
             return Texts(min(text.most, count))
-    raise UnsupportedQuery(f"{spelled(function)} was given arguments it does not take")
+    raise UnsupportedQuery(f"{spell(function)} was given arguments it does not take")
 
 
 def concat_domain(domains: Sequence[Domain]) -> Texts:

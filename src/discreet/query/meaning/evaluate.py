@@ -13,7 +13,7 @@ from ..domains.arithmetic import half_up, root_scale
 from ..domains.calendar import DAY_SECONDS, months_later, part_of, start_of
 from ..domains.domain import Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
-from ..domains.edges import RoundedTest, binned, rounded_test
+from ..domains.edges import RoundedTest, rounded_bin, rounded_test
 from ..domains.times import TIMES
 from .like import like_regex
 
@@ -50,8 +50,8 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
             if function in _LENIENT or None in values:
                 return _lenient(function, values) if function in _LENIENT else None
             if (test := rounded_test(expression, columns)) is not None:
-                return _tested(test, row, columns)
-            if (bins := binned(expression, columns)) is not None:
+                return _test(test, row, columns)
+            if (bins := rounded_bin(expression, columns)) is not None:
                 return bins.at(_steps(bins.column, row, columns))
             return _strict(expression, function, values, columns)
         case _:
@@ -75,7 +75,7 @@ def _steps(column: str, row: Row, columns: Columns) -> int:
     return int(_number(row[column]) / (domain.step if isinstance(domain, Whole) else 1))
 
 
-def _tested(test: RoundedTest, row: Row, columns: Columns) -> bool:
+def _test(test: RoundedTest, row: Row, columns: Columns) -> bool:
     """Compare the steps of a column with rounded literals."""
     here = _steps(test.column, row, columns)
     match test.function:

@@ -26,10 +26,10 @@ __all__ = [
     "NoisyRow",
     "Types",
     "Value",
-    "finished",
-    "kept",
+    "finish_rows",
+    "keep_rows",
     "row_before",
-    "shown",
+    "show_row",
     "types_of",
     "value_of",
     "window_groups",
@@ -52,32 +52,32 @@ def types_of(question: Question) -> dict[str, ValueType]:
     return types
 
 
-def finished(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Value]]:
+def finish_rows(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Value]]:
     """Return the table as the question wants it shown, from rows of its keys and noisy statistics by name.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.tree import Finish
-    >>> from discreet.query.meaning.finish import finished
+    >>> from discreet.query.meaning.finish import finish_rows
     >>> from discreet.data import Category, Rows, Schema
     >>> from discreet.query.algebra.tree import Count, Key, Scan
     >>> n, region = Field("n"), Field("region")
     >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S", "E"])}))
     >>> finish = Finish((("region", region), ("n", n)), order=((n, True),), limit=2)
     >>> question = dp.Question(people, (Key("region", region, ("N", "S", "E")),), (("n", Count()),), finish)
-    >>> finished(question, [{"region": "N", "n": 3.0}, {"region": "S", "n": 9.0}, {"region": "E", "n": 5.0}])
+    >>> finish_rows(question, [{"region": "N", "n": 3.0}, {"region": "S", "n": 9.0}, {"region": "E", "n": 5.0}])
     [{'region': 'S', 'n': 9.0}, {'region': 'E', 'n': 5.0}]
     """
     types = types_of(question)
     table = with_windows(question.finish, rows, types)
-    return [shown(question.finish, table[i], types) for i in kept(question.finish, table, types)]
+    return [show_row(question.finish, table[i], types) for i in keep_rows(question.finish, table, types)]
 
 
-def kept(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
+def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
     """Return which rows HAVING and LIMIT keep, by their places, in the order of ORDER BY; ties stay as they are."""
     places = _having(finish, rows, types)
     for expression, descending in reversed(finish.order):
-        places = _sorted(places, expression, descending, rows, types)
+        places = _sort(places, expression, descending, rows, types)
     return places[finish.offset :] if finish.limit is None else places[finish.offset : finish.offset + finish.limit]
 
 
@@ -86,7 +86,7 @@ def _having(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]
     return [i for i, row in enumerate(rows) if test is None or value_of(test, row, types) is True]
 
 
-def _sorted(
+def _sort(
     places: Sequence[int], expression: Expression, descending: bool, rows: Sequence[NoisyRow], types: Types
 ) -> list[int]:
     values = {i: value_of(expression, rows[i], types) for i in places}
@@ -100,10 +100,10 @@ def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequ
 
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.algebra.tree import Finish
-    >>> from discreet.query.meaning.finish import shown, with_windows
+    >>> from discreet.query.meaning.finish import show_row, with_windows
     >>> share = Call(Function.DIVIDE, (Field("n"), Call(Function.TOTAL, (Field("n"),))))
     >>> finish = Finish((("share", share),))
-    >>> [shown(finish, row, {}) for row in with_windows(finish, [{"n": 1.0}, {"n": 3.0}], {})]
+    >>> [show_row(finish, row, {}) for row in with_windows(finish, [{"n": 1.0}, {"n": 3.0}], {})]
     [{'share': 0.25}, {'share': 0.75}]
     """
     parts = [e for _, e in finish.columns] + [e for e, _ in finish.order]
@@ -127,7 +127,7 @@ def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Ty
             known = [float(value) for value in values if value is not None]
             found |= dict.fromkeys(group, math.fsum(known) if known else None)
         else:
-            found |= _lagged(rest, group, dict(zip(group, values, strict=True)), rows, types)
+            found |= _lag(rest, group, dict(zip(group, values, strict=True)), rows, types)
     return found
 
 
@@ -140,7 +140,7 @@ def window_groups(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], t
     return list(groups.values())
 
 
-def _lagged(
+def _lag(
     rest: Sequence[Expression],
     group: Sequence[int],
     values: Mapping[int, Value],
@@ -156,12 +156,12 @@ def row_before(
 ) -> dict[int, int | None]:
     """Return for each row of a group the row that LAG reads, given its arguments after the first; None if none is."""
     back, down = (part.value if isinstance(part, Constant) else 0 for part in (rest[0], rest[2]))
-    ordered = _sorted(group, rest[1], bool(down), rows, types)
+    ordered = _sort(group, rest[1], bool(down), rows, types)
     before = {place: at - int(back or 0) for at, place in enumerate(ordered)}
     return {place: ordered[at] if 0 <= at < len(ordered) else None for place, at in before.items()}
 
 
-def shown(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
+def show_row(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
     """Work out the columns to show of one row."""
     return {name: value_of(expression, row, types) for name, expression in finish.columns}
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import folded
+from ..algebra.fold import fold
 from ..domains.calendar import DAY_SECONDS
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
 from .evaluate import evaluate
 
-__all__ = ["as_second", "dated", "timed", "timely"]
+__all__ = ["as_second", "fold_date", "fold_time", "timely"]
 
 _YIELDS = {Function.FROM_UNIX_DATE: "day", Function.FROM_UNIX_SECONDS: "second", Function.DATE_OF: "day"}
 _KEEPS = (Function.TRUNCATE, Function.MONTHS_LATER)
 _COMPARED = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 
 
-def timed(function: Function, *arguments: Expression) -> Expression:
+def fold_time(function: Function, *arguments: Expression) -> Expression:
     """Make a call of a function of times; of constants it is worked out at once.
 
     >>> from discreet.query.algebra.expression import Constant, Function
-    >>> from discreet.query.meaning.times import timed
-    >>> timed(Function.MONTHS_LATER, Constant(30, "day"), Constant(1))
+    >>> from discreet.query.meaning.times import fold_time
+    >>> fold_time(Function.MONTHS_LATER, Constant(30, "day"), Constant(1))
     Constant(value=58, time='day')
     """
     call = Call(function, arguments)
@@ -44,27 +44,27 @@ def as_second(time: Expression, type_: ValueType | None) -> Expression:
     """
     if type_ != "day":
         return time
-    seconds = folded(Function.MULTIPLY, timed(Function.UNIX_DATE, time), Constant(DAY_SECONDS))
-    return timed(Function.FROM_UNIX_SECONDS, seconds)
+    seconds = fold(Function.MULTIPLY, fold_time(Function.UNIX_DATE, time), Constant(DAY_SECONDS))
+    return fold_time(Function.FROM_UNIX_SECONDS, seconds)
 
 
-def dated(
+def fold_date(
     function: Function, left: Expression, right: Expression, types: Sequence[ValueType | None]
 ) -> Expression | None:
     """Return a date plus or minus whole days, or the days between two dates; None if it is neither.
 
     >>> from discreet.query.algebra.expression import Constant, Function
-    >>> from discreet.query.meaning.times import dated
-    >>> dated(Function.SUBTRACT, Constant(31, "day"), Constant(1, "day"), ("day", "day"))
+    >>> from discreet.query.meaning.times import fold_date
+    >>> fold_date(Function.SUBTRACT, Constant(31, "day"), Constant(1, "day"), ("day", "day"))
     Constant(value=30, time=None)
     """
     match function, *types:
         case ((Function.ADD | Function.SUBTRACT), "day", "number"):
-            return timed(Function.FROM_UNIX_DATE, folded(function, timed(Function.UNIX_DATE, left), right))
+            return fold_time(Function.FROM_UNIX_DATE, fold(function, fold_time(Function.UNIX_DATE, left), right))
         case Function.ADD, "number", "day":
-            return timed(Function.FROM_UNIX_DATE, folded(function, left, timed(Function.UNIX_DATE, right)))
+            return fold_time(Function.FROM_UNIX_DATE, fold(function, left, fold_time(Function.UNIX_DATE, right)))
         case Function.SUBTRACT, "day", "day":
-            return folded(function, timed(Function.UNIX_DATE, left), timed(Function.UNIX_DATE, right))
+            return fold(function, fold_time(Function.UNIX_DATE, left), fold_time(Function.UNIX_DATE, right))
     return None
 
 
@@ -81,7 +81,7 @@ def timely(expression: Expression, types: Mapping[str, ValueType]) -> Expression
     inner = tuple(timely(argument, types) for argument in expression.arguments)
     if expression.function in _COMPARED or expression.function in (Function.ADD, Function.SUBTRACT):
         kinds = [type_of(argument, types) for argument in inner]
-        if len(inner) == 2 and (moved := dated(expression.function, *inner, kinds)) is not None:
+        if len(inner) == 2 and (moved := fold_date(expression.function, *inner, kinds)) is not None:
             return moved
         if expression.function in _COMPARED and "second" in kinds and "day" in kinds:
             inner = tuple(as_second(a, kind) for a, kind in zip(inner, kinds, strict=True))

@@ -11,9 +11,9 @@ from typing import TypeAlias
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import exact, folded
+from ..algebra.fold import exact, fold
 from ..domains.type_of import ValueType, type_of
-from ..meaning.times import as_second, timed
+from ..meaning.times import as_second, fold_time
 from .column import constant
 
 __all__ = ["Edge", "bin_of", "binned_by", "edge_below", "lower_edge"]
@@ -24,8 +24,8 @@ Edge: TypeAlias = Number | date
 
 def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
     """Return in which bin of a width a number lies, counting from 0 at `start`: ⌊(x − start)/width⌋."""
-    above = x if start == 0 else folded(Function.SUBTRACT, x, exact(start))
-    return Call(Function.FLOOR, (folded(Function.DIVIDE, above, exact(width)),))
+    above = x if start == 0 else fold(Function.SUBTRACT, x, exact(start))
+    return Call(Function.FLOOR, (fold(Function.DIVIDE, above, exact(width)),))
 
 
 def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
@@ -74,8 +74,8 @@ def binned_by(
         if type_ == "day"
         else (Function.UNIX_SECONDS, Function.FROM_UNIX_SECONDS)
     )
-    since = timed(there, first if type_ == "day" else as_second(first, type_of(first, {})))
-    return Call(back, (lower_edge(timed(there, x), Fraction(since.value), wide),))  # type: ignore[union-attr,arg-type]
+    since = fold_time(there, first if type_ == "day" else as_second(first, type_of(first, {})))
+    return Call(back, (lower_edge(fold_time(there, x), Fraction(since.value), wide),))  # type: ignore[union-attr,arg-type]
 
 
 def _edges(edges: Iterable[Edge]) -> list[Constant]:

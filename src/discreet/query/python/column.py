@@ -11,11 +11,11 @@ from typing import NoReturn, TypeAlias
 
 from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
-from ..algebra.chain import chained
+from ..algebra.chain import chain
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
 from ..domains.calendar import EPOCH
-from ..text.expression import expression_text, quoted
+from ..text.expression import expression_text, quote
 
 __all__ = ["Col", "Literal", "case", "col", "constant", "expression_of"]
 
@@ -151,10 +151,10 @@ class Col:
         return _call(Function.AT_MOST, other, self)
 
     def __and__(self, other: Col) -> Col:
-        return Col(chained(Function.AND, [self.expression, expression_of(other)]))
+        return Col(chain(Function.AND, [self.expression, expression_of(other)]))
 
     def __or__(self, other: Col) -> Col:
-        return Col(chained(Function.OR, [self.expression, expression_of(other)]))
+        return Col(chain(Function.OR, [self.expression, expression_of(other)]))
 
     def __invert__(self) -> Col:
         return _call(Function.NOT, self)
@@ -253,4 +253,4 @@ class _Names(dict[str, str]):
     """Writes every field as its own name."""
 
     def __missing__(self, name: str) -> str:
-        return quoted(name)
+        return quote(name)

@@ -49,21 +49,21 @@ def cut_question(schema: Schema, *, up_to: int, of: str | None = None) -> Questi
     beyond = Call(Function.GREATEST, (Call(Function.SUBTRACT, (_ROWS, cap)), Constant(0)))
     asked: dict[str, Statistic] = {"cut": Sum(beyond), "kept": Sum(Call(Function.LEAST, (_ROWS, cap)))}
     totals = {"rows": Total("count", None, Fraction(1), 1, most)}
-    shown = _shown("rows", "cut", Call(Function.ADD, (Field("cut"), Field("kept"))), "share")
+    shown = _show("rows", "cut", Call(Function.ADD, (Field("cut"), Field("kept"))), "share")
     if of is not None:
-        totals["sum"] = _summed(scan, of, most)
+        totals["sum"] = _sum(scan, of, most)
         kept = Call(Function.LEAST, (Call(Function.DIVIDE, (cap, _ROWS)), Constant(1)))
         part = Call(Function.SUBTRACT, (Constant(1), kept))
         asked |= {"cut_total": Sum(Call(Function.MULTIPLY, (_SUM, part))), "total": Sum(_SUM)}
-        shown += _shown("total", "cut_total", Field("total"), "share_total")
+        shown += _show("total", "cut_total", Field("total"), "share_total")
     return Question(PerPerson(scan, (), tuple(totals.items())), (), tuple(asked.items()), Finish(shown))
 
 
-def _shown(all_: str, cut: str, both: Expression, share: str) -> tuple[tuple[str, Expression], ...]:
+def _show(all_: str, cut: str, both: Expression, share: str) -> tuple[tuple[str, Expression], ...]:
     return (all_, both), (cut, Field(cut)), (share, Call(Function.DIVIDE, (Field(cut), both)))
 
 
-def _summed(scan: Scan, of: str, most: int) -> Total:
+def _sum(scan: Scan, of: str, most: int) -> Total:
     name, _ = scan.schema.column(of)
     domain = domain_of(Field(name), columns_of(scan))
     if not isinstance(domain, Whole):

@@ -19,7 +19,7 @@ from ..domains.type_of import type_of, type_of_domain
 from .aggregate import Of, named_column
 from .column import Literal, constant
 
-__all__ = ["By", "Keys", "chosen_keys", "grouped", "named_keys"]
+__all__ = ["By", "Keys", "chosen_keys", "named_keys", "read_keys"]
 
 By: TypeAlias = str | Mapping[str, Of] | Sequence[str]
 """A column, several, or expressions under names: "region", ["region", "age"], {"decade": col("age") // 10}."""
@@ -44,7 +44,7 @@ def named_keys(by: By) -> Named:
     return tuple((name, Field(name)) for name in by)
 
 
-def grouped(by: By, keys: Keys, rows: Relation, public_values: PublicValues | None) -> tuple[Key, ...]:
+def read_keys(by: By, keys: Keys, rows: Relation, public_values: PublicValues | None) -> tuple[Key, ...]:
     """Read what to group by, with all values each key may take, or None where δ must select them.
 
     Refuses columns that are not there.
@@ -52,7 +52,7 @@ def grouped(by: By, keys: Keys, rows: Relation, public_values: PublicValues | No
     named, columns = named_keys(by), columns_of(rows)
     for _, key in named:
         domain_of(key, columns)  # refuses a column that is not there
-    given = _given(keys, named)
+    given = _given_values(keys, named)
     listed = {name: _values(given[name], key, rows) for name, key in named if name in given}
     found = {name: public_keys(key, rows, public_values=public_values) for name, key in named if name not in given}
     values = {**found, **listed}
@@ -70,7 +70,7 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
     """
     names = [name for name, _ in named_keys(by)]
     if isinstance(keys, Schema):
-        keys = _listed(keys, names, public_values)
+        keys = _list_rows(keys, names, public_values)
     if keys is None or isinstance(keys, Mapping | str | Schema) or len(names) < 2:
         return keys, None
     rows = list(keys)
@@ -83,7 +83,7 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
     return each, Nest(tuple(range(len(names))), cells)
 
 
-def _listed(table: Schema, names: Sequence[str], public_values: PublicValues | None) -> Keys:
+def _list_rows(table: Schema, names: Sequence[str], public_values: PublicValues | None) -> Keys:
     """Return the rows of a public table as keys: values of the one key, or combinations of all."""
     if not table.public or public_values is None:
         why = "is private" if not table.public else "can be read through a curator only"
@@ -100,7 +100,7 @@ def _literal(value: object, column: Column) -> Literal:
     return column.at(value) if isinstance(column, Date | Timestamp) and isinstance(value, int) else value  # type: ignore[return-value]
 
 
-def _given(keys: Keys, named: Named) -> dict[str, list[Literal]]:
+def _given_values(keys: Keys, named: Named) -> dict[str, list[Literal]]:
     if keys is None or isinstance(keys, Schema):
         return {}
     names = [name for name, _ in named]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..algebra.expression import Call, Constant, Field, Function
-from ..algebra.joins import apart, flagged
+from ..algebra.joins import add_flag, apart
 from ..algebra.tree import JoinPeople, Named, Relation, Select, Where
 from ..bounds.totals import PersonTotals
 
@@ -26,7 +26,7 @@ def people_in(rows: Relation, people: Relation, *, there: bool) -> Relation:
     'left'
     """
     once = Select(PersonTotals(people, ()).per_person(), NO_COLUMNS)
-    known, flag = flagged(once)
+    known, flag = add_flag(once)
     right, new = apart(rows, known)
     if there:
         return JoinPeople(rows, right)

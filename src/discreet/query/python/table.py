@@ -10,13 +10,13 @@ from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
 from ...errors import InvalidArgument, UnsupportedQuery
-from ..algebra.chain import chained
+from ..algebra.chain import chain
 from ..algebra.expression import Expression, Field, Function
 from ..algebra.joins import apart, public_columns
 from ..algebra.names import fresh, own_names
 from ..algebra.statistic import statistic_name
 from ..algebra.tree import Finish, JoinPeople, JoinPublic, Question, Relation, Scan, Select, Statistic, Union, Where
-from ..bounds.check import check_rows, checked
+from ..bounds.check import check_rows, require_sound
 from ..bounds.keys import PublicValues
 from ..bounds.rows import columns_of
 from ..bounds.totals import PersonTotals
@@ -28,7 +28,7 @@ from .aggregate import Of, named_column
 from .bins import Edge, binned_by
 from .column import Col
 from .joins import On, join_pairs
-from .keys import By, Keys, chosen_keys, grouped, named_keys
+from .keys import By, Keys, chosen_keys, named_keys, read_keys
 from .people import people_in
 from .sets import Places, level_sets, listed_keys, named_levels, nest_of, read_places, running_key, sets_up_to
 
@@ -70,7 +70,7 @@ class Table:
         """Keep the rows for which all conditions are true."""
         if not conditions or not all(isinstance(condition, Col) for condition in conditions):
             raise InvalidArgument("where takes conditions such as col('age') >= 18")
-        condition = chained(Function.AND, [self._read(condition) for condition in conditions])
+        condition = chain(Function.AND, [self._read(condition) for condition in conditions])
         return self._over(Where(self.rows, condition))
 
     def _read(self, of: Of) -> Expression:
@@ -152,7 +152,7 @@ class Table:
             raise InvalidArgument("aggregate takes at least one statistic, such as n=count()")
         condition = None if having is None else named_column(having)
         more = {name: named_column(column) for name, column in (show or {}).items()}
-        finish = Finish(tuple(more.items()), condition, tuple(_ordered(one, more) for one in order), limit, offset)
+        finish = Finish(tuple(more.items()), condition, tuple(_order(one, more) for one in order), limit, offset)
         return self._question(named, by, keys, finish)
 
     def distinct(self, by: By) -> Question:
@@ -162,11 +162,11 @@ class Table:
     def _question(self, named: Mapping[str, Statistic], by: By, keys: Keys, finish: Finish) -> Question:
         by = by if isinstance(by, str) else {name: Col(self._read(Col(key))) for name, key in named_keys(by)}
         values, nest = chosen_keys(by, keys, self.public_values)
-        groups = grouped(by, values, self.rows, self.public_values)
+        groups = read_keys(by, values, self.rows, self.public_values)
         shown = tuple((name, Field(name)) for name in (*(key.name for key in groups), *named))
         finish = replace(finish, columns=(*shown, *finish.columns))
         asked = tuple((name, self._timely(statistic)) for name, statistic in named.items())
-        return checked(Question(self.rows, groups, asked, finish, nested=nest), self.public_values)
+        return require_sound(Question(self.rows, groups, asked, finish, nested=nest), self.public_values)
 
     def _timely(self, statistic: Statistic) -> Statistic:
         parts = [name for name in ("of", "x", "y") if hasattr(statistic, name)]
@@ -291,9 +291,9 @@ class Table:
         return self._together(self.count(by=running_key(of, width, start)), running=True)
 
     def _together(self, question: Question, **asked: object) -> Question:
-        return checked(replace(question, **asked), self.public_values)  # type: ignore[arg-type]
+        return require_sound(replace(question, **asked), self.public_values)  # type: ignore[arg-type]
 
 
-def _ordered(name: str, computed: Mapping[str, Expression]) -> tuple[Expression, bool]:
+def _order(name: str, computed: Mapping[str, Expression]) -> tuple[Expression, bool]:
     plain = name.removeprefix("-")
     return computed.get(plain, Field(plain)), name.startswith("-")

@@ -36,13 +36,13 @@ Only = Expression | None
 
 def statistic_of(node: exp.Expr, scope: Scope) -> Statistic:
     """Read one aggregate; FILTER (WHERE …) makes what does not fit NULL, which no aggregate counts."""
-    inner, condition = _filtered(node, scope) if isinstance(node, exp.Filter) else (node, None)
+    inner, condition = _split_filter(node, scope) if isinstance(node, exp.Filter) else (node, None)
     found = _statistic(inner, scope, condition)
     check_beside_keys(inner, found, scope)
     return found
 
 
-def _filtered(node: exp.Filter, scope: Scope) -> tuple[exp.Expr, Expression]:
+def _split_filter(node: exp.Filter, scope: Scope) -> tuple[exp.Expr, Expression]:
     """Split an aggregate from its FILTER."""
     only(node, "this", "expression")
     only(node.expression, "this")

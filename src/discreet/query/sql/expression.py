@@ -9,9 +9,9 @@ from functools import cache, partial
 from sqlglot import exp
 
 from ...errors import UnsupportedQuery
-from ..algebra.chain import chained
+from ..algebra.chain import chain
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import folded
+from ..algebra.fold import fold
 from ..algebra.refusal import refusal
 from ..domains.domain import Domain
 from ..domains.domain_of import domain_of
@@ -62,7 +62,7 @@ def _check_types(node: exp.Expr, expression: Expression, names: Names) -> None:
         raise type(error)(f"{clause_of(node)}: {error}") from None
 
 
-def negated(condition: Expression, node: exp.Expr) -> Expression:
+def negate(condition: Expression, node: exp.Expr) -> Expression:
     """Put NOT before a condition if the node says so."""
     return Call(Function.NOT, (condition,)) if node.args.get("negate") else condition
 
@@ -87,17 +87,17 @@ def _inner(node: exp.Expr, names: Names) -> Expression:
 
 def _unary(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this")
-    return folded(function, read(node.this, names))
+    return fold(function, read(node.this, names))
 
 
 def _binary(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expression", "typed", "safe")
-    return folded(function, read(node.this, names), read(node.expression, names))
+    return fold(function, read(node.this, names), read(node.expression, names))
 
 
-def _connected(function: Function, node: exp.Expr, names: Names) -> Expression:
+def _connect(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expression")
-    return chained(function, [read(part, names) for part in node.flatten()])
+    return chain(function, [read(part, names) for part in node.flatten()])
 
 
 def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> list[Expression]:
@@ -114,7 +114,7 @@ def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> li
     return [as_type(e, time) for e in expressions]
 
 
-def _compared(function: Function, swap: bool, node: exp.Expr, names: Names) -> Expression:
+def _compare(function: Function, swap: bool, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expression")
     left, right = alike(node, [read(node.this, names), read(node.expression, names)], names)
     return Call(function, (right, left) if swap else (left, right))
@@ -142,7 +142,7 @@ def _like(node: exp.Like, names: Names) -> Expression:
     pattern = read(node.expression, names)
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
         raise refusal("LIKE", "its pattern must be written out", "write LIKE 'abc%'")
-    return negated(Call(Function.LIKE, (read(node.this, names), pattern)), node)
+    return negate(Call(Function.LIKE, (read(node.this, names), pattern)), node)
 
 
 def _is(node: exp.Is, names: Names) -> Expression:
@@ -150,11 +150,11 @@ def _is(node: exp.Is, names: Names) -> Expression:
     wanted, side = node.expression, absent_side(node.this, names)
     value = side if side is not None and isinstance(wanted, exp.Null) else read(node.this, names)
     if isinstance(wanted, exp.Null):
-        return negated(Call(Function.IS_NULL, (value,)), node)
+        return negate(Call(Function.IS_NULL, (value,)), node)
     if not isinstance(wanted, exp.Boolean):
         refuse_node(node)
     said = value if wanted.this else Call(Function.NOT, (value,))
-    return negated(Call(Function.COALESCE, (said, Constant(False))), node)
+    return negate(Call(Function.COALESCE, (said, Constant(False))), node)
 
 
 def absent_side(node: exp.Expr, names: Names) -> Expression | None:
@@ -203,14 +203,14 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Not: partial(_unary, Function.NOT),
     exp.Mul: partial(_binary, Function.MULTIPLY),
     exp.Div: partial(_binary, Function.DIVIDE),
-    exp.And: partial(_connected, Function.AND),
-    exp.Or: partial(_connected, Function.OR),
-    exp.EQ: partial(_compared, Function.EQUAL, False),
-    exp.NEQ: partial(_compared, Function.UNEQUAL, False),
-    exp.LT: partial(_compared, Function.LESS, False),
-    exp.LTE: partial(_compared, Function.AT_MOST, False),
-    exp.GT: partial(_compared, Function.LESS, True),
-    exp.GTE: partial(_compared, Function.AT_MOST, True),
+    exp.And: partial(_connect, Function.AND),
+    exp.Or: partial(_connect, Function.OR),
+    exp.EQ: partial(_compare, Function.EQUAL, False),
+    exp.NEQ: partial(_compare, Function.UNEQUAL, False),
+    exp.LT: partial(_compare, Function.LESS, False),
+    exp.LTE: partial(_compare, Function.AT_MOST, False),
+    exp.GT: partial(_compare, Function.LESS, True),
+    exp.GTE: partial(_compare, Function.AT_MOST, True),
     exp.NullSafeEQ: partial(_same, False),
     exp.NullSafeNEQ: partial(_same, True),
     exp.Between: _between,

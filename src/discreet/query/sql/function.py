@@ -9,12 +9,12 @@ from functools import partial, reduce
 from sqlglot import exp
 
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import exact, folded
+from ..algebra.fold import exact, fold
 from ..algebra.refusal import refusal
 from ..domains.domain import Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of
-from ..meaning.times import as_second, timed
+from ..meaning.times import as_second, fold_time
 from ..python.bins import bin_of
 from .constant import as_type, on_day, on_second
 from .expression import Names, alike, read
@@ -71,7 +71,7 @@ def _modulo(node: exp.Mod, names: Names) -> Expression:
     if (domain := _whole(x, names)) is not None and domain.low >= 0:
         return Call(Function.MODULO, (x, m))
     below = Call(Function.LESS, (x, Constant(0)))
-    mirrored = Call(Function.NEGATE, (Call(Function.MODULO, (folded(Function.NEGATE, x), m)),))
+    mirrored = Call(Function.NEGATE, (Call(Function.MODULO, (fold(Function.NEGATE, x), m)),))
     return Call(Function.CASE, (below, mirrored, Call(Function.MODULO, (x, m))))
 
 
@@ -87,7 +87,7 @@ def _round(node: exp.Round, names: Names) -> Expression:
     if digits.value == 0:
         return Call(Function.ROUND, (x,))
     scale = exact(Fraction(10) ** digits.value)
-    return Call(Function.DIVIDE, (Call(Function.ROUND, (folded(Function.MULTIPLY, x, scale),)), scale))
+    return Call(Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale))
 
 
 def _substring(node: exp.Substring, names: Names) -> Expression:
@@ -126,7 +126,7 @@ def _anonymous(node: exp.Anonymous, names: Names) -> Expression:
         case "ISOYEAR", [time]:
             return Call(Function.ISOYEAR, (read(time, names),))
         case "TIMESTAMP_SECONDS", [number]:
-            return timed(Function.FROM_UNIX_SECONDS, read(number, names))
+            return fold_time(Function.FROM_UNIX_SECONDS, read(number, names))
         case "DATEADD" | "TIMESTAMPADD", [exp.Column() as unit, number, time]:
             return read(exp.Add(this=time, expression=exp.Interval(this=number, unit=exp.var(unit.name))), names)
         case "DATE_SUB", [time, exp.Interval() as interval]:
@@ -160,7 +160,7 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
         case ("second", wanted) if wanted in _TIMES:
             return x
         case ("second", _TYPES.DATE):
-            return timed(Function.DATE_OF, x)
+            return fold_time(Function.DATE_OF, x)
         case ("day", wanted) if wanted in _TIMES:
             return as_second(x, "day")
     asked = f"CAST({quote_of(node.this) or 'x'} AS {to.sql(dialect='duckdb')})"
@@ -175,7 +175,7 @@ def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
         return None
     places = whole_literal(to.expressions[1].this, "DECIMAL")
     scale = exact(Fraction(10) ** min(places, 18))
-    return Call(Function.DIVIDE, (Call(Function.ROUND, (folded(Function.MULTIPLY, x, scale),)), scale))
+    return Call(Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale))
 
 
 def _logarithm(node: exp.Log, names: Names) -> Expression:
@@ -197,7 +197,7 @@ def _power(node: exp.Pow, names: Names) -> Expression:
         raise refusal(
             clause_of(node), "of rows only whole powers from 1 to 8 are the same in every store", "write x * x"
         )
-    return reduce(partial(folded, Function.MULTIPLY), [x] * y.value)
+    return reduce(partial(fold, Function.MULTIPLY), [x] * y.value)
 
 
 def _sign(node: exp.Sign, names: Names) -> Expression:
@@ -208,7 +208,7 @@ def _sign(node: exp.Sign, names: Names) -> Expression:
     return Call(Function.CASE, (*tests, Call(Function.IS_NULL, (x,)), Constant(None), Constant(0)))
 
 
-def _joined(node: exp.DPipe, names: Names) -> Expression:
+def _join(node: exp.DPipe, names: Names) -> Expression:
     """Read x || y || z, which is NULL if any of them is."""
     only(node, "this", "expression", "safe")
     return Call(Function.CONCAT, tuple(read(part, names) for part in node.flatten()))
@@ -241,7 +241,7 @@ FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Pow: _power,
     exp.Log: _logarithm,
     exp.Sign: _sign,
-    exp.DPipe: _joined,
+    exp.DPipe: _join,
     exp.Concat: _concat,
     exp.Least: partial(_many, Function.LEAST),
     exp.Greatest: partial(_many, Function.GREATEST),

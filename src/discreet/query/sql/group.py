@@ -39,12 +39,12 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
     if clause.args.get("all"):
         raise refusal("GROUP BY ALL", "it is not supported", "name the keys")
     only(clause, "expressions")
-    named = _named(node, scope)
+    named = _names(node, scope)
     keys: dict[Expression, str] = {}
     person = False
     items, sets = spread_sets(clause.expressions)
     for item in items:
-        meant = _meant(item, node, scope)
+        meant = _meaning(item, node, scope)
         if isinstance(meant, exp.Column) and isinstance(find(scope, meant), PersonId):
             person = True
             continue
@@ -58,11 +58,11 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
     return Grouping(tuple((name, key) for key, name in keys.items()), person, None if sets is None else tuple(sets))
 
 
-def _meant(item: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
+def _meaning(item: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
     """Return which expression an item of GROUP BY is: itself, or an item of SELECT by its place or name."""
     item = item.unnest()
     if isinstance(item, exp.Literal):
-        return _no_aggregate(_unaliased(_at(node, whole_literal(item, "GROUP BY"), "GROUP BY")))
+        return _no_aggregate(_without_alias(_at(node, whole_literal(item, "GROUP BY"), "GROUP BY")))
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier) and item.args.get("table") is None:
         name = identifier(item.this)
         if not lookup(scope, name, None):
@@ -86,11 +86,11 @@ def _at(node: exp.Select, place: int, clause: str) -> exp.Expr:
     return chosen
 
 
-def _unaliased(node: exp.Expr) -> exp.Expr:
+def _without_alias(node: exp.Expr) -> exp.Expr:
     return node.unalias()
 
 
-def _named(node: exp.Select, scope: Scope) -> dict[Expression, str]:
+def _names(node: exp.Select, scope: Scope) -> dict[Expression, str]:
     """Map the row expressions of SELECT to the names it gives them."""
     names = row_names(scope)
     named: dict[Expression, str] = {}
@@ -116,7 +116,7 @@ def grouped_names(
 
     def first(node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Grouping):
-            return grouping_flag(_summed(node, rows, keys))
+            return grouping_flag(_summed_key(node, rows, keys))
         if is_result_window(node):
             return read_window(node, names)
         if is_aggregate(node):
@@ -140,7 +140,7 @@ def _as_key(node: exp.Expr, rows: Names, keys: Mapping[Expression, Field]) -> Ex
         return None
 
 
-def _summed(node: exp.Grouping, rows: Names, keys: Mapping[Expression, Field]) -> str:
+def _summed_key(node: exp.Grouping, rows: Names, keys: Mapping[Expression, Field]) -> str:
     """Read which key GROUPING asks about."""
     only(node, "expressions")
     key = read(node.expressions[0], rows) if len(node.expressions) == 1 else None

@@ -42,7 +42,7 @@ from .scope import (
 )  # fmt: skip
 from .syntax import clause_of, identifier, only
 
-__all__ = ["check_beside_keys", "keyed", "listed_keys", "with_chosen"]
+__all__ = ["check_beside_keys", "listed_keys", "read_key_join", "with_chosen"]
 
 _WAY = "write FROM visits v RIGHT JOIN pairs k ON v.shop = k.shop AND v.region = k.region GROUP BY k.shop, k.region"
 
@@ -134,7 +134,7 @@ def _constant(node: exp.Expr, names: Names) -> Constant:
     return found
 
 
-def keyed(left: Joined, right: Joined, join: exp.Join) -> Scope | None:
+def read_key_join(left: Joined, right: Joined, join: exp.Join) -> Scope | None:
     """Read a join of a list of keys; None if it is another join."""
     if any(isinstance(side, Scope) and side.chosen is not None for side in (left, right)):
         raise refusal("JOIN", "a list of keys is joined last, in the outermost SELECT", _WAY)
@@ -214,7 +214,7 @@ def with_chosen(question: Question, chosen: ChosenKeys, public_values: PublicVal
     places = [next((i for i, k in enumerate(question.keys) if k.expression == Field(f)), None) for f in chosen.fields]
     if None in places or question.sets is not None or question.running:
         raise refusal("RIGHT JOIN", "a list of keys is what an answer is grouped by", f"write GROUP BY {named}")
-    rows = _listed(question, chosen, public_values)
+    rows = _list_cells(question, chosen, public_values)
     columns: dict[int, dict[Scalar, None]] = {
         place: dict.fromkeys(row[at] for row in rows) for at, place in enumerate(p for p in places if p is not None)
     }
@@ -226,7 +226,7 @@ def _with(key: Key, values: tuple[Scalar, ...]) -> Key:
     return replace(key, values=values)
 
 
-def _listed(question: Question, chosen: ChosenKeys, public_values: PublicValues | None) -> list[tuple[Scalar, ...]]:
+def _list_cells(question: Question, chosen: ChosenKeys, public_values: PublicValues | None) -> list[tuple[Scalar, ...]]:
     if isinstance(chosen.item, KeyItem) and chosen.item.rows is not None:
         rows = _of_type(question, chosen, chosen.item)
     else:

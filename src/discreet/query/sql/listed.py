@@ -32,7 +32,7 @@ def with_lists(root: exp.Expr, schemas: Mapping[str, Schema], public_values: Pub
         found = None if query is None else _column(query.unnest(), known)
         if found is not None and public_values is not None:
             values = dict.fromkeys(public_values(found[0].name, found[1]))
-            node.set("expressions", [_written(value, found[0].columns[found[1]]) for value in _few(list(values))])
+            node.set("expressions", [_write(value, found[0].columns[found[1]]) for value in _few(list(values))])
             node.set("query", None)
     return root
 
@@ -61,7 +61,7 @@ def _few(values: list[object]) -> list[object]:
     return values
 
 
-def _written(value: object, column: Column) -> exp.Expr:
+def _write(value: object, column: Column) -> exp.Expr:
     """Write a public value as a constant of SQL."""
     if value is None:
         raise refusal("IN (SELECT …)", "the public column holds NULL, which equals nothing", _JOIN)

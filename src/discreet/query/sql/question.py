@@ -13,7 +13,7 @@ from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
 from ..algebra.tree import Finish, Key, Question, Relation, Statistic
-from ..bounds.check import checked
+from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.rows import columns_of
 from ..domains.domain_of import domain_of
@@ -98,7 +98,7 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
     if not isinstance(node, exp.Select):
         refuse_node(node)
     only(node, *_CLAUSES)
-    node = _grouped(node)
+    node = _group(node)
     tables = with_views(node, tables)
     scope = read_where(node, read_from(node, tables), tables)
     grouping = group_of(node, scope)
@@ -108,10 +108,10 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
     keys = tuple(Key(name, e, public_keys(e, scope.rows, public_values=public_values)) for name, e in grouping.keys)
     question = _question(node, scope, grouping, keys)
     chosen = question if scope.chosen is None else with_chosen(question, scope.chosen, public_values)
-    return checked(chosen, public_values)
+    return require_sound(chosen, public_values)
 
 
-def _grouped(node: exp.Select) -> exp.Select:
+def _group(node: exp.Select) -> exp.Select:
     """Read SELECT DISTINCT k as SELECT k … GROUP BY k.
 
     Refuses DISTINCT ON, and DISTINCT beside aggregates or GROUP BY: rows of groups differ anyway.
@@ -202,11 +202,11 @@ def _finish(
         condition = read(having.this, names)
     if order is not None:
         only(order, "expressions")
-    items = () if order is None else tuple(_ordered(item, names, columns, aliases) for item in order.expressions)
+    items = () if order is None else tuple(_order(item, names, columns, aliases) for item in order.expressions)
     return Finish(columns, condition, items, _limit(node.args.get("limit")), _offset(node.args.get("offset")))
 
 
-def _ordered(
+def _order(
     item: exp.Expr, names: Names, columns: tuple[tuple[str, Expression], ...], aliases: dict[str, Expression]
 ) -> tuple[Expression, bool]:
     """Read an item of ORDER BY: a place, a name that SELECT gives, or an expression."""

@@ -14,7 +14,7 @@ from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
 from .expression import read
-from .keys import keyed, listed_keys
+from .keys import listed_keys, read_key_join
 from .people.exists import without_people
 from .people.join import Joined, join_items
 from .people.per_person import read_people
@@ -26,7 +26,7 @@ from .scope import (
     PublicItem,
     RowView,
     Scope,
-    chosen,
+    choose_columns,
     exact_rows,
     find,
     lookup,
@@ -107,7 +107,7 @@ def _select(node: exp.Select, tables: Catalogue) -> RowView:
     if node.args.get("having") is not None or any(map(with_aggregate, node.expressions)):
         raise refusal("a sub-query with aggregates", "it sums up many people", "GROUP BY the person in it")
     items = [pair for item in node.expressions for pair in _item(item, scope)]
-    return chosen(scope.rows, items)
+    return choose_columns(scope.rows, items)
 
 
 def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId]]:
@@ -156,7 +156,7 @@ def _union(node: exp.Union, tables: Catalogue) -> RowView:
         if mine != yours:
             raise refusal("UNION ALL", "its parts differ in their columns", "select the same columns in each, in order")
     names = [what.name for _, what in first.shown if isinstance(what, Field)]
-    return RowView(Union(tuple(_renamed(view, names) for view in views)), first.shown)
+    return RowView(Union(tuple(_rename(view, names) for view in views)), first.shown)
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
@@ -169,7 +169,7 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
     return [node, *reversed(parts)]
 
 
-def _renamed(view: RowView, names: list[str]) -> Relation:
+def _rename(view: RowView, names: list[str]) -> Relation:
     columns = [what.name for _, what in view.shown if isinstance(what, Field)]
     if columns == names:
         return exact_rows(view)
@@ -182,7 +182,7 @@ def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     if clause is None:
         raise refusal("SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}")
     only(clause, "this")
-    left = _joined(clause.this, node.args.get("joins") or (), tables)
+    left = _join(clause.this, node.args.get("joins") or (), tables)
     if isinstance(left, KeyItem):
         raise refusal(
             clause_of(clause.this), "a list of keys is public, so its answers need no noise", "join it to private rows"
@@ -192,11 +192,11 @@ def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     return left
 
 
-def _joined(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Joined:
+def _join(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Joined:
     left = read_item(first, tables)
     for join in joins:
         right = read_item(join.this, tables)
-        left = keyed(left, right, join) or join_items(left, right, join)  # type: ignore[arg-type]
+        left = read_key_join(left, right, join) or join_items(left, right, join)  # type: ignore[arg-type]
     return left
 
 
@@ -222,7 +222,7 @@ def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> Joine
         own = inner.args.get("joins") or ()
         bare = inner.copy() if own else inner
         bare.set("joins", None)
-        return _joined(bare, [*own, *(node.args.get("joins") or ())], tables)
+        return _join(bare, [*own, *(node.args.get("joins") or ())], tables)
     only(node, "this", "alias", "with_")
     view = read_view(node.this, with_views(node, tables))
     return Scope(view.rows, (FromItem(alias or "", view.shown),))

@@ -33,7 +33,7 @@ __all__ = [
     "RowView",
     "Scope",
     "ShownColumns",
-    "chosen",
+    "choose_columns",
     "exact_rows",
     "find",
     "is_person",
@@ -201,7 +201,7 @@ def exact_rows(view: RowView) -> Relation:
     return Select(view.rows, tuple((name, Field(name)) for name in columns) or NO_COLUMNS)
 
 
-def chosen(rows: Relation, items: Sequence[tuple[str, Expression | PersonId]]) -> RowView:
+def choose_columns(rows: Relation, items: Sequence[tuple[str, Expression | PersonId]]) -> RowView:
     """Show chosen columns of rows; what chooses all of them as they are is no choice, and leaves the rows alone."""
     own_names([name for name, _ in items])
     shown: ShownColumns = tuple((name, what if isinstance(what, PersonId) else Field(name)) for name, what in items)

@@ -7,7 +7,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from ..algebra.refusal import refusal
-from .words.quote import quote_of, shortened
+from .words.quote import quote_of, shorten
 
 __all__ = [
     "aggregate_named",
@@ -132,7 +132,7 @@ def clause_of(node: exp.Expr) -> str:
     if isinstance(node, exp.Window) or any(
         isinstance(part, exp.Null | exp.Boolean) for part in node.iter_expressions()
     ):
-        return shortened(node.sql(dialect="duckdb", comments=False))
+        return shorten(node.sql(dialect="duckdb", comments=False))
     found = quote_of(node) if isinstance(node, _QUOTED) and not isinstance(node, _UNNAMED) else None
     if found is not None:
         return found

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import assert_never
 
-from ..algebra.chain import balanced, leaves
+from ..algebra.chain import balance, leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.spelling import spelled
+from ..algebra.spelling import spell
 from ..domains.calendar import EPOCH
 
-__all__ = ["expression_text", "quoted"]
+__all__ = ["expression_text", "quote"]
 
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 _WORDS = (
@@ -42,11 +42,11 @@ _INFIX = {
 _MIRRORED = {Function.LESS: ">", Function.AT_MOST: ">="}
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Write a name, in quotes unless every store reads it plainly.
 
-    >>> from discreet.query.text.expression import quoted
-    >>> quoted("age"), quoted("Time spent"), quoted("order")
+    >>> from discreet.query.text.expression import quote
+    >>> quote("age"), quote("Time spent"), quote("order")
     ('age', '"Time spent"', '"order"')
     """
     return name if PLAIN.fullmatch(name) and name not in RESERVED else '"' + name.replace('"', '""') + '"'
@@ -76,7 +76,7 @@ def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
 def _infix(call: Call, function: Function, arguments: tuple[Expression, ...], names: Mapping[str, str]) -> str:
     if function in (Function.AND, Function.OR):
         parts = leaves(function, call)
-        if balanced(function, parts) == call:
+        if balance(function, parts) == call:
             return f" {function.upper()} ".join(_condition(part, names) for part in parts)
     first, second = arguments
     if function in _MIRRORED and isinstance(first, Constant) and not isinstance(second, Constant):
@@ -104,13 +104,13 @@ def _operand(expression: Expression, names: Mapping[str, str]) -> str:
 def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...]) -> str:
     match function:
         case Function.NOT:
-            return f"NOT {_bracketed(texts[0], arguments[0])}"
+            return f"NOT {_bracket(texts[0], arguments[0])}"
         case Function.NEGATE:
-            return f"-{_bracketed(texts[0], arguments[0])}"
+            return f"-{_bracket(texts[0], arguments[0])}"
         case Function.IS_NULL:
-            return f"{_bracketed(texts[0], arguments[0])} IS NULL"
+            return f"{_bracket(texts[0], arguments[0])} IS NULL"
         case Function.AMONG:
-            return f"{_bracketed(texts[0], arguments[0])} IN ({', '.join(texts[1:])})"
+            return f"{_bracket(texts[0], arguments[0])} IN ({', '.join(texts[1:])})"
         case Function.CASE:
             pairs = zip(texts[:-1:2], texts[1::2], strict=True)
             return f"CASE {' '.join(f'WHEN {test} THEN {value}' for test, value in pairs)} ELSE {texts[-1]} END"
@@ -130,14 +130,14 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
         case Function.MODULO:
             return f"PMOD({', '.join(texts)})"
         case _:
-            return f"{spelled(function)}({', '.join(texts)})"
+            return f"{spell(function)}({', '.join(texts)})"
 
 
 def _partition(keys: list[str]) -> str:
     return f"PARTITION BY {', '.join(keys)}" if keys else ""
 
 
-def _bracketed(text: str, expression: Expression) -> str:
+def _bracket(text: str, expression: Expression) -> str:
     return text if isinstance(expression, Field | Constant) else f"({text})"
 
 

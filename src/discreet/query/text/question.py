@@ -12,7 +12,7 @@ from ..algebra.expression import Constant, Expression
 from ..algebra.statistic import expressions_of, function_name
 from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
 from ..meaning.finish import types_of
-from .expression import expression_text, quoted
+from .expression import expression_text, quote
 from .relation import ListedKeys, Naming, from_text
 
 __all__ = ["describe", "fingerprint", "statistic_text"]
@@ -37,7 +37,7 @@ def describe(question: Question) -> str:
     GROUP BY region
     ORDER BY n DESC
     """
-    shown, finish = from_text(question.rows, _listed(question)), question.finish
+    shown, finish = from_text(question.rows, _chosen_keys(question)), question.finish
     keys = {key.name: expression_text(key.expression, shown.names) for key in question.keys}
     names = {**keys, **{name: statistic_text(s, shown) for name, s in question.statistics}}
     if question.running:
@@ -46,11 +46,11 @@ def describe(question: Question) -> str:
     listed = [_item(name, e, names) for name, e in finish.columns]
     lines = [f"SELECT {', '.join(listed)}", shown.text]
     if keys:
-        lines.append(f"GROUP BY {_grouped(question, list(keys.values()))}")
+        lines.append(f"GROUP BY {_group(question, list(keys.values()))}")
     return "\n".join([*lines, *_finish(finish, names)])
 
 
-def _listed(question: Question) -> ListedKeys | None:
+def _chosen_keys(question: Question) -> ListedKeys | None:
     """Return the chosen combinations of keys, as constants of their types."""
     nest = question.nested
     if nest is None or question.sets is not None:
@@ -61,7 +61,7 @@ def _listed(question: Question) -> ListedKeys | None:
     return ListedKeys(tuple(key.expression for key in keys), tuple(rows))
 
 
-def _grouped(question: Question, keys: list[str]) -> str:
+def _group(question: Question, keys: list[str]) -> str:
     if question.sets is None:
         return ", ".join(keys)
     return f"GROUPING SETS ({', '.join('(' + ', '.join(keys[i] for i in one) + ')' for one in question.sets)})"
@@ -69,7 +69,7 @@ def _grouped(question: Question, keys: list[str]) -> str:
 
 def _item(name: str, expression: Expression, names: Mapping[str, str]) -> str:
     text = expression_text(expression, names)
-    return text if text == quoted(name) else f"{text} AS {quoted(name)}"
+    return text if text == quote(name) else f"{text} AS {quote(name)}"
 
 
 def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
@@ -77,7 +77,7 @@ def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
     shown = {expression: name for name, expression in reversed(finish.columns)}
     order = []
     for expression, descending in finish.order:
-        text = quoted(shown[expression]) if expression in shown else expression_text(expression, names)
+        text = quote(shown[expression]) if expression in shown else expression_text(expression, names)
         order.append(f"{text} DESC" if descending else text)
     lines += [f"ORDER BY {', '.join(order)}"] if order else []
     lines += [] if finish.limit is None else [f"LIMIT {finish.limit}"]

@@ -11,7 +11,7 @@ from ..algebra.expression import Constant, Expression
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..bounds.fanout import person_rows
 from ..bounds.rows import columns_of, unit_of
-from .expression import expression_text, quoted
+from .expression import expression_text, quote
 
 __all__ = ["ListedKeys", "Naming", "from_text"]
 
@@ -74,48 +74,48 @@ def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Naming:
         case JoinPeople():
             return _join_people(relation, aliases)
         case Scan(schema=schema) if alone:
-            return Naming(quoted(schema.name), _plain(relation), _person(relation))
+            return Naming(quote(schema.name), _plain(relation), _person(relation))
         case Scan(schema=schema):
             alias = next(aliases)
-            return _prefixed(Naming(f"{quoted(schema.name)} AS {alias}", _plain(relation), _person(relation)), alias)
+            return _prefix(Naming(f"{quote(schema.name)} AS {alias}", _plain(relation), _person(relation)), alias)
         case _:
             alias = next(aliases)
-            shown = Naming(f"({_indented(_block(relation, aliases))}) AS {alias}", _plain(relation), _person(relation))
-            return shown if alone else _prefixed(shown, alias)
+            shown = Naming(f"({_indent(_block(relation, aliases))}) AS {alias}", _plain(relation), _person(relation))
+            return shown if alone else _prefix(shown, alias)
 
 
 def _plain(relation: Relation) -> dict[str, str]:
-    return {name: quoted(name) for name in columns_of(relation)}
+    return {name: quote(name) for name in columns_of(relation)}
 
 
 def _person(relation: Relation) -> str | None:
     """Write the person's id, unless a column took its name."""
     unit = unit_of(relation)
     taken = {name.casefold() for name in columns_of(relation)}
-    return quoted(unit.id) if isinstance(unit, People) and unit.id.casefold() not in taken else None
+    return quote(unit.id) if isinstance(unit, People) and unit.id.casefold() not in taken else None
 
 
-def _prefixed(shown: Naming, alias: str) -> Naming:
+def _prefix(shown: Naming, alias: str) -> Naming:
     person = None if shown.person is None else f"{alias}.{shown.person}"
     return Naming(shown.text, {name: f"{alias}.{text}" for name, text in shown.names.items()}, person)
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
 def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Naming:
     left, alias = _item(join.rows, aliases, alone=False), next(aliases)
-    tests = [f"{expression_text(e, left.names)} = {alias}.{quoted(column)}" for e, column in join.on]
+    tests = [f"{expression_text(e, left.names)} = {alias}.{quote(column)}" for e, column in join.on]
     kind = "LEFT JOIN" if join.keep else "JOIN"
-    text = f"{left.text}\n{kind} {quoted(join.table.name)} AS {alias} ON {' AND '.join(tests)}"
-    names = {**left.names, **{name: f"{alias}.{quoted(column)}" for name, column in join.columns}}
+    text = f"{left.text}\n{kind} {quote(join.table.name)} AS {alias} ON {' AND '.join(tests)}"
+    names = {**left.names, **{name: f"{alias}.{quote(column)}" for name, column in join.columns}}
     return Naming(text, names, left.person)
 
 
 def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
     left = _item(join.left, aliases, alone=False)
-    right = _wrapped(join.right, aliases) if isinstance(join.right, JoinPublic | JoinPeople) else None
+    right = _wrap(join.right, aliases) if isinstance(join.right, JoinPublic | JoinPeople) else None
     right = right or _item(join.right, aliases, alone=False)
     tests = [f"{left.person} = {right.person}"]
     tests += [f"{expression_text(m, left.names)} = {expression_text(y, right.names)}" for m, y in join.on]
@@ -124,10 +124,10 @@ def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
     return Naming(text, {**left.names, **right.names}, left.person)
 
 
-def _wrapped(relation: Relation, aliases: Iterator[str]) -> Naming:
+def _wrap(relation: Relation, aliases: Iterator[str]) -> Naming:
     alias = next(aliases)
-    text = f"({_indented(_block(relation, aliases))}) AS {alias}"
-    return _prefixed(Naming(text, _plain(relation), _person(relation)), alias)
+    text = f"({_indent(_block(relation, aliases))}) AS {alias}"
+    return _prefix(Naming(text, _plain(relation), _person(relation)), alias)
 
 
 def _block(relation: Relation, aliases: Iterator[str]) -> str:
@@ -137,23 +137,23 @@ def _block(relation: Relation, aliases: Iterator[str]) -> str:
             return "\nUNION ALL\n".join(_block(part, aliases) for part in parts)
         case Select(rows=rows, columns=columns):
             shown = _clauses(rows, aliases)
-            return _listed(shown, relation, {name: expression_text(e, shown.names) for name, e in columns})
+            return _list(shown, relation, {name: expression_text(e, shown.names) for name, e in columns})
         case PerPerson(rows=rows):
             return _people(_clauses(rows, aliases), relation)
         case _:
             shown = _clauses(relation, aliases)
-            return _listed(shown, relation, shown.names)
+            return _list(shown, relation, shown.names)
 
 
-def _listed(shown: Naming, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
+def _list(shown: Naming, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
     """Write a SELECT of named columns, and of the person unless a column takes that name."""
     first = [] if shown.person is None or _person(relation) is None else [shown.person]
-    listed = [*first, *(_named(text, name) for name, text in columns.items())]
+    listed = [*first, *(_name(text, name) for name, text in columns.items())]
     return f"SELECT {', '.join(listed)}\n{shown.text}{groups}"
 
 
-def _named(text: str, name: str) -> str:
-    return text if text == quoted(name) else f"{text} AS {quoted(name)}"
+def _name(text: str, name: str) -> str:
+    return text if text == quote(name) else f"{text} AS {quote(name)}"
 
 
 def _people(shown: Naming, people: PerPerson) -> str:
@@ -161,7 +161,7 @@ def _people(shown: Naming, people: PerPerson) -> str:
     groups = ", ".join([str(shown.person), *written.values()])
     most = person_rows(people.rows)
     columns = {**written, **{name: _total(total, shown.names, most) for name, total in people.totals}}
-    return _listed(shown, people, columns, f"\nGROUP BY {groups}")
+    return _list(shown, people, columns, f"\nGROUP BY {groups}")
 
 
 def _total(total: Total, names: Mapping[str, str], most: int) -> str:

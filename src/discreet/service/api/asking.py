@@ -23,7 +23,7 @@ __all__ = [
     "ask_sql",
     "cancel_job",
     "charge",
-    "checked",
+    "check_by_clerk",
     "explain_question",
     "get_job",
     "list_jobs",
@@ -66,12 +66,12 @@ def work_out(state: State, call: ApiCall, work: Callable[..., T], *words: object
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await charge(state, call, "sql", checked(read_ask, verbs.check_ask))
+    return await charge(state, call, "sql", check_by_clerk(read_ask, verbs.check_ask))
 
 
 async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await charge(state, call, "release", checked(read_release, verbs.check_release))
+    return await charge(state, call, "release", check_by_clerk(read_release, verbs.check_release))
 
 
 class Request(Protocol):
@@ -81,7 +81,7 @@ class Request(Protocol):
         """Return it as plain JSON."""
 
 
-def checked(read: Callable[[object], Request], check: Callable[..., None], *, limited: bool = True) -> Reader:
+def check_by_clerk(read: Callable[[object], Request], check: Callable[..., None], *, limited: bool = True) -> Reader:
     """Return how a charged request is read, and checked by a clerk unless its mark was checked before."""
 
     def checking(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
@@ -141,10 +141,10 @@ def cancel_job(state: State, call: ApiCall) -> Reply:
 def list_jobs(state: State, call: ApiCall) -> Reply:
     """List all open jobs of all people, with what they ask; for stewards."""
     mine = [job for job in state.jobs.shelf.pending() if call.person.may(job.dataset)]
-    return Reply({"jobs": [_listed(job) for job in mine]})
+    return Reply({"jobs": [_listing(job) for job in mine]})
 
 
-def _listed(job: Job) -> dict[str, object]:
+def _listing(job: Job) -> dict[str, object]:
     known = {"id": job.id, "who": job.person, "dataset": job.dataset, "verb": job.verb, "state": job.state}
     return {**known, "asked": json.loads(job.body)}
 

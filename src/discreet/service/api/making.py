@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...wire.making import read_bounds, read_caps, read_cut, read_learn, read_synthesis
 from ..state import State
 from . import verbs
-from .asking import charge, checked, work_out
+from .asking import charge, check_by_clerk, work_out
 from .call import ApiCall, Reply
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
 
 async def learn_model(state: State, call: ApiCall) -> Reply:
     """Train a model on the rows of a SELECT, charged once for each Idempotency-Key."""
-    return await charge(state, call, "learn", checked(read_learn, verbs.check_learn))
+    return await charge(state, call, "learn", check_by_clerk(read_learn, verbs.check_learn))
 
 
 def explain_model(state: State, call: ApiCall) -> Reply:
@@ -33,7 +33,7 @@ def explain_model(state: State, call: ApiCall) -> Reply:
 
 async def synthesize_table(state: State, call: ApiCall) -> Reply:
     """Release tables that synthetic records are made from, charged once for each Idempotency-Key."""
-    return await charge(state, call, "synthesize", checked(read_synthesis, verbs.check_synthesis))
+    return await charge(state, call, "synthesize", check_by_clerk(read_synthesis, verbs.check_synthesis))
 
 
 def plan_synthesis(state: State, call: ApiCall) -> Reply:
@@ -45,14 +45,14 @@ def plan_synthesis(state: State, call: ApiCall) -> Reply:
 
 async def suggest_bounds(state: State, call: ApiCall) -> Reply:
     """Suggest bounds of a column, charged once for each Idempotency-Key."""
-    return await charge(state, call, "suggest_bounds", checked(read_bounds, verbs.check_bounds, limited=False))
+    return await charge(state, call, "suggest_bounds", check_by_clerk(read_bounds, verbs.check_bounds, limited=False))
 
 
 async def suggest_caps(state: State, call: ApiCall) -> Reply:
     """Suggest how many rows of one person should count, charged once for each Idempotency-Key."""
-    return await charge(state, call, "suggest_caps", checked(read_caps, verbs.check_caps, limited=False))
+    return await charge(state, call, "suggest_caps", check_by_clerk(read_caps, verbs.check_caps, limited=False))
 
 
 async def estimate_cut(state: State, call: ApiCall) -> Reply:
     """Estimate what the cap on one person's rows cuts off, charged once for each Idempotency-Key."""
-    return await charge(state, call, "estimate_cut", checked(read_cut, verbs.check_cut, limited=False))
+    return await charge(state, call, "estimate_cut", check_by_clerk(read_cut, verbs.check_cut, limited=False))

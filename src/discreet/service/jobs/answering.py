@@ -82,7 +82,7 @@ class Answering:
         try:
             return self._ask(job, run)
         except EngineFailure as failed:
-            return _failed(run, failed)
+            return _fail(run, failed)
         except DiscreetError as refusal:
             return _outcome("refused", refusal)
         except Exception as broken:  # noqa: BLE001 whatever it says may tell about data
@@ -104,7 +104,7 @@ def _outcome(state: str, refusal: DiscreetError) -> Outcome:
     return Outcome(state, status_of(refusal), refusal_to_json(refusal))
 
 
-def _failed(run: Run, failed: EngineFailure) -> Outcome:
+def _fail(run: Run, failed: EngineFailure) -> Outcome:
     if not run.charged and run.why != "cancelled":
         return _outcome("refused", _UNASKED if run.why == "late" else failed)
     return {"cancelled": CANCELLED, "late": _LATE}.get(run.why) or _outcome("failed", failed)

@@ -174,7 +174,7 @@ class FreeDesk:
                 continue
             verb, found = clerk.line.recv()
             if verb == "done":
-                return _opened(found)
+                return _open(found)
             clerk.line.send(self._look_up(verb, *found))
         raise TimeoutError
 
@@ -192,7 +192,7 @@ class FreeDesk:
         )
 
 
-def _opened(found: object) -> object:
+def _open(found: object) -> object:
     """Return a result, or raise what came instead of one."""
     if isinstance(found, DiscreetError):
         raise found

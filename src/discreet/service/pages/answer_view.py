@@ -162,12 +162,12 @@ def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) ->
         if column.digits is Digits.EVERY and numbers[2] - numbers[1] > 1:  # the files have every digit
             numbers[0] = round(numbers[0], 2)
         words = number_words(numbers[0], numbers[1], numbers[2], column.digits)
-        return Cell(_spaced(words.value), _spaced(words.error), noisy=True)
+        return Cell(_space(words.value), _space(words.error), noisy=True)
     low, high = ends
     return Cell(value_words(value), f"({value_words(low)} to {value_words(high)})", noisy=True)
 
 
-def _spaced(words: str) -> str:
+def _space(words: str) -> str:
     return words.replace(",", "\u202f").replace("-", "−")
 
 

@@ -25,7 +25,7 @@ from .charts.tradeoff import tradeoff
 from .clause import word_refusal
 from .words import error_words, percent
 
-__all__ = ["Explained", "PlanRow", "check_run", "explained_of", "explanation", "plan_rows", "unexplained"]
+__all__ = ["Explained", "PlanRow", "check_run", "explain_refusal", "explained_of", "explanation", "plan_rows"]
 
 MOST_COLUMNS = 4
 
@@ -96,14 +96,14 @@ def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[s
         ask = ask_of(fields, unit)
         found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
-        return unexplained(refusal, fields, purse)
+        return explain_refusal(refusal, fields, purse)
     over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(curator, ask, found))
     purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
     curve = tradeoff(curator, ask, unit)
     return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
 
 
-def unexplained(refusal: DiscreetError, fields: AskFields, purse: Purse | None = None) -> dict[str, Any]:
+def explain_refusal(refusal: DiscreetError, fields: AskFields, purse: Purse | None = None) -> dict[str, Any]:
     """Say why there is nothing to explain."""
     words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
     return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}

@@ -92,12 +92,12 @@ def telemetry_routes(state: State) -> list[BaseRoute]:
 
 def _whole(visit: Visit, desk: Desk) -> Response:
     envelope = json.dumps(device_parameters(desk.mechanism, metric=METRIC), ensure_ascii=False)
-    words: dict[str, Any] = {"options": OPTIONS, "epsilon": EPSILON, "envelope": envelope, **_shown(desk)}
+    words: dict[str, Any] = {"options": OPTIONS, "epsilon": EPSILON, "envelope": envelope, **_show(desk)}
     return visit.show("telemetry.html", here="Telemetry", csrf_word=_secret(visit), **words)
 
 
 def _part(visit: Visit, desk: Desk) -> Response:
-    return visit.part("piece_telemetry.html", **_shown(desk))
+    return visit.part("piece_telemetry.html", **_show(desk))
 
 
 def _take(visit: Visit, desk: Desk) -> Response:
@@ -111,7 +111,7 @@ def _secret(visit: Visit) -> str:
     return "" if visit.session is None else visit.session.csrf
 
 
-def _shown(desk: Desk) -> dict[str, Any]:
+def _show(desk: Desk) -> dict[str, Any]:
     count, found, reach = desk.look()
     facts = (
         Fact(f"{count:,}".replace(",", "\u202f"), "reports so far; none of them says what anybody answered"),

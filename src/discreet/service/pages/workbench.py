@@ -20,7 +20,7 @@ from .answer_view import answer_view
 from .answers import find_job, fresh_mark, job_part
 from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
 from .clause import word_refusal
-from .explained import check_run, explanation, unexplained
+from .explained import check_run, explain_refusal, explanation
 from .forms.builder import builders
 from .past import past_of
 from .render import html
@@ -122,7 +122,7 @@ def _explanation(visit: Visit, dataset: str, fields: AskFields, unit: BudgetUnit
     try:
         return visit.state.desk.ask(visit.person.name, dataset, explanation, fields, unit)
     except DiscreetError as refusal:
-        return unexplained(refusal, fields)
+        return explain_refusal(refusal, fields)
 
 
 def _rehearse(visit: Visit) -> Response:

@@ -17,7 +17,7 @@ from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tally import GroupShare, RowShare, Tally, Term
 from ...query.algebra.tree import Relation
-from ...query.bounds.cells import Cells, listed
+from ...query.bounds.cells import Cells, list_cells
 from ...query.bounds.keys import public_keys
 from ...query.bounds.rows import neighbours_of
 from ...query.bounds.shares import weight_of
@@ -136,4 +136,4 @@ def public_cells(of: Expression, basis: Basis) -> Cells:
     values = public_keys(of, basis.rows, public_values=basis.public_values)
     if values is None:
         raise UnsupportedQuery("MODE needs a short public list of values; use a Category")
-    return listed(of, [value for value in values if value is not None])
+    return list_cells(of, [value for value in values if value is not None])

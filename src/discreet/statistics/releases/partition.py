@@ -34,7 +34,7 @@ from ...query.bounds.shares import weight_of
 from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
-from ...query.text.expression import expression_text, quoted
+from ...query.text.expression import expression_text, quote
 from ..laws.box import at_least
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
 from .addend import whole_of
@@ -101,7 +101,7 @@ def column_text(expression: Expression) -> str:
     >>> column_text(Field("age"))
     'age'
     """
-    return expression_text(expression, {name: quoted(name) for name in fields_of(expression)})
+    return expression_text(expression, {name: quote(name) for name in fields_of(expression)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,14 @@ def kept_sql(column: Column, x: StoredColumn, dialect: Dialect) -> str:
         case Category(), Category():
             return _category(column, x.kept, x, dialect)
         case ((Integer() | Real() | Date() | Timestamp()), (Integer() | Real() | Date() | Timestamp())):
-            return _clipped(x.sql, column.ends, x.kept.ends)
+            return _clip(x.sql, column.ends, x.kept.ends)
         case Text(), Text() if column.max_length < x.kept.max_length:
             return f"left({x.sql}, {column.max_length})"
         case _:
             return x.sql
 
 
-def _clipped(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
+def _clip(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
     """Write steps between narrower ends; as 64-bit integers, since what is computed of them needs the room."""
     wide = f"CAST({x} AS BIGINT)"
     tests = [f"WHEN {x} < {ends[0]} THEN CAST({ends[0]} AS BIGINT)"] if ends[0] > kept[0] else []

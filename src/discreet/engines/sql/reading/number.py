@@ -51,7 +51,7 @@ def steps_sql(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> str:
     low, high = column.ends
     match x.stored:
         case "float":
-            return _scaled(column, x.sql, dialect)
+            return _scale(column, x.sql, dialect)
         case "integer":
             return clip_sql(x.sql, low, high, f"CAST({x.sql} AS BIGINT)")
         case "wide":
@@ -63,7 +63,7 @@ def steps_sql(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> str:
             whole, double = dialect.integer_of(x.sql), dialect.double_of(x.sql)
             return (
                 f"CASE WHEN {dialect.matches(x.sql, WHOLE)} THEN {clip_sql(whole, low, high, whole)} "
-                f"WHEN {is_numeral(x.sql, dialect)} THEN {_scaled(column, double, dialect)} END"
+                f"WHEN {is_numeral(x.sql, dialect)} THEN {_scale(column, double, dialect)} END"
             )
         case _:
             return null("BIGINT")
@@ -74,7 +74,7 @@ def clip_sql(x: str, low: int, high: int, inside: str) -> str:
     return f"CASE WHEN {x} > {high} THEN {bigint(high)} WHEN {x} < {low} THEN {bigint(low)} ELSE {inside} END"
 
 
-def _scaled(column: Integer | Real, x: str, dialect: Dialect) -> str:
+def _scale(column: Integer | Real, x: str, dialect: Dialect) -> str:
     low, high = column.ends
     least, most = _edge(column, low), _edge(column, high)
     if least is None or most is None:

@@ -27,13 +27,13 @@ def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> s
     """Write a prepared value as days or seconds since 1970, clipped; NULL where it is no time."""
     match x.stored, column:
         case "date", Date():
-            return _bounded(x, column, dialect, dialect.days(x.sql))
+            return _clip(x, column, dialect, dialect.days(x.sql))
         case "date", Timestamp():
-            return _bounded(x, column, dialect, f"{dialect.days(x.sql)} * {DAY_SECONDS}")
+            return _clip(x, column, dialect, f"{dialect.days(x.sql)} * {DAY_SECONDS}")
         case "timestamp" | "zoned", Date():
-            return _bounded(x, column, dialect, floor_sql(dialect.seconds(x.sql, x), DAY_SECONDS, dialect))
+            return _clip(x, column, dialect, floor_sql(dialect.seconds(x.sql, x), DAY_SECONDS, dialect))
         case "timestamp" | "zoned", Timestamp():
-            return _bounded(x, column, dialect, dialect.seconds(x.sql, x))
+            return _clip(x, column, dialect, dialect.seconds(x.sql, x))
         case "text", _:
             return _text(column, x.sql, dialect)
         case _:
@@ -46,7 +46,7 @@ def floor_sql(x: str, divisor: int, dialect: Dialect) -> str:
     return f"(CASE WHEN {x} >= 0 THEN {up} ELSE -1 - {down} END)"
 
 
-def _bounded(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: str) -> str:
+def _clip(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: str) -> str:
     low, high = column.ends
     before, after = _literals(x, column, dialect)
     clipped = clip_sql(inside, low, high, inside) if x.stored == "date" else inside

@@ -18,7 +18,7 @@ from .constant import constant_sql
 from .kept import kept_sql
 from .number import WHOLE, double_sql, is_numeral, steps_sql
 from .time import moment_sql
-from .written import written
+from .written import write_plainly
 
 __all__ = ["prepare", "read"]
 
@@ -27,7 +27,7 @@ def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     """Write the first step: a double for a Real column or a stored decimal, trimmed text where spaces do not matter."""
     if x.kept is not None:
         return x
-    x = written(column, x, dialect)
+    x = write_plainly(column, x, dialect)
     doubles = isinstance(column, Real) or x.stored in ("float", "decimal")
     if doubles and not isinstance(column, Text):
         double = double_sql(x, dialect)
@@ -69,7 +69,7 @@ def _or(sql: str, default: KeyValue | None, dialect: Dialect) -> str:
     return sql if default is None else f"COALESCE({sql}, {constant_sql(default, dialect)})"
 
 
-def _listed(values: Iterable[KeyValue], dialect: Dialect) -> str:
+def _list(values: Iterable[KeyValue], dialect: Dialect) -> str:
     return ", ".join(str(v) if isinstance(v, int) else dialect.literal(v) for v in values)
 
 
@@ -102,7 +102,7 @@ def _text(x: StoredColumn, dialect: Dialect) -> str:
 def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     """Write the key a value counts as: itself if listed; else the other key if it is there at all; else the default."""
     if dialect.listed is not None and x.packed and x.stored == "text" and column.of == "text":
-        return _packed(column, x, dialect.listed(x.sql, [str(value) for value in column.values]), dialect)
+        return _look_up(column, x, dialect.listed(x.sql, [str(value) for value in column.values]), dialect)
     match column.of:
         case "text":
             key, sql_type = _text(x, dialect), dialect.words
@@ -111,13 +111,13 @@ def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
         case "boolean":
             key, sql_type = _truth(x), "BOOLEAN"
     values = column.values if column.of != "boolean" else ()
-    listed = f"{key} IN ({_listed(values, dialect)})" if values else f"{key} IN ({_flags(column)})"
+    listed = f"{key} IN ({_list(values, dialect)})" if values else f"{key} IN ({_flags(column)})"
     other = "" if column.other is None else f"WHEN {_present(x, dialect)} THEN {constant_sql(column.other, dialect)} "
     last = null(sql_type) if column.default is None else constant_sql(column.default, dialect)
     return f"CASE WHEN {listed} THEN {key} {other}ELSE {last} END"
 
 
-def _packed(column: Category, x: StoredColumn, key: str, dialect: Dialect) -> str:
+def _look_up(column: Category, x: StoredColumn, key: str, dialect: Dialect) -> str:
     """The same by a look-up in the list, which is NULL for what is not listed."""
     word = f"CAST({key} AS {dialect.words})"
     if column.other is None:

@@ -22,7 +22,7 @@ def cut_frame(frame: SqlFrame, most: int | None, columns: Iterable[str], dialect
     if most is None:
         return frame
     owner = ", ".join(frame.owner)
-    order = ", ".join([*frame.owner, *(f"{_ordered(name, frame, dialect)} NULLS FIRST" for name in columns)])
+    order = ", ".join([*frame.owner, *(f"{_order(name, frame, dialect)} NULLS FIRST" for name in columns)])
     place = f"row_number() OVER (PARTITION BY {owner} ORDER BY {order}) AS a"
     spread = f"(a * {most} + {dialect.divide('b', '2')}) % b < {most}"
     # A row of nobody's, so that it is never the first row for which a window is made.
@@ -33,7 +33,7 @@ def cut_frame(frame: SqlFrame, most: int | None, columns: Iterable[str], dialect
     return replace(frame, sql=select_sql(cells, f"({counted}) AS t", f"WHERE (b <= {most} OR {spread}){real}"))
 
 
-def _ordered(name: str, frame: SqlFrame, dialect: Dialect) -> str:
+def _order(name: str, frame: SqlFrame, dialect: Dialect) -> str:
     """Text is ordered letter by letter, whatever the store's collation."""
     column = frame.names[name]
     return dialect.as_text(column) if isinstance(frame.domains[name], Texts) else column

@@ -47,7 +47,7 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = 
         return select_sql(cells, f"({left.sql}) AS {left.letter} {verb} ({right.sql}) AS {right.letter} ON {matched}")
     flags = "fl = fr" if dialect.hide is None else f"{dialect.hide('fl', 'Whole')} = {dialect.hide('fr', 'Whole')}"
     matched = " AND ".join([flags, *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)])
-    sides = f"({_guarded(left, 'fl', 1)}) AS {left.letter} {verb} ({_guarded(right, 'fr', 2)}) AS {right.letter}"
+    sides = f"({_guard(left, 'fl', 1)}) AS {left.letter} {verb} ({_guard(right, 'fr', 2)}) AS {right.letter}"
     return select_sql(
         cells, f"{sides} ON {matched}", {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}[keep]
     )
@@ -75,7 +75,7 @@ def _whole(
     return select_sql(cells, f"{sides} ON {matched}", f"WHERE {test}")
 
 
-def _guarded(side: JoinSide, flag: str, number: int) -> str:
+def _guard(side: JoinSide, flag: str, number: int) -> str:
     """Add a flag and one row: 0 may match; 1 or 2 holds a NULL among its keys; 3 or 4 is the row that was added."""
     unknown = " OR ".join(f"{key} IS NULL" for key in side.keys)
     test = f"CASE WHEN {unknown} THEN {number} ELSE 0 END" if unknown else "0"

@@ -38,7 +38,7 @@ def prepared_sql(schema: Schema, table: StoredTable, dialect: Dialect) -> str:
     if not isinstance(schema.unit, People):
         return select_sql(named_cells(cells.items()), rows)
     places = {name: f"k{place}" for place, name in enumerate(schema.columns)}
-    for place, name in enumerate(_counted(schema)):
+    for place, name in enumerate(_counted_by(schema)):
         cells[f"rows_{place}"] = f"CAST(count({places[name] if name else '*'}) OVER (PARTITION BY p) AS BIGINT)"
     # By person: what is added up for each of them lies in one place.
     return select_sql(named_cells((cells | {"person": "p"}).items()), rows, "WHERE p IS NOT NULL ORDER BY p")
@@ -66,7 +66,7 @@ def _type(column: Column) -> str:
     return next(name for name, bits in _INTEGERS if -(2**bits) <= ends[0] and ends[1] < 2**bits)
 
 
-def _counted(schema: Schema) -> tuple[str, ...]:
+def _counted_by(schema: Schema) -> tuple[str, ...]:
     """List what a person's rows are counted by: all of them (""), and those with a value in a listed key."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
         return ()
@@ -100,7 +100,7 @@ def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> Stored
         return StoredTable(place, columns, read_by=schema)
     person = StoredColumn(dialect.quote("person"), facts["person"]["type"], facts["person"]["stored"])
     columns.setdefault(schema.unit.id, person)
-    counts = {label: dialect.quote(f"rows_{number}") for number, label in enumerate(_counted(schema))}
+    counts = {label: dialect.quote(f"rows_{number}") for number, label in enumerate(_counted_by(schema))}
     return StoredTable(place, columns, person, counts, read_by=schema)
 
 

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from ....data.unit import Rows
-from ...algebra.chain import chained
+from ...algebra.chain import chain
 from ...algebra.expression import Expression, Field, Function
-from ...algebra.joins import apart, flagged, public_columns
+from ...algebra.joins import add_flag, apart, public_columns
 from ...algebra.refusal import refusal, unbounded
 from ...algebra.tree import JoinPeople, JoinPublic, Relation, Where
 from ...bounds.rows import unit_of
@@ -107,7 +107,7 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
     if rest and keep:
         raise refusal("LEFT JOIN", "its ON takes equalities only", "put other conditions into WHERE")
     rows = JoinPublic(scope.rows, public.table, tuple(on), columns, keep)
-    return _narrowed(Scope(rows, (*scope.sources, FromItem(public.alias, shown)), scope.merged | merged), rest)
+    return _narrow(Scope(rows, (*scope.sources, FromItem(public.alias, shown)), scope.merged | merged), rest)
 
 
 def _people_only(*sides: Scope) -> None:
@@ -123,15 +123,15 @@ def _people_only(*sides: Scope) -> None:
 
 def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scope:
     _people_only(left, right)
-    first, flag = flagged(left.rows) if outer == "full" else (left.rows, None)
-    second, other_flag = flagged(right.rows) if outer else (right.rows, None)
+    first, flag = add_flag(left.rows) if outer == "full" else (left.rows, None)
+    second, other_flag = add_flag(right.rows) if outer else (right.rows, None)
     rows, new = apart(first, second)
     mine = tuple(FromItem(s.alias, _absent(s.shown, flag)) for s in left.sources)
     yours = tuple(
-        FromItem(s.alias, _absent(_renamed(s.shown, new), other_flag and new[other_flag])) for s in right.sources
+        FromItem(s.alias, _absent(_rename(s.shown, new), other_flag and new[other_flag])) for s in right.sources
     )
-    people, on, rest, merged = _matched(
-        left, Scope(rows, tuple(FromItem(s.alias, _renamed(s.shown, new)) for s in right.sources)), join
+    people, on, rest, merged = _match(
+        left, Scope(rows, tuple(FromItem(s.alias, _rename(s.shown, new)) for s in right.sources)), join
     )
     if rest and outer:
         raise refusal(
@@ -141,7 +141,7 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
         raise unbounded("JOIN of private tables", "rows of different people could meet", "join them ON the person's id")
     merged_names = (left.merged | merged) if not outer else left.merged | _same_person(merged, left)
     scope = Scope(JoinPeople(first, rows, tuple(on), outer), (*mine, *yours), merged_names)  # type: ignore[arg-type]
-    return _narrowed(scope, rest)
+    return _narrow(scope, rest)
 
 
 def _same_person(merged: frozenset[str], scope: Scope) -> frozenset[str]:
@@ -156,7 +156,7 @@ def _absent(shown: ShownColumns, flag: str | None) -> ShownColumns:
     return tuple((name, Absent(flag) if isinstance(what, PersonId) else what) for name, what in shown)
 
 
-def _matched(
+def _match(
     left: Scope, right: Scope, join: exp.Join
 ) -> tuple[bool, list[tuple[Expression, Expression]], list[exp.Expr], frozenset[str]]:
     """Return whether the person is matched, which other columns are, further conditions, and names merged by USING."""
@@ -169,7 +169,7 @@ def _matched(
 def _only_person(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relation:
     """Return the rows of a SEMI or ANTI JOIN, which must match the person and nothing else."""
     _people_only(left, right)
-    people, on, rest, _ = _matched(left, right, join)
+    people, on, rest, _ = _match(left, right, join)
     if not people or on or rest:
         raise refusal(f"{kind} JOIN", "it matches the person alone", "put other conditions into a sub-query")
     return right.rows
@@ -181,15 +181,15 @@ def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
     return replace(scope, rows=people_in(scope.rows, people, there=there))
 
 
-def _renamed(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:
+def _rename(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:
     return tuple((name, Field(new[what.name]) if isinstance(what, Field) else what) for name, what in shown)
 
 
-def _narrowed(scope: Scope, rest: list[exp.Expr]) -> Scope:
+def _narrow(scope: Scope, rest: list[exp.Expr]) -> Scope:
     if not rest:
         return scope
     names = row_names(scope)
-    condition = chained(Function.AND, [read(part, names) for part in rest])
+    condition = chain(Function.AND, [read(part, names) for part in rest])
     return replace(scope, rows=Where(scope.rows, condition))
 
 

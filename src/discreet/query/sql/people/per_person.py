@@ -12,7 +12,7 @@ from ..aggregate import statistic_of
 from ..expression import Names, read
 from ..group import Grouping, group_of, grouped_names
 from ..item import item_names
-from ..scope import PersonId, RowView, Scope, chosen, is_person, no_window
+from ..scope import PersonId, RowView, Scope, choose_columns, is_person, no_window
 from ..syntax import is_aggregate, only
 
 __all__ = ["read_people"]
@@ -28,7 +28,7 @@ def read_people(node: exp.Select, scope: Scope) -> RowView:
     no_window(scope.rows, "GROUP BY the person")
     totals = PersonTotals(scope.rows, grouping.keys)
     items, having = _read(node, scope, grouping, totals)
-    return chosen(totals.per_person() if having is None else Where(totals.per_person(), having), items)
+    return choose_columns(totals.per_person() if having is None else Where(totals.per_person(), having), items)
 
 
 def _read(

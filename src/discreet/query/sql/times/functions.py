@@ -8,11 +8,11 @@ from functools import partial
 from sqlglot import exp
 
 from ...algebra.expression import Call, Constant, Expression, Function
-from ...algebra.fold import folded
+from ...algebra.fold import fold
 from ...algebra.refusal import refusal
 from ...domains.calendar import DAY_SECONDS, UNITS
 from ...domains.type_of import ValueType, type_of
-from ...meaning.times import as_second, dated, timed
+from ...meaning.times import as_second, fold_date, fold_time
 from ..constant import as_type
 from ..expression import Names, read
 from ..syntax import clause_of, only, refuse_node
@@ -64,8 +64,8 @@ def _epoch(node: exp.Expr, names: Names) -> Expression:
     if isinstance(node, exp.Sub):
         only(node, "this", "expression")
         later, earlier = (_second(part, names) for part in (node.this, node.expression))
-        return folded(Function.SUBTRACT, timed(Function.UNIX_SECONDS, later), timed(Function.UNIX_SECONDS, earlier))
-    return timed(Function.UNIX_SECONDS, _second(node, names))
+        return fold(Function.SUBTRACT, *(fold_time(Function.UNIX_SECONDS, time) for time in (later, earlier)))
+    return fold_time(Function.UNIX_SECONDS, _second(node, names))
 
 
 def _time(node: exp.Expr, names: Names) -> tuple[Expression, ValueType]:
@@ -83,43 +83,42 @@ def _second(node: exp.Expr, names: Names) -> Expression:
     return as_second(*_time(node, names))
 
 
-def _truncated(node: exp.Expr, names: Names) -> Expression:
+def _truncate(node: exp.Expr, names: Names) -> Expression:
     """DATE_TRUNC('week', d): the first day of an ISO week, month, quarter or year; of times the first second."""
     only(node, "this", "unit", "input_type_preserved")
     unit = unit_of(node, "DATE_TRUNC('week', d)")
     time, type_ = _time(node.this, names)
     if type_ == "day" and unit in ("hour", "minute", "second"):
         raise refusal(clause_of(node), "a date has no clock", f"leave it as it is, or use {', '.join(UNITS[:5])}")
-    return time if type_ == "day" and unit == "day" else timed(Function.TRUNCATE, time, Constant(unit))
+    return time if type_ == "day" and unit == "day" else fold_time(Function.TRUNCATE, time, Constant(unit))
 
 
 def _difference(node: exp.Expr, names: Names) -> Expression:
     """DATE_DIFF('week', a, b): how many starts of that unit lie after a, up to b."""
     only(node, "this", "expression", "unit", "date_part_boundary")
     unit = unit_of(node, "DATE_DIFF('day', a, b)")
-    return folded(Function.SUBTRACT, *(_count(unit, part, names) for part in (node.this, node.expression)))
+    return fold(Function.SUBTRACT, *(_count(unit, part, names) for part in (node.this, node.expression)))
 
 
 def _count(unit: str, node: exp.Expr, names: Names) -> Expression:
     """Count the units of time up to a time, from a start that is the same for all."""
     time, type_ = _time(node, names)
     if unit in ("hour", "minute", "second"):
-        seconds, long = timed(Function.UNIX_SECONDS, as_second(time, type_)), {"hour": 3600, "minute": 60}.get(unit, 1)
-        return seconds if long == 1 else _floored(folded(Function.DIVIDE, seconds, Constant(long)))
+        seconds = fold_time(Function.UNIX_SECONDS, as_second(time, type_))
+        long = {"hour": 3600, "minute": 60}.get(unit, 1)
+        return seconds if long == 1 else _floor(fold(Function.DIVIDE, seconds, Constant(long)))
     if unit in ("day", "week"):
-        days = timed(Function.UNIX_DATE, time if type_ == "day" else timed(Function.DATE_OF, time))
-        monday = folded(Function.SUBTRACT, days, Constant(_MONDAY))
-        return days if unit == "day" else _floored(folded(Function.DIVIDE, monday, Constant(7)))
+        days = fold_time(Function.UNIX_DATE, time if type_ == "day" else fold_time(Function.DATE_OF, time))
+        monday = fold(Function.SUBTRACT, days, Constant(_MONDAY))
+        return days if unit == "day" else _floor(fold(Function.DIVIDE, monday, Constant(7)))
     part, many = {"month": (Function.MONTH, 12), "quarter": (Function.QUARTER, 4)}.get(unit, (Function.YEAR, 1))
-    years = timed(Function.YEAR, time)
-    return (
-        years
-        if many == 1
-        else folded(Function.ADD, folded(Function.MULTIPLY, years, Constant(many)), timed(part, time))
-    )
+    years = fold_time(Function.YEAR, time)
+    if many == 1:
+        return years
+    return fold(Function.ADD, fold(Function.MULTIPLY, years, Constant(many)), fold_time(part, time))
 
 
-def _floored(x: Expression) -> Expression:
+def _floor(x: Expression) -> Expression:
     if isinstance(x, Constant) and isinstance(x.value, int):
         return x
     return Call(Function.FLOOR, (x,)) if not isinstance(x, Constant) else Constant(int(x.value // 1))  # type: ignore[operator]
@@ -132,20 +131,20 @@ def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:
         if isinstance(interval.unnest(), exp.Interval | exp.ToDays):
             if interval is node.this and function is Function.SUBTRACT:
                 refuse_node(interval.unnest())
-            return _shifted(other, interval.unnest(), -1 if function is Function.SUBTRACT else 1, names)
+            return _shift(other, interval.unnest(), -1 if function is Function.SUBTRACT else 1, names)
     left, right = read(node.this, names), read(node.expression, names)
     types = type_of(left, names.types), type_of(right, names.types)
     if "day" not in types and "second" not in types:
-        return folded(function, left, right)
-    return _dated(function, node, (left, right), types)
+        return fold(function, left, right)
+    return _fold_dates(function, node, (left, right), types)
 
 
-def _dated(
+def _fold_dates(
     function: Function, node: exp.Expr, sides: tuple[Expression, Expression], types: tuple[ValueType | None, ...]
 ) -> Expression:
     if "text" in types and "day" in types:
         sides, types = (as_type(sides[0], "day"), as_type(sides[1], "day")), ("day", "day")
-    found = dated(function, *sides, types)
+    found = fold_date(function, *sides, types)
     if found is not None:
         return found
     raise refusal(
@@ -154,43 +153,44 @@ def _dated(
     )  # fmt: skip
 
 
-def _shifted(node: exp.Expr, interval: exp.Expr, sign: int, names: Names) -> Expression:
+def _shift(node: exp.Expr, interval: exp.Expr, sign: int, names: Names) -> Expression:
     """Move a time by an interval: months by the calendar, all else by seconds; a date stays one if it moves by days."""
     time, type_ = _time(node, names)
     months, seconds = interval_of(interval)
     if months:
-        time = timed(Function.MONTHS_LATER, time, Constant(sign * months))
+        time = fold_time(Function.MONTHS_LATER, time, Constant(sign * months))
     if seconds and type_ == "day" and seconds % DAY_SECONDS == 0:
-        days = folded(Function.ADD, timed(Function.UNIX_DATE, time), Constant(sign * seconds // DAY_SECONDS))
-        return timed(Function.FROM_UNIX_DATE, days)
+        days = fold(Function.ADD, fold_time(Function.UNIX_DATE, time), Constant(sign * seconds // DAY_SECONDS))
+        return fold_time(Function.FROM_UNIX_DATE, days)
     if seconds:
-        since = timed(Function.UNIX_SECONDS, as_second(time, type_))
-        return timed(Function.FROM_UNIX_SECONDS, folded(Function.ADD, since, Constant(sign * seconds)))
+        since = fold_time(Function.UNIX_SECONDS, as_second(time, type_))
+        return fold_time(Function.FROM_UNIX_SECONDS, fold(Function.ADD, since, Constant(sign * seconds)))
     return time
 
 
-def _moved(sign: int, node: exp.Expr, names: Names) -> Expression:
+def _move(sign: int, node: exp.Expr, names: Names) -> Expression:
     """DATE_ADD(d, INTERVAL 1 DAY) and its kin."""
     only(node, "this", "expression", "unit")
     interval = node.expression.unnest()
     if not isinstance(interval, exp.Interval):
         raise refusal(clause_of(node), "it takes an interval that is written out", "write d + INTERVAL '1' DAY")
-    return _shifted(node.this, interval, sign, names)
+    return _shift(node.this, interval, sign, names)
 
 
 def _add_months(node: exp.AddMonths, names: Names) -> Expression:
     only(node, "this", "expression")
     time, _ = _time(node.this, names)
-    return timed(Function.MONTHS_LATER, time, read(node.expression, names))
+    return fold_time(Function.MONTHS_LATER, time, read(node.expression, names))
 
 
 def _last_day(node: exp.LastDay, names: Names) -> Expression:
     """LAST_DAY(d): of its month."""
     only(node, "this")
     time, type_ = _time(node.this, names)
-    first = timed(Function.TRUNCATE, time if type_ == "day" else timed(Function.DATE_OF, time), Constant("month"))
-    after = timed(Function.UNIX_DATE, timed(Function.MONTHS_LATER, first, Constant(1)))
-    return timed(Function.FROM_UNIX_DATE, folded(Function.SUBTRACT, after, Constant(1)))
+    day = time if type_ == "day" else fold_time(Function.DATE_OF, time)
+    first = fold_time(Function.TRUNCATE, day, Constant("month"))
+    after = fold_time(Function.UNIX_DATE, fold_time(Function.MONTHS_LATER, first, Constant(1)))
+    return fold_time(Function.FROM_UNIX_DATE, fold(Function.SUBTRACT, after, Constant(1)))
 
 
 def _bucket(node: exp.DateBin, names: Names) -> Expression:
@@ -203,13 +203,13 @@ def _bucket(node: exp.DateBin, names: Names) -> Expression:
     if months or seconds <= 0 or seconds % long:
         raise refusal(clause_of(node), "its bins must be of one length", "use DATE_TRUNC('month', d), or '7 days'")
     width, start = Constant(seconds // long), Constant(_BUCKETS * (1 if long > 1 else DAY_SECONDS))
-    place = _floored(folded(Function.DIVIDE, folded(Function.SUBTRACT, timed(function, time), start), width))
-    return timed(back, folded(Function.ADD, folded(Function.MULTIPLY, place, width), start))
+    place = _floor(fold(Function.DIVIDE, fold(Function.SUBTRACT, fold_time(function, time), start), width))
+    return fold_time(back, fold(Function.ADD, fold(Function.MULTIPLY, place, width), start))
 
 
 def _one(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this")
-    return timed(function, read(node.this, names))
+    return fold_time(function, read(node.this, names))
 
 
 def _unix_seconds(node: exp.Expr, names: Names) -> Expression:
@@ -221,21 +221,21 @@ def _date(node: exp.Date, names: Names) -> Expression:
     """DATE(t): the day of a time."""
     only(node, "this")
     time, type_ = _time(node.this, names)
-    return time if type_ == "day" else timed(Function.DATE_OF, time)
+    return time if type_ == "day" else fold_time(Function.DATE_OF, time)
 
 
 TIME_FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Add: partial(_sum, Function.ADD),
     exp.Sub: partial(_sum, Function.SUBTRACT),
     exp.Extract: _extract,
-    exp.TimestampTrunc: _truncated,
-    exp.DateTrunc: _truncated,
+    exp.TimestampTrunc: _truncate,
+    exp.DateTrunc: _truncate,
     exp.DateDiff: _difference,
     exp.TimestampDiff: _difference,
-    exp.DateAdd: partial(_moved, 1),
-    exp.TimestampAdd: partial(_moved, 1),
-    exp.DateSub: partial(_moved, -1),
-    exp.TimestampSub: partial(_moved, -1),
+    exp.DateAdd: partial(_move, 1),
+    exp.TimestampAdd: partial(_move, 1),
+    exp.DateSub: partial(_move, -1),
+    exp.TimestampSub: partial(_move, -1),
     exp.AddMonths: _add_months,
     exp.LastDay: _last_day,
     exp.DateBin: _bucket,

@@ -24,7 +24,7 @@ def interval_of(node: exp.Expr) -> tuple[int, int]:
         only(node, "this")
         node = exp.Interval(this=node.this, unit=exp.var("DAY"))
     only(node, "this", "unit")
-    unit, text = node.args.get("unit"), _written(node.args.get("this"))
+    unit, text = node.args.get("unit"), _amount_text(node.args.get("this"))
     months = seconds = place = 0
     while place < len(text) and (piece := _PIECE.match(text, place)):
         name = _singular(piece[2] or ("" if unit is None else unit.name))
@@ -36,7 +36,7 @@ def interval_of(node: exp.Expr) -> tuple[int, int]:
     return months, seconds
 
 
-def _written(amount: object) -> str:
+def _amount_text(amount: object) -> str:
     """Return how much an interval is, as it is written; nothing if it is computed."""
     if isinstance(amount, exp.Neg) and isinstance(amount.this, exp.Literal):
         return f"-{amount.this.this}"

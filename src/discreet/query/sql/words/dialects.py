@@ -8,17 +8,17 @@ from sqlglot import exp
 
 from ..syntax import with_aggregate
 
-__all__ = ["translated"]
+__all__ = ["translate"]
 
 _CASTS = {"DATE", "DATETIME", "TIMESTAMP", "INT", "INTEGER", "BIGINT", "FLOAT", "REAL", "DECIMAL", "VARCHAR"}
 
 
-def translated(root: exp.Expr) -> exp.Expr:
+def translate(root: exp.Expr) -> exp.Expr:
     """Put every construct of another dialect into the one that it means.
 
     >>> import sqlglot
-    >>> from discreet.query.sql.words.dialects import translated
-    >>> translated(sqlglot.parse_one("SELECT NVL2(a, b, c), EOMONTH(d) FROM t GROUP BY a WITH ROLLUP")).sql()
+    >>> from discreet.query.sql.words.dialects import translate
+    >>> translate(sqlglot.parse_one("SELECT NVL2(a, b, c), EOMONTH(d) FROM t GROUP BY a WITH ROLLUP")).sql()
     'SELECT CASE WHEN NOT a IS NULL THEN b ELSE c END, LAST_DAY(d) FROM t GROUP BY ROLLUP (a)'
     """
     there = {type(node) for node in root.walk()}  # no change makes a kind that another one looks for
@@ -31,7 +31,7 @@ def translated(root: exp.Expr) -> exp.Expr:
     return root
 
 
-def _called(node: exp.Anonymous) -> exp.Expr | None:
+def _call(node: exp.Anonymous) -> exp.Expr | None:
     """Read a function that only some dialects know."""
     match node.name.upper(), node.expressions:
         case "ZEROIFNULL", [x]:
@@ -91,7 +91,7 @@ def _place(node: exp.Bracket) -> exp.Expr | None:
     return exp.Quantile(this=inner.this, quantile=share)
 
 
-def _converted(node: exp.Cast) -> exp.Expr | None:
+def _convert(node: exp.Cast) -> exp.Expr | None:
     """CONVERT(date, x) of SQL Server has the type first; the grammar takes x for the type."""
     to = node.to
     if to.this is not exp.DType.USERDEFINED or not isinstance(node.this, exp.Column):
@@ -106,7 +106,7 @@ def _present(node: exp.Nvl2) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=there, true=node.args["true"])], default=node.args.get("false"))
 
 
-def _decoded(node: exp.DecodeCase) -> exp.Expr:
+def _decode(node: exp.DecodeCase) -> exp.Expr:
     """DECODE(x, a, then, b, then, …, else): the first that equals x, where NULL equals NULL."""
     value, *rest = node.expressions
     pairs = zip(rest[::2], rest[1::2], strict=False)
@@ -165,13 +165,13 @@ def _connects(part: exp.Expr, name: str, seen: set[str]) -> bool:
 
 
 _CHANGES: dict[type[exp.Expr], Callable[..., exp.Expr | None]] = {
-    exp.Anonymous: _called,
+    exp.Anonymous: _call,
     exp.Window: _ratio,
     exp.Group: _group,
     exp.Bracket: _place,
-    exp.Cast: _converted,
+    exp.Cast: _convert,
     exp.Nvl2: _present,
-    exp.DecodeCase: _decoded,
+    exp.DecodeCase: _decode,
     exp.ILike: _alike,
     exp.SafeDivide: lambda node: exp.Div(this=node.this, expression=node.expression),
     exp.DatetimeTrunc: lambda node: exp.TimestampTrunc(this=node.this, unit=node.args.get("unit")),

@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-__all__ = ["SOURCE", "quote_of", "shortened"]
+__all__ = ["SOURCE", "quote_of", "shorten"]
 
 SOURCE = "source"
 """Under this name the root of a parsed text carries the text itself."""
@@ -32,23 +32,23 @@ def quote_of(node: exp.Expr) -> str | None:
         return None
     start, end = min(place["start"] for place in places), max(place["end"] for place in places) + 1
     if isinstance(node, exp.Func) and "start" not in node.meta:
-        start = _called(source, start)
-    text = source[start : _closed(source, start, end)]
-    return shortened(text)
+        start = _name_start(source, start)
+    text = source[start : _bracket_end(source, start, end)]
+    return shorten(text)
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Write a piece of a question on one line that is not long."""
-    plain = " ".join(_STRING.sub(_shortened, text).split())
+    plain = " ".join(_STRING.sub(_shorten, text).split())
     return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1].rstrip() + "…"
 
 
-def _shortened(found: re.Match[str]) -> str:
+def _shorten(found: re.Match[str]) -> str:
     """Leave out long text: whoever reads a log of refusals needs no more of it."""
     return "'…'" if found[0].startswith("'") and len(found[0]) > _TEXT else found[0]
 
 
-def _called(source: str, start: int) -> int:
+def _name_start(source: str, start: int) -> int:
     """Go back to the name before the bracket in which a place lies."""
     bare = _STRING.sub(lambda found: "." * len(found[0]), source)
     depth, place = 0, start
@@ -59,7 +59,7 @@ def _called(source: str, start: int) -> int:
     return name.start() if name else start
 
 
-def _closed(source: str, start: int, end: int) -> int:
+def _bracket_end(source: str, start: int, end: int) -> int:
     """Go on to the brackets that close those which were opened; those within strings do not count."""
     bare = _STRING.sub(lambda found: "." * len(found[0]), source)
     open_ = bare[start:end].count("(") - bare[start:end].count(")")

@@ -7,7 +7,7 @@ from sqlglot.errors import SqlglotError
 
 from ....errors import UnsupportedQuery
 from ...algebra.refusal import refusal
-from .dialects import translated
+from .dialects import translate
 from .grammar import Grammar
 from .quote import SOURCE
 from .spelling import double_quoted, without_top
@@ -35,12 +35,12 @@ def read_statement(sql: str) -> exp.Expr:
     if len(statements) != 1:
         raise refusal(";", "one question is one statement", "ask them one by one")
     _check_depth(statements[0])
-    statement = translated(statements[0])
+    statement = translate(statements[0])
     statement.meta[SOURCE] = sql
-    return statement if top is None else _limited(statement, top)
+    return statement if top is None else _limit(statement, top)
 
 
-def _limited(node: exp.Expr, top: int) -> exp.Expr:
+def _limit(node: exp.Expr, top: int) -> exp.Expr:
     """Read SELECT TOP 5 … as … LIMIT 5."""
     if not isinstance(node, exp.Select) or node.args.get("limit") is not None:
         raise refusal("TOP", "it stands beside LIMIT, or not in the outermost SELECT", "write LIMIT at the end")

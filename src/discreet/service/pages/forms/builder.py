@@ -142,14 +142,14 @@ def _literal(column: Column, name: str, value: str) -> str:
                 raise InvalidArgument(f"{name} is yes or no")
             return "TRUE" if value.lower() in ("true", "yes") else "FALSE"
         case Date():
-            return f"DATE '{_quoted(value)}'"
+            return f"DATE '{_quote(value)}'"
         case Text() | Category():
-            return f"'{_quoted(value)}'"
+            return f"'{_quote(value)}'"
         case _:
-            return f"TIMESTAMP '{_quoted(value)}'"
+            return f"TIMESTAMP '{_quote(value)}'"
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return value.replace("'", "''")
 
 

@@ -35,7 +35,7 @@ def processing_lesson(asked: Mapping[str, str]) -> Lesson:
     epsilon, step = EPSILON.at(asked), STEP.at(asked)
     noise = Geometric.spending(PureDP(Fraction(str(epsilon.value))), sensitivity=1)
     told = np.asarray(noise.release(np.tile(TRUTH, (TRIES, 1))), dtype=float)
-    made = processed(told, round(step.value))
+    made = process(told, round(step.value))
     facts = (
         Fact(f"ε = {epsilon.value:g}", "before, and ε is the same after: whoever sees only the answer can do no harm"),
         Fact(f"± {np.abs(told - TRUTH).mean():.1f}", "mean error of a count as it is told"),
@@ -44,12 +44,12 @@ def processing_lesson(asked: Mapping[str, str]) -> Lesson:
     return Lesson("processing", (epsilon, step), _picture(told[0], made[0]), facts)
 
 
-def processed(told: np.ndarray, step: int) -> np.ndarray:
+def process(told: np.ndarray, step: int) -> np.ndarray:
     """Do a step to tables of counts, row by row: none, no negative ones, those with the public total, tens.
 
     >>> import numpy as np
-    >>> from discreet.service.pages.lessons.processing import processed
-    >>> processed(np.array([[90.0, -6.0, 4.0]]), 2).sum()
+    >>> from discreet.service.pages.lessons.processing import process
+    >>> process(np.array([[90.0, -6.0, 4.0]]), 2).sum()
     np.float64(84.0)
     """
     if step == 0:

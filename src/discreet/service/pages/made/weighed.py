@@ -48,7 +48,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> We
     reply = synthesis_plan_reply(made.plan, price)
     check_count(int(str(reply["numbers"])), cells)
     poor = "noise drowns these tables: spend more, or use fewer columns" if made.plan.hopeless else ""
-    return _weighed(curator, order_for(curator, made.facts, made.plan.event, ""), price, str(reply["text"]), poor)
+    return _weigh(curator, order_for(curator, made.facts, made.plan.event, ""), price, str(reply["text"]), poor)
 
 
 def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Weighed:
@@ -59,10 +59,10 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
     price = curator.ledger.price(event)
     poor = "noise drowns this model: spend more, or use fewer columns" if explained.signal < FAINT_SIGNAL else ""
     text = str(training_reply(explained, price)["text"])
-    return _weighed(curator, order_for(curator, course.facts, event, ""), price, text, poor)
+    return _weigh(curator, order_for(curator, course.facts, event, ""), price, text, poor)
 
 
-def _weighed(curator: Curator, order: Order, price: Measure, text: str, warning: str) -> Weighed:
+def _weigh(curator: Curator, order: Order, price: Measure, text: str, warning: str) -> Weighed:
     ledger, event, who = curator.ledger, order.event, curator.who
     book, known = ledger.filter(None, None), ledger.find(order)
     stored = known is not None and known.body is not None

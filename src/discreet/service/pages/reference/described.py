@@ -152,7 +152,7 @@ def _operation(method: str, path: str, way: Mapping[str, Any]) -> Operation:
         open=way.get("security") == [],
         parameters=tuple(_parameter(one) for one in way.get("parameters", ())),
         takes="" if body is None else words_of(body),
-        gives=tuple(_given(status, reply) for status, reply in way["responses"].items()),
+        gives=tuple(_field(status, reply) for status, reply in way["responses"].items()),
     )
 
 
@@ -161,7 +161,7 @@ def _parameter(said: Mapping[str, Any]) -> ReferenceField:
     return ReferenceField(said["name"], words_of(said["schema"]), _names(said["schema"]), bool(said["required"]), where)
 
 
-def _given(status: str, reply: Mapping[str, Any]) -> ReferenceField:
+def _field(status: str, reply: Mapping[str, Any]) -> ReferenceField:
     kind, content = next(iter(reply["content"].items()))
     schema = content.get("schema", {})
     words = words_of(schema) if kind == "application/json" else kind
