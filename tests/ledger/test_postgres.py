@@ -139,11 +139,14 @@ class TestASilentServer:
     """Paused, or its packets lost: a call ends, the ledger says so, and goes on when the server does."""
 
     def test_a_call_ends_and_the_next_one_goes_on(self, own_server, name, monkeypatch):
-        with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name, wait=1) as ledger:
+        with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name) as ledger:
             ledger.charge(TWENTIETH, who="ann", key="k")
-            paused = [ledger._store._connection().info.backend_pid, own_server.pid()]
+            line = ledger._store._connection()
+            paused = [line.info.backend_pid, own_server.pid()]
             for process in paused:
                 os.kill(process, signal.SIGSTOP)
+            monkeypatch.setattr(ledger._store, "_timeout", 1.0)  # hurried only while nobody can answer
+            line.seconds = line.silence = 1.0
             try:
                 for call in (ledger.left, lambda: ledger.charge(TWENTIETH, who="ann"), ledger.verify):
                     with pytest.raises(dp.LedgerConflict, match="out of reach"):
@@ -151,15 +154,22 @@ class TestASilentServer:
             finally:
                 for process in paused:
                     os.kill(process, signal.SIGCONT)
+            monkeypatch.undo()
             ledger.charge(TWENTIETH, who="ann")
             assert ledger.verify().charges == 2
 
     def test_a_commit_that_is_never_confirmed_is_told_as_in_doubt(self, own_server, name, monkeypatch):
         from discreet.ledger import steps
 
-        with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name, wait=1) as ledger:
-            backend = ledger._store._connection().info.backend_pid
-            stop = lambda step: os.kill(backend, signal.SIGSTOP) if step == "charge:written" else None  # noqa: E731
+        with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name) as ledger:
+            line = ledger._store._connection()
+            backend = line.info.backend_pid
+
+            def stop(step):
+                if step == "charge:written":
+                    os.kill(backend, signal.SIGSTOP)
+                    line.seconds = 1.0
+
             monkeypatch.setattr(steps, "passed", stop)
             try:
                 with pytest.raises(dp.LedgerConflict, match=r"ServerSilent.*may or may not stand, no answer went out"):

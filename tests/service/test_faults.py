@@ -258,6 +258,8 @@ class TestFairShare:
         assert line.take() == ("ana", 2)
         line.done("ana", LONG + 3)
         assert line._share("ana") == 0, "twice three seconds are bob's and cy's"
+        line.done("ana")
+        assert line._share("ana") == 0, "short work after long does not end its rest"
         now[0] += 5
         assert line._share("ana") == 0
         now[0] += 1

@@ -5,6 +5,7 @@ The slow table is a view over billions of made-up rows in a real DuckDB file, so
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 import time
@@ -16,7 +17,10 @@ import pytest
 
 import discreet as dp
 from discreet.ledger import open_ledger
+from discreet.service.config import read_config
+from discreet.service.state import open_state
 from service.house import COUNT, build, free_port, serving, start
+from service.states import BODY, ended
 
 SLOW_SET = """
 [datasets.slow]
@@ -76,7 +80,7 @@ def ask(age):
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory):
     """Two workers, so that a request and its job, its cancelling and its fetching may meet different ones."""
-    running = start(slow_house(tmp_path_factory.mktemp("slow"), rows=ENDLESS, limits="query_seconds = 1"), workers=2)
+    running = start(slow_house(tmp_path_factory.mktemp("slow"), rows=ENDLESS), workers=2)
     yield running
     running.stop()
 
@@ -100,11 +104,13 @@ class TestLongQueries:
         kinds, _ = charges(slow.house)
         assert kinds[-2:] == ["charge", "fail"]
 
-    def test_a_query_that_takes_too_long_is_stopped(self, slow):
-        with slow.house.client("stella") as client:
-            place = post(client, ask(20), "late").headers["Location"].removeprefix("/api/v1")
-            seen = follow(client, place)
-            assert (seen["state"], seen["reply"]["error"]["kind"]) == ("failed", "TooSlow")
+    def test_a_query_that_takes_too_long_is_stopped(self, tmp_path):
+        state = open_state(read_config(slow_house(tmp_path, rows=ENDLESS, limits="query_seconds = 1").config))
+        job = state.jobs.put("stella", "slow", "sql", BODY)
+        state.jobs.start()
+        seen = ended(state, job, patience=60)
+        state.close()
+        assert (seen.state, json.loads(seen.reply)["error"]["kind"]) == ("failed", "TooSlow")
 
     def test_others_are_answered_meanwhile(self, slow):
         with slow.house.client("stella") as client:

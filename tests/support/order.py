@@ -137,6 +137,11 @@ def pytest_collection(session):
     return collected
 
 
+def pytest_sessionfinish():
+    """Let garbage be looked through again: what is frozen at the end looks to extension modules as if it had leaked."""
+    gc.unfreeze()
+
+
 def is_measured(item: pytest.Item) -> bool:
     """Return whether a test is traced outside deep: no long draw of samples is."""
     untraced = any(item.get_closest_marker(name) for name in ("untraced", "statistical"))

@@ -262,13 +262,13 @@ class Curator:
         return verbs.bounds.caps_of(self, verbs.bounds.wanted_caps(self.stand.planner, table, spend), why)
 
     def estimate_cut(
-        self, table: str, spend: Measure | Number | None = None, *, up_to: int, of: str | None = None, why: str = ""
+        self, table: str, spend: Measure | Number, *, up_to: int, of: str | None = None, why: str = "estimate cut"
     ) -> Answer:
         """Estimate, privately, how many rows of people `max_rows` cuts off and which share that is; see `cut_question`.
 
         `of` names a column, to be told the same of its sum. It supposes that nobody has more than `up_to` rows.
         """
-        return self.ask(verbs.bounds.cut_of(self.stand.planner, table, up_to, of), spend, why=why or "estimate cut")
+        return self.ask(verbs.bounds.cut_of(self.stand.planner, table, up_to, of), spend, why=why)
 
     def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
         return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})

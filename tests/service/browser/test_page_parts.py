@@ -242,6 +242,16 @@ class TestSpending:
             ledger.charge(dp.Laplace(2, 1).event, who="ana", part=part)
         assert [point.spent for point in spending.spent_over_time(ledger)] == [0.5, 0.5, 1.0, 1.5]
 
+    def test_an_epsilon_delta_budget_is_shown_in_its_own_measure(self):
+        """Gaussian noise adds up in μ², which is no part of ε: each point is the ε that fits no more at once."""
+        ledger = dp.open_ledger(":memory:", dp.ApproxDP(3, "1e-6"))
+        spent = []
+        for event in (dp.Laplace(2, 1).event, dp.Gaussian(10, 1).event, dp.Gaussian(5, 1).event):
+            ledger.charge(event, who="ana")
+            spent.append(float(ledger.spent().epsilon))
+        points = spending.spent_over_time(ledger)
+        assert [point.spent for point in points] == spent == sorted(set(spent)) and spent[-1] <= 3
+
     def test_only_charges_have_a_price(self):
         ledger = dp.open_ledger(":memory:", dp.PureDP(3))
         assert spending.price_of(ledger.history()[0], ledger.terms.filter) is None

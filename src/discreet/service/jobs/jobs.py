@@ -12,7 +12,6 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 
 from ...errors import LedgerConflict
@@ -153,33 +152,30 @@ class Jobs:
         while (found := self._line.take()) is not None:
             (person, held), begin = found, steady()
             try:
-                self._handle(held)
-                self._hold(held.job.id)
+                ended = self._handle(held)
+                if ended is not None:
+                    # a hand that took the next job before the tick that shows this one would tell when it ended
+                    self._stopping.wait(max(0.0, self._grid.tick(held.job.started, ended) - steady()))
             finally:
                 self._line.done(person, steady() - begin)
 
-    def _hold(self, job_id: str) -> None:
-        """Wait for the tick that shows a job: a hand that took the next one at once would tell when this one ended."""
-        with suppress(LedgerConflict):  # the store is away; what came of the job is written down, and shown, later
-            span = self.shelf.span(job_id)
-            if span is not None:
-                self._stopping.wait(max(0.0, self._grid.tick(*span) - steady()))
-
-    def _handle(self, held: _Held) -> None:
-        """Run a job and write down what came of it; while the store is away both are put off."""
-        job, outcome = held.job, held.outcome
+    def _handle(self, held: _Held) -> float | None:
+        """Run a job, write down what came of it and when, and return when; while the store is away all is put off."""
+        job, outcome, ended = held.job, held.outcome, None
         try:
             outcome = outcome or self._outcome(job)
             if outcome is not None:
-                self._write_down(job, outcome)
+                ended = self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply))
+                self._note(job, outcome)
         except LedgerConflict:
             with self._lock:
                 self._later.append(_Held(job, outcome))
-            return
+            return None
         except Exception as broken:  # noqa: BLE001 whatever it is, this thread goes on to the next job
             self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
         with self._lock:
             self._mine.discard(job.id)
+        return ended
 
     def _outcome(self, job: Job) -> Outcome | None:
         """Run a job; None if it is no longer ours to run."""
@@ -188,8 +184,7 @@ class Jobs:
         found = self.shelf.get(job.id)
         return CANCELLED if found is not None and found.open and found.owner == self.owner else None
 
-    def _write_down(self, job: Job, outcome: Outcome) -> None:
-        self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply))
+    def _note(self, job: Job, outcome: Outcome) -> None:
         self._log.write(
             f"{job.verb} {outcome.state}",
             who=job.person,

@@ -68,7 +68,7 @@ class WorkLine(Generic[T]):
         """Let go of one hand that a person held for work of so many seconds."""
         with self._changed:
             rest = max(0.0, seconds - LONG) * max(0, len(self._recent()) - 1)
-            self._rests[person] = self._clock() + min(rest, LATE)
+            self._rests[person] = max(self._rests.get(person, 0.0), self._clock() + min(rest, LATE))
             self._held[person] -= 1
             if self._held[person] <= 0:
                 del self._held[person]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import cast
 
 from ...errors import InvalidArgument, NotAllowed
 from ..stores.store import ServiceStore
@@ -96,17 +95,15 @@ class Shelf:
         )
         return bool(self._store.ask(sql, job.id, self._owner))
 
-    def end(self, job: Job, state: str, status: int, reply: str) -> None:
-        """Write down what came of a job; the first word stands."""
-        self._store.ask(
+    def end(self, job: Job, state: str, status: int, reply: str) -> float:
+        """Write down what came of a job, and return when; the first word stands."""
+        now = steady()
+        sql = (
             "UPDATE discreet_jobs SET state = ?, status = ?, reply = ?, finished = ? "
-            "WHERE id = ? AND state IN ('waiting', 'running')",
-            state,
-            status,
-            reply,
-            steady(),
-            job.id,
+            "WHERE id = ? AND state IN ('waiting', 'running')"
         )
+        self._store.ask(sql, state, status, reply, now, job.id)
+        return now
 
     def cancel(self, job: Job) -> None:
         """Ask whoever runs a job to stop."""
@@ -123,11 +120,6 @@ class Shelf:
         if not rows:
             raise NotAllowed(UNKNOWN)
         return read_job(rows[0])
-
-    def span(self, job_id: str) -> tuple[float, float] | None:
-        """Return when a job was put up and when it ended, if it did."""
-        rows = self._store.ask("SELECT started, finished FROM discreet_jobs WHERE id = ? AND finished > 0", job_id)
-        return cast("tuple[float, float]", tuple(rows[0])) if rows else None
 
     def get(self, job_id: str) -> Job | None:
         """Find a job by its id alone."""
