@@ -22,6 +22,8 @@ from ..query.algebra.tree import Scan
 from ..query.bounds.rows import columns_of, neighbours_of
 from ..query.domains.domain import Domain
 from ..show.table import text_table
+from .coding.design import ModelDesign, design_of
+from .coding.label import Label
 from .explanation import TrainingExplanation
 from .frame import read_columns
 from .task import Fitted, Floats, Task, Training, TrainingRecipe
@@ -85,7 +87,15 @@ class Estimator:
 
     def task(self, domains: Mapping[str, Domain]) -> Task:
         """Return what the model learns from columns of which this is public."""
-        raise NotImplementedError
+        return Task(self.design(domains), self.label(domains))
+
+    def design(self, domains: Mapping[str, Domain]) -> ModelDesign:
+        """Return how a row becomes numbers."""
+        return design_of(self.columns(domains))
+
+    def label(self, domains: Mapping[str, Domain]) -> Label | None:  # noqa: ARG002 others need it
+        """Return what is predicted; by default nothing, and the rows are described."""
+        return None
 
     def plan(self, spend: Measure | None = None, *, influence: Influence | None = None) -> Training:
         """Return all the noise of a fit, and so its price; no row is read."""

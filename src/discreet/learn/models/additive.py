@@ -8,13 +8,13 @@ from ...data.schema import Schema
 from ...privacy.measures import Measure
 from ...query.domains.domain import Domain
 from ..coding.bins import BINS
-from ..coding.design import design_of
-from ..coding.label import Amount, amount_of, classes_of
+from ..coding.design import ModelDesign, design_of
+from ..coding.label import Amount
 from ..effects import Effects
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
 from ..recipes.steps import Descent
-from ..task import Task, TrainingRecipe
+from ..task import TrainingRecipe
 from .classifier import Classifier
 from .regressor import Regressor
 
@@ -59,10 +59,9 @@ class AdditiveClassifier(Classifier, Estimator):
         """Return how the model is trained."""
         return Descent(self.steps, self.clip, self.rate)
 
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        design = design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
-        return Task(design, classes_of(*self.goal(domains)))
+    def design(self, domains: Mapping[str, Domain]) -> ModelDesign:
+        """Return how a row becomes numbers: every number by its bin."""
+        return design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
 
     @property
     def effects_(self) -> Effects:
@@ -103,10 +102,9 @@ class AdditiveRegressor(Regressor, Estimator):
         """Return how the model is trained."""
         return LeastSquares(self.lift)
 
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        design = design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
-        return Task(design, amount_of(*self.goal(domains)))
+    def design(self, domains: Mapping[str, Domain]) -> ModelDesign:
+        """Return how a row becomes numbers: every number by its bin."""
+        return design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
 
     @property
     def effects_(self) -> Effects:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
-from ...data.schema import Schema
-from ...privacy.measures import Measure
-from ...query.domains.domain import Domain
-from ..coding.design import design_of
-from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.sums import ClassSums
-from ..task import Floats, Task, TrainingRecipe
+from ..task import Floats, TrainingRecipe
 from .classifier import Classifier
 
 __all__ = ["NearestCentroid"]
@@ -33,23 +26,9 @@ class NearestCentroid(Classifier, Estimator):
     [False, True]
     """
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        target: str | None = None,
-        spend: Measure | None = None,
-        *,
-        features: Sequence[str] | None = None,
-    ) -> None:
-        self.schema, self.target, self.spend, self.features = schema, target, spend, features
-
     def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return ClassSums()
-
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
 
     @property
     def centroids_(self) -> Floats:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..coding.label import Classes
+from ...data.schema import Schema
+from ...privacy.measures import Measure
+from ...query.domains.domain import Domain
+from ..coding.label import Classes, classes_of
 from ..task import Floats
 
 __all__ = ["Classifier", "chances_of"]
@@ -17,6 +21,20 @@ class Classifier:
     """Turns a model's scores into classes; one column of scores is the log-odds of the second of two."""
 
     _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        target: str | None = None,
+        spend: Measure | None = None,
+        *,
+        features: Sequence[str] | None = None,
+    ) -> None:
+        self.schema, self.target, self.spend, self.features = schema, target, spend, features
+
+    def label(self: Any, domains: Mapping[str, Domain]) -> Classes:
+        """Return the classes that are predicted."""
+        return classes_of(*self.goal(domains))
 
     @property
     def classes_(self: Any) -> NDArray[Any]:

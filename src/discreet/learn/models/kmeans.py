@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import whole
 from ...data.schema import Schema
 from ...privacy.measures import Measure
-from ...query.domains.domain import Domain
-from ..coding.design import design_of
 from ..estimator import Estimator
 from ..recipes.clusters import Clusters
-from ..task import Floats, Task, TrainingRecipe
+from ..task import Floats, TrainingRecipe
 
 __all__ = ["KMeans"]
 
@@ -58,10 +56,6 @@ class KMeans(Estimator):
         """Return how the model is trained."""
         clusters = whole(self.n_clusters, "n_clusters", least=1, most=1_000)
         return Clusters(clusters, whole(self.rounds, "rounds", least=1, most=100))
-
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        return Task(design_of(self.columns(domains)), None)
 
     @property
     def cluster_centers_(self) -> Floats:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 
 from ...data.schema import Schema
 from ...privacy.measures import Measure
-from ...query.domains.domain import Domain
-from ..coding.design import design_of
-from ..coding.label import Amount, amount_of
+from ..coding.label import Amount
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
-from ..task import Floats, Task, TrainingRecipe
+from ..task import Floats, TrainingRecipe
 from .regressor import Regressor
 
 __all__ = ["LinearRegression"]
@@ -49,10 +47,6 @@ class LinearRegression(Regressor, Estimator):
     def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return LeastSquares(self.lift)
-
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        return Task(design_of(self.columns(domains)), amount_of(*self.goal(domains)))
 
     @property
     def coef_(self) -> Floats:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...data.schema import Schema
 from ...privacy.measures import Measure
-from ...query.domains.domain import Domain
-from ..coding.design import design_of
-from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.steps import Descent
-from ..task import Floats, Task, TrainingRecipe
+from ..task import Floats, TrainingRecipe
 from .classifier import Classifier
 
 __all__ = ["LogisticRegression"]
@@ -50,10 +47,6 @@ class LogisticRegression(Classifier, Estimator):
     def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return Descent(self.steps, self.clip, self.rate)
-
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
 
     @property
     def coef_(self) -> Floats:

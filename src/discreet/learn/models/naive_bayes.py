@@ -10,9 +10,8 @@ from ...data.schema import Schema
 from ...privacy.measures import Measure
 from ...query.domains.domain import Domain
 from ..coding.bins import BINS
-from ..coding.design import design_of
+from ..coding.design import ModelDesign, design_of
 from ..coding.feature import Numeric
-from ..coding.label import classes_of
 from ..estimator import Estimator
 from ..recipes.sums import ClassSums
 from ..task import Fitted, Floats, Task, TrainingRecipe
@@ -56,10 +55,9 @@ class CategoricalNB(Classifier, Estimator):
         """Return how the model is trained."""
         return ClassSums()
 
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        design = design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
-        return Task(design, classes_of(*self.goal(domains)))
+    def design(self, domains: Mapping[str, Domain]) -> ModelDesign:
+        """Return how a row becomes numbers: every number by its bin."""
+        return design_of(self.columns(domains), binned=True, bins=self.bins, edges=self.edges)
 
     def scores_of(self, image: Floats) -> Floats:
         """Return log P(class) + Σ log P(column | class)."""
@@ -93,23 +91,9 @@ class GaussianNB(Classifier, Estimator):
     [False, True]
     """
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        target: str | None = None,
-        spend: Measure | None = None,
-        *,
-        features: Sequence[str] | None = None,
-    ) -> None:
-        self.schema, self.target, self.spend, self.features = schema, target, spend, features
-
     def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
         return ClassSums(squares=True)
-
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        return Task(design_of(self.columns(domains)), classes_of(*self.goal(domains)))
 
     def scores_of(self, image: Floats) -> Floats:
         """Return log P(class) + Σ log density of each number + Σ log P(value | class)."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
-from ...query.domains.domain import Domain
-from ..coding.design import design_of
-from ..coding.label import amount_of
 from ..estimator import Estimator
 from ..recipes.steps import Descent
-from ..task import Task, TrainingRecipe
+from ..task import TrainingRecipe
 from .regressor import Regressor
 
 __all__ = ["QuantileRegression"]
@@ -52,7 +49,3 @@ class QuantileRegression(Regressor, Estimator):
         if not 0 < self.at < 1:
             raise InvalidArgument(f"at is a share between 0 and 1, got {self.at}")
         return Descent(self.steps, self.clip, self.rate, at=self.at)
-
-    def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        return Task(design_of(self.columns(domains)), amount_of(*self.goal(domains)))

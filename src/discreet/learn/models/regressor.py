@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..coding.label import Amount
+from ...query.domains.domain import Domain
+from ..coding.label import Amount, amount_of
 from ..task import Floats
 
 __all__ = ["Regressor", "r_squared"]
@@ -16,6 +18,10 @@ class Regressor:
     """Turns a model's scores into numbers of the target."""
 
     _estimator_type = "regressor"
+
+    def label(self: Any, domains: Mapping[str, Domain]) -> Amount:
+        """Return the number that is predicted."""
+        return amount_of(*self.goal(domains))
 
     def predict(self: Any, X: Any) -> Floats:  # noqa: ANN401
         """Return the predicted number of each row, within the declared bounds."""
