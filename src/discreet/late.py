@@ -1,7 +1,7 @@
 """Names of a package that are imported when they are touched: a question pays for no room that it does not enter.
 
-A package that waits spells its names out for type checkers (`if TYPE_CHECKING`), in `__all__` for readers, and in a
-table, module by module, for the running program; a test keeps the three equal.
+A package that waits spells its names out for type checkers (`if TYPE_CHECKING`) and in a table, module by module, for
+the running program; a test keeps the two equal.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["late"]
 
 
-def late(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose modules give these names; a module without names is one.
+def late(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package whose modules give these names, or give themselves.
 
     >>> from discreet.late import late
-    >>> touch, known = late("discreet.privacy", {"measures": "PureDP ZCDP", "convert": ""})
-    >>> touch("PureDP")(2), touch("convert").__name__, {"PureDP", "ZCDP", "convert"} <= set(known())
-    (PureDP(2), 'discreet.privacy.convert', True)
+    >>> touch, known, names = late("discreet.privacy", {"measures": "PureDP ZCDP", "convert": ""})
+    >>> touch("PureDP")(2), touch("convert").__name__, set(names) <= set(known()), names
+    (PureDP(2), 'discreet.privacy.convert', True, ['PureDP', 'ZCDP', 'convert'])
     """
     home_of = {name: home for home, names in homes.items() for name in names.split() or [home]}
 
@@ -34,4 +34,4 @@ def late(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object
         setattr(sys.modules[package], name, found)
         return found
 
-    return touch, lambda: sorted({*vars(sys.modules[package]), *home_of})
+    return touch, lambda: sorted({*vars(sys.modules[package]), *home_of}), sorted(home_of)

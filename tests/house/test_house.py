@@ -192,13 +192,13 @@ WAITING = sorted(
 
 @pytest.mark.parametrize("package", WAITING)
 class TestAPackageThatWaits:
-    def test_spells_the_same_names_for_type_checkers_readers_and_the_program(self, package):
+    def test_spells_the_same_names_for_type_checkers_and_the_program(self, package):
         module = import_module(f"discreet.{package}")
         body = trees()[f"{package.replace('.', '/')}/__init__.py"].body
         spelled = next(node for node in body if isinstance(node, ast.If)).body
         homes = ast.literal_eval(next(call.args[1] for call in _calls(body) if call.func.id == "late"))
         table = {name for home, names in homes.items() for name in names.split() or [home]}
-        assert table == set(module.__all__) == {alias.name for node in spelled for alias in node.names}
+        assert table == set(module.__all__) == {alias.asname for node in spelled for alias in node.names}
         assert table <= set(dir(module))
 
     def test_gives_every_name_and_no_other(self, package):

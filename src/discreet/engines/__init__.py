@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING
 from ..late import late
 
 if TYPE_CHECKING:
-    from ..intake.csv_file import Csv
-    from .base import Engine
-    from .duckdb.engine import DuckDB
-    from .duckdb.prepare import prepare
-    from .memory.engine import Memory
-    from .postgres.engine import Postgres
-    from .spark.engine import Spark
-
-__all__ = ["Csv", "DuckDB", "Engine", "Memory", "Postgres", "Spark", "prepare"]
+    from ..intake.csv_file import Csv as Csv
+    from .base import Engine as Engine
+    from .duckdb.engine import DuckDB as DuckDB
+    from .duckdb.prepare import prepare as prepare
+    from .memory.engine import Memory as Memory
+    from .postgres.engine import Postgres as Postgres
+    from .spark.engine import Spark as Spark
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(
+    __getattr__, __dir__, __all__ = late(
         __name__,
         {
             ".intake.csv_file": "Csv",

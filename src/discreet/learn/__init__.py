@@ -22,38 +22,24 @@ from typing import TYPE_CHECKING
 from ..late import late
 
 if TYPE_CHECKING:
-    from .models.additive import AdditiveClassifier, AdditiveRegressor
-    from .models.centroid import NearestCentroid
-    from .models.kmeans import KMeans
-    from .models.linear import LinearRegression
-    from .models.logistic import LogisticRegression
-    from .models.naive_bayes import CategoricalNB, GaussianNB
-    from .models.pca import PCA
-    from .models.quantile import QuantileRegression
-    from .noisy import NoisySum, noisy_sum
-    from .recommendation import Recommendation, recommend
-    from .tuning import tune
-
-__all__ = [
-    "PCA",
-    "AdditiveClassifier",
-    "AdditiveRegressor",
-    "CategoricalNB",
-    "GaussianNB",
-    "KMeans",
-    "LinearRegression",
-    "LogisticRegression",
-    "NearestCentroid",
-    "NoisySum",
-    "QuantileRegression",
-    "Recommendation",
-    "noisy_sum",
-    "recommend",
-    "tune",
-]
+    from .models.additive import AdditiveClassifier as AdditiveClassifier
+    from .models.additive import AdditiveRegressor as AdditiveRegressor
+    from .models.centroid import NearestCentroid as NearestCentroid
+    from .models.kmeans import KMeans as KMeans
+    from .models.linear import LinearRegression as LinearRegression
+    from .models.logistic import LogisticRegression as LogisticRegression
+    from .models.naive_bayes import CategoricalNB as CategoricalNB
+    from .models.naive_bayes import GaussianNB as GaussianNB
+    from .models.pca import PCA as PCA
+    from .models.quantile import QuantileRegression as QuantileRegression
+    from .noisy import NoisySum as NoisySum
+    from .noisy import noisy_sum as noisy_sum
+    from .recommendation import Recommendation as Recommendation
+    from .recommendation import recommend as recommend
+    from .tuning import tune as tune
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(
+    __getattr__, __dir__, __all__ = late(
         __name__,
         {
             "models.additive": "AdditiveClassifier AdditiveRegressor",

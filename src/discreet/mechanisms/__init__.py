@@ -18,63 +18,38 @@ from typing import TYPE_CHECKING
 from ..late import late
 
 if TYPE_CHECKING:
-    from .adaptive.mwem import MWEM
-    from .adaptive.sparse_vector import SparseVector
-    from .adaptive.weights import MultiplicativeWeights
-    from .additive.binomial import Binomial
-    from .additive.discrete_gaussian import DiscreteGaussian
-    from .additive.discrete_laplace import DiscreteLaplace, Geometric, TruncatedGeometric
-    from .additive.gaussian import Gaussian, classic_gaussian
-    from .additive.laplace import Laplace
-    from .beyond.inverse import InverseQuantile
-    from .beyond.propose import ProposedQuantile, ProposeTestRelease
-    from .beyond.smooth import SmoothQuantile, SmoothTrimmedMean
-    from .keys.partition import PartitionSelection
-    from .keys.stability import PrivateMode, stability_histogram
-    from .keys.threshold import GaussianThreshold, LaplaceThreshold
-    from .mechanism import Mechanism
-    from .response.grid import GridResponse
-    from .response.randomized import RandomizedResponse
-    from .selection.exponential import Exponential
-    from .selection.noisy_max import NoisyMax
-    from .selection.permute_and_flip import PermuteAndFlip
-    from .selection.top_k import TopK
-    from .sensitivity import Sensitivity
-
-__all__ = [
-    "MWEM",
-    "Binomial",
-    "DiscreteGaussian",
-    "DiscreteLaplace",
-    "Exponential",
-    "Gaussian",
-    "GaussianThreshold",
-    "Geometric",
-    "GridResponse",
-    "InverseQuantile",
-    "Laplace",
-    "LaplaceThreshold",
-    "Mechanism",
-    "MultiplicativeWeights",
-    "NoisyMax",
-    "PartitionSelection",
-    "PermuteAndFlip",
-    "PrivateMode",
-    "ProposeTestRelease",
-    "ProposedQuantile",
-    "RandomizedResponse",
-    "Sensitivity",
-    "SmoothQuantile",
-    "SmoothTrimmedMean",
-    "SparseVector",
-    "TopK",
-    "TruncatedGeometric",
-    "classic_gaussian",
-    "stability_histogram",
-]
+    from .adaptive.mwem import MWEM as MWEM
+    from .adaptive.sparse_vector import SparseVector as SparseVector
+    from .adaptive.weights import MultiplicativeWeights as MultiplicativeWeights
+    from .additive.binomial import Binomial as Binomial
+    from .additive.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+    from .additive.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+    from .additive.discrete_laplace import Geometric as Geometric
+    from .additive.discrete_laplace import TruncatedGeometric as TruncatedGeometric
+    from .additive.gaussian import Gaussian as Gaussian
+    from .additive.gaussian import classic_gaussian as classic_gaussian
+    from .additive.laplace import Laplace as Laplace
+    from .beyond.inverse import InverseQuantile as InverseQuantile
+    from .beyond.propose import ProposedQuantile as ProposedQuantile
+    from .beyond.propose import ProposeTestRelease as ProposeTestRelease
+    from .beyond.smooth import SmoothQuantile as SmoothQuantile
+    from .beyond.smooth import SmoothTrimmedMean as SmoothTrimmedMean
+    from .keys.partition import PartitionSelection as PartitionSelection
+    from .keys.stability import PrivateMode as PrivateMode
+    from .keys.stability import stability_histogram as stability_histogram
+    from .keys.threshold import GaussianThreshold as GaussianThreshold
+    from .keys.threshold import LaplaceThreshold as LaplaceThreshold
+    from .mechanism import Mechanism as Mechanism
+    from .response.grid import GridResponse as GridResponse
+    from .response.randomized import RandomizedResponse as RandomizedResponse
+    from .selection.exponential import Exponential as Exponential
+    from .selection.noisy_max import NoisyMax as NoisyMax
+    from .selection.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from .selection.top_k import TopK as TopK
+    from .sensitivity import Sensitivity as Sensitivity
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(
+    __getattr__, __dir__, __all__ = late(
         __name__,
         {
             "adaptive.mwem": "MWEM",

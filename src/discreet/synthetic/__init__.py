@@ -15,25 +15,16 @@ from typing import TYPE_CHECKING
 from ..late import late
 
 if TYPE_CHECKING:
-    from .plan import SyntheticPlan
-    from .quality import SyntheticQuality
-    from .released_table import ReleasedTable
-    from .stored import synthetic_from_json, synthetic_to_json
-    from .synthesizer import Synthesizer
-    from .synthetic import Synthetic
-
-__all__ = [
-    "ReleasedTable",
-    "Synthesizer",
-    "Synthetic",
-    "SyntheticPlan",
-    "SyntheticQuality",
-    "synthetic_from_json",
-    "synthetic_to_json",
-]
+    from .plan import SyntheticPlan as SyntheticPlan
+    from .quality import SyntheticQuality as SyntheticQuality
+    from .released_table import ReleasedTable as ReleasedTable
+    from .stored import synthetic_from_json as synthetic_from_json
+    from .stored import synthetic_to_json as synthetic_to_json
+    from .synthesizer import Synthesizer as Synthesizer
+    from .synthetic import Synthetic as Synthetic
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(
+    __getattr__, __dir__, __all__ = late(
         __name__,
         {
             "plan": "SyntheticPlan",

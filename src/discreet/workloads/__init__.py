@@ -10,29 +10,21 @@ from typing import TYPE_CHECKING
 from ..late import late
 
 if TYPE_CHECKING:
-    from .change import Block, Change
-    from .choose import bound_of, plan_strategy
-    from .nested import NestedTables
-    from .plan import Bound, StrategyPlan
-    from .workload import Counts, Hierarchy, RunningTotals, Tables, marginals
-
-__all__ = [
-    "Block",
-    "Bound",
-    "Change",
-    "Counts",
-    "Hierarchy",
-    "NestedTables",
-    "RunningTotals",
-    "StrategyPlan",
-    "Tables",
-    "bound_of",
-    "marginals",
-    "plan_strategy",
-]
+    from .change import Block as Block
+    from .change import Change as Change
+    from .choose import bound_of as bound_of
+    from .choose import plan_strategy as plan_strategy
+    from .nested import NestedTables as NestedTables
+    from .plan import Bound as Bound
+    from .plan import StrategyPlan as StrategyPlan
+    from .workload import Counts as Counts
+    from .workload import Hierarchy as Hierarchy
+    from .workload import RunningTotals as RunningTotals
+    from .workload import Tables as Tables
+    from .workload import marginals as marginals
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(
+    __getattr__, __dir__, __all__ = late(
         __name__,
         {
             "change": "Block Change",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ...late import late
 
 if TYPE_CHECKING:
-    from . import bounds, learn, synthesize
-
-__all__ = ["bounds", "learn", "synthesize"]
+    from . import bounds as bounds
+    from . import learn as learn
+    from . import synthesize as synthesize
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, {"bounds": "", "learn": "", "synthesize": ""})
+    __getattr__, __dir__, __all__ = late(__name__, {"bounds": "", "learn": "", "synthesize": ""})
