@@ -61,21 +61,14 @@ def cut(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
-def html_table(
-    head: Iterable[str],
-    rows: Iterable[Iterable[str]],
-    *,
-    caption: str = "",
-    side: Literal["top", "bottom"] = "top",
-    foot: str = "",
-) -> Html:
+def html_table(head: Iterable[str], rows: Iterable[Iterable[str]], *, caption: str = "", foot: str = "") -> Html:
     """Write a table with a head, perhaps with a caption and a foot as wide as the table; cells may hold markup.
 
     >>> from discreet.show.table import html_table
     >>> html_table(["n"], [["<3"]])
     '<table><thead><tr><th>n</th></tr></thead><tbody><tr><td>&lt;3</td></tr></tbody></table>'
     """
-    return html_rows(head, (("", row) for row in rows), caption=caption, side=side, foot=foot)
+    return html_rows(head, (("", row) for row in rows), caption=caption, foot=foot)
 
 
 def html_rows(

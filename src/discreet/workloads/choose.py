@@ -50,10 +50,10 @@ _MOST_FREE = 100_000
 _LONG = 512
 
 
-def strategies(workload: AnyWorkload, *, laplace: bool, groups: int = 1) -> list[AnyStrategy]:
+def strategies(workload: AnyWorkload, *, laplace: bool) -> list[AnyStrategy]:
     """Return the strategies that are compared, by the table above; they depend on nothing else, and are kept."""
     if isinstance(workload, Hierarchy):
-        return [best_levels(workload, laplace=laplace, groups=groups)]
+        return [best_levels(workload, laplace=laplace)]
     if isinstance(workload, NestedTables):
         return [best_nested(workload, laplace=laplace)]
     if isinstance(workload, RunningTotals) and workload.size > _LONG:
@@ -146,7 +146,6 @@ def plan_strategy(
     budgets: Sequence[NoiseBudget],
     *,
     change: Change | None = None,
-    groups: int = 1,
     error: Number | None = None,
     beta: Number = "1/20",
 ) -> StrategyPlan:
@@ -170,7 +169,7 @@ def plan_strategy(
     found: list[StrategyPlan] = []
     for budget in budgets:
         bound = bound_of(workload, budget, moved)
-        every = strategies(workload, laplace=isinstance(budget, PureDP), groups=groups)
+        every = strategies(workload, laplace=isinstance(budget, PureDP))
         found += [planned(workload, strategy, budget, moved, bound) for strategy in every]
     if error is not None:
         found = [_meeting(plan, positive(error, "error"), read_beta(beta)) for plan in found]

@@ -151,7 +151,7 @@ def least_squares(
     return np.asarray(final)
 
 
-def best_levels(tree: Hierarchy, *, laplace: bool, groups: int = 1) -> LevelStrategy:
+def best_levels(tree: Hierarchy, *, laplace: bool) -> LevelStrategy:
     """Return the shares of levels that make the mean over levels of the squared errors least.
 
     Found for a tree whose nodes have equally many children on each level; errors are those of the tree itself.
@@ -164,4 +164,4 @@ def best_levels(tree: Hierarchy, *, laplace: bool, groups: int = 1) -> LevelStra
     gains, energy = nested(tree.sizes, [1 / len(tree.sizes)] * len(tree.sizes))
     shares = list(best_shares(gains, energy, laplace=laplace).shares)
     shares[-1] = max(shares[-1], 1e-6)  # leaves are always measured: they are asked
-    return LevelStrategy(tree, tuple(shares), groups)
+    return LevelStrategy(tree, tuple(shares))

@@ -50,11 +50,11 @@ def moments_slice(task: Task, influence: Influence) -> Slice:
     return gram_slice(task.design.squared_norm, own, task.design.width, labels, influence)
 
 
-def moments_of(task: Task, training: Training, source: Source, *, place: int = 0, bits: Bits | None = None) -> Moments:
+def moments_of(task: Task, training: Training, source: Source, *, bits: Bits | None = None) -> Moments:
     """Release the moments of a task; a label of 1 is 1 in them."""
     unit = label_unit(task)
     exact = source.moments(task.design, task.label, unit)
-    found = release_moments(exact, training.releases[place], UNIT**2 * training.influence.unit, bits=bits)
+    found = release_moments(exact, training.releases[0], UNIT**2 * training.influence.unit, bits=bits)
     scale = UNIT / unit
     return Moments(found.square, found.cross * scale, found.own * scale**2, found.deviation)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -92,10 +93,7 @@ class DiscreteGaussian:
         >>> dp.DiscreteGaussian.spending(dp.ZCDP("1/8"), sensitivity=1)
         DiscreteGaussian(scale=2, sensitivity=1)
         """
-
-        def make(scale: Fraction) -> DiscreteGaussian:
-            return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
-
+        make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         budget = refuse_pure(spend, "discrete Gaussian", "ApproxDP, ZCDP, GaussianDP or Geometric")
         square = Fraction(make(Fraction(1)).event.squared_sensitivity)
         if isinstance(budget, ZCDP):

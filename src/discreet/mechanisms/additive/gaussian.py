@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 from ... import noise
@@ -112,10 +113,7 @@ class Gaussian:
 
         Refuses pure ε, which no Gaussian keeps, and a promise so small that a scale has too few lattice steps for it.
         """
-
-        def make(scale: Fraction) -> Gaussian:
-            return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
-
+        make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         budget = refuse_pure(spend, "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
         square = make(Fraction(1)).event.squared_sensitivity
         if not isinstance(budget, ZCDP):
@@ -146,10 +144,7 @@ class Gaussian:
         >>> dp.Gaussian.for_error(10, sensitivity=1).error() <= 10
         True
         """
-
-        def make(scale: Fraction) -> Gaussian:
-            return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
-
+        make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         bound = target(error)
         guess = bound / max(normal.quantile(level(beta, cells)), 1e-9)
         return make(most_scale(lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess))

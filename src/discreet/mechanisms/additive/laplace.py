@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 from ... import noise
@@ -108,10 +109,7 @@ class Laplace:
 
         Refuses an ε below about 1e-12: a scale has too few lattice steps for it.
         """
-
-        def make(scale: Fraction) -> Laplace:
-            return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
-
+        make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         budget, norm = read_budget(spend), _l1(read_sensitivity(sensitivity, neighbours)[0])
         if not isinstance(budget, PureDP):
             return make(least_scale(lambda scale: make(scale).event, budget, start=norm))
@@ -141,10 +139,7 @@ class Laplace:
         >>> dp.Laplace.for_error(10, sensitivity=1).error() <= 10
         True
         """
-
-        def make(scale: Fraction) -> Laplace:
-            return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
-
+        make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         bound = target(error)
         guess = bound / -math.log(level(beta, cells))
         return make(most_scale(lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess))

@@ -110,11 +110,9 @@ def _fail(run: Run, failed: EngineFailure) -> Outcome:
     return {"cancelled": CANCELLED, "late": _LATE}.get(run.why) or _outcome("failed", failed)
 
 
-def patiently(
-    run: Callable[[], Mapping[str, object]], stopping: threading.Event, patience: float = PATIENCE
-) -> Mapping[str, object]:
+def patiently(run: Callable[[], Mapping[str, object]], stopping: threading.Event) -> Mapping[str, object]:
     """Run again while the ledger cannot be reached, for some seconds: it says that nothing was lost by asking again."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             return run()

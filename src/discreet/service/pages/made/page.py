@@ -18,7 +18,8 @@ from ..answers import fresh_mark
 from ..charts.series import Chart, charts_of
 from ..charts.sets import AnswerPart
 from ..clause import word_refusal
-from ..render import HEADERS, html
+from ..render import html
+from ..taken.files import file_of
 from ..visit import Visit, for_analysts, to
 from .code import model_code, synthesis_code
 from .learned import learned_tables
@@ -136,32 +137,27 @@ def _done(visit: Visit, verb: str = "") -> tuple[Job, dict[str, Any]]:
     return job, reply
 
 
-def _file(job: Job, content: str, kind: str, ending: str) -> Response:
-    heads = HEADERS | {"Content-Disposition": f'attachment; filename="{job.dataset}-{job.id[:8]}{ending}"'}
-    return Response(content, media_type=kind, headers=heads)
-
-
 def _records(visit: Visit) -> Response:
     """Make records anew: every download has others, all cost nothing."""
     job, reply = _done(visit, "synthesize")
     made = visit.state.desk.ask(visit.person.name, job.dataset, records_csv, reply["released"])
-    return _file(job, made, "text/csv", "-records.csv")
+    return file_of(job, made, "text/csv", "-records.csv")
 
 
 def _tables(visit: Visit) -> Response:
     job, reply = _done(visit, "synthesize")
     made = visit.state.desk.ask(visit.person.name, job.dataset, tables_json, reply["released"])
-    return _file(job, made, "application/json", "-tables.json")
+    return file_of(job, made, "application/json", "-tables.json")
 
 
 def _model(visit: Visit) -> Response:
     job, reply = _done(visit, "learn")
-    return _file(job, json.dumps(reply["trained"]), "application/json", "-model.json")
+    return file_of(job, json.dumps(reply["trained"]), "application/json", "-model.json")
 
 
 def _python(visit: Visit) -> Response:
     job, _ = _done(visit)
-    return _file(job, _code(visit, job), "text/x-python", ".py")
+    return file_of(job, _code(visit, job), "text/x-python", ".py")
 
 
 def _code(visit: Visit, job: Job) -> str:
@@ -172,4 +168,4 @@ def _code(visit: Visit, job: Job) -> str:
 def _receipt(visit: Visit) -> Response:
     """Return the receipt in its one canonical text, byte for byte."""
     job, reply = _done(visit)
-    return _file(job, str(reply["receipt"]), "application/json", "-receipt.json")
+    return file_of(job, str(reply["receipt"]), "application/json", "-receipt.json")

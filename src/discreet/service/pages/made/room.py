@@ -21,6 +21,7 @@ from ..ask_form import BudgetUnit, unit_of
 from ..charts.amount import left_bar
 from ..clause import word_refusal
 from ..visit import Visit, for_analysts, to
+from ..workbench import dataset_of
 from .fields import KINDS, UNAIMED, MakeFields, model_words, read_make, synthesis_words, usable_columns
 from .past import made_before
 from .weighed import Weighed, weigh_model, weigh_synthesis
@@ -67,12 +68,6 @@ def make_routes(state: State) -> list[Route]:
     return found
 
 
-def _dataset(visit: Visit) -> str:
-    name: str = visit.request.path_params["dataset"]
-    visit.state.datasets.check(visit.person, name)
-    return name
-
-
 def _fields(visit: Visit, dataset: str) -> tuple[MakeFields, BudgetUnit]:
     budget = visit.state.datasets.ledger(dataset).promise()
     form = visit.form or dict(visit.request.query_params)
@@ -81,12 +76,12 @@ def _fields(visit: Visit, dataset: str) -> tuple[MakeFields, BudgetUnit]:
 
 def _show(room: MakeRoom, visit: Visit) -> Response:
     """Show the form with what it would cost; a form sent here without a script is weighed on the page."""
-    dataset = _dataset(visit)
+    dataset = dataset_of(visit)
     return _page(room, visit, dataset, _scales(room, visit, dataset))
 
 
 def _weigh(room: MakeRoom, visit: Visit) -> Response:
-    return visit.part("piece_weighed.html", **_scales(room, visit, _dataset(visit)))
+    return visit.part("piece_weighed.html", **_scales(room, visit, dataset_of(visit)))
 
 
 def _scales(room: MakeRoom, visit: Visit, dataset: str) -> dict[str, Any]:
@@ -131,7 +126,7 @@ def _usable(schemas: tuple[Schema, ...], table: str) -> tuple[str, ...]:
 
 def _run(room: MakeRoom, visit: Visit) -> Response:
     """Put it up as a job, unless it can be refused now; sent twice with one mark it is one job, charged once."""
-    dataset = _dataset(visit)
+    dataset = dataset_of(visit)
     fields, unit = _fields(visit, dataset)
     mark = visit.form.get("mark", "")[:64]
     try:

@@ -46,35 +46,36 @@ def _reply(visit: Visit) -> tuple[Job, dict[str, Any]]:
     return job, reply
 
 
-def _file(job: Job, content: str | bytes, kind: str, ending: str) -> Response:
+def file_of(job: Job, content: str | bytes, kind: str, ending: str) -> Response:
+    """Return what a job came to as a file to keep, named after its data set."""
     heads = HEADERS | {"Content-Disposition": f'attachment; filename="{job.dataset}-{job.id[:8]}{ending}"'}
     return Response(content, media_type=kind, headers=heads)
 
 
 def _csv(visit: Visit) -> Response:
     job, reply = _reply(visit)
-    return _file(job, answer_csv(reply), "text/csv", ".csv")
+    return file_of(job, answer_csv(reply), "text/csv", ".csv")
 
 
 def _parquet(visit: Visit) -> Response:
     job, reply = _reply(visit)
-    return _file(job, answer_parquet(reply), "application/vnd.apache.parquet", ".parquet")
+    return file_of(job, answer_parquet(reply), "application/vnd.apache.parquet", ".parquet")
 
 
 def _receipt(visit: Visit) -> Response:
     """Return the receipt in its one canonical text, byte for byte."""
     job, reply = _reply(visit)
-    return _file(job, str(reply["receipt"]), "application/json", "-receipt.json")
+    return file_of(job, str(reply["receipt"]), "application/json", "-receipt.json")
 
 
 def _python(visit: Visit) -> Response:
     job, _ = _reply(visit)
-    return _file(job, python_code(visit.state.config.url, job.dataset, job.body), "text/x-python", ".py")
+    return file_of(job, python_code(visit.state.config.url, job.dataset, job.body), "text/x-python", ".py")
 
 
 def _sql(visit: Visit) -> Response:
     job, _ = _reply(visit)
-    return _file(job, sql_code(job.dataset, job.body), "application/sql", ".sql")
+    return file_of(job, sql_code(job.dataset, job.body), "application/sql", ".sql")
 
 
 def _chart(visit: Visit) -> Response:
@@ -85,4 +86,4 @@ def _chart(visit: Visit) -> Response:
     place: int = visit.request.path_params["place"]
     if not 1 <= place <= len(charts):
         raise NotAllowed(f"this answer has {len(charts)} charts, numbered from 1")
-    return _file(job, drawing(charts[place - 1].picture), "image/svg+xml", f"-{place}.svg")
+    return file_of(job, drawing(charts[place - 1].picture), "image/svg+xml", f"-{place}.svg")
