@@ -85,6 +85,16 @@ def test_a_folder_is_read_at_a_glance():
     assert not {name: count for name, count in crowds.items() if count > CROWDED.get(name, MOST_MODULES)}
 
 
+def test_the_map_shows_what_is_there():
+    """Every file and folder that docs/house.md names stands in the house, in the project or among its pages."""
+    named = re.findall(r"`([\w./-]+)`|\]\(([\w./-]+)", (ROOT / "docs" / "house.md").read_text(encoding="utf-8"))
+    paths = {(code or link).rstrip("/") for code, link in named if link or "/" in code or code.endswith(".py")}
+    inside = [path.relative_to(HOUSE).as_posix() for path in HOUSE.rglob("*")]
+    outside = {name for name in paths if not any(name == path or path.endswith(f"/{name}") for path in inside)}
+    assert len(paths) > 90
+    assert not {name for name in outside if not (ROOT / name).exists() and not (ROOT / "docs" / name).exists()}
+
+
 class TestClasses:
     def test_no_two_have_one_name(self):
         """Reading a name tells what it is, wherever it stands."""
