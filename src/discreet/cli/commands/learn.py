@@ -18,9 +18,7 @@ from ..flags import JsonFlag, SourceArgument, SqlArgument, WhyFlag
 from ..refusal import refusals
 from ..write import STANDARD, echo, write_text
 
-__all__ = ["learn"]
-
-_NAMED = {name: getattr(models, name) for name in models.__all__}
+_NAMED = {name: getattr(models, name) for name in dir(models)}
 KINDS = {name: kind for name, kind in _NAMED.items() if isinstance(kind, type) and issubclass(kind, Estimator)}
 
 
