@@ -11,12 +11,16 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, curator, plan_otherwise
-from discreet.curator.key import key_of
+from discreet.curator.key import key_name, prints_of, terms_of
 from discreet.ledger import steps
 from discreet.plan.asked.terms import Terms
 
 MEDIAN = "SELECT MEDIAN(age) AS m FROM people"
 SUM = "SELECT SUM(age) AS s FROM people"
+
+
+def key_of(plans, terms):
+    return key_name(prints_of(plans), terms_of(plans, terms))
 
 
 def key(question, **how):

@@ -18,7 +18,7 @@ from discreet.ledger.entry import Entry, read_line, seal, write_line
 from discreet.ledger.review import history as history_file
 from discreet.ledger.review import verify as verify_file
 from discreet.ledger.review import walk as walk_file
-from discreet.ledger.review.verify import verify_lines
+from discreet.ledger.review.verify import verdict_of, walk_lines
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Repeated
 from discreet.privacy.events.json import to_json
 
@@ -112,6 +112,11 @@ FIELDS = [
 ]
 
 
+def verify_lines(lines, checkpoint=None):
+    """What is said of lines without their answers, and without the store they come from."""
+    return verdict_of(walk_lines([(line, None) for line in lines], checkpoint=checkpoint))
+
+
 class TestEveryCorruptionIsRefused:
     @pytest.mark.parametrize(("field", "value"), FIELDS, ids=lambda x: str(x)[:20])
     def test_a_field_of_a_line(self, field, value):
@@ -123,7 +128,7 @@ class TestEveryCorruptionIsRefused:
             lines[number - 1] = canonical_json(data | {field: value})
             changed += 1
             with pytest.raises(dp.LedgerCorrupt, match=f"entry {number}"):
-                verify_lines(lines, None, None)
+                verify_lines(lines)
         assert changed >= 3
 
     @staticmethod
@@ -137,21 +142,21 @@ class TestEveryCorruptionIsRefused:
         lines = self.lines()
         lines[2] = line
         with pytest.raises(dp.LedgerCorrupt, match="entry 3: a line is no entry"):
-            verify_lines(lines, None, None)
+            verify_lines(lines)
 
     def test_a_line_that_is_written_otherwise(self):
         lines = self.lines()
         lines[2] = json.dumps(json.loads(lines[2]))
         with pytest.raises(dp.LedgerCorrupt, match="entry 3 is not in its canonical form"):
-            verify_lines(lines, None, None)
+            verify_lines(lines)
 
     def test_a_line_that_is_missing_twice_or_elsewhere(self):
         lines = self.lines()
         for changed in (lines[1:], lines[:3] + lines[4:], lines[:3] + lines[2:], [*lines[:2], lines[3], lines[2]]):
             with pytest.raises(dp.LedgerCorrupt, match="is missing, or says that it is entry"):
-                verify_lines(changed, None, None)
+                verify_lines(changed)
         with pytest.raises(dp.LedgerCorrupt, match="chain is empty"):
-            verify_lines([], None, None)
+            verify_lines([])
 
 
 def forged(lines, number, **changes):
@@ -188,12 +193,12 @@ class TestAForgedChainMustStillMakeSense:
     def test_it_is_refused(self, number, changes, word):
         lines = forged(TestEveryCorruptionIsRefused.lines(), number, **changes)
         with pytest.raises(dp.LedgerCorrupt, match=word):
-            verify_lines(lines, None, None)
+            verify_lines(lines)
 
     def test_a_charge_beyond_the_budget_or_the_allowance(self):
         large = {"event": to_json(LaplaceNoise(2, 1))}
         with pytest.raises(dp.LedgerCorrupt, match="entry 2 was charged beyond its budget: the allowance of ann"):
-            verify_lines(forged(TestEveryCorruptionIsRefused.lines(), 2, **large), None, None)
+            verify_lines(forged(TestEveryCorruptionIsRefused.lines(), 2, **large))
 
     @pytest.mark.parametrize("kind", ["residue", "zcdp"])
     def test_also_where_prices_are_rounded(self, kind):
@@ -201,15 +206,15 @@ class TestAForgedChainMustStillMakeSense:
         ledger.charge(GaussianNoise.of(10, 1), who="ann")
         lines = forged(lines_of(ledger), 2, event=to_json(GaussianNoise.of(1, 1)))
         with pytest.raises(dp.LedgerCorrupt, match="entry 2 was charged beyond its budget"):
-            verify_lines(lines, None, None)
+            verify_lines(lines)
 
     def test_only_a_checkpoint_tells_a_chain_that_was_written_anew(self):
         lines = TestEveryCorruptionIsRefused.lines()
-        kept = verify_lines(lines, None, None).checkpoint
+        kept = verify_lines(lines).checkpoint
         new = forged(lines, 2, why="another reason")
-        assert verify_lines(new, None, None).exact
+        assert verify_lines(new).exact
         with pytest.raises(dp.LedgerCorrupt, match="written anew"):
-            verify_lines(new, None, kept)
+            verify_lines(new, kept)
 
 
 class TestThePricesOfAnotherRelease:

@@ -55,7 +55,6 @@ __all__ = [
     "event_apart",
     "event_of",
     "key_name",
-    "key_of",
     "old_key_of",
     "part_of_all",
     "prints_of",
@@ -86,11 +85,6 @@ def event_apart(plans: Mapping[str, Plan]) -> Event:
     """Return what would be charged if every statistic had totals of its own, as release 0.1.0 planned them all."""
     events = [event for plan in plans.values() for event in plan.apart or plan.events]
     return events[0] if len(events) == 1 else Batch(events)
-
-
-def key_of(plans: Mapping[str, Plan], terms: Terms) -> str:
-    """Return the name of what will come out: equal questions about equal versions on equal terms have equal keys."""
-    return key_name(prints_of(plans), terms_of(plans, terms))
 
 
 def key_name(prints: Mapping[str, str], said: Json) -> str:

@@ -23,7 +23,7 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from .change import Integers
 
-__all__ = ["Counts", "Hierarchy", "KeySet", "RunningTotals", "Tables", "Workload1D", "marginals"]
+__all__ = ["Counts", "Hierarchy", "KeySet", "RunningTotals", "Tables", "marginals"]
 
 KeySet: TypeAlias = tuple[int, ...]
 MOST_CELLS = 10_000_000
@@ -187,6 +187,3 @@ class Counts:
         if rows.shape[1] > MOST_COUNTED:
             raise InvalidArgument(f"counts tell {rows.shape[1]:,} cells apart; at most {MOST_COUNTED:,} are planned")
         fill(self, matrix=rows, mark=(len(rows), rows.astype(np.int8).tobytes()))
-
-
-Workload1D: TypeAlias = RunningTotals | Counts

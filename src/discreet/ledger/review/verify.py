@@ -14,7 +14,7 @@ from ..stores.store import ROLL, LedgerStore, Snapshot, StoredLine, account_name
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk
 
-__all__ = ["Progress", "verdict_of", "verify_lines", "verify_store", "walk_lines", "walk_store"]
+__all__ = ["Progress", "verdict_of", "verify_store", "walk_lines", "walk_store"]
 
 Progress = Callable[[int, int], object]
 _EVERY = 1000
@@ -33,11 +33,6 @@ def walk_store(store: LedgerStore, progress: Progress | None = None, checkpoint:
     _follow(walk, store.lines(1, end.number), end.number, progress, checkpoint, bodies=True)
     _compare(walk, end)
     return walk
-
-
-def verify_lines(lines: Iterable[str], progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
-    """Verify lines that were exported, without the store they come from."""
-    return verdict_of(walk_lines([(line, None) for line in lines], progress, checkpoint))
 
 
 def walk_lines(

@@ -26,7 +26,6 @@ __all__ = [
     "NoisyRow",
     "Types",
     "Value",
-    "finish_rows",
     "keep_rows",
     "row_before",
     "show_row",
@@ -50,27 +49,6 @@ def types_of(question: Question) -> dict[str, ValueType]:
         if isinstance(statistic, Quantile | Mode):
             types[name] = type_of_domain(domain_of(statistic.of, rows))
     return types
-
-
-def finish_rows(question: Question, rows: Sequence[NoisyRow]) -> list[dict[str, Value]]:
-    """Return the table as the question wants it shown, from rows of its keys and noisy statistics by name.
-
-    >>> import discreet as dp
-    >>> from discreet.query.algebra.expression import Field
-    >>> from discreet.query.algebra.tree import Finish
-    >>> from discreet.query.meaning.finish import finish_rows
-    >>> from discreet.data import Category, Rows, Schema
-    >>> from discreet.query.algebra.tree import Count, Key, Scan
-    >>> n, region = Field("n"), Field("region")
-    >>> people = Scan(Schema("people", Rows(), {"region": Category(["N", "S", "E"])}))
-    >>> finish = Finish((("region", region), ("n", n)), order=((n, True),), limit=2)
-    >>> question = dp.Question(people, (Key("region", region, ("N", "S", "E")),), (("n", Count()),), finish)
-    >>> finish_rows(question, [{"region": "N", "n": 3.0}, {"region": "S", "n": 9.0}, {"region": "E", "n": 5.0}])
-    [{'region': 'S', 'n': 9.0}, {'region': 'E', 'n': 5.0}]
-    """
-    types = types_of(question)
-    table = with_windows(question.finish, rows, types)
-    return [show_row(question.finish, table[i], types) for i in keep_rows(question.finish, table, types)]
 
 
 def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
