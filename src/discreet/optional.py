@@ -7,8 +7,6 @@ from typing import Any
 
 from .errors import InvalidArgument
 
-__all__ = ["load"]
-
 
 def load(module: str, extra: str) -> Any:  # noqa: ANN401 a module: what it holds is its own affair
     """Import a module of an optional package.

@@ -50,6 +50,14 @@ def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
+def _bound(node: ast.stmt) -> set[str]:
+    """Return the names that a statement of a module gives a value."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    return {target.id for target in targets}
+
+
 class TestEveryFile:
     def test_there_are_sources_to_check(self):
         assert len(SOURCES) > 20
@@ -69,6 +77,14 @@ class TestEveryFile:
 
     def test_says_what_it_is_for(self):
         assert not [path for path, tree in trees().items() if not ast.get_docstring(tree)]
+
+    def test_lists_its_names_only_where_it_hands_on_those_of_others(self):
+        """In a module the underscore says whose a name is: a list beside it would be a second truth."""
+        for path, tree in trees().items():
+            own = {name for node in tree.body if not isinstance(node, ast.ImportFrom) for name in _bound(node)}
+            for node in tree.body:
+                if isinstance(node, ast.Assign) and "__all__" in _bound(node) and not path.endswith("__init__.py"):
+                    assert path == "errors.py" or set(ast.literal_eval(node.value)) - own, path
 
     def test_opens_nested_choices(self):
         nested = [

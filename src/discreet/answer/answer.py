@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa  # type: ignore[import-untyped]
 
-__all__ = ["Answer", "Interval"]
-
 Interval = tuple[Value, Value] | None
 
 

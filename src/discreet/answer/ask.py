@@ -27,8 +27,6 @@ from .gather import Tallier, gather
 from .level import read_level
 from .sets import Moves, cut_answer, run_sets
 
-__all__ = ["answer_question", "run_plan", "run_plans", "salted"]
-
 
 def answer_question(
     question: Question,

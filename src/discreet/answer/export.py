@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from .answer import Answer
 
-__all__ = ["plain", "to_arrow", "to_csv", "to_dict", "to_pandas", "to_polars"]
-
 _START = datetime(1970, 1, 1)
 
 

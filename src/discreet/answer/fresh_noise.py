@@ -15,8 +15,6 @@ from ..statistics.releases.place import PlaceRelease
 from ..statistics.releases.total import ExactTotals, KeyValues, NoisyTotal
 from .gather import GatheredTotals
 
-__all__ = ["add_noise", "choose_cells", "draw"]
-
 
 def add_noise(mechanism: Additive, values: Sequence[int], *, bits: Bits | None = None) -> list[int]:
     """Add fresh noise to whole numbers of any size; the noise is drawn as an array, the sum is Python's."""

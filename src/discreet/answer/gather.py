@@ -14,8 +14,6 @@ from ..statistics.releases.place import PlaceNeed
 from ..statistics.releases.sets import CellsNeed
 from ..statistics.releases.total import DistinctNeed, KeyValues, TotalNeed
 
-__all__ = ["GatheredTotals", "Tallier", "frame_of", "gather"]
-
 GatheredTotals: TypeAlias = dict[KeyValues, Any]
 """What one need's `exact` takes: for the keys that occur a number, or those of a partition."""
 

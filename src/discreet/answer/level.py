@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..errors import InvalidArgument
 
-__all__ = ["read_level"]
-
 
 def read_level(level: object) -> float:
     """Check the level of an interval.

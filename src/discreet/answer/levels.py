@@ -14,8 +14,6 @@ from ..workloads.nested import NestedEstimate
 from ..workloads.nested.estimate import tidy
 from ..workloads.tail import SumLaw
 
-__all__ = ["level_cells"]
-
 
 def level_cells(
     release: SetsRelease, estimate: NestedEstimate, *, floor: bool, whole: bool

@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from ..query.algebra.tree import Question
 
-__all__ = ["Made"]
-
 
 @dataclass(frozen=True, slots=True)
 class Made:

@@ -24,8 +24,6 @@ from ..workloads.weighted import TableStrategy
 if TYPE_CHECKING:
     from .answer import Answer
 
-__all__ = ["COVARIANCE", "HOW", "LEVELS", "measurements"]
-
 COVARIANCE = (
     "unit² · Σ over components A within both sets, S of cell a and T of cell b, of variance_A · Π over keys of A of "
     "(1 if a and b have the same value else 0, minus 1/size) · Π over other keys of S of 1/size · the same for T"

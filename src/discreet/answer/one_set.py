@@ -20,8 +20,6 @@ from .level import read_level
 if TYPE_CHECKING:
     from .answer import Answer
 
-__all__ = ["Between", "between", "one_set", "quantile_of"]
-
 
 class Between(NamedTuple):
     """A count with the interval that holds the exact one."""

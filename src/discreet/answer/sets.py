@@ -30,8 +30,6 @@ from .answer import Answer
 from .gather import Tallier, gather
 from .levels import level_cells
 
-__all__ = ["Moves", "cut_answer", "exact_totals", "run_sets"]
-
 _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
 Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
 

@@ -34,8 +34,6 @@ from .answer import Answer
 from .made import Made
 from .stored_mechanism import MechanismList, mechanism_from_json, mechanism_to_json, read_object
 
-__all__ = ["answer_from_json", "answer_to_json", "estimates_from_json", "scalar_from_json", "scalar_to_json"]
-
 VERSION = 1
 
 _ESTIMATES: dict[str, type[NoisyValue]] = {made.stored.name: made for made in ESTIMATES}

@@ -13,8 +13,6 @@ from ..privacy.events.json import Json, read_amount
 from ..privacy.neighbours import Neighbours, read_neighbours
 from ..statistics.laws.noise_sum import Additive
 
-__all__ = ["MechanismList", "mechanism_from_json", "mechanism_to_json", "read_object"]
-
 
 @dataclass(slots=True)
 class MechanismList:

@@ -27,9 +27,6 @@ from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from .fresh_noise import choose_cells
 from .gather import Tallier, gather
 
-__all__ = ["BoundsPlan", "SuggestedBounds", "SuggestedCaps", "plan_bounds", "plan_caps", "run_bounds", "suggest_bounds"]
-
-
 USUAL_TAIL, LEAST_TAIL = Fraction(1, 100), Fraction(1, 1000)
 """How many of the rows are cut at either end where no size is declared, and the least that is cut."""
 

@@ -11,8 +11,6 @@ import json
 
 from ..errors import InvalidArgument
 
-__all__ = ["canonical_json", "digest", "hash_json"]
-
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 

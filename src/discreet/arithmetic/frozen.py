@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["fill"]
-
 
 def fill(made: object, /, **fields: object) -> None:
     """Set fields of a frozen value under construction.

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from ..errors import InvalidArgument
 
-__all__ = ["NUMERAL", "read_number"]
-
 NUMERAL = re.compile(
     r"[+-]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][+-]?[0-9]{1,3})?|[+-]?[0-9]{1,4000}/0{0,99}[1-9][0-9]{0,3999}"
 )

@@ -14,8 +14,6 @@ from typing import TypeAlias
 
 from ..errors import InvalidArgument
 
-__all__ = ["Number", "positive", "rational", "whole"]
-
 Number: TypeAlias = int | float | Fraction | Decimal | str
 LONGEST_EXPONENT = 4
 

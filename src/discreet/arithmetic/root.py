@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from ..errors import InvalidArgument
 
-__all__ = ["bracket", "crossing"]
-
 _SPARE = 4  # steps that may be lost to bad guesses over bisection's count
 
 

@@ -10,8 +10,6 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["MARGIN", "brief_text", "down", "exact_text", "fraction_down", "fraction_up", "shown", "up"]
-
 MARGIN = 2.0**-40
 """Relative margin of `up` and `down`: 9e-13, thousands of units in the last place."""
 

@@ -8,8 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "convex_power", "exp_tail", "sinhc", "xcoth"]
-
 Array: TypeAlias = NDArray[np.float64]
 
 _SINHC = [1 / math.factorial(2 * k + 3) for k in range(9)][::-1]

@@ -16,8 +16,6 @@ from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from .evidence.bounds import Floats
 from .evidence.claim import claimed_epsilon, read_claim
 
-__all__ = ["Exact", "exact"]
-
 _MARGIN = 1e-9
 
 

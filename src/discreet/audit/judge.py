@@ -12,8 +12,6 @@ from .evidence.ceiling import Ceiling, PromiseFamily, at_delta, ceiling, family,
 from .evidence.claim import claimed_epsilon, read_claim
 from .evidence.runs_needed import least_runs
 
-__all__ = ["Judge", "judge_for"]
-
 
 @dataclass(frozen=True, slots=True)
 class Judge:

@@ -15,8 +15,6 @@ from ..privacy.measures import ApproxDP, Measure, PureDP
 from .evidence.bounds import at_least, at_most, level
 from .evidence.claim import claimed_epsilon, read_claim
 
-__all__ = ["OneRun", "guesses_doubt", "one_run"]
-
 _LADDER = 100
 """ε is bounded in steps of a hundredth."""
 

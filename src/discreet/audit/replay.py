@@ -25,8 +25,6 @@ from ..arithmetic.rational import rational
 from ..errors import ClaimRefuted, InvalidArgument
 from .targets.inputs import Unit, check_inputs, plain
 
-__all__ = ["Move", "Norm", "Recorder", "Releases", "Replay", "replay"]
-
 Norm: TypeAlias = Literal["l1", "l2", "linf"]
 
 

@@ -15,8 +15,6 @@ from .reports.report import Finding, Report
 from .targets.inputs import shown
 from .targets.runs import Progress, Vector, collect
 
-__all__ = ["trial"]
-
 _FEW = 64
 """With so few different outputs, a tenth of the runs is enough to search on."""
 

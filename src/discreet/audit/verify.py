@@ -18,8 +18,6 @@ from .targets.inputs import Unit, check_inputs
 from .targets.runs import Progress, Vector, read_vector
 from .trial import trial
 
-__all__ = ["Refuted", "audit", "audit_all", "verify"]
-
 
 class Refuted(ClaimRefuted):
     """A claim caught out; `report` is the evidence."""

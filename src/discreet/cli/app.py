@@ -19,8 +19,6 @@ from .refusal import refusals
 if TYPE_CHECKING:
     from typer._click import Command, Context
 
-__all__ = ["app"]
-
 COMMANDS = {
     "schema": "schema",
     "prepare": "prepare",

@@ -36,8 +36,6 @@ from .flags import (
 from .source import open_source
 from .stopping import told_of_charges
 
-__all__ = ["PlaceFlags", "TermFlags", "open_curator"]
-
 _PLENTY = 10**6
 """What a plan without a ledger and without a budget may cost: it only says how much."""
 

@@ -6,8 +6,6 @@ from ..errors import InvalidArgument
 from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import Measure
 
-__all__ = ["budget_of_flags", "pairs"]
-
 
 def budget_of_flags(
     epsilon: str | None = None, delta: str | None = None, rho: str | None = None, mu: str | None = None

@@ -8,8 +8,6 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
-__all__ = ["spread_flags"]
-
 
 def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
     """Spread every parameter that is a dataclass into its fields, so that several commands can share their flags.

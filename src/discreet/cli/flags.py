@@ -6,27 +6,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = [
-    "DeltaFlag",
-    "EpsilonFlag",
-    "ErrorFlag",
-    "IntervalsFlag",
-    "JsonFlag",
-    "LedgerFlag",
-    "LevelFlag",
-    "MuFlag",
-    "NonnegativeFlag",
-    "RhoFlag",
-    "SchemaFlag",
-    "SizeFlag",
-    "SourceArgument",
-    "SqlArgument",
-    "TableFlag",
-    "WeightFlag",
-    "WhoFlag",
-    "WhyFlag",
-]
-
 SourceArgument: TypeAlias = Annotated[
     str, typer.Argument(help="A CSV, Parquet or DuckDB file, or postgresql://… of a database.", show_default=False)
 ]

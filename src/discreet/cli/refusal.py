@@ -36,8 +36,6 @@ from ..errors import (
     Unreachable,
 )
 
-__all__ = ["BROKEN", "GONE", "STOPPED", "exit_code", "refusals"]
-
 BROKEN, STOPPED, GONE = 70, 130, 141
 _CODES: dict[tuple[type[DiscreetError], ...], int] = {
     (ClaimRefuted, LedgerCorrupt): 1,

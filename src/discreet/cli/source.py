@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..engines.postgres.engine import Postgres
     from ..engines.spark.engine import Spark
 
-__all__ = ["is_server", "open_source", "table_of"]
-
 _DATABASES = (".duckdb", ".ddb", ".db", ".store")
 
 

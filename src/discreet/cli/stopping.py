@@ -9,8 +9,6 @@ from ..errors import DiscreetError
 from ..ledger import Entry, Ledger
 from ..privacy.events.json import from_json
 
-__all__ = ["told_of_charges"]
-
 
 @contextmanager
 def told_of_charges(ledger: Ledger, who: str) -> Iterator[None]:

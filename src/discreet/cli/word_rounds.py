@@ -13,8 +13,6 @@ from ..local.search.stages import people_of
 from ..local.search.words import WordRound
 from .write import write_text
 
-__all__ = ["go_on", "recall"]
-
 
 def recall(asked: WordRound, path: Path | None) -> WordRound:
     """Return the round with what those before it said, as `go_on` kept it; without a file nothing was said."""

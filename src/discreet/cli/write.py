@@ -22,19 +22,6 @@ from ..wire.reply import answer_reply
 if TYPE_CHECKING:
     from ..answer.answer import Answer
 
-__all__ = [
-    "STANDARD",
-    "can_draw",
-    "check_out",
-    "check_picture",
-    "echo",
-    "read_text",
-    "terminal_width",
-    "write_answer",
-    "write_picture",
-    "write_text",
-]
-
 STANDARD = Path("-")
 PICTURES = (".png", ".svg", ".pdf")
 TABLES = (".csv", ".json", ".parquet", ".arrow", ".md", ".html")

@@ -10,8 +10,6 @@ from ..privacy.filters.filter import Filter
 from .line import Line
 from .remote import Remote
 
-__all__ = ["connect"]
-
 
 def connect(
     url: str, token: str, *, dataset: str | None = None, patience: Number = 60, deadline: Number = 3600

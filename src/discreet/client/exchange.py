@@ -27,8 +27,6 @@ from ..synthetic.stored import measured_from_json
 from ..synthetic.synthetic import Synthetic
 from ..wire.models import MODEL, model_to_words
 
-__all__ = ["make_answer", "make_bounds", "make_caps", "make_model", "make_synthetic", "sent_model", "sql_text"]
-
 
 def sql_text(text: object) -> str:
     """Refuse a question that is no SQL."""

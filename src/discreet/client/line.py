@@ -20,8 +20,6 @@ from ..wire.text import write_json
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Line"]
-
 Json = dict[str, Any]
 BUSY = (429, 503)
 GATEWAY = (502, 504)

@@ -42,8 +42,6 @@ from ..wire.request import Ask, ReleaseRequest
 from .exchange import make_answer, make_bounds, make_caps, make_model, make_synthetic, sent_model, sql_text
 from .line import Line
 
-__all__ = ["Remote"]
-
 
 @dataclass(frozen=True, slots=True)
 class Remote:

@@ -23,8 +23,6 @@ from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion
 from .sign import Signer
 
-__all__ = ["again_words", "read_answers", "receipt_of"]
-
 
 def read_answers(
     plans: Mapping[str, Plan],

@@ -20,8 +20,6 @@ from ..privacy.measures import Measure
 from ..query.bounds.rows import tables_of
 from .key import shares_of, terms_of
 
-__all__ = ["Body", "BodyFacts", "Said", "facts_of", "read_body", "write_body"]
-
 _SAID = {"text", "fingerprint", "plan", "shares"}
 _FACTS = {"terms", "neighbours", "tables", "asked"}
 _FIELDS = {1: {"body", "price", "answers"}, 2: {"body", "price", "answers"} | _FACTS}

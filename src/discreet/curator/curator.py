@@ -47,8 +47,6 @@ if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
     from ..synthetic.synthetic import Synthetic
     from .verbs.learn import Model
 
-__all__ = ["Curator"]
-
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Curator:

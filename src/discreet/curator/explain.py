@@ -21,8 +21,6 @@ from .explanation import Explanation
 from .order import order_of
 from .stand import Stand
 
-__all__ = ["check_rows", "explain_plan", "store_texts"]
-
 
 def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
     """Return what a plan would do and cost."""

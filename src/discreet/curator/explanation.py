@@ -12,8 +12,6 @@ from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..show.markup import element, join
 
-__all__ = ["Explanation", "after"]
-
 
 @dataclass(frozen=True, slots=True)
 class Explanation:

@@ -8,8 +8,6 @@ from dataclasses import replace
 from ..ledger import Entry, History
 from .stand import Stand
 
-__all__ = ["history_of", "own_view"]
-
 
 def history_of(stand: Stand, who: str, last: int | None, kinds: Collection[str] | None = None) -> History:
     """List somebody's entries, all or of some kinds; where questions are not shared, each as `own_view` gives it."""

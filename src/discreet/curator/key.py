@@ -50,20 +50,6 @@ from ..query.algebra.tree import (
 from ..query.text.question import describe, fingerprint
 from .part import part_of
 
-__all__ = [
-    "COUNTS",
-    "event_apart",
-    "event_of",
-    "key_name",
-    "old_key_of",
-    "part_of_all",
-    "prints_of",
-    "question_name",
-    "shares_of",
-    "terms_of",
-    "texts_of",
-]
-
 FORMAT = 2
 """Of the text behind a key; ledgers keep keys, so it changes only with a new number."""
 COUNTS = (Count, CountOf, CountPeople, CountDistinct)

@@ -28,8 +28,6 @@ from ..privacy.measures import Measure, RenyiDP
 from .body import read_body
 from .key import COUNTS, event_apart, event_of, old_key_of, terms_of
 
-__all__ = ["fits_price", "fits_terms", "same_plan"]
-
 _NEAR = Fraction(1, 10**9)
 """Prices that differ by less differ in the last digit of a floating-point bound."""
 _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)

@@ -21,8 +21,6 @@ from .key import event_of, key_name, part_of_all, prints_of, question_name, term
 from .old import fits_terms
 from .stand import Stand
 
-__all__ = ["Priced", "order_of", "plan_to_fit"]
-
 
 @dataclass(frozen=True, slots=True)
 class Priced:

@@ -14,8 +14,6 @@ from ..query.algebra.expression import Call, Constant, Expression, Field, Functi
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
 from ..query.domains.domain import Scalar
 
-__all__ = ["part_of"]
-
 
 def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
     """Return which part a question touches and no other; None if that cannot be told, so that all parts are charged.

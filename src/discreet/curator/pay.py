@@ -30,8 +30,6 @@ from ..ledger import Entry, Ledger, clock, steps
 from ..ledger.clock import read_time
 from ..ledger.order import Order, Settlement
 
-__all__ = ["Locks", "Paid", "Work", "pay"]
-
 PATIENCE = 1.0
 """Seconds after a charge for which others wait for its answer before they run it themselves. A longer wait would only
 save work: all who run one charge give the same answer."""

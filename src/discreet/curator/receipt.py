@@ -20,8 +20,6 @@ from ..privacy.spoken import price_of_promise
 from ..show.table import html_pairs, text_table
 from .sign import Signer
 
-__all__ = ["Receipt", "ReceiptQuestion"]
-
 VERSION = 1
 
 

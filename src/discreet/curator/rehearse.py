@@ -20,8 +20,6 @@ from ..data.unit import People
 from ..engines.memory.engine import Memory
 from ..query.bounds.keys import PublicValues
 
-__all__ = ["make_up"]
-
 MadeUpRow: TypeAlias = dict[str, object]
 
 WORDS = ("Oslo", "Bergen", "Rome", "Riga", "Accra", "Lima", "Kyoto", "Quito")

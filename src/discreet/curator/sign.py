@@ -15,8 +15,6 @@ from ..optional import load
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["Signer", "check_signature", "read_key"]
-
 _DOMAIN = b"discreet receipt, version 1\n"
 """Stands before every signed text, so that a signature says what it signs."""
 

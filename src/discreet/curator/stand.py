@@ -14,8 +14,6 @@ from ..noise import Bits
 from ..plan.planner import Planner
 from ..privacy.neighbours import Neighbours
 
-__all__ = ["Stand", "keeps_all_rows", "read_stand"]
-
 _ENGINE = ("tally", "explain", "check", "public_values")
 
 

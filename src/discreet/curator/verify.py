@@ -23,8 +23,6 @@ from .sign import check_signature, read_key
 if TYPE_CHECKING:
     from ..ledger import Ledger
 
-__all__ = ["read_receipt", "verify_receipt"]
-
 UNPROVEN = (
     "release 0.1.0 stored this answer without the question's text and the versions of its tables: the ledger vouches "
     "for the charge, the event, the price, the fingerprint and the answer, but not for these two; a signature would"

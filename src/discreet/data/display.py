@@ -13,8 +13,6 @@ from .columns.column import Boolean, Category, Column, Date, Integer, Real, Text
 if TYPE_CHECKING:
     from .schema import Schema
 
-__all__ = ["facts", "heading", "schema_html", "schema_text"]
-
 SHOWN_KEYS = 8
 
 

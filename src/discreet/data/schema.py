@@ -17,8 +17,6 @@ from .display import schema_html, schema_text
 from .files.plain import schema_from_dict, schema_to_dict
 from .unit import LONGEST_NAME, People, Unit, read_name
 
-__all__ = ["Schema", "read_table_name", "read_version"]
-
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

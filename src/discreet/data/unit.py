@@ -14,8 +14,6 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from .columns.amount import call
 
-__all__ = ["PERIODS", "People", "Period", "Rows", "Unit", "read_name", "window_start"]
-
 Period: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
 PERIODS: tuple[Period, ...] = get_args(Period)
 LONGEST_NAME = 63

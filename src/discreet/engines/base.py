@@ -15,18 +15,6 @@ from ..errors import Cancelled, EngineFailure, InvalidArgument, SchemaMismatch
 from ..query.algebra.tally import Tally, Totals
 from ..query.domains.domain import Scalar
 
-__all__ = [
-    "Engine",
-    "PublicKeys",
-    "cancelled",
-    "failure",
-    "find_column",
-    "in_order",
-    "require_columns",
-    "require_matches",
-    "require_public",
-]
-
 PublicKeys: TypeAlias = tuple[Scalar | tuple[Scalar, ...], ...]
 """Values of one public column, or tuples of several."""
 

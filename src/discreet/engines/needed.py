@@ -9,8 +9,6 @@ from ..query.algebra.expression import Expression, fields_of
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ..query.bounds.rows import columns_of
 
-__all__ = ["ColumnNames", "fields_in", "needed_below"]
-
 ColumnNames: TypeAlias = frozenset[str]
 
 

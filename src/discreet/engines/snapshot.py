@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Snapshots", "one_snapshot"]
-
 
 @runtime_checkable
 class Snapshots(Protocol):

@@ -21,8 +21,6 @@ from ..query.domains.domain import MOST_STEPS, Day, Domain, Second, Truth, Whole
 from ..query.domains.domain_of import domain_of
 from ..query.meaning.like import MOST_WILDCARDS, wildcards
 
-__all__ = ["MOST_SHARE", "TallyFacts", "TermFacts", "times_of", "understand"]
-
 MOST_SHARE = 1 << 31
 """Shares of more rows or groups than this are refused: n·k of a person's n rows must stay within 64 bits."""
 

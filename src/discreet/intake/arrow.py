@@ -20,8 +20,6 @@ import numpy as np
 
 from ..optional import load
 
-__all__ = ["total_column"]
-
 MOST_MICROSECONDS = 2**63 - 2**40
 """A little less than 64 bits hold, so that no engine's sentinel (infinity, NULL) is met."""
 MOST_DAYS = 2**31 - 2

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["mended"]
-
 
 def mended(data: bytes, delimiter: str, quote: str, fields: int, *, keep: bool) -> tuple[bytes, int]:
     r"""Return a file without its bad records, or with nothing in them (`keep`), and how many there were.

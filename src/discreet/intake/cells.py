@@ -15,8 +15,6 @@ from ..data.columns.cell import absent, native
 from ..data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..optional import load
 
-__all__ = ["id_cells", "read_cells"]
-
 _NUMBERS = (int, float, Decimal)
 WIDEST = 400
 """Digits before or behind the point that are written out."""

@@ -18,8 +18,6 @@ from ..errors import InvalidArgument
 from .bad_record import mended
 from .grammar import Records, check_grammar
 
-__all__ = ["BadRecord", "Csv", "CsvFile", "open_csv", "utf8"]
-
 BLOCK = 1 << 20
 BadRecord: TypeAlias = Literal["refuse", "drop", "null"]
 """What becomes of a record that breaks the grammar: the file is refused, or by the steward's word the record goes."""

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 
-__all__ = ["Records", "check_grammar"]
-
 LF, CR, QUOTE = 10, 13, 34
 
 _OPEN = "opens a quote that is never closed"

@@ -10,8 +10,6 @@ from ..data.columns.column import Category, Column, Date, Integer, Real, Text, T
 from ..data.schema import Schema
 from ..data.unit import People, Unit
 
-__all__ = ["misfit"]
-
 
 def misfit(asked: Schema, kept: Schema) -> str | None:
     """Return why a table kept by one schema cannot be asked by another, None if it can.

@@ -12,8 +12,6 @@ from typing import Any
 
 from ..data.infer.forms import advice
 
-__all__ = ["ColumnReport", "StewardReport", "TableReport"]
-
 
 @dataclass(frozen=True, slots=True)
 class ColumnReport:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Stamp", "stamp_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Stamp:

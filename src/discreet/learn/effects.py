@@ -10,8 +10,6 @@ from ..show.table import text_table
 from .coding.feature import Bins
 from .task import Fitted, Task
 
-__all__ = ["Effect", "Effects"]
-
 
 @dataclass(frozen=True, slots=True)
 class Effect:

@@ -31,8 +31,6 @@ from .training.influence import Influence
 from .training.source import Arrays
 from .units import Units, units_of
 
-__all__ = ["REQUIRED", "Estimator"]
-
 REQUIRED: Any = type("REQUIRED", (), {"__repr__": lambda _: "REQUIRED"})()
 
 

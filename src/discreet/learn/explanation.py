@@ -10,8 +10,6 @@ from ..privacy.events import Event
 from ..show.table import text_table
 from .task import Task, Training
 
-__all__ = ["TrainingExplanation"]
-
 
 @dataclass(frozen=True, slots=True)
 class TrainingExplanation:

@@ -12,8 +12,6 @@ from ..query.domains.domain import Domain
 from .coding.cells import Cells, read_cells
 from .task import Task
 
-__all__ = ["read_columns"]
-
 
 def read_columns(
     task: Task,

@@ -15,8 +15,6 @@ from ..noise import Bits
 from ..privacy.events import Event
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
 
-__all__ = ["NoisySum", "noisy_sum"]
-
 FINE = 1 << 20
 """The clipping norm in whole steps: 2^20 of them are finer than any noise that protects anybody."""
 

@@ -33,8 +33,6 @@ from .models.linear import LinearRegression
 from .models.logistic import LogisticRegression
 from .models.naive_bayes import CategoricalNB
 
-__all__ = ["Recommendation", "recommend"]
-
 _FEW_CLASSES = 4
 _LINES, _SHAPES, _FINE = 20, 50, 300
 

@@ -14,8 +14,6 @@ from ..query.domains.domain import Day, Domain, Second, Texts, Truth, Whole
 from .estimator import Estimator
 from .task import Fitted
 
-__all__ = ["arrays_from_json", "arrays_to_json", "model_from_json", "model_to_json", "params_to_json"]
-
 _DOMAINS = {"whole": Whole, "truth": Truth, "texts": Texts, "day": Day, "second": Second}
 _SAID_APART = ("schema", "spend")
 

@@ -18,8 +18,6 @@ from .training.budget import Release, events_of
 from .training.influence import Influence
 from .training.source import Source
 
-__all__ = ["Fitted", "Floats", "Task", "Training", "TrainingRecipe"]
-
 Floats = NDArray[float64]
 Fitted = Mapping[str, Floats]
 """What was learned: arrays by name. It is made from noisy sums alone, so it may be shown and stored."""

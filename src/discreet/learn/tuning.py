@@ -38,8 +38,6 @@ from .models.classifier import chances_of
 from .task import Floats, Task
 from .training.source import Arrays
 
-__all__ = ["tune"]
-
 MOST = 2 * UNIT
 """As far as a prediction may be from a number: the width of the declared bounds."""
 

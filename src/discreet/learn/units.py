@@ -12,8 +12,6 @@ from .coding.design import ModelDesign
 from .coding.feature import Numeric
 from .task import Floats
 
-__all__ = ["Units", "units_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:

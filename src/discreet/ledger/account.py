@@ -30,8 +30,6 @@ from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from .charter import Window
 from .clock import read_time, write_time
 
-__all__ = ["Account", "Used", "count_for_part", "fresh_account", "read_account", "window_of"]
-
 _UNPRICED = Fraction(2**64)
 """What is used of a tail that cannot price an event: more than any budget comes to."""
 

@@ -22,8 +22,6 @@ from .entry import Entry
 from .parts import label
 from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, account_name
 
-__all__ = ["Books", "Shares", "open_books", "read_books", "read_event", "read_shares", "share_terms", "vouch"]
-
 
 @dataclass(frozen=True, slots=True)
 class Shares:

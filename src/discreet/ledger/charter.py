@@ -24,8 +24,6 @@ from ..privacy.neighbours import REPLACE, Neighbours
 from .names import read_who
 from .parts import Parts
 
-__all__ = ["OTHERS", "Charter", "Window", "allowance", "make_charter", "read_charter"]
-
 Window: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
 OTHERS = "*"
 """The name under `allowances` that stands for everyone who is not named."""

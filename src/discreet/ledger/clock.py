@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 
 from ..errors import LedgerConflict
 
-__all__ = ["now", "read_time", "stamp", "write_time"]
-
 SMALL_STEP = 5.0
 """Seconds a clock may be behind the last entry; the entry then takes the last one's time."""
 

@@ -16,8 +16,6 @@ from ..errors import LedgerCorrupt
 from ..privacy.events.json import Json
 from .clock import read_time
 
-__all__ = ["FORMAT", "Entry", "EntryKind", "read_line", "seal", "write_line"]
-
 EntryKind: TypeAlias = Literal[
     "open", "charge", "answer", "fail", "allow", "again", "close", "resume", "repair", "upgrade"
 ]

@@ -47,8 +47,6 @@ from .review.verdict import Checkpoint, Verdict
 from .review.verify import Progress, verify_store
 from .stores.store import NOTHING, ROLL, Decide, LedgerStore, Lookup, Page, Snapshot, step_of
 
-__all__ = ["Ledger"]
-
 _NOBODY = "nobody"
 
 

@@ -11,8 +11,6 @@ from ..privacy.filters.room import Room
 from ..privacy.measures import ApproxDP, GaussianDP, Measure
 from .books import Books
 
-__all__ = ["left_of", "room_of", "spent_of", "spent_share"]
-
 
 def room_of(books: Books, part: str | None, *, own: bool) -> Room:
     """Return the largest single question that fits: into the budget, and into somebody's allowance too.

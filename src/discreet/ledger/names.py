@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..errors import InvalidArgument
 
-__all__ = ["read_text", "read_who"]
-
 LONGEST_WHO = 200
 LONGEST_TEXT = 2000
 

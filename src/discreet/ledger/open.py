@@ -25,8 +25,6 @@ from .stores.memory import LedgerInMemory
 from .stores.sqlite import LedgerInSqlite
 from .stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot, account_name
 
-__all__ = ["open_ledger", "open_store"]
-
 _SERVER = re.compile(r"\s*(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)")
 WAIT = 60.0
 """Seconds to wait for somebody else's turn before LedgerConflict."""

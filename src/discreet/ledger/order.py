@@ -30,27 +30,6 @@ from .reading import closed, closing_of, last_of, next_page, read_found
 from .roll import numbers
 from .stores.store import Lookup, Page, Snapshot
 
-__all__ = [
-    "Fits",
-    "Order",
-    "Settlement",
-    "again_of",
-    "check_body",
-    "decide_order",
-    "entry_of",
-    "find_answer",
-    "find_pending",
-    "find_standing",
-    "is_behind",
-    "is_present",
-    "lookup_of",
-    "own_of",
-    "pending_charge",
-    "read_charge",
-    "stored_answer",
-    "text_of",
-]
-
 Fits = Callable[[Entry, str], bool]
 """Whether a charge with a key of the first format, and its stored answer, are what is asked for now."""
 

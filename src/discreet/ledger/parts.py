@@ -32,8 +32,6 @@ from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
 from ..privacy.events.json import Json
 
-__all__ = ["Parts", "label"]
-
 
 def label(part: KeyValue) -> str:
     """Name a part in the books: True, 1 and "1" are three parts.

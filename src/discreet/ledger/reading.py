@@ -13,8 +13,6 @@ from .entry import Entry, read_line, seal
 from .roll import changed_roll, check_roll, page_name
 from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, Page, Snapshot, account_name
 
-__all__ = ["books_at", "closed", "closing_of", "last_of", "names_for", "next_page", "read_found"]
-
 
 def names_for(who: str) -> tuple[str, ...]:
     """Name the texts that a decision about somebody needs."""

@@ -15,8 +15,6 @@ from .reading import books_at, last_of, names_for
 from .review.walk import Walk
 from .stores.store import LedgerStore, Snapshot
 
-__all__ = ["KnownSums", "lacks_sums"]
-
 
 def lacks_sums(books: Books) -> bool:
     """Return whether an account of these books was written without the sum that its filter decides by."""

@@ -21,8 +21,6 @@ from ..arithmetic.canonical import canonical_json, digest
 from ..errors import LedgerCorrupt
 from .stores.store import ROLL, account_name
 
-__all__ = ["changed_roll", "check_roll", "numbers", "page_name", "whole_roll"]
-
 
 def page_name(who: str) -> str:
     """Name the page of the roll that somebody stands on.

@@ -31,8 +31,6 @@ from .reports.report import read_text
 from .shuffle import Shuffle, shuffle_choice
 from .spend import read_epsilon
 
-__all__ = ["Choice"]
-
 _MOST = 1 << 22  # options
 
 

@@ -27,8 +27,6 @@ from .designs.subset import subset_facts
 from .family import Family, direct, geometry, hadamard, subset
 from .law import TwoLevelLaw
 
-__all__ = ["FIELDS", "MEMBERS", "Candidate", "Ranking", "candidate_of", "choose", "explain", "fits", "make"]
-
 MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
 """Variances within 2 % of the least count as equal: then the shorter report wins."""

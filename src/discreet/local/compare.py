@@ -21,8 +21,6 @@ from .choice import Choice
 from .number import Number
 from .shuffle import shuffle_choice
 
-__all__ = ["FrequencyQuestion", "MeanQuestion", "Trust", "compare_trust"]
-
 _STEPS = 12  # halvings in the search for the ε of a shuffled report
 _LARGEST = 16.0
 _ROOT_TWO = Fraction(14142135624, 10**10)  # above √2

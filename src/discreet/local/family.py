@@ -31,8 +31,6 @@ from .designs.hadamard import Hadamard, hadamard_facts
 from .designs.subset import Subset, subset_facts
 from .law import TwoLevelLaw
 
-__all__ = ["Family", "InsideCoin", "apart", "direct", "geometry", "hadamard", "subset"]
-
 
 @dataclass(frozen=True, slots=True)
 class InsideCoin(Coin):

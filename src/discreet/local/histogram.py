@@ -32,8 +32,6 @@ from .shuffle import Shuffle, shuffle_pure
 from .spend import read_epsilon, read_range
 from .tree import Tree, grow, level_sizes, make_tree
 
-__all__ = ["Histogram"]
-
 _MOST = 2048
 
 

@@ -15,8 +15,6 @@ from ..privacy.events import Response
 from ..privacy.neighbours import REPLACE
 from .designs.design import Facts
 
-__all__ = ["TwoLevelLaw"]
-
 _FINE = 256  # bits of e^−ε where a whole number is rounded down from it
 
 

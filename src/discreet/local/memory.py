@@ -27,8 +27,6 @@ from .deployments.one_bit import OneBitMean, flip_with
 from .deployments.rappor import Rappor
 from .randomizer import Randomizer
 
-__all__ = ["DeviceMemory", "from_plain", "memory_of", "to_plain"]
-
 
 class DeviceMemory(Protocol):
     """A mechanism in three steps, and what they cost."""

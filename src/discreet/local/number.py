@@ -31,8 +31,6 @@ from .shuffle import Shuffle, shuffle_pure
 from .spend import read_epsilon, read_range
 from .table import SCALE, MeanTable, check_table, make_table
 
-__all__ = ["Number"]
-
 _FINE = 1 << 52  # places between two inputs
 _CHUNK = 1 << 16
 _LARGEST = 10  # ε beyond which the table of ε = 10 is used: a report is then within a thousandth of the range

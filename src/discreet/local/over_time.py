@@ -35,8 +35,6 @@ from .deployments.alpha_point import AlphaPoint
 from .memory import from_plain, memory_of, to_plain
 from .reports.report import params_hash
 
-__all__ = ["DAYS", "Device", "DeviceMode", "DevicePeriod", "Lifetime"]
-
 DeviceMode: TypeAlias = Literal["fresh", "memoised"]
 DevicePeriod: TypeAlias = Literal["day", "year", "ever"]
 

@@ -16,8 +16,6 @@ from ..privacy.pairs.atoms import Atoms
 from ..privacy.pairs.shuffled import lower_binary, lower_pair
 from .designs.design import Facts
 
-__all__ = ["Below", "Shuffle", "shuffle_choice", "shuffle_pure"]
-
 
 @dataclass(frozen=True, slots=True)
 class Below:

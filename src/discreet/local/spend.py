@@ -7,8 +7,6 @@ from fractions import Fraction
 from ..arithmetic.rational import Number, positive, rational
 from ..errors import InvalidArgument
 
-__all__ = ["read_epsilon", "read_range"]
-
 _LEAST = Fraction(1, 10**9)  # below it floats no longer tell the chances p and q of an estimate apart
 _MOST = Fraction(500)  # e^500 is a float and e^−500 still one above 0; a report is the truth long before
 _HUGE = Fraction(10**300)  # so that no width, square or quotient of a range leaves the floats

@@ -25,8 +25,6 @@ from ..noise.exp import exp_neg
 from .designs.design import Integers
 from .estimates.estimate import Array
 
-__all__ = ["SCALE", "MeanTable", "check_table", "make_table"]
-
 SCALE = 1 << 40
 """The weights of a row sum to 2^40; a value of v stands for v/2^40."""
 _OUTPUTS = 161

@@ -21,8 +21,6 @@ from .designs.hadamard import Hadamard, walsh
 from .estimates.estimate import Array
 from .family import Family
 
-__all__ = ["Tree", "grow", "level_sizes", "make_tree"]
-
 _KNOWN = 1e9  # weight of the root against the best level
 
 

@@ -13,17 +13,6 @@ from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from .laws.quantile import read_beta
 
-__all__ = [
-    "exponential_utility",
-    "gaussian_linf",
-    "gaussian_tail",
-    "hoeffding_response",
-    "laplace_counting",
-    "laplace_expected_l1",
-    "laplace_linf",
-    "laplace_tail",
-]
-
 
 def laplace_tail(t: Number) -> float:
     """Bound P(|Y| > t·b) ≤ e^(−t) for Laplace noise Y of scale b (lectures 002 and 003; an equality off the lattice).

@@ -6,8 +6,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..privacy.events import Event
 
-__all__ = ["Mechanism"]
-
 
 @runtime_checkable
 class Mechanism(Protocol):

@@ -21,18 +21,6 @@ from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 
-__all__ = [
-    "Sensitivity",
-    "contingency_table",
-    "count",
-    "counting_queries",
-    "covariance",
-    "histogram",
-    "mean_of_known_size",
-    "read_sensitivity",
-    "sum_of",
-]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class Sensitivity:

@@ -24,8 +24,6 @@ from .serve import cached, integers
 from .stirling import stirling
 from .words import RandomWords
 
-__all__ = ["MOST_TRIALS", "BinomialLaw", "binomial"]
-
 MOST_TRIALS = 1 << 62
 _FINE = 5  # a cell is 1/64 to 1/32 of the standard deviation
 _SMALL = 1 << 12  # below, and where more than N/16 bits are asked for, ratios are whole binomial coefficients

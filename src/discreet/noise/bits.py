@@ -14,8 +14,6 @@ from typing import Protocol, runtime_checkable
 
 from ..errors import InvalidArgument, NoRandomness
 
-__all__ = ["Bits", "SecureBits", "generation", "secure_bits"]
-
 _BLOCK = 4096
 
 _generation = 0

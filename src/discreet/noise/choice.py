@@ -18,8 +18,6 @@ from .serve import count_of
 from .uniform import Uniform, wide
 from .words import ByteWords, RandomWords
 
-__all__ = ["choice"]
-
 _MOST = 1 << 63
 
 

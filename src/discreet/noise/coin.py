@@ -18,8 +18,6 @@ from .serve import cached, serve
 from .settle import GUARD, STEP, below
 from .words import RandomWords
 
-__all__ = ["Coin", "ExponentialCoin", "coin", "exponential_coin"]
-
 
 @dataclass(frozen=True, slots=True)
 class Coin:

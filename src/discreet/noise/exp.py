@@ -11,8 +11,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DECAY_ERROR", "Bounds", "decay", "exp_between", "exp_neg"]
-
 Bounds: TypeAlias = tuple[int, int]
 
 DECAY_ERROR = 2.0**-44

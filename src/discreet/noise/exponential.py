@@ -16,8 +16,6 @@ from .settle import STEP, settle
 from .uniform import Uniform
 from .words import ByteWords, RandomWords
 
-__all__ = ["Envelope", "envelope", "exponential_choice"]
-
 _FINE = 40  # weights in units of 2^-40 of the best one
 
 

@@ -20,8 +20,6 @@ from .sample import sample
 from .serve import cached, integers
 from .words import RandomWords
 
-__all__ = ["MOST_VARIANCE", "GaussianLaw", "gaussian"]
-
 MOST_VARIANCE = 1 << 100
 _FINE = 6  # a cell is 1/128 to 1/64 of sigma: a table of at most 2 400 cells
 

@@ -19,8 +19,6 @@ from .sample import sample
 from .serve import cached, integers
 from .words import RandomWords
 
-__all__ = ["MOST_SCALE", "GeometricLaw", "decreasing", "geometric", "scale_of", "shift_of"]
-
 MOST_SCALE = 1 << 50
 _FINE = 5  # a cell is 1/64 to 1/32 of the scale: a table of at most 5 700 cells, at least 31 of 32 proposals accepted
 

@@ -16,8 +16,6 @@ from ..arithmetic.rational import Number, positive, whole
 from ..errors import InvalidArgument
 from .law import Integers
 
-__all__ = ["LEAST", "MOST", "add_on_grid", "from_grid", "grid_exponent", "to_grid"]
-
 LEAST, MOST = -1074, 970  # steps of 2^-1074 are the finest floats; 2^53 steps of 2^970 the largest
 _CHUNK = 1 << 14
 _EXACT = 1 << 53

@@ -13,8 +13,6 @@ from .geometric import GeometricLaw, decreasing, scale_of, shift_of
 from .law import Integers
 from .serve import cached, integers
 
-__all__ = ["LaplaceLaw", "laplace"]
-
 
 @dataclass(frozen=True, slots=True)
 class LaplaceLaw(GeometricLaw):

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from .exp import Bounds
 
-__all__ = ["EXPONENT_ERROR", "SPARE", "Integers", "Law", "cell", "closed", "first", "thresholds"]
-
 Integers: TypeAlias = NDArray[np.int64]
 
 EXPONENT_ERROR = 2.0**-39

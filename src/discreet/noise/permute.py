@@ -14,8 +14,6 @@ from .settle import STEP, below
 from .uniform import Uniform
 from .words import ByteWords, RandomWords
 
-__all__ = ["flip", "heads", "permute_and_flip"]
-
 _WIDTH = 64
 
 

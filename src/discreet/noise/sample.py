@@ -17,8 +17,6 @@ from .settle import below
 from .table import CUT, LawTable, table
 from .words import RandomWords, Unsigned
 
-__all__ = ["CHUNK", "MARGIN", "fill", "sample"]
-
 CHUNK = 1 << 16
 MARGIN = 2 * (EXPONENT_ERROR + DECAY_ERROR)  # more than both and the rounding of a word to 53 bits together
 

@@ -17,8 +17,6 @@ from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from .exp import Bounds, decay, exp_neg
 
-__all__ = ["CHANCE_ERROR", "ScoreArray", "Scores", "scores_of"]
-
 ScoreArray: TypeAlias = Sequence[int] | Sequence[float] | NDArray[Any]
 
 CHANCE_ERROR = 2.0**-42  # the estimate of exp(−e) is off by less: 2^-44 from `decay`, below 2^-45 from e itself

@@ -19,8 +19,6 @@ from ..errors import InvalidArgument
 from .bits import Bits, generation, readable, secure_bits
 from .words import ByteWords, RandomWords
 
-__all__ = ["BLOCK", "FEW", "MOST", "Sampler", "blocks", "cached", "count_of", "integers", "serve"]
-
 BLOCK = 4096
 FEW = 1024
 MOST = 1 << 33

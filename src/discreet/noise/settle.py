@@ -14,8 +14,6 @@ from typing import TypeAlias
 from .exp import Bounds
 from .words import RandomWords
 
-__all__ = ["GUARD", "Thresholds", "below", "settle"]
-
 Thresholds: TypeAlias = Callable[[int], Iterable[Bounds]]
 
 GUARD = 40

@@ -19,8 +19,6 @@ from math import comb
 
 from .exp import Bounds
 
-__all__ = ["bernoulli", "stirling"]
-
 
 @cache
 def bernoulli(n: int) -> Fraction:

@@ -20,8 +20,6 @@ from .law import Integers, Law, cell, thresholds
 from .settle import GUARD, STEP, settle
 from .words import RandomWords, Unsigned
 
-__all__ = ["CUT", "WIDE", "LawTable", "Widths", "build", "table"]
-
 CUT = -32768
 _NEAR_TAIL = 10  # cells beyond all but 2^-10 of the mass take the careful path: the quick bound need not hold there
 

@@ -13,8 +13,6 @@ from .bits import Bits
 from .laplace import laplace
 from .law import Integers
 
-__all__ = ["truncated_geometric"]
-
 _ROOM = 1 << 62  # any two integers nearer to 0 than this differ by less than 2^63
 
 

@@ -15,8 +15,6 @@ from .law import Integers
 from .serve import cached, integers
 from .words import ByteWords, RandomWords
 
-__all__ = ["Uniform", "uniform", "wide"]
-
 _MOST = 1 << 63
 
 

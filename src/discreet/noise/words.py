@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ..errors import NoRandomness
 from .bits import Bits
 
-__all__ = ["ByteWords", "RandomWords", "Unsigned"]
-
 Unsigned: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64]
 
 

@@ -19,8 +19,6 @@ from ..noise.geometric import MOST_SCALE
 from ..statistics.laws.noise_sum import LEAST_SCALE
 from .layout import Layout, Use
 
-__all__ = ["ErrorGoal", "balance", "least_prices"]
-
 _ROUNDS = 12
 _CLOSE = 1e-4
 _LEAST = 2.0**-40

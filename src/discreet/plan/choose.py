@@ -66,8 +66,6 @@ from .split import Divisible, routes_under, split
 from .target import meet
 from .text.plan import join_errors
 
-__all__ = ["amount_of", "choose"]
-
 Route = tuple[Selection | Fraction | None, Divisible] | bool
 """A selection of keys, or the δ with which a count shows them, and a budget to divide; or, where errors are to be met,
 whether noise is geometric."""

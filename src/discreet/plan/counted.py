@@ -49,8 +49,6 @@ from ..statistics.releases.total import KeyValues, NoisyRelease, TotalNeed
 from .layout import Layout
 from .split import Divisible
 
-__all__ = ["CountSelection", "count_selection", "counted_layout", "show_from"]
-
 _FINE = 2**30
 
 

@@ -33,8 +33,6 @@ from .asked import Asked
 from .plan import Plan
 from .sets import plan_one
 
-__all__ = ["LEAST_COUNTS", "MOST_COUNTS", "better", "plan_counts"]
-
 LEAST_COUNTS = 4
 """Fewer counts are planned one by one."""
 MOST_COUNTS = 40

@@ -23,8 +23,6 @@ from typing import TypeVar
 
 from .layout import Layout, Use
 
-__all__ = ["divide"]
-
 Amount = TypeVar("Amount", float, Fraction)
 Power = tuple[tuple[float, ...], bool, tuple[int, ...]]
 """Of one statistic: A_ir, or the parts themselves and True where no split changes them; the places of its totals."""

@@ -12,8 +12,6 @@ from ..statistics.recipe import Need
 from ..statistics.releases.total import NoisyRelease, TotalNeed
 from .layout import Layout, Use
 
-__all__ = ["PaidLayout", "exact_release", "free_places", "paid_layout"]
-
 _NO_NOISE = Fraction(1, 1000)
 """A scale at which noise is anything but 0 with probability 2e-435."""
 

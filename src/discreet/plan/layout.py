@@ -19,8 +19,6 @@ from ..statistics.releases.choice import ChoiceNeed
 from ..statistics.releases.partition import PartitionNeed
 from ..statistics.releases.place import PlaceNeed
 
-__all__ = ["Layout", "Use", "layout_of", "layouts_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Use:

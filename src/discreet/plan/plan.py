@@ -31,8 +31,6 @@ from .counted import CountSelection, show_from
 from .selection import Selection, people_from
 from .text.plan import plan_dict, plan_html, plan_text, rows_words
 
-__all__ = ["Keys", "Plan", "public_tuples"]
-
 Keys = tuple[tuple[Scalar, ...], ...]
 
 

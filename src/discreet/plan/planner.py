@@ -28,8 +28,6 @@ from .question import check_whole, plan_checked
 from .several.third import Third, third_of
 from .several.workload import Workload, workload_of
 
-__all__ = ["Planner", "QuestionWords", "schemas_of"]
-
 QuestionWords: TypeAlias = str | Question
 """A question as a curator takes it: SQL, or built from a Table."""
 

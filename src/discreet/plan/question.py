@@ -16,8 +16,6 @@ from .asked.terms import Terms, TermWords, read_terms
 from .choose import choose
 from .plan import Plan
 
-__all__ = ["check_whole", "plan_checked", "plan_question"]
-
 
 def plan_question(
     question: Question,

@@ -22,8 +22,6 @@ from ..statistics.releases.place import PlaceNeed, PlaceRelease
 from ..statistics.releases.total import DistinctNeed, NoisyRelease, TotalNeed
 from .split import Divisible
 
-__all__ = ["choice_of", "noisy_release", "release_of"]
-
 
 def release_of(need: Need, budget: Divisible, *, pure: bool = False) -> PlannedRelease:
     """Choose the mechanism of a release: the least noise that its part of the budget allows.

@@ -27,8 +27,6 @@ from ..query.bounds.shares import most_groups
 from ..query.domains.domain import Scalar
 from .split import routes
 
-__all__ = ["Selection", "key_part", "people_from", "selection_of"]
-
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold
 

@@ -25,8 +25,6 @@ from .layout import Layout, layout_of
 from .plan import Keys, Plan
 from .split import Divisible, routes_under, split
 
-__all__ = ["change_of", "plan_one", "plan_sets", "workload_shape"]
-
 
 def workload_shape(question: Question) -> AnyWorkload:
     """Return what is asked of the finest cells: tables of sets of keys, levels, or the running totals along one key."""

@@ -16,9 +16,6 @@ from ..privacy.filters.room import gaussian_of
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..privacy.pricing.gaussian import mu
 
-__all__ = ["Divisible", "routes", "routes_under", "split"]
-
-
 Divisible = PureDP | ZCDP | GaussianDP
 """Measures whose amounts add up exactly, also when later questions depend on earlier answers."""
 

@@ -23,8 +23,6 @@ from .balance import ErrorGoal, balance
 from .layout import Layout, Use
 from .release import noisy_release
 
-__all__ = ["meet"]
-
 UseErrors = Sequence[tuple[Use, Fraction]]
 _VAST = Fraction(10**12)
 _CLOSE = 1 + Fraction(1, 10**6)

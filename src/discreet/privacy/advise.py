@@ -17,8 +17,6 @@ from .events import Promise
 from .explain.attack import Attack, attack, read_rate
 from .measures import ApproxDP, Measure, PureDP, read_measure
 
-__all__ = ["NOT_PROMISED", "Advice", "Meaning", "advise", "meaning"]
-
 NOT_PROMISED = (
     "that nothing is learned about a person from facts about everybody (smoking causes cancer, and you smoke)",
     "that a secret shared by a group larger than the unit is hidden",

@@ -17,8 +17,6 @@ from .events import GaussianNoise, Repeated, Sampled
 from .measures import ApproxDP, Measure, PureDP, read_measure
 from .pricing.pure import amplified
 
-__all__ = ["amplify", "amplify_delta", "dp_sgd"]
-
 
 def _rate(rate: Number) -> Fraction:
     q = rational(rate, "rate")

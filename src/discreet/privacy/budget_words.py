@@ -16,8 +16,6 @@ from ..arithmetic.numeral import read_number
 from ..errors import InvalidArgument
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
-__all__ = ["budget_from_words", "budget_to_words"]
-
 AMOUNTS = ("epsilon", "delta", "rho", "mu", "mu_squared")
 _TABLE = 'write {"epsilon": "1"}, {"epsilon": "1", "delta": "1e-6"}, {"rho": "1/8"} or {"mu": "1"}'
 _TEXT = "write epsilon=1, epsilon=1,delta=1e-6, rho=1/8 or mu=1/2"

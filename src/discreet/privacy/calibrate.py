@@ -28,8 +28,6 @@ from .pricing.pure import price_pure
 from .pricing.rdp import price_order
 from .pricing.zcdp import price_zcdp
 
-__all__ = ["fits", "largest", "least_budget", "least_scale", "most_queries"]
-
 _TIGHT = 2.0**-45
 _MOST = 2**60
 

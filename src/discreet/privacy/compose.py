@@ -20,8 +20,6 @@ from .curve import Curve
 from .events import Event
 from .pricing.parts import flatten
 
-__all__ = ["compose"]
-
 
 def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curve:
     """Return the privacy curve of one event or of several, nested in any way: the tightest sound price.

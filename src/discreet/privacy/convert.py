@@ -29,8 +29,6 @@ from .pricing.pure import price_pure
 from .pricing.rdp import price_order
 from .pricing.zcdp import price_zcdp
 
-__all__ = ["delta", "epsilon", "implies", "to_approx", "to_gaussian", "to_pure", "to_renyi", "to_zcdp"]
-
 
 def epsilon(measure: Measure, delta: Number) -> float:
     """Return the least ε that a promise implies at this δ, rounded up; infinite if none.

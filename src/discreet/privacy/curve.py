@@ -27,8 +27,6 @@ from .pricing.zcdp import price_zcdp
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Curve", "Lower", "read_delta", "read_epsilon"]
-
 
 def read_delta(delta: Number) -> Fraction:
     """Read a δ with 0 ≤ δ < 1 exactly.

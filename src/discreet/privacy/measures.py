@@ -26,8 +26,6 @@ from ..arithmetic.rational import Number, rational, whole
 from ..arithmetic.rounding import brief_text, exact_text, up
 from ..errors import InvalidArgument
 
-__all__ = ["ZCDP", "ApproxDP", "GaussianDP", "Measure", "PureDP", "RenyiDP", "read_measure"]
-
 
 def _amount(value: object, name: str) -> Fraction:
     exact = rational(value, name)

@@ -6,8 +6,6 @@ from typing import Literal, TypeAlias
 
 from ..errors import InvalidArgument
 
-__all__ = ["ADD_REMOVE", "REPLACE", "Neighbours", "read_neighbours"]
-
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
 
 ADD_REMOVE: Neighbours = "add-remove"

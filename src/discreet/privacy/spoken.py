@@ -7,8 +7,6 @@ from fractions import Fraction
 from ..arithmetic.rounding import exact_text, shown
 from .measures import ZCDP, ApproxDP, Measure, PureDP
 
-__all__ = ["price_of_promise"]
-
 
 def price_of_promise(price: Measure, promise: Measure) -> str:
     """Say what something cost of a promise.

@@ -13,8 +13,6 @@ import numpy as np
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 
-__all__ = ["write_country"]
-
 TRACTS = 60_000
 
 _SCHEMA = """format = 1

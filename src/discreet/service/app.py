@@ -31,8 +31,6 @@ from .jobs.desk import WentWrong
 from .pages.routes import routes as page_routes
 from .state import State, open_state
 
-__all__ = ["build_app", "from_environment"]
-
 SWITCH = 0.0005
 """Seconds after which a thread that computes lets others go on: a request changes threads some thirty times, and would
 wait for each thread that draws noise five milliseconds every time."""

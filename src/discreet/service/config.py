@@ -15,8 +15,6 @@ from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import Measure
 from .stores.store import is_server
 
-__all__ = ["CONFIG_VARIABLE", "Config", "DataSet", "DataSource", "RequestBounds", "read_config"]
-
 CONFIG_VARIABLE = "DISCREET_CONFIG"
 """Names the configuration to the workers of a server, in the environment."""
 

@@ -10,8 +10,6 @@ from .config import read_config
 from .stores.people import Members
 from .stores.store import open_store
 
-__all__ = ["Sample", "make_sample"]
-
 _SCHEMA = """format = 1
 
 [tables.people]

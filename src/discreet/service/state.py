@@ -22,8 +22,6 @@ from .stores.people import Members
 from .stores.receipts import Receipts
 from .stores.store import ServiceStore, open_store
 
-__all__ = ["State", "open_state"]
-
 
 @dataclass(frozen=True, slots=True)
 class State:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["error_bar", "share_bar"]
-
 
 def share_bar(share: float, width: int = 20) -> str:
     """Draw a share; anything spent shows, and only a full bar is full.

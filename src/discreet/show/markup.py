@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["Html", "element", "join", "picture", "text"]
-
 
 class Html(str):
     """Text that is markup already, so that nothing escapes it again; templates know it by `__html__`.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from enum import StrEnum
 
-__all__ = ["Digits", "NumberWords", "number_words", "plain_number"]
-
 _EXACT = Context(prec=800)
 _FAR = 15
 """From 10^15 on, and below 10^-15, powers of ten are written."""

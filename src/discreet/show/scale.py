@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["ChartScale", "Spot", "decades", "linear", "steps"]
-
 Spot: TypeAlias = tuple[float, float]
 
 _STEPS = (1.0, 2.0, 5.0, 10.0)

@@ -6,8 +6,6 @@ import csv
 import io
 from collections.abc import Iterable
 
-__all__ = ["safe_cell", "safe_csv"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

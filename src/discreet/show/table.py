@@ -7,8 +7,6 @@ from typing import Literal
 
 from .markup import Html, element, join
 
-__all__ = ["cut", "fitted_table", "html_pairs", "html_rows", "html_table", "text_table"]
-
 
 def text_table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
     """Set words in columns as wide as their longest word, two spaces apart.

@@ -23,8 +23,6 @@ from .releases.product import blur_of, cross_addends, cross_weights, reach_of, s
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
-__all__ = ["CorrelationEstimate", "CorrelationRecipe", "correlation_error"]
-
 _LABELS = ("products", "sum of x", "sum of y", "rows", "squares of x", "squares of y")
 
 

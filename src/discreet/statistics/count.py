@@ -15,8 +15,6 @@ from .releases.addend import rows_addend
 from .releases.basis import Basis
 from .releases.total import TotalEstimate, total_need
 
-__all__ = ["CountRecipe"]
-
 
 @dataclass(frozen=True, slots=True)
 class CountRecipe:

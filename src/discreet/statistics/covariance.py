@@ -22,8 +22,6 @@ from .releases.product import blur_of, cross_addends, cross_weights, moment_blur
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
-__all__ = ["CovarianceEstimate", "CovarianceRecipe"]
-
 
 @dataclass(frozen=True, slots=True)
 class CovarianceRecipe:

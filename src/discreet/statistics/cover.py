@@ -41,8 +41,6 @@ from .releases.basis import Basis
 from .releases.partition import MOST_COUNTED, MOST_JOINT, ROUNDED_DOWN, Partition, column_of, column_text
 from .sum import CentredSumRecipe
 
-__all__ = ["SumWay", "possible_ways", "recipes_of"]
-
 MOST_TOTALS = 81
 """Of one partition."""
 _FEW_DEGREES = 2

@@ -18,8 +18,6 @@ from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.total import DistinctNeed, TotalEstimate
 
-__all__ = ["DistinctRecipe"]
-
 
 @dataclass(frozen=True, slots=True)
 class DistinctRecipe:

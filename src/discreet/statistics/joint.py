@@ -30,14 +30,6 @@ from .releases.basis import Basis
 from .releases.partition import Partition, partition_need
 from .variance import rooted
 
-__all__ = [
-    "JointCorrelationRecipe",
-    "JointCovarianceRecipe",
-    "JointMeanRecipe",
-    "JointTotalRecipe",
-    "JointVarianceRecipe",
-]
-
 _LABEL = ("parts of the rows",)
 _EVENLY = math.sqrt(12)
 

@@ -17,8 +17,6 @@ from .laws.profile import CrossLines, SpreadLines, correlation_ends, covariance_
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal
 
-__all__ = ["JointCorrelation", "JointCovariance", "JointMean", "JointTotal", "JointVariance", "turned"]
-
 _UNIT = (0.0, 1.0)
 
 

@@ -28,8 +28,6 @@ from .releases.product import reach_of
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
-__all__ = ["MeanEstimate", "MeanRecipe", "mean_error", "mean_miss", "noise_reach"]
-
 TINY = 1e-8
 """Below this chance the sum of two noises is bounded too coarsely; then each is bounded by itself."""
 

@@ -20,8 +20,6 @@ from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, cell_tally
 from .releases.stored import StoredForm
 
-__all__ = ["ModeEstimate", "ModeRecipe"]
-
 
 @dataclass(frozen=True, slots=True)
 class ModeRecipe:

@@ -49,8 +49,6 @@ from .rounded import RoundedTotal, rounding_of
 from .sum import SumRecipe
 from .variance import VarianceEstimate, VarianceRecipe
 
-__all__ = ["ESTIMATES", "recipe_of"]
-
 ESTIMATES: tuple[type[NoisyValue], ...] = (
     TotalEstimate,
     MeanEstimate,

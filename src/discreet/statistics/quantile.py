@@ -25,8 +25,6 @@ from .releases.choice import rows_by
 from .releases.place import PlaceNeed
 from .releases.stored import StoredForm
 
-__all__ = ["MOST_CELLS", "QuantileEstimate", "QuantilePoint", "QuantileRecipe", "cells_for"]
-
 MOST_CELLS = 1 << 18
 """Keys times cells of a quantile, about: what a store may be asked to count, if so many cells have rows."""
 

@@ -24,21 +24,6 @@ from .releases.sets import SetsRelease
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 
-__all__ = [
-    "ANY_DATA",
-    "EVEN_DATA",
-    "ROUNDED_DATA",
-    "SIZED_DATA",
-    "WIDE_DATA",
-    "Drawn",
-    "Draws",
-    "Need",
-    "NoiseModel",
-    "NoisyValue",
-    "PlannedRelease",
-    "Recipe",
-]
-
 Need: TypeAlias = TotalNeed | DistinctNeed | PartitionNeed | ChoiceNeed | PlaceNeed
 PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease | PlaceRelease | SetsRelease
 Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell | ChosenPlaces

@@ -22,8 +22,6 @@ from .laws.line import TotalWeights, total_reach
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal
 
-__all__ = ["EXACT", "RoundedTotal", "Rounding", "rounding_of"]
-
 _ASIDE = 0.04
 _FINE = 1 << 64
 

@@ -26,8 +26,6 @@ from .releases.basis import Basis
 from .releases.total import TotalEstimate, total_need
 from .rounded import EXACT, RoundedTotal, Rounding
 
-__all__ = ["CentredSumRecipe", "SumRecipe"]
-
 
 @dataclass(frozen=True, slots=True)
 class CentredSumRecipe:

@@ -26,8 +26,6 @@ from .releases.product import blur_of, moment_blur, reach_of, square_addends, un
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
-__all__ = ["VarianceEstimate", "VarianceRecipe", "rooted"]
-
 
 @dataclass(frozen=True, slots=True)
 class VarianceRecipe:

@@ -25,8 +25,6 @@ from ..query.domains.domain import Day, Domain, Scalar, Second, Whole
 from ..query.domains.type_of import ValueType
 from ..workloads.change import Integers
 
-__all__ = ["MOST_STEPS_LISTED", "Attribute", "attribute_of", "public_bins"]
-
 MOST_STEPS_LISTED = 100
 """A column of no more steps is told apart step by step; one of more is cut into bins."""
 _FINEST = 13

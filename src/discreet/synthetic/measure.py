@@ -21,8 +21,6 @@ from ..workloads.estimate import contrast, covers, sum_to
 from .plan import SyntheticPlan
 from .request import KeySet, SyntheticRequest
 
-__all__ = ["contrasts_of", "exact_tables", "measure"]
-
 MOST_JOINED = 1024
 """Tables are joined up to so many cells: one question to a store costs about as much as some thousand cells of it."""
 

@@ -17,8 +17,6 @@ from ..workloads.residual import residual_block
 from .request import KeySet, SyntheticRequest
 from .shares import choose_sets
 
-__all__ = ["NOT_GOOD_FOR", "SyntheticPlan", "plan_synthetic"]
-
 HOPELESS = 0.3
 NOT_GOOD_FOR = (
     "Records are for tools that need records: take counts from the tables, which have error bars. Records are not good "

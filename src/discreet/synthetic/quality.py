@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ..show.table import text_table
 
-__all__ = ["PairQuality", "SyntheticQuality"]
-
 
 @dataclass(frozen=True, slots=True)
 class PairQuality:

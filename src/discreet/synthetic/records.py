@@ -21,8 +21,6 @@ from ..noise import Bits, uniform
 from ..workloads.change import Integers
 from ..workloads.components import Floats
 
-__all__ = ["Pool", "draw_pool", "pick", "spanning_tree", "table_of"]
-
 KeySet = tuple[int, ...]
 Released = Mapping[KeySet, Floats]
 

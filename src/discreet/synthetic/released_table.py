@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
 
-__all__ = ["ReleasedTable"]
-
 _SHOWN = 20
 
 

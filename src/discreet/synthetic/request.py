@@ -18,8 +18,6 @@ from ..query.bounds.rows import columns_of, multiplicity, neighbours_of, tables_
 from ..workloads import Change
 from .attribute import Attribute, attribute_of
 
-__all__ = ["SIZE_SUPPOSED", "KeySet", "SynthesisWords", "SyntheticRequest", "WorkloadWords", "read_request"]
-
 KeySet: TypeAlias = tuple[int, ...]
 WorkloadWords: TypeAlias = Literal["pairs", "ones"] | Sequence[Sequence[str]]
 

@@ -21,8 +21,6 @@ from ..workloads.components import one_cell
 from ..workloads.measured import shares_of
 from .request import KeySet, SyntheticRequest
 
-__all__ = ["BudgetShares", "choose_sets", "closure_of"]
-
 EXTRA = {0: 100.0, 1: 10.0}
 """What the energies of the total and of single columns count; those of pairs count once."""
 LOSS = 0.08

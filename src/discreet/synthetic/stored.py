@@ -15,8 +15,6 @@ from ..errors import InvalidArgument
 from .attribute import Attribute
 from .synthetic import Measured, Synthetic
 
-__all__ = ["measured_from_json", "measured_to_json", "synthetic_from_json", "synthetic_to_json"]
-
 VERSION = 1
 
 

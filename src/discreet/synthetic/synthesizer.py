@@ -22,8 +22,6 @@ from .synthetic import Measured, Synthetic
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
-__all__ = ["REQUIRED_LEDGER", "Synthesizer", "measured_of", "warn_if_hopeless"]
-
 REQUIRED_LEDGER: Any = type("REQUIRED_LEDGER", (), {"__repr__": lambda _: "REQUIRED_LEDGER"})()
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
 
-__all__ = ["Measured", "Synthetic"]
-
 KeySet = tuple[int, ...]
 MOST_ROWS = 10_000_000
 

@@ -9,8 +9,6 @@ from hashlib import shake_128
 
 from ..errors import NoRandomness
 
-__all__ = ["FailingBits", "HashedBits", "ScriptedBits", "ShortBits", "UntouchedBits"]
-
 
 class ScriptedBits:
     """Give the bytes of a script, in order, and fail when it ends.

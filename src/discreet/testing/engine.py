@@ -21,8 +21,6 @@ from .engine_tables import COUNT, PEOPLE, PLACES, TABLES, TOLD, WORDS, hostile_t
 from .findings import Findings, Law, find, refute
 from .typed_rows import TypedRows
 
-__all__ = ["Load", "engine_suite"]
-
 Load: TypeAlias = Callable[[Mapping[str, TypedRows]], Engine]
 """Put tables into a store and open an engine over them."""
 _MISSING = Schema("words", Rows(), {"nothing": Integer(0, 9)})

@@ -12,18 +12,6 @@ from ..query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from ..query.algebra.tree import JoinPeople, JoinPublic, Relation, Scan, Select, Union, Where
 from .typed_rows import CELLS, TypedRows
 
-__all__ = [
-    "COUNT",
-    "PEOPLE",
-    "PLACES",
-    "TABLES",
-    "TOLD",
-    "WORDS",
-    "hostile_tally",
-    "people_tallies",
-    "word_tallies",
-]
-
 COUNT = Term(Constant(True), 1, 0, 1)
 TOLD = "zz4711zz"
 """A stored word that nothing but a total may show."""

@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from ..errors import ClaimRefuted
 
-__all__ = ["Findings", "Law", "find", "refute"]
-
 Law: TypeAlias = Callable[[], str | None]
 """One law: raises ClaimRefuted if it fails, returns None if it held, or says why it was not checked."""
 

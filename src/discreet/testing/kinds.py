@@ -19,8 +19,6 @@ import numpy as np
 from .laws_choice import Case, Chances
 from .laws_event import key
 
-__all__ = ["case_of"]
-
 _LONG = "its law is too long to list"
 _SHAPES = ((0, 0, 0, 0), (0, 1, 3, 8), (0, 10, 10, 10), (0, 100, 100, 100))
 _MOST_LISTED = 5000

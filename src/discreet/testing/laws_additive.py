@@ -13,8 +13,6 @@ from .findings import Law, refute
 from .laws_choice import prices, within
 from .laws_event import FALSE_ALARM, chernoff, refusal, takes
 
-__all__ = ["additive_laws"]
-
 _FAR = 2.0**52
 _TINY = 1e-300
 _MOST_OUTPUTS = 1 << 20

@@ -16,8 +16,6 @@ from ..privacy.events import Event
 from .findings import Law, refute
 from .laws_event import FALSE_ALARM, chernoff, key, refusal
 
-__all__ = ["Case", "Chances", "choice_laws", "prices", "within"]
-
 Chances: TypeAlias = Mapping[Hashable, float]
 
 _EPSILONS = (0.0, 0.01, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0)

@@ -22,20 +22,6 @@ from ..privacy.events.json import from_json, to_json
 from .bits import FailingBits, ShortBits, UntouchedBits
 from .findings import refute
 
-__all__ = [
-    "FALSE_ALARM",
-    "REFUSALS",
-    "chernoff",
-    "faces",
-    "json",
-    "key",
-    "pickling",
-    "price",
-    "randomness",
-    "refusal",
-    "takes",
-]
-
 FALSE_ALARM = 1e-11
 """The chance that one random check refutes a sound mechanism; there are less than a hundred."""
 

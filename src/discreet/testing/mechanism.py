@@ -24,8 +24,6 @@ from .laws_additive import additive_laws
 from .laws_choice import Case, choice_laws
 from .laws_event import REFUSALS, faces, json, pickling, price, randomness, takes
 
-__all__ = ["check_mechanism"]
-
 _WHOLE = (0, 1, 5)
 
 

@@ -8,8 +8,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import inf, nan
 
-__all__ = ["CELLS", "TypedRows"]
-
 
 @dataclass(frozen=True, slots=True)
 class TypedRows:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..synthetic.plan import SyntheticPlan
     from ..synthetic.synthetic import Synthetic
 
-__all__ = ["bounds_reply", "caps_reply", "model_reply", "synthesis_plan_reply", "synthetic_reply", "training_reply"]
-
 
 def model_reply(model: Estimator) -> dict[str, object]:
     """Write a trained model with its receipt."""

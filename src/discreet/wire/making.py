@@ -17,25 +17,6 @@ from .record import Record, Slot
 from .request import EXAMPLE, LONGEST_NAME, LONGEST_SQL, MOST_NAMES, SIZE, SPEND, SQL, WHY
 from .shape import NUMBER, choice, listing, mapping, one_or_list, refer, text, whole
 
-__all__ = [
-    "BOUNDS",
-    "CAPS",
-    "CUT",
-    "LEARN",
-    "SYNTHESIZE",
-    "TRAINING",
-    "BoundsRequest",
-    "CapsRequest",
-    "CutRequest",
-    "LearnRequest",
-    "SynthesisRequest",
-    "read_bounds",
-    "read_caps",
-    "read_cut",
-    "read_learn",
-    "read_synthesis",
-]
-
 _NAME = text(LONGEST_NAME)
 _COLUMNS = listing(_NAME, "names of columns", least=1, most=MOST_NAMES)
 PAID: Slot[Measure] = Slot("spend", SPEND.shape)

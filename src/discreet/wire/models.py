@@ -17,8 +17,6 @@ from ..learn.stored import params_to_json
 from .record import Record, Slot
 from .shape import NUMBER, JsonSchema, JsonShape, between, choice, listing, mapping, refer, text, whole
 
-__all__ = ["KINDS", "MODEL", "MODELS", "model_to_words"]
-
 MOST_FEATURES = 1000
 _NAME = text(100)
 TARGET = Slot("target", _NAME, required=False, null=True)

@@ -9,8 +9,6 @@ from typing import Generic, TypeVar, cast
 from ..errors import InvalidArgument
 from .shape import JsonSchema, JsonShape
 
-__all__ = ["HowMany", "Record", "Slot"]
-
 T_co = TypeVar("T_co", covariant=True)
 
 

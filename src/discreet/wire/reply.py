@@ -45,21 +45,6 @@ if TYPE_CHECKING:
     from ..answer.answer import Answer, Interval
     from ..curator.explanation import Explanation
 
-__all__ = [
-    "answer_reply",
-    "entry_from_json",
-    "entry_to_json",
-    "explanation_reply",
-    "measure_or_text",
-    "plain_json",
-    "plan_reply",
-    "refusal_from_json",
-    "refusal_to_json",
-    "room_from_json",
-    "room_to_json",
-    "status_of",
-]
-
 BROKEN = "something broke inside the service; what it said is not shown, since it may tell about the data"
 _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (BudgetExceeded, 409),

@@ -8,8 +8,6 @@ from .record import Record, Slot
 from .request import ASK, BUDGET, PARTS, PLAN, REHEARSAL, RELEASE
 from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable, refer, text
 
-__all__ = ["SHAPES"]
-
 _AT = "#/components/schemas/"
 _TEXT = text()
 _SPENT = refer("Budget", BUDGET)

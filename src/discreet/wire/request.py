@@ -15,8 +15,6 @@ from ..privacy.measures import Measure
 from .record import HowMany, Record, Slot
 from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, refer, text, whole
 
-__all__ = ["Ask", "PlanRequest", "ReleaseRequest", "read_ask", "read_plan", "read_release", "terms_to_json"]
-
 LONGEST_SQL = 20_000
 LONGEST_WHY = 500
 LONGEST_NAME = 100

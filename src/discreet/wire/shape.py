@@ -14,25 +14,6 @@ from typing import Generic, TypeAlias, TypeVar
 from ..arithmetic.numeral import NUMERAL, read_number
 from ..errors import InvalidArgument
 
-__all__ = [
-    "FLAG",
-    "NUMBER",
-    "JsonSchema",
-    "JsonShape",
-    "anything",
-    "between",
-    "choice",
-    "either",
-    "level",
-    "listing",
-    "mapping",
-    "nullable",
-    "one_or_list",
-    "refer",
-    "text",
-    "whole",
-]
-
 JsonSchema: TypeAlias = dict[str, object]
 T = TypeVar("T")
 U = TypeVar("U")

@@ -11,8 +11,6 @@ from decimal import Decimal
 
 from ..errors import InvalidArgument
 
-__all__ = ["DEEPEST", "read_json", "write_json"]
-
 DEEPEST = 16
 """Nesting of a request; the deepest that means anything has three levels."""
 LONGEST_NUMBER = 60

@@ -21,8 +21,6 @@ from ..errors import InvalidArgument
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
 
-__all__ = ["Block", "Change", "Integers", "block_of", "largest", "roomy"]
-
 Integers = NDArray[np.int64]
 
 

@@ -43,8 +43,6 @@ from .tree import best_levels
 from .weighted import best_tables, direct_tables, finest_table
 from .workload import Counts, Hierarchy, RunningTotals, Tables
 
-__all__ = ["bound_of", "plan_strategy", "strategies"]
-
 _MOST_FREE = 100_000
 """Beyond, the finest cells are not counted at all."""
 _LONG = 512

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from .workload import KeySet, Tables
 
-__all__ = ["Floats", "best_shares", "energies", "nested", "one_cell", "table_gains"]
-
 Floats = NDArray[np.float64]
 _STEPS = 2000
 _NONE = 1e-9

@@ -22,8 +22,6 @@ from .change import Integers, largest, roomy
 from .components import Floats, one_cell
 from .workload import KeySet
 
-__all__ = ["STEP", "ComponentEstimate", "ExactTable", "contrast", "covers", "sum_to", "to_steps"]
-
 STEP = 2**20
 """Estimates are whole multiples of 1/STEP."""
 _ROOM = 2**61

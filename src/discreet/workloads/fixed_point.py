@@ -25,8 +25,6 @@ from .components import Floats
 from .line import inverse_gram
 from .workload import RunningTotals
 
-__all__ = ["GaussianOptimum", "dense_optimum", "line_bound", "line_optimum"]
-
 GAP = 5e-4
 _STEP = 0.6
 _TAIL = 12.0

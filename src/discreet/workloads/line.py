@@ -13,8 +13,6 @@ import numpy as np
 from .components import Floats
 from .workload import RunningTotals
 
-__all__ = ["gram", "gram_diagonal", "gram_times", "inverse_gram", "upper_inverse"]
-
 _SMALL = 128
 
 

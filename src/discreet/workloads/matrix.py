@@ -21,8 +21,6 @@ from .measured import Measurement
 from .pidentity import dense_sums, line_sums
 from .workload import Counts, RunningTotals
 
-__all__ = ["CellEstimate", "MatrixStrategy", "SumsStrategy", "asked_weights", "gram_of", "matrix_strategies"]
-
 _GRID = 2**12
 _CLOSE = 1e-6
 _ROOM = 2**61

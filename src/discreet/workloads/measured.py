@@ -30,8 +30,6 @@ from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from ..privacy.pricing.gdp import price_gdp
 from .change import Block, Change, Integers, largest
 
-__all__ = ["Measurement", "NoiseBudget", "calibrate", "shares_of", "square_of"]
-
 NoiseBudget: TypeAlias = PureDP | ZCDP | GaussianDP
 """A budget whose amount is divided exactly: ε, ρ or μ²."""
 

@@ -23,8 +23,6 @@ from .components import Floats
 from .line import gram_diagonal, gram_times
 from .workload import RunningTotals
 
-__all__ = ["best_sums", "dense_sums", "identity_error", "line_sums"]
-
 _Loss: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 _Times: TypeAlias = Callable[[Floats], Floats]
 _MEMORY = 12

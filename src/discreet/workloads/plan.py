@@ -23,8 +23,6 @@ from .tree import LevelStrategy
 from .weighted import TableStrategy
 from .workload import Counts, Hierarchy, RunningTotals, Tables
 
-__all__ = ["AnyStrategy", "AnyWorkload", "Bound", "StrategyPlan", "planned", "weights_of"]
-
 AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | NestedTables | Counts
 ByMatrix: TypeAlias = MatrixStrategy | SumsStrategy
 AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | ByMatrix | LevelStrategy | NestedStrategy

@@ -25,8 +25,6 @@ from .estimate import ComponentEstimate, contrast, sum_to, to_steps
 from .measured import Measurement, shares_of
 from .workload import KeySet, Tables
 
-__all__ = ["ResidualStrategy", "residual_block", "residual_error"]
-
 
 def residual_block(sizes: Sequence[int]) -> Block:
     """Return the norms of the contrasts of a table of these sizes.

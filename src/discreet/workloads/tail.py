@@ -19,8 +19,6 @@ import numpy as np
 from ..mechanisms.laws.normal import quantile
 from .components import Floats
 
-__all__ = ["SumLaw", "binned", "laplace_reach", "loose_reach", "normal_reach", "reaches", "unit_reach", "wider"]
-
 _WRAP = 60.0
 _TERMS = np.arange(1.0, 385.0)
 _LUCK = 4e-8

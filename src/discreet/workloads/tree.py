@@ -24,8 +24,6 @@ from .estimate import to_steps
 from .measured import Measurement, shares_of
 from .workload import Hierarchy
 
-__all__ = ["LevelEstimate", "LevelStrategy", "best_levels", "least_squares", "level_sums"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelEstimate:

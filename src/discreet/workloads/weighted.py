@@ -20,8 +20,6 @@ from .estimate import ComponentEstimate, sum_to, to_steps
 from .measured import Measurement, shares_of
 from .workload import KeySet, Tables
 
-__all__ = ["TableStrategy", "best_tables", "direct_tables", "finest_table"]
-
 _MOST_FINEST = 1_000_000
 
 

@@ -23,8 +23,6 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from .change import Integers
 
-__all__ = ["Counts", "Hierarchy", "KeySet", "RunningTotals", "Tables", "marginals"]
-
 KeySet: TypeAlias = tuple[int, ...]
 MOST_CELLS = 10_000_000
 MOST_SETS = 1024

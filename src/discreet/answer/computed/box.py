@@ -11,8 +11,6 @@ from ...query.algebra.windows import window_name
 from ...statistics.laws.box import Box, ratio
 from .line import is_nullif
 
-__all__ = ["box_of"]
-
 Boxes = Mapping[str, Box | None]
 
 

@@ -21,8 +21,6 @@ from ...statistics.laws.profile import quotient_ends
 from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import NoisyTotal, TotalEstimate
 
-__all__ = ["NoisyLine", "RowAt", "bound_quotient", "is_nullif", "line_of"]
-
 _ASIDE = 0.04
 
 

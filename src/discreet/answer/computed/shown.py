@@ -33,8 +33,6 @@ from ...statistics.laws.noise_sum import Additive
 from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import NoisyTotal, TotalEstimate
 
-__all__ = ["ShownKeys", "keys_shown_by"]
-
 _ASIDE = 0.04
 _WIDE = 500.0  # beyond this deviation the tail of a discrete Gaussian is a bound, not a sum
 

@@ -24,8 +24,6 @@ from .box import box_of
 from .line import NoisyLine, RowAt, bound_quotient, line_of
 from .shown import ShownKeys
 
-__all__ = ["TableLaw", "read_box", "reads_rows", "why_unbounded"]
-
 _MOST_LINES = 32
 _Ends = tuple[Value, Value] | None
 

@@ -24,8 +24,6 @@ from .seen import Seen, see
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
-__all__ = ["answer_html", "answer_markdown", "answer_text", "cell"]
-
 Ends: TypeAlias = tuple[float, float]
 
 

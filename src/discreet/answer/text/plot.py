@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from ..answer import Answer, Interval
 
-__all__ = ["plot"]
-
 MOST_LABELS, FEW_LABELS, MOST_BARS, MOST_PARTS = 40, 12, 300, 12
 """So many bars are named, so many in a small picture; so many are drawn, and so many small pictures are."""
 FEWEST = 3

@@ -16,8 +16,6 @@ from ...show.number import Digits
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
-__all__ = ["Seen", "digits_of", "ordered_keys", "see"]
-
 _COUNTS = (Count, CountOf, CountPeople, CountDistinct)
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 
-__all__ = ["Membership", "membership"]
-
 
 @dataclass(frozen=True, slots=True)
 class Membership:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["reconstruct"]
-
 
 def reconstruct(answers: Any, queries: Any) -> NDArray[np.bool_]:  # noqa: ANN401 arrays or lists
     """Guess secret bits from answers to subset sums; `queries` has a row for each answer, a column for each bit.

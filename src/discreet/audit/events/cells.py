@@ -18,8 +18,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["flatten"]
-
 Row: TypeAlias = Mapping[Any, object]
 
 

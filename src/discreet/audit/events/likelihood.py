@@ -18,8 +18,6 @@ from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 from .views import OutputView
 
-__all__ = ["logistic", "naive", "ratio"]
-
 _BINS, _ROWS = 64, 40_000
 
 

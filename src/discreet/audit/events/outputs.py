@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from ..targets.runs import Raised, Raw
 from .cells import flatten
 
-__all__ = ["OutputColumn", "Outputs", "tabulate"]
-
 Values: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
 

@@ -23,8 +23,6 @@ from .likelihood import logistic, naive, ratio
 from .outputs import OutputColumn, Outputs
 from .views import OutputView, views
 
-__all__ = ["OutputEvent", "search"]
-
 Score: TypeAlias = Callable[[Floats, int, Floats, int], Floats]
 
 _WORTH = 3.0

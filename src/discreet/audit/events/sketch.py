@@ -12,8 +12,6 @@ from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 from .views import OutputView
 
-__all__ = ["Sketch", "draw"]
-
 _BARS = 48
 
 

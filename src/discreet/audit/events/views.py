@@ -11,8 +11,6 @@ import numpy as np
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 
-__all__ = ["OutputView", "lowest_bit", "views"]
-
 _WIDEST = 48
 """At most this many coordinates are looked at one by one; the rest are seen by sums and classifiers."""
 

@@ -15,8 +15,6 @@ from ...arithmetic.rational import whole
 from ...arithmetic.special import betaincc, betainccinv, betaincinv, ndtr, xlog1py, xlogy
 from ...errors import InvalidArgument
 
-__all__ = ["Floats", "at_least", "at_most", "clopper_pearson_lower", "clopper_pearson_upper", "dkw_margin", "level"]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 _MARGIN = 1e-12

@@ -20,20 +20,6 @@ from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, Ren
 from .bounds import Floats
 from .claim import bisect, gaussian_delta
 
-__all__ = [
-    "Ceiling",
-    "PromiseFamily",
-    "approximate",
-    "at_delta",
-    "at_epsilon",
-    "ceiling",
-    "family",
-    "gaussian",
-    "gaussian_within",
-    "mu_of",
-    "renyi",
-]
-
 Ceiling: TypeAlias = Callable[[Floats], Floats]
 LogChances: TypeAlias = tuple[Floats, Floats]
 """The logarithms of the chances of heads and of tails."""

@@ -11,8 +11,6 @@ from ...arithmetic.special import log_ndtr
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
-__all__ = ["bisect", "claimed_epsilon", "gaussian_delta", "gaussian_epsilon", "read_claim"]
-
 
 def read_claim(claim: object) -> Measure:
     """Check that a claim is one of the measures.

@@ -17,8 +17,6 @@ from ...arithmetic.special import ndtri
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily
 
-__all__ = ["Evidence", "slope_for"]
-
 _NUISANCE, _BLOCKS = 96, 360
 """How finely q and the false hits are cut; coarser is only weaker, never unsound (both cuts round up)."""
 

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from ...errors import InvalidArgument
 from .bounds import Floats, dkw_margin, level
 
-__all__ = ["dkw"]
-
 
 def dkw(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, confidence: float = 0.999) -> float:
     """Bound ε at δ from below by every threshold event of a scalar output, in both directions.

@@ -15,8 +15,6 @@ from .ceiling import Ceiling, ceiling, family
 from .claim import read_claim
 from .counts import Evidence, slope_for
 
-__all__ = ["least_runs", "runs_needed"]
-
 _MOST = 10**12
 
 

@@ -12,8 +12,6 @@ from .picture import histogram, trade_off
 if TYPE_CHECKING:
     from .report import Report
 
-__all__ = ["body", "page"]
-
 _STYLE = (
     ".audit{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1rem;color:#222;background:#fff}"
     ".audit h1{font-size:1rem;font-weight:600;color:#666;margin:1rem 0 .5rem}"

@@ -13,8 +13,6 @@ from ..events.sketch import Sketch
 if TYPE_CHECKING:
     from .report import Report
 
-__all__ = ["histogram", "trade_off"]
-
 _SIZE = 480, 330
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 464.0, 34.0, 278.0

@@ -9,8 +9,6 @@ from ...optional import load
 if TYPE_CHECKING:
     from .report import Report
 
-__all__ = ["figure"]
-
 
 def figure(report: Report) -> Any:  # noqa: ANN401 - matplotlib is optional
     """Draw the runs through the event's view, and the event against the claim.

@@ -16,8 +16,6 @@ from ..evidence.counts import Evidence
 from .page import body, page
 from .plot import figure
 
-__all__ = ["Finding", "Report"]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

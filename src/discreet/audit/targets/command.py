@@ -14,8 +14,6 @@ from pathlib import Path
 from ...errors import InvalidArgument
 from .runs import NotARun, Raised
 
-__all__ = ["TableFile", "command_run"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TableFile:

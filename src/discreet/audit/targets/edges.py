@@ -10,8 +10,6 @@ import numpy as np
 from ...errors import InvalidArgument
 from .inputs import Unit, check_inputs, owner
 
-__all__ = ["Pair", "neighbours"]
-
 _HEAVY = 200
 
 

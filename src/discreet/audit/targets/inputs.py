@@ -11,8 +11,6 @@ import numpy as np
 from ...errors import InvalidArgument
 from ...show.table import cut
 
-__all__ = ["Unit", "check_inputs", "owner", "plain", "shown"]
-
 Unit: TypeAlias = str | int | Callable[[object], Hashable]
 """How to read whose row it is: a field of a dictionary, a place in a tuple, or a function of the row."""
 

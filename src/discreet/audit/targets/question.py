@@ -10,8 +10,6 @@ from typing import Any
 
 from .runs import NotARun
 
-__all__ = ["Remembered", "remembered", "sql_run"]
-
 
 def sql_run(make_curator: Callable[[Any], Any], sql: str, **how: object) -> Callable[[object], object]:
     """Make a runnable of a curator's whole answer to SQL: `how` is passed on, such as spend=PureDP(1).

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["NotARun", "Progress", "Raised", "Raw", "Vector", "collect", "read_vector"]
-
 Vector: TypeAlias = Literal["auto", "size", "array", "no"]
 Progress: TypeAlias = Callable[[int], None]
 Raw: TypeAlias = NDArray[Any] | list[object]

@@ -21,8 +21,6 @@ from ...privacy.measures import Measure
 from ..budget import budget_of_flags
 from ..refusal import refusals
 
-__all__ = ["audit"]
-
 _CODES = {"not refuted": 0, "refuted": 1, "not tested": 3}
 _COLOURS = {"not refuted": "green", "refuted": "red", "not tested": "yellow"}
 

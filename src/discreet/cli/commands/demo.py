@@ -27,8 +27,6 @@ from ...samples import example
 from ..refusal import refusals
 from ..write import can_draw, write_picture
 
-__all__ = ["PICTURE", "demo", "show"]
-
 PICTURE = "discreet-demo.png"
 PEOPLE = Schema(
     "people",

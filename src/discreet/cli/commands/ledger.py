@@ -21,8 +21,6 @@ from ..refusal import refusals
 from ..write import echo
 from .ledger_life import At, Name, import_lines, move, read_checkpoint, repair, tell_verdict
 
-__all__ = ["app", "open_existing"]
-
 app = typer.Typer(
     name="ledger",
     help="Keep what has been spent: make a ledger, look at it, prove that it holds.",

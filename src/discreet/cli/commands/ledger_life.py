@@ -13,8 +13,6 @@ from ..flags import JsonFlag
 from ..refusal import refusals
 from ..write import echo
 
-__all__ = ["At", "Name", "import_lines", "move", "read_checkpoint", "repair", "tell_verdict"]
-
 At = Annotated[str, typer.Argument(metavar="LEDGER", help="A file, or postgresql://… of a database.")]
 Name = Annotated[str, typer.Option("--name", help="Which ledger of a database.")]
 To = Annotated[str, typer.Argument(metavar="TO", help="A new file, or postgresql://… of a database.")]

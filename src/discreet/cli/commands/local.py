@@ -31,8 +31,6 @@ from ..refusal import refusals
 from ..word_rounds import go_on, recall
 from ..write import write_text
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="local", help="The local model: nobody is trusted, every device randomizes.", no_args_is_help=True
 )

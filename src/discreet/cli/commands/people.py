@@ -16,8 +16,6 @@ from ...service.stores.people import Members
 from ...service.stores.store import open_store
 from ..refusal import refusals
 
-__all__ = ["app"]
-
 app = typer.Typer(name="people", help="Who may use a service: stewards and analysts.", no_args_is_help=True)
 
 ConfigPath = Annotated[Path, typer.Option("--config", help="The service's configuration, a curator.toml.")]

@@ -17,8 +17,6 @@ from ..flags import SchemaFlag, TableFlag
 from ..refusal import refusals
 from ..source import is_server, table_of
 
-__all__ = ["prepare"]
-
 
 def prepare(
     sources: Annotated[

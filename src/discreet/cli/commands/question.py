@@ -27,8 +27,6 @@ from ..write import (
     write_text,
 )
 
-__all__ = ["estimate_cut", "explain", "plan", "query", "rehearse"]
-
 
 @spread_flags
 def query(

@@ -15,8 +15,6 @@ from ..refusal import refusals
 from ..write import echo
 from .ledger import open_existing
 
-__all__ = ["verify_receipt"]
-
 
 def verify_receipt(
     file: Annotated[Path, typer.Argument(help="A receipt, as --receipt writes it.")],

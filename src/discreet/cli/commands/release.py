@@ -29,8 +29,6 @@ from ..write import can_draw, echo, write_picture, write_text
 if TYPE_CHECKING:
     from ...answer.answer import Answer
 
-__all__ = ["release"]
-
 
 def release(
     file: Annotated[

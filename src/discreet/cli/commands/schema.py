@@ -27,8 +27,6 @@ from ...errors import InvalidArgument
 from ...privacy.neighbours import ADD_REMOVE, read_neighbours
 from ..refusal import refusals
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="schema",
     help="Declare public facts about private data: columns with bounds, who is protected.",

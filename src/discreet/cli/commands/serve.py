@@ -20,8 +20,6 @@ from ...service.config import CONFIG_VARIABLE, Config, read_config
 from ...service.sample import make_sample
 from ..refusal import refusals
 
-__all__ = ["serve"]
-
 
 def serve(
     config: Annotated[Path | None, typer.Option(help="The service's configuration, a curator.toml.")] = None,

@@ -22,8 +22,6 @@ from ..flags import JsonFlag, SourceArgument, WhyFlag
 from ..refusal import refusals
 from ..write import echo, write_text
 
-__all__ = ["synthesize"]
-
 
 @spread_flags
 def synthesize(

@@ -27,8 +27,6 @@ from ...plan.asked.terms import read_terms
 from ...privacy.budget_words import budget_from_words
 from ...privacy.measures import Measure
 
-__all__ = ["PublishedTable", "ReleaseFile", "read_release"]
-
 _FIELDS = {
     "title",
     "source",

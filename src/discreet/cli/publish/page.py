@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ...data.schema import Schema
     from .file import ReleaseFile
 
-__all__ = ["MOST_DRAWN", "page"]
-
 MOST_DRAWN = 400
 """A table of more rows has no picture: nobody could read it."""
 

@@ -27,8 +27,6 @@ from ..old import fits_price
 from ..pay import Work, pay
 from .learn import Learner
 
-__all__ = ["Wanted", "bounds_of", "caps_of", "cut_of", "table_of", "wanted_bounds", "wanted_caps"]
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:

@@ -33,8 +33,6 @@ from ..receipt import Receipt
 from ..sign import Signer
 from ..stand import Stand
 
-__all__ = ["Course", "Learner", "Model", "count_of", "course_of", "learn", "order_for"]
-
 Model = TypeVar("Model", bound=Estimator)
 
 

@@ -26,8 +26,6 @@ from ..explain import check_rows
 from ..pay import Work, pay
 from .learn import Learner, count_of, order_for
 
-__all__ = ["Synthesis", "synthesis_of", "synthesize"]
-
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import date
 from fractions import Fraction
 
-__all__ = ["INT64_HIGH", "INT64_LOW", "call", "plain"]
-
 INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 
 

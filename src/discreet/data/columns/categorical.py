@@ -14,8 +14,6 @@ from .cell import absent, key_number, text, truth
 from .keys import KeyKind, KeyValue, few, key_kind, listed, other_key, read_key
 from .nulls import Nulls, flag, nulls
 
-__all__ = ["Boolean", "Category", "Text"]
-
 _READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {"text": text, "integer": key_number, "boolean": truth}
 
 

@@ -11,8 +11,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-__all__ = ["absent", "day", "key_number", "moment", "native", "nearest", "number", "text", "truth"]
-
 LONGEST_NUMERAL = 40
 """Longer numerals are NULL; with two digits of exponent no engine's cast to a double can over- or underflow."""
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")

@@ -9,8 +9,6 @@ from ...errors import InvalidArgument
 from .amount import INT64_HIGH, INT64_LOW
 from .cell import native
 
-__all__ = ["MOST_KEYS", "KeyKind", "KeyValue", "few", "key_kind", "listed", "other_key", "read_key"]
-
 KeyValue: TypeAlias = str | int | bool
 KeyKind: TypeAlias = Literal["text", "integer", "boolean"]
 MOST_KEYS = 1000

@@ -13,8 +13,6 @@ from typing import Literal, TypeAlias
 
 from ...errors import InvalidArgument
 
-__all__ = ["Nulls", "flag", "nulls"]
-
 Nulls: TypeAlias = Literal["drop", "default", "key"]
 
 

@@ -17,8 +17,6 @@ from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
 from .written import check_marks, check_unit, plain_numeral
 
-__all__ = ["Integer", "Real", "default_step"]
-
 MOST_STEPS = 2**62
 """A value is at most this many steps from zero, so that one value always fits in 64 bits with a bit to spare."""
 LEAST, MOST = Fraction("1e-290"), Fraction("1e290")

@@ -15,8 +15,6 @@ from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
 from .written import check_format, iso_text
 
-__all__ = ["Date", "Timestamp"]
-
 EPOCH = datetime(1970, 1, 1)
 """Steps of time are counted from here: days for a Date, seconds for a Timestamp."""
 SECOND = timedelta(seconds=1)

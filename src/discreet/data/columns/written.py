@@ -11,8 +11,6 @@ from functools import cache
 
 from ...errors import InvalidArgument
 
-__all__ = ["check_format", "check_marks", "check_unit", "iso_pieces", "iso_text", "numeral_pattern", "plain_numeral"]
-
 LONGEST_UNIT = 16
 WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2}
 _MARKS = ",.'’ \u00a0\u202f_"

@@ -24,8 +24,6 @@ from ..schema import Schema
 from .plain import FORMAT, check_format, schema_to_dict, table_from_dict
 from .toml import toml_key, toml_value
 
-__all__ = ["read_schemas", "schemas_from_toml", "schemas_to_toml", "table_toml", "write_schemas", "write_toml"]
-
 
 def read_schemas(path: str | Path, *, draft: bool = False) -> tuple[Schema, ...]:
     """Read the tables of a schema file, in order.

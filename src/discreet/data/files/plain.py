@@ -16,16 +16,6 @@ from ..unit import People, Rows, Unit
 if TYPE_CHECKING:
     from ..schema import Schema
 
-__all__ = [
-    "FORMAT",
-    "check_format",
-    "column_to_dict",
-    "schema_from_dict",
-    "schema_to_dict",
-    "table_from_dict",
-    "unit_to_dict",
-]
-
 T = TypeVar("T")
 FORMAT = 1
 """Format 1 also fixes the default step of a Real column; a new meaning is a new number."""

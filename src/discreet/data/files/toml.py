@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["toml_key", "toml_value"]
-
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 UNSAFE = re.compile(r"[\x00-\x1f\x7f\"\\]")
 

@@ -8,8 +8,6 @@ from ...arithmetic.rational import rational, whole
 from ...errors import InvalidArgument
 from ..columns.column import Category, Column, ColumnType, Date, Integer, Real, Text, Timestamp
 
-__all__ = ["bounded", "keyed", "lengthy", "split_answer"]
-
 
 def split_answer(answer: str, names: Iterable[str]) -> tuple[str, str]:
     """Split `name=answer` at the name of a column; a name may itself hold an equals sign.

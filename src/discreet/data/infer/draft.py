@@ -12,8 +12,6 @@ from ..files.plain import FORMAT, SHAPES, column_to_dict, unit_to_dict
 from ..schema import Schema
 from ..unit import Unit
 
-__all__ = ["Draft"]
-
 WHO = 'who is protected? Write unit = { kind = "rows" }, or { kind = "people", id = "user_id", max_rows = 10 }'
 FROM_DATA = "read from the data"
 HEAD = """\

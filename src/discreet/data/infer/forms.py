@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 
 from ..columns.column import ColumnType
 
-__all__ = ["advice", "form_of", "proposal"]
-
 LONGEST = 24
 """Longer cells are shown by their beginning: a form tells the kind of a cell, not the cell."""
 _PLAIN = re.compile(r"[+-]?9*\.?9*")

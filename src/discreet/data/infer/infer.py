@@ -16,8 +16,6 @@ from ..unit import People, Unit
 from .draft import Draft
 from .sniff import InferSource, Look, look
 
-__all__ = ["infer"]
-
 
 def infer(
     source: InferSource,

@@ -9,8 +9,6 @@ from typing import Any
 from ...errors import InvalidArgument
 from ...optional import load
 
-__all__ = ["frame_rows", "stored_rows"]
-
 BATCH = 2048
 SERVERS = ("postgresql://", "postgres://")
 

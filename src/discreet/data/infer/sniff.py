@@ -25,8 +25,6 @@ from ..unit import read_name
 from .forms import form_of, proposal
 from .rows import frame_rows, stored_rows
 
-__all__ = ["InferSource", "Looks", "look"]
-
 InferSource: TypeAlias = Any
 """The path of a CSV, Parquet or DuckDB file (FILE.duckdb#TABLE), a table of PostgreSQL (postgresql://…#TABLE), a data
 frame, or rows as mappings."""

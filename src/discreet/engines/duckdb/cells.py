@@ -19,8 +19,6 @@ from ..sql.rows.relation import person_column
 from ..sql.select import named_cells, select_sql
 from .dialect import DUCKDB
 
-__all__ = ["PERSON", "cells_sql", "id_class", "kept_type", "seen_columns", "seen_sql"]
-
 PERSON, SEEN = "\\person", "\\seen"
 """No declared column can be called so: a backslash is in no name."""
 MOST_LISTED = 60_000

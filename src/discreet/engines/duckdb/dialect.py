@@ -11,8 +11,6 @@ from ...query.algebra.expression import Function
 from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
 from ..sql.words import letters_sql
 
-__all__ = ["DUCKDB", "stored_class"]
-
 _CLASSES: dict[str, Stored] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),
     **dict.fromkeys(("UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM"), "wide"),

@@ -26,8 +26,6 @@ from .session import close_doors, open_workspace, read_limits, show_progress
 from .shelf import TableShelf, open_shelf
 from .sources import TableSource
 
-__all__ = ["DuckDB"]
-
 
 class DuckDB:
     """Answer from DuckDB: `DuckDB({"people": "people.csv"})`, `DuckDB("people.store")`, or an open connection.

@@ -18,8 +18,6 @@ from ..sql.select import select_sql
 from .cells import cells_sql, seen_sql
 from .dialect import DUCKDB
 
-__all__ = ["count_cells", "make_report"]
-
 MOST_FORMS = 5
 
 

@@ -20,8 +20,6 @@ from ..sql.select import named_cells, select_sql
 from .cells import PERSON, cells_sql, id_class, kept_type, seen_columns, seen_sql
 from .dialect import DUCKDB, stored_class
 
-__all__ = ["KeptLayout", "TakenIn", "keep_table", "kept_table", "layout_of"]
-
 ROWS, SHARE = "\\rows", "\\share"
 MOST_COUNTS = 16
 FIRST = 1

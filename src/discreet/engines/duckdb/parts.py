@@ -23,8 +23,6 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB, stored_class
 from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles, ServerTable
 
-__all__ = ["csv_sql", "describe", "is_view", "names_of", "parts_of", "table_sql", "wanted_columns"]
-
 _HELD = count()
 
 

@@ -30,8 +30,6 @@ from .shelf import take_in
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
 from .stored import KeptTable, Mark, is_store, write_mark
 
-__all__ = ["prepare"]
-
 Tell = Callable[[str], None]
 
 

@@ -19,17 +19,6 @@ from ...errors import InvalidArgument
 from ..sql.dialect import put_quotes
 from ..sql.select import select_sql
 
-__all__ = [
-    "StoreLimits",
-    "blindfold",
-    "close_doors",
-    "open_session",
-    "open_workspace",
-    "read_limits",
-    "require_own_functions",
-    "show_progress",
-]
-
 DENSE_BITS = 20
 """Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
 BLIND = (

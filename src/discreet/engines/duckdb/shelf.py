@@ -24,8 +24,6 @@ from .session import StoreLimits, blindfold, open_session, require_own_functions
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 from .stored import Mark, read_mark
 
-__all__ = ["TableShelf", "open_shelf", "take_in"]
-
 IN_MEMORY = 1 << 30
 """Text files of more bytes than this are kept in a private file instead of in memory."""
 

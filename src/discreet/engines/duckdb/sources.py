@@ -20,18 +20,6 @@ from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load
 from ..postgres.engine import Postgres
 
-__all__ = [
-    "CsvFiles",
-    "DatabaseTable",
-    "Frame",
-    "OpenSource",
-    "ParquetFiles",
-    "ServerTable",
-    "TableSource",
-    "open_source",
-    "paths_of",
-]
-
 TableSource: TypeAlias = Any
 """The path of a file, a pattern or a list of them, `Csv(…)`, or a pandas, Polars or Arrow table."""
 

@@ -18,8 +18,6 @@ from ..sql.select import select_sql
 from .keep import KeptLayout
 from .session import StoreLimits, open_session
 
-__all__ = ["KeptTable", "Mark", "is_store", "read_mark", "write_mark"]
-
 FORMAT = 1
 MARK = '"\\discreet"'
 """No declared table can be called so."""

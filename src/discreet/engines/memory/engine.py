@@ -21,8 +21,6 @@ from ..sql.held import hold, value_of
 from ..understand import TallyFacts, TermFacts, understand
 from .rows import StoredRows, check_matches, names_of, owned_rows, public_rows
 
-__all__ = ["Memory"]
-
 GroupKey = tuple[Scalar, ...]
 
 

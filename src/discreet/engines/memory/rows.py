@@ -22,8 +22,6 @@ from ...query.meaning.evaluate import evaluate
 from ..base import find_column, require_matches
 from ..needed import ColumnNames, needed_below
 
-__all__ = ["Owned", "StoredRows", "check_matches", "names_of", "owned_rows", "public_rows", "read_cell"]
-
 ReadRow: TypeAlias = Mapping[str, Scalar]
 StoredRows: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
 

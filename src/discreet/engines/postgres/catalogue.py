@@ -16,8 +16,6 @@ from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows.prepared import FIRST, MARK, prepared_table
 from .dialect import POSTGRES, stored_class
 
-__all__ = ["AskServer", "find_mark", "find_table", "is_total"]
-
 AskServer: TypeAlias = Callable[[str, tuple[object, ...]], Sequence[Sequence[object]]]
 
 _COLUMNS = """

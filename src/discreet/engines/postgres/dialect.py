@@ -7,8 +7,6 @@ from datetime import date, datetime
 from ...query.algebra.expression import Function
 from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
 
-__all__ = ["POSTGRES", "stored_class"]
-
 _CLASSES: dict[str, Stored] = {
     **dict.fromkeys(("smallint", "integer", "bigint"), "integer"),
     **dict.fromkeys(("real", "double precision"), "float"),

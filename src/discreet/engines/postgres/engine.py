@@ -31,8 +31,6 @@ from .session import open_session
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Postgres"]
-
 _CANCEL_SECONDS = 3.0
 
 

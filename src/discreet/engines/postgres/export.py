@@ -12,8 +12,6 @@ from ..sql.rows.person import id_sql
 from ..sql.select import select_sql
 from .dialect import POSTGRES
 
-__all__ = ["FIRST", "export_sql", "save_blocks"]
-
 FIRST = "z"
 """A column that is never NULL stands first: no line of what is taken out is empty."""
 

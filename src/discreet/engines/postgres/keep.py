@@ -11,8 +11,6 @@ from ..sql.rows.prepared import MARK, mark_of, prepared_sql
 from .catalogue import AskServer, find_mark
 from .dialect import POSTGRES
 
-__all__ = ["keep_tables"]
-
 
 def keep_tables(ask: AskServer, tables: Sequence[tuple[Schema, StoredTable]], home: str) -> None:
     """Write each table into the schema `home` of the server, by its declared name; what was prepared there before goes.

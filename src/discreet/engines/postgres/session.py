@@ -10,8 +10,6 @@ from ...optional import load
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["open_session"]
-
 _PATIENCE: dict[str, object] = {
     "connect_timeout": 10,
     "keepalives_idle": 30,

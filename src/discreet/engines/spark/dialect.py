@@ -9,8 +9,6 @@ from ...query.algebra.expression import Function
 from ...query.meaning.like import like_regex, wildcards
 from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
 
-__all__ = ["SPARK", "stored_class"]
-
 _CLASSES: dict[str, Stored] = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
     **dict.fromkeys(("float", "double"), "float"),

@@ -11,8 +11,6 @@ from ..sql.dialect import StoredTable
 from ..sql.rows.prepared import MARK, mark_of, prepared_sql
 from .dialect import SPARK
 
-__all__ = ["find_mark", "keep_tables"]
-
 PROPERTY = "discreet_prepared"
 RunText: TypeAlias = Callable[[str], Sequence[Sequence[object]]]
 

@@ -13,8 +13,6 @@ from contextvars import ContextVar
 
 from ...optional import load
 
-__all__ = ["quiet"]
-
 _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "pyspark.sql.connect.logging")
 _ASKING: ContextVar[bool] = ContextVar("asking", default=False)
 

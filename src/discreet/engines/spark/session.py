@@ -7,8 +7,6 @@ from typing import Any
 from ...errors import InvalidArgument
 from ...optional import load
 
-__all__ = ["is_address", "open_session"]
-
 
 def is_address(source: str) -> bool:
     """Return whether a source is the address of Spark: sc://host (Spark Connect), spark://host:7077, spark:local[4].

@@ -17,8 +17,6 @@ from ..sql.place import read_place
 from .dialect import SPARK
 from .quiet import quiet
 
-__all__ = ["failing_setting", "is_guessed", "is_path", "place_of", "read_files", "view_of"]
-
 _MODES = tuple(f"spark.sql.{mode}RebaseModeInRead" for mode in ("parquet.datetime", "parquet.int96", "avro.datetime"))
 _GUESSES = "spark.sql.sources.partitionColumnTypeInference.enabled"
 

@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["is_total"]
-
 _PLANS = frozenset({
     "Project", "Filter", "SubqueryAlias", "View", "Join", "Union", "Distinct", "LogicalRelation",
     "LogicalRelationWithTable", "LogicalRDD", "LocalRelation", "HiveTableRelation", "DataSourceV2Relation",

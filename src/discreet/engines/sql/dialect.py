@@ -15,8 +15,6 @@ from ...data.columns.column import Column
 from ...data.schema import Schema
 from ...query.algebra.expression import Function
 
-__all__ = ["Dialect", "Stored", "StoredColumn", "StoredTable", "bigint", "null", "put_quotes"]
-
 Stored: TypeAlias = Literal[
     "integer", "wide", "float", "decimal", "boolean", "text", "date", "timestamp", "zoned", "other"
 ]

@@ -10,8 +10,6 @@ from ...query.domains.arithmetic import root, root_scale
 from ...query.domains.domain import MOST_STEPS, Whole
 from .dialect import Dialect
 
-__all__ = ["floor_between", "floor_of", "modulo_sql", "quotient_sql", "root_sql", "rounded_sql"]
-
 
 def floor_between(x: str, low: int, high: int, divisor: int, dialect: Dialect) -> str:
     """Write ⌊x/divisor⌋ of an integer known to lie in low..high."""

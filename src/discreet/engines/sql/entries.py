@@ -23,8 +23,6 @@ from .rows.relation import COUNT, frame_of, scope_of
 from .scope import SqlScope
 from .select import named_cells, select_sql
 
-__all__ = ["Entries", "EntryNumber", "entries_of", "once_sql"]
-
 
 @dataclass(frozen=True, slots=True)
 class EntryNumber:

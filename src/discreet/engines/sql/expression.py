@@ -20,8 +20,6 @@ from .division import floor_between, floor_of, modulo_sql, quotient_sql, root_sq
 from .scope import SqlScope, short
 from .words import time_sql, words_sql
 
-__all__ = ["alike_sql", "expression_sql", "scaled_sql"]
-
 _NUMBERS = (
     Function.ADD,
     Function.SUBTRACT,

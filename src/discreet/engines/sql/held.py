@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 from ...query.domains.domain import Domain, Scalar, Texts, Truth, Whole
 
-__all__ = ["Held", "hold", "holdable", "value_of"]
-
 Held: TypeAlias = int | str | bool | None
 
 

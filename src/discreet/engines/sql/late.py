@@ -20,8 +20,6 @@ from .reading.value import prepare, read
 from .rows.frame import Writer
 from .rows.relation import stored_column
 
-__all__ = ["Late", "late_keys"]
-
 
 @dataclass(frozen=True, slots=True)
 class Late:

@@ -11,8 +11,6 @@ from .held import Held, hold, holdable
 from .reading.constant import constant_sql
 from .select import select_sql
 
-__all__ = ["only_sql"]
-
 
 def only_sql(
     only: Iterable[tuple[Scalar, ...]], names: Sequence[str], domains: Sequence[Domain], dialect: Dialect

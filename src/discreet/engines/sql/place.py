@@ -6,8 +6,6 @@ import re
 
 from ...errors import InvalidArgument
 
-__all__ = ["read_place"]
-
 _PART = re.compile(r'"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([^."`]+)')
 
 

@@ -9,8 +9,6 @@ from ...errors import UnsupportedQuery
 from ...query.domains.domain import Domain
 from .dialect import Dialect
 
-__all__ = ["LONGEST", "SqlScope", "short"]
-
 LONGEST = 200_000
 """Text longer than this is refused: what a function needs twice is written twice, so nesting multiplies."""
 

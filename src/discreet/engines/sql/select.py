@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["named_cells", "select_sql"]
-
 
 def named_cells(cells: Iterable[tuple[str, str]]) -> list[str]:
     """Write cells with their names.

@@ -19,8 +19,6 @@ from .entries import Entries, EntryNumber
 from .rows.guard import JoinSide, join_sql
 from .select import named_cells, select_sql
 
-__all__ = ["shared_sql"]
-
 
 def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
     """Write the totals of each key, keys first; a part that counts is to be multiplied by what one count is worth

@@ -25,8 +25,6 @@ from .rows.relation import stored_column
 from .select import select_sql
 from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
 
-__all__ = ["SqlStore", "public_tables", "require_readable"]
-
 _NOTHING = ("null", "void")
 """The type of a column in which nothing stands yet: one cell would give it another."""
 Fetch = Callable[[str], Sequence[Sequence[object]]]

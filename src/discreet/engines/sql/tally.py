@@ -26,8 +26,6 @@ from .rows.relation import person_column, public_frame
 from .select import select_sql
 from .shares import shared_sql
 
-__all__ = ["crowd_sql", "distinct_sql", "read_totals", "tally_sql"]
-
 
 def tally_sql(facts: TallyFacts, writer: Writer) -> str:
     """Write a tally; refuses ids of different types, and expressions nested too deeply."""

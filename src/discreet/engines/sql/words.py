@@ -8,8 +8,6 @@ from ...query.domains.domain import Day, Domain, Second, Texts
 from .dialect import Dialect
 from .division import floor_between
 
-__all__ = ["days_sql", "letters_sql", "time_sql", "words_sql"]
-
 _LARGE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SMALL = _LARGE.lower()
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-__all__ = ["BINS", "public_edges"]
-
 FINEST = 13
 """Doubling bins begin at 1/4,096 of the range: finer ones would hold too few rows to matter."""
 

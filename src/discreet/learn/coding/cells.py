@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from ...data.columns.cell import absent, key_number, moment, native, number, text, truth
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 
-__all__ = ["Cells", "Listed", "Steps", "read_cells", "steps_of"]
-
 _EPOCH = date(1970, 1, 1)
 
 

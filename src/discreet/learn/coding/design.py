@@ -17,8 +17,6 @@ from .feature import UNIT, Bins, Feature, Numeric, OneHot
 from .rows import CodedRows, Whole64
 from .shrink import Shrink, shrink_of
 
-__all__ = ["ModelDesign", "design_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class ModelDesign:

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from ...query.domains.domain import Scalar
 from .cells import Listed, Steps
 
-__all__ = ["UNIT", "Bins", "Feature", "Numeric", "OneHot"]
-
 UNIT = 1 << 10
 """What a model's 1 is in whole numbers: 1,024 steps are finer than any coefficient a private sum can tell apart."""
 

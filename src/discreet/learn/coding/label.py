@@ -15,8 +15,6 @@ from .cells import Cells, Listed, Steps
 from .feature import UNIT, Numeric, OneHot
 from .rows import Whole64
 
-__all__ = ["Amount", "Classes", "Label", "amount_of", "classes_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Classes:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from .feature import UNIT
 
-__all__ = ["CodedRows", "Whole64"]
-
 Whole64 = NDArray[np.int64]
 
 CHUNK = 1 << 14

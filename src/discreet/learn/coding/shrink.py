@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from .feature import UNIT
 
-__all__ = ["FINE_FACTOR", "Shrink", "shrink_of"]
-
 FINE_FACTOR = 1 << 12
 _RATIO = (21, 20)
 

@@ -18,8 +18,6 @@ from ..task import TrainingRecipe
 from .classifier import Classifier
 from .regressor import Regressor
 
-__all__ = ["AdditiveClassifier", "AdditiveRegressor"]
-
 
 class AdditiveClassifier(Classifier, Estimator):
     """Predict one of several classes by adding up an effect of each column (a generalised additive model).

@@ -9,8 +9,6 @@ from ..recipes.sums import ClassSums
 from ..task import Floats, TrainingRecipe
 from .classifier import Classifier
 
-__all__ = ["NearestCentroid"]
-
 
 class NearestCentroid(Classifier, Estimator):
     """Predict the class whose mean is nearest: the model for few rows and many columns.

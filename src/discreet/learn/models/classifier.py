@@ -14,8 +14,6 @@ from ...query.domains.domain import Domain
 from ..coding.label import Classes, classes_of
 from ..task import Floats
 
-__all__ = ["Classifier", "chances_of"]
-
 
 class Classifier:
     """Turns a model's scores into classes; one column of scores is the log-odds of the second of two."""

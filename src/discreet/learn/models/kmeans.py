@@ -15,8 +15,6 @@ from ..estimator import Estimator
 from ..recipes.clusters import Clusters
 from ..task import Floats, TrainingRecipe
 
-__all__ = ["KMeans"]
-
 
 class KMeans(Estimator):
     """Find `n_clusters` centres; `predict` says which is nearest.

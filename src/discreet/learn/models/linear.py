@@ -13,8 +13,6 @@ from ..recipes.moments import LeastSquares
 from ..task import Floats, TrainingRecipe
 from .regressor import Regressor
 
-__all__ = ["LinearRegression"]
-
 
 class LinearRegression(Regressor, Estimator):
     """Predict a number as a linear function of the others.

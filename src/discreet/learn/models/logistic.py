@@ -11,8 +11,6 @@ from ..recipes.steps import Descent
 from ..task import Floats, TrainingRecipe
 from .classifier import Classifier
 
-__all__ = ["LogisticRegression"]
-
 
 class LogisticRegression(Classifier, Estimator):
     """Predict one of several public classes from scaled numbers and listed values.

@@ -17,8 +17,6 @@ from ..recipes.sums import ClassSums
 from ..task import Fitted, Floats, Task, TrainingRecipe
 from .classifier import Classifier
 
-__all__ = ["CategoricalNB", "GaussianNB"]
-
 
 class CategoricalNB(Classifier, Estimator):
     """Predict a class from listed values and binned numbers: all histograms by class are one Gaussian vector.

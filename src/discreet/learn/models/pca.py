@@ -16,8 +16,6 @@ from ..estimator import Estimator
 from ..recipes.components import Components
 from ..task import Floats, Task, TrainingRecipe
 
-__all__ = ["PCA"]
-
 
 class PCA(Estimator):
     """Describe rows by their `n_components` most telling directions (Analyze Gauss).

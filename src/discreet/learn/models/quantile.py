@@ -12,8 +12,6 @@ from ..recipes.steps import Descent
 from ..task import TrainingRecipe
 from .regressor import Regressor
 
-__all__ = ["QuantileRegression"]
-
 
 class QuantileRegression(Regressor, Estimator):
     """Predict the quantile `at` of a number from the others, by noisy steps on the pinball loss.

@@ -11,8 +11,6 @@ from ...query.domains.domain import Domain
 from ..coding.label import Amount, amount_of
 from ..task import Floats
 
-__all__ = ["Regressor", "r_squared"]
-
 
 class Regressor:
     """Turns a model's scores into numbers of the target."""

@@ -22,8 +22,6 @@ from ..training.source import Source, sums_by_class
 from .components import principal
 from .moments import moments_of, moments_slice
 
-__all__ = ["Clusters"]
-
 _START = Fraction(1, 5)
 _FINE = 1 << 10
 

@@ -15,8 +15,6 @@ from ..training.influence import Influence
 from ..training.source import Source
 from .moments import moments_of, moments_slice
 
-__all__ = ["Components", "principal"]
-
 
 @dataclass(frozen=True, slots=True)
 class Components:

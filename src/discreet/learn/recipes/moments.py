@@ -19,8 +19,6 @@ from ..training.influence import Influence
 from ..training.ridge import lift_of, spectrum_of
 from ..training.source import Source
 
-__all__ = ["LIFTS", "LeastSquares", "label_unit", "moments_of", "moments_slice", "within"]
-
 LIFTS = (0.0, 100.0)
 """From where to where a lift is of use."""
 

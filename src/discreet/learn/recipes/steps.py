@@ -24,8 +24,6 @@ from ..training.source import Source, label_matrix
 from ..training.steps import Residual, descend, whiten, whole_clip
 from .moments import moments_of, moments_slice, within
 
-__all__ = ["CLIPS", "RATES", "Descent"]
-
 CLIPS, RATES = (0.001, 100.0), (1e-6, 1e6)
 """From where to where the norm of a clipped gradient and the length of a step are of use."""
 

@@ -16,8 +16,6 @@ from ..training.budget import Slice, divide
 from ..training.influence import Influence
 from ..training.source import Source
 
-__all__ = ["ClassSums"]
-
 
 @dataclass(frozen=True, slots=True)
 class ClassSums:

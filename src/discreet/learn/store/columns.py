@@ -15,8 +15,6 @@ from ..coding.feature import UNIT, Feature, Numeric, OneHot
 from ..coding.label import Amount, Classes, Label
 from ..coding.shrink import FINE_FACTOR, Shrink
 
-__all__ = ["Amounts", "Column", "Flags", "coded", "label_expressions", "product", "square_of", "there"]
-
 
 @dataclass(frozen=True, slots=True)
 class Amounts:

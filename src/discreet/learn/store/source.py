@@ -28,8 +28,6 @@ from ..training.influence import Influence
 from ..training.source import Arrays, label_matrix, sums_by_class
 from .columns import Amounts, Column, coded, label_expressions, product, square_of, there
 
-__all__ = ["FULL_WEIGHT", "Stored", "influence_of"]
-
 FULL_WEIGHT = 64
 """The weight of a row that counts in full where a person's rows share one: shares are rounded down to 1/64."""
 MOST_TOTALS = 4_000

@@ -21,8 +21,6 @@ from ...privacy.events import Sequence as InOrder
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
 
-__all__ = ["Release", "Slice", "divide"]
-
 
 @dataclass(frozen=True, slots=True)
 class Slice:

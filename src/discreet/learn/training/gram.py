@@ -18,8 +18,6 @@ from ..coding.rows import Whole64
 from .budget import Release, Slice
 from .influence import Influence
 
-__all__ = ["ACROSS", "ALONG", "ExactMoments", "Moments", "gram_slice", "release_moments"]
-
 ALONG, ACROSS = 985, 1393
 """1393/985 = 1.414213 is below √2 by one part in four million."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 
-__all__ = ["Influence"]
-
 
 @dataclass(frozen=True, slots=True)
 class Influence:

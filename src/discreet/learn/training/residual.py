@@ -17,8 +17,6 @@ import numpy as np
 
 from ..coding.rows import Whole64
 
-__all__ = ["FULL", "ONE", "logistic", "pinball", "softmax"]
-
 ONE = 1 << 26
 """A margin of 1 as a whole number."""
 FULL = 1 << 14

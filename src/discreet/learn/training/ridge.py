@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from .gram import Moments
 
-__all__ = ["Floats", "Spectrum", "lift_of", "solve", "spectrum_of"]
-
 Floats = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from ..coding.label import Amount, Classes, Label
 from ..coding.rows import CodedRows, Whole64
 from .gram import ExactMoments
 
-__all__ = ["Arrays", "Source", "label_matrix", "sums_by_class"]
-
 
 class Source(Protocol):
     """A table whose exact sums may be asked for."""

@@ -26,8 +26,6 @@ from .gram import Moments
 from .residual import FULL, ONE
 from .ridge import Floats, spectrum_of
 
-__all__ = ["Residual", "Whitened", "descend", "whiten", "whole_clip"]
-
 CLIP = 1 << 38
 """C as a whole number: fine enough for any model, and the noise that hides it stays below 2^50."""
 _LONGEST = 1 << 30

@@ -22,8 +22,6 @@ from ..review.walk import Walk
 from ..stores.store import DRAFT, NOTHING, Page, Snapshot
 from .move import empty_target
 
-__all__ = ["import_ledger"]
-
 
 def import_ledger(
     lines: str | os.PathLike[str],

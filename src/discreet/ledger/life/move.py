@@ -33,8 +33,6 @@ from ..stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot
 from .rest import append_at_rest, following
 from .upgrade import upgrade_store
 
-__all__ = ["copied_lines", "empty_target", "move_ledger"]
-
 
 def move_ledger(
     where: str | os.PathLike[str], to: str | os.PathLike[str], *, name: str = "main", to_name: str = "main"

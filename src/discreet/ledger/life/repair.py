@@ -22,8 +22,6 @@ from ..stores.store import Page, Snapshot
 from .rest import append_at_rest, following
 from .upgrade import roll_as_kept
 
-__all__ = ["repair_ledger"]
-
 
 def repair_ledger(where: str | os.PathLike[str], *, name: str = "main", lost: bool = False) -> Entry:
     """Repair a clock: go on at the time it is now, though the last entry is of a later one; give the entry of that.

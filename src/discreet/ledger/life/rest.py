@@ -12,8 +12,6 @@ from ..review.verify import walk_store
 from ..review.walk import Walk
 from ..stores.store import NOTHING, LedgerStore, Page, Snapshot
 
-__all__ = ["append_at_rest", "following"]
-
 _TRIES = 8
 
 

@@ -19,8 +19,6 @@ from ..roll import numbers, whole_roll
 from ..stores.store import ROLL, LedgerStore, Page, Snapshot, account_name
 from .rest import append_at_rest, following
 
-__all__ = ["roll_as_kept", "upgrade_store"]
-
 
 def upgrade_store(store: LedgerStore) -> None:
     """Write what an earlier release did not; nothing where nothing is missing.

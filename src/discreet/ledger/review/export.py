@@ -14,9 +14,6 @@ from ..stores.store import LedgerStore
 from .verdict import Checkpoint, Verdict
 from .verify import Progress, verdict_of, walk_lines
 
-__all__ = ["backup_file", "export_lines", "read_export", "verify_export"]
-
-
 _ANSWER = '{"answer":'
 
 

@@ -18,8 +18,6 @@ from ..entry import Entry, read_line
 from ..left import spent_of, spent_share
 from ..stores.store import LedgerStore, Newest
 
-__all__ = ["History", "Kinds", "read_history"]
-
 Kinds: TypeAlias = Collection[str] | None
 """Some kinds of entries; None for all."""
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")

@@ -20,8 +20,6 @@ from ..books import Books, read_event
 from ..charter import Charter
 from ..entry import Entry
 
-__all__ = ["CountedCharge", "mended"]
-
 
 @dataclass(frozen=True, slots=True)
 class CountedCharge:

@@ -9,8 +9,6 @@ from ...privacy.measures import Measure
 from ...show.bar import share_bar
 from ...show.table import html_pairs, text_table
 
-__all__ = ["Checkpoint", "Verdict"]
-
 Checkpoint: TypeAlias = tuple[int, str]
 """The number of an entry and its hash: who keeps it can tell later whether the ledger still contains it."""
 

@@ -14,8 +14,6 @@ from ..stores.store import ROLL, LedgerStore, Snapshot, StoredLine, account_name
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk
 
-__all__ = ["Progress", "verdict_of", "verify_store", "walk_lines", "walk_store"]
-
 Progress = Callable[[int, int], object]
 _EVERY = 1000
 

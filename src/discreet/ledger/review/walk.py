@@ -20,8 +20,6 @@ from ..roll import changed_roll, numbers, whole_roll
 from ..stores.store import EVERYONE, account_name
 from .mend import CountedCharge, mended
 
-__all__ = ["SLACK", "Walk"]
-
 _ROUNDED = ("zcdp", "renyi", "gdp", "residue")  # kinds that price through floating-point bounds
 SLACK = 1 + Fraction(1, 10**9)  # far above what two machines' mathematical libraries differ by
 

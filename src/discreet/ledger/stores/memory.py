@@ -13,8 +13,6 @@ from .. import clock, steps
 from ..entry import Entry, write_line
 from .store import NOTHING, SECOND, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
-__all__ = ["LedgerInMemory"]
-
 
 class LedgerInMemory:
     """Keep lines in lists, behind a lock.

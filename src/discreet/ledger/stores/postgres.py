@@ -25,8 +25,6 @@ from ..entry import write_line
 from .postgres_line import ServerLine, ServerSilent, open_line, within
 from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
-__all__ = ["LedgerInPostgres", "turn_of"]
-
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS discreet_ledger;
 CREATE TABLE IF NOT EXISTS discreet_ledger.entry (

@@ -15,8 +15,6 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-__all__ = ["ServerLine", "ServerSilent", "connect", "open_line", "within"]
-
 LONGEST_SILENCE = 15.0
 """Seconds for one round trip, beside what somebody else's turn may take; no more than a ledger's `wait`."""
 _PATIENCE: dict[str, object] = {

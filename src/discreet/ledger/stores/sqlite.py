@@ -37,8 +37,6 @@ from .sqlite_file import (
 from .sqlite_guard import check_end, check_objects, note_end, noted_end
 from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
-__all__ = ["LedgerInSqlite"]
-
 _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
 _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
 _QUESTION = f"SELECT line, body FROM entry WHERE {OLD_LINE} = ? ORDER BY number"  # noqa: S608 a constant

@@ -11,22 +11,6 @@ from pathlib import Path
 
 from ...errors import LedgerConflict, LedgerCorrupt
 
-__all__ = [
-    "INDEXES",
-    "OLD_LINE",
-    "TABLES",
-    "VERSION",
-    "WHO",
-    "check_file",
-    "connect",
-    "drafted",
-    "explain_errors",
-    "identity",
-    "log_of",
-    "make_file",
-    "place_file",
-]
-
 APPLICATION = 0x44504C31
 """DPL1: `file` and SQLite tell a ledger from other databases by it."""
 VERSION = 2

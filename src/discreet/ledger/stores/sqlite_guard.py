@@ -18,8 +18,6 @@ from pathlib import Path
 
 from ...errors import LedgerCorrupt
 
-__all__ = ["check_end", "check_objects", "note_end", "noted_end"]
-
 _NOTE = "user.discreet.last"
 _OBJECTS = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 _END = "SELECT max(number) FROM entry"

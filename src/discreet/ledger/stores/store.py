@@ -14,25 +14,6 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from ..entry import Entry
 
-__all__ = [
-    "ALLOWANCES",
-    "DRAFT",
-    "EVERYONE",
-    "NOTHING",
-    "ROLL",
-    "SECOND",
-    "TERMS",
-    "Decide",
-    "LedgerStore",
-    "Lookup",
-    "Newest",
-    "Page",
-    "Snapshot",
-    "StoredLine",
-    "account_name",
-    "step_of",
-]
-
 TERMS, ALLOWANCES, EVERYONE, ROLL = "terms", "allowances", "everyone", "roll"
 """The names of the texts that every ledger has; those of release 0.1.0 have no roll."""
 DRAFT = "draft"

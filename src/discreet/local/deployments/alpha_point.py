@@ -12,8 +12,6 @@ from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
 
-__all__ = ["AlphaPoint"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class AlphaPoint:

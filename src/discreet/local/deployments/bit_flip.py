@@ -29,8 +29,6 @@ from ..shuffle import Shuffle, shuffle_pure
 from .flip import epsilon_of, flips, promise
 from .one_bit import flip_with
 
-__all__ = ["BitFlip"]
-
 _Rows = NDArray[np.int64]
 
 

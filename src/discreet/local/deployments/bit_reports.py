@@ -15,8 +15,6 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ..reports.report import HEX
 
-__all__ = ["BitReport", "BitReports", "column_counts", "pack_bits", "read_bit_reports"]
-
 BitReport: TypeAlias = tuple[int, str]
 
 _CHUNK = 1 << 22  # bits that are unpacked at a time

@@ -16,8 +16,6 @@ from ...privacy.neighbours import REPLACE
 from ..family import InsideCoin
 from ..spend import read_epsilon
 
-__all__ = ["epsilon_of", "flips", "promise"]
-
 
 @cached
 def _kept(epsilon: object) -> InsideCoin:

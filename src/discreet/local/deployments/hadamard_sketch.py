@@ -26,8 +26,6 @@ from .hashing import RowHashes, fingerprints
 from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
 from .sketch_shape import fill_shape, reach_error, read_shape, write_shape
 
-__all__ = ["HadamardCountMeanSketch"]
-
 _NAME = "hadamard-count-mean-sketch"
 
 _Reports = NDArray[np.int64]

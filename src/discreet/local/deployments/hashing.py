@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 
-__all__ = ["RowHashes", "Words64", "fingerprint", "fingerprints", "read_key", "read_width"]
-
 Words64 = NDArray[np.uint64]
 
 _HALF = np.uint64(32)

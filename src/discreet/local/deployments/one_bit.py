@@ -31,8 +31,6 @@ from ..shuffle import Shuffle, shuffle_choice, shuffle_pure
 from ..spend import read_range
 from .flip import epsilon_of, flips, promise
 
-__all__ = ["GRID", "OneBitMean", "flip_with", "read_ones"]
-
 GRID = 1 << 32
 """Steps into which low … high is divided before a coin is thrown: a value is rounded to the nearest."""
 

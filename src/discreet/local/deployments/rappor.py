@@ -29,8 +29,6 @@ from .hashing import RowHashes, Words64, fingerprints, read_key, read_width
 from .rappor_decode import all_of, decode, found_of
 from .sketch_estimate import read_candidates
 
-__all__ = ["Rappor"]
-
 _Bits = NDArray[np.bool_]
 
 

@@ -38,8 +38,6 @@ from .hashing import fingerprints
 if TYPE_CHECKING:
     from .rappor import Rappor
 
-__all__ = ["Decoded", "all_of", "decode", "found_of"]
-
 Floats = NDArray[np.float64]
 
 _LAW = "Student's law of the cells' scatter"

@@ -25,8 +25,6 @@ from .hashing import RowHashes, fingerprints
 from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
 from .sketch_shape import fill_shape, reach_error, read_shape, write_shape
 
-__all__ = ["CountMeanSketch"]
-
 _NAME = "count-mean-sketch"
 
 

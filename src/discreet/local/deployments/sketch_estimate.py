@@ -18,8 +18,6 @@ from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import deviations
 from .hashing import RowHashes, fingerprints
 
-__all__ = ["MeanSketch", "SketchCells", "estimate_cells", "read_candidates", "sketch_error", "sketch_variance"]
-
 _CHUNK = 1 << 22  # cells looked up at a time
 _MANY = 2.0  # deviations by which Σ n_v² is taken too large
 

@@ -14,8 +14,6 @@ from ..reports.parameters import fields_of
 from .flip import epsilon_of
 from .hashing import read_key, read_width
 
-__all__ = ["HasError", "fill_shape", "reach_error", "read_shape", "write_shape"]
-
 
 class HasError(Protocol):
     """What foretells its error."""

@@ -15,8 +15,6 @@ from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 from .geometry import Geometry
 
-__all__ = ["Apart"]
-
 
 @dataclass(frozen=True, slots=True)
 class Apart:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 
-__all__ = ["Direct", "direct_facts"]
-
 
 def direct_facts(options: int) -> Facts:
     """Return the sizes: |Y| = d, w = 1, λ = 0.

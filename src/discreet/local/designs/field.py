@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from .design import Integers
 
-__all__ = ["LARGEST", "FiniteField", "field_of", "prime_power"]
-
 LARGEST = 512
 """Largest field with tables."""
 

@@ -21,9 +21,6 @@ from .hadamard import walsh
 
 Floats: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Geometry", "geometry_facts", "hyperplane_sums"]
-
-
 _CHUNK = 1 << 24  # reports that are counted by one transform
 
 

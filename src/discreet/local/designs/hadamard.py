@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 
-__all__ = ["Hadamard", "hadamard_facts", "walsh"]
-
 
 def hadamard_facts(options: int) -> Facts:
     """Return the sizes: |Y| = K = 2^⌈log₂(d+1)⌉, w = K/2, λ = K/4.

@@ -16,8 +16,6 @@ from ...errors import InvalidArgument
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers
 
-__all__ = ["Subset", "subset_facts"]
-
 _CHUNK = 1 << 22  # options times reports unpacked at a time
 
 

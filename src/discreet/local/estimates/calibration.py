@@ -10,8 +10,6 @@ from ...arithmetic.rational import Number, positive
 from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
 
-__all__ = ["MOST_EPSILON", "least_epsilon", "near_epsilon"]
-
 MOST_EPSILON = 64.0
 """Beyond this ε a report is the truth in all but name."""
 

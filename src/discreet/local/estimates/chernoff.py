@@ -10,8 +10,6 @@ from ...arithmetic.rounding import up
 from ..table import SCALE, MeanTable
 from .estimate import Array
 
-__all__ = ["reach"]
-
 _RATES = 64  # rates that are tried; each gives a sound bound, the best is taken
 
 

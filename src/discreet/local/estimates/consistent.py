@@ -6,8 +6,6 @@ import numpy as np
 
 from .estimate import Array
 
-__all__ = ["project"]
-
 
 def project(values: Array) -> Array:
     """Return the point of the simplex nearest to `values` ("Norm-Sub"; Wang, Lopuhaä-Zwakenberg et al. 2020).

@@ -17,8 +17,6 @@ from ...arithmetic.special import gammaln, ndtri
 from ..designs.design import Integers
 from .estimate import Array
 
-__all__ = ["at_least", "holders"]
-
 _CLOSE = 0.002  # how near to β/2, in standard deviations, a refuted t is looked for
 _STEPS = 8  # counts within 1/8 of a standard deviation may share an end: 3 % of the width at most
 _SPARE = 1e-15  # above what lies outside the windows

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from ...arithmetic.special import betainc, betaincinv
 from ...mechanisms.laws.normal import quantile
 
-__all__ = ["clopper_pearson", "deviations", "student", "student_tail"]
-
 Floats = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from ..histogram import Histogram
 from ..number import Number
 from ..search.words import WordRound
 
-__all__ = ["MECHANISMS", "LocalMechanism", "needs_candidates", "read_mechanism"]
-
 LocalMechanism: TypeAlias = (
     Choice | Number | Histogram | OneBitMean | BitFlip | Rappor | CountMeanSketch | HadamardCountMeanSketch | WordRound
 )

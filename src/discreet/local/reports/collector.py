@@ -19,8 +19,6 @@ from .catalogue import LocalMechanism, needs_candidates
 from .parameters import device_parameters
 from .report import unpack
 
-__all__ = ["Collector", "influence_of"]
-
 _LONGEST = 1 << 16  # bits of a report that is a whole number
 
 

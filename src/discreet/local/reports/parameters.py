@@ -15,8 +15,6 @@ from typing import Any, Protocol
 from ...errors import InvalidArgument
 from .report import params_hash, read_text
 
-__all__ = ["DOMAIN", "canonical", "device_parameters", "fields_of", "read_wholes", "signed_text", "write_wholes"]
-
 DOMAIN = "discreet device parameters, version 1\n"
 """Stands before every signed text, so that a signature says what it signs."""
 

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["HEX", "LocalReport", "pack", "pack_block", "params_hash", "read_text", "unpack", "unpack_block"]
-
 VERSION = 1
 HEX = re.compile("[0-9a-f]+")
 """How bytes are written in a report: small digits, nothing between them, so that one report has one form."""

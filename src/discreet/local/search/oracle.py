@@ -21,8 +21,6 @@ from ..estimates.estimate import Array
 from ..family import Family
 from ..law import TwoLevelLaw
 
-__all__ = ["best_apart", "candidates_law", "frequencies_of"]
-
 
 def best_apart(options: int, epsilon: Fraction, none: float) -> int:
     """Return the field of the geometry with a set apart that is best if `none` of all people hold no candidate.

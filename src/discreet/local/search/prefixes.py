@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from ..estimates.estimate import Array
 
-__all__ = ["PrefixEvidence", "alone", "clear_share", "no_evidence", "rank", "sure_of", "weigh"]
-
 _CLEAR = 4.5  # deviations from which an extension counts as there: a handful of a million would without being there
 _SURE = 5.0  # log-odds from which a word that scouts found counts as found
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ..designs.design import read_array
 
-__all__ = ["read_words", "text_of"]
-
 
 def read_words(values: object, bits: int) -> NDArray[np.int64]:
     """Read words as numbers of `bits` bits.

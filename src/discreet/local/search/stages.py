@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["Stage", "check_rising", "groups_of", "people_of", "stages_of"]
-
 _FIRST = 20  # bits that a search begins with: as many candidates as a server counts in well under a second
 _STEP, _LEAP = 7, 14  # bits that a later round adds at most: of the search proper, and of scouts
 _SCOUT, _COUNT, _ALL = 20, 100, 1000  # people of a scouts' round, of the last round, and of all, in thousandths

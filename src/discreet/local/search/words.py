@@ -31,8 +31,6 @@ from .prefixes import PrefixEvidence, alone, clear_share, no_evidence, rank, sur
 from .spelling import read_words, text_of
 from .stages import Stage, check_rising, groups_of, people_of, stages_of
 
-__all__ = ["WordRound", "Words"]
-
 _Ints: TypeAlias = NDArray[np.int64]
 _Heard: TypeAlias = tuple[tuple[float, float, float], ...]
 

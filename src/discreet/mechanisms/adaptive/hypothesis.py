@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["MOST_PEOPLE", "Hypothesis", "counts_of", "read_histogram", "read_queries", "updated"]
-
 MOST_PEOPLE = (1 << 53) - 1
 """Counts, true or believed, stay below 2^53: there floats are whole, and a difference of two of them is exact."""
 _ROWS = 1024  # queries are turned into floats so many at a time

@@ -26,8 +26,6 @@ from ..reading.budget import read_budget
 from ..selection.exponential import Exponential
 from .hypothesis import MOST_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
 
-__all__ = ["MWEM"]
-
 Noise: TypeAlias = Literal["laplace", "gaussian"]
 
 

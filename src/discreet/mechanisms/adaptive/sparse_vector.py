@@ -25,8 +25,6 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import add, cells, step, steps
 
-__all__ = ["SparseVector", "SparseVectorRun"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class SparseVector:

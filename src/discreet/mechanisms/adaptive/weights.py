@@ -27,8 +27,6 @@ from ..reading.steps import steps
 from .hypothesis import MOST_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
 from .sparse_vector import SparseVector
 
-__all__ = ["MultiplicativeWeights", "WeightsRun"]
-
 _BLOCK = 512
 
 

@@ -33,8 +33,6 @@ from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian
 from .integer import add_drawn, whole_l1
 
-__all__ = ["Binomial"]
-
 _MARGIN = 2.0**-30  # the incomplete beta function keeps nine digits for any number of trials
 
 

@@ -35,8 +35,6 @@ from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import add_drawn, most_noise, whole_norm
 from .lattice import root_up
 
-__all__ = ["DiscreteGaussian"]
-
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class DiscreteGaussian:

@@ -31,8 +31,6 @@ from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import ROUNDS, add_noise, exponent_for, placed, root_up, square_apart, too_small, widening
 
-__all__ = ["MOST_COORDINATES", "Gaussian", "classic_gaussian"]
-
 MOST_COORDINATES = 1 << 32
 """The dimension an event states where none was declared; the price does not feel it on so fine a lattice."""
 

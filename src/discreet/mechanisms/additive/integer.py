@@ -20,8 +20,6 @@ from ..reading.value import Integers, add_whole
 from ..sensitivity import Sensitivity
 from .lattice import Draw
 
-__all__ = ["add_drawn", "least_laplace", "most_noise", "whole_l1", "whole_norm"]
-
 
 def whole_norm(norm: Fraction) -> int:
     """Read a norm that a mechanism on the integers needs whole.

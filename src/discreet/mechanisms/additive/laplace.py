@@ -29,8 +29,6 @@ from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import ROUNDS, add_noise, exponent_for, placed, steps_apart, too_small, widening
 
-__all__ = ["Laplace"]
-
 
 def _l1(sensitivity: Fraction | Sensitivity) -> Fraction:
     return sensitivity.l1 if isinstance(sensitivity, Sensitivity) else sensitivity

@@ -21,18 +21,6 @@ from ...noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to
 from ...privacy.measures import Measure
 from ..reading.value import Floats, Integers, add_whole
 
-__all__ = [
-    "Draw",
-    "add_noise",
-    "ceiling",
-    "exponent_for",
-    "placed",
-    "root_up",
-    "square_apart",
-    "steps_apart",
-    "widening",
-]
-
 Draw = Callable[[int | None], "int | Integers"]
 
 _NARROW = 62

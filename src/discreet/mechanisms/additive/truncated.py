@@ -28,8 +28,6 @@ from ..reading.value import Floats, Integers, Whole, count_of, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import least_laplace, most_noise, whole_l1
 
-__all__ = ["TruncatedGeometric"]
-
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TruncatedGeometric:

@@ -21,8 +21,6 @@ from ..selection.exponential import Exponential
 from ..selection.pieces import Piece, choose_piece
 from .ordered import PLACES, Range
 
-__all__ = ["InverseQuantile"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class InverseQuantile:

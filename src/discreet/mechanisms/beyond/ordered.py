@@ -18,8 +18,6 @@ from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ..laws.quantile import named
 
-__all__ = ["PLACES", "Range", "outer", "ranks", "span"]
-
 PLACES = 1 << 32
 """The number of steps between the public bounds."""
 

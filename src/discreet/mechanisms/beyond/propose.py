@@ -22,8 +22,6 @@ from ..laws.tails import laplace_tail, least_above
 from ..reading.allowance import approximate
 from .ordered import PLACES, Range, ranks, span
 
-__all__ = ["ProposeTestRelease", "ProposedQuantile"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class ProposeTestRelease:

@@ -27,8 +27,6 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import approximate
 from .ordered import PLACES, Range, outer, ranks, span
 
-__all__ = ["SmoothQuantile", "SmoothTrimmedMean", "smooth_bound", "smoothness"]
-
 _UNIT = 1 << 30
 _FLOOR = 1 << 6
 _LEAST = Fraction(1, 1 << 16)

@@ -17,8 +17,6 @@ from ..laws.quantile import brief
 
 _LEAST = 1e-300
 
-__all__ = ["KeyCounts", "per_key", "public_order", "read_counts", "read_rule"]
-
 
 @dataclass(frozen=True, slots=True)
 class KeyCounts:

@@ -22,8 +22,6 @@ from ..reading.allowance import approximate
 from ..reading.formerly import formerly
 from .counts import public_order, read_counts
 
-__all__ = ["PartitionSelection", "optimal_rule"]
-
 _WORD = 62
 _FINE = 2 * _WORD
 _LONGEST = 1 << 18

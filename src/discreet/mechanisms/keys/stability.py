@@ -20,8 +20,6 @@ from ..reading.allowance import approximate
 from .counts import per_key, public_order, read_counts
 from .threshold import LaplaceThreshold
 
-__all__ = ["PrivateMode", "stability_histogram"]
-
 
 def stability_histogram(budget: Measure) -> LaplaceThreshold:
     """Make the stability-based histogram: noise on the non-empty cells only, those below a threshold dropped.

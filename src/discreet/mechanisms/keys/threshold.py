@@ -25,8 +25,6 @@ from ..reading.formerly import formerly
 from ..reading.steps import add
 from .counts import KeyCounts, per_key, read_counts, read_rule
 
-__all__ = ["GaussianThreshold", "LaplaceThreshold", "laplace_threshold"]
-
 
 def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> float:
     """Return the threshold for continuous Laplace noise of scale K/ε on counts: 1 + (K/ε) ln(1/2δ').

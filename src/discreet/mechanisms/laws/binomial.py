@@ -9,8 +9,6 @@ import numpy as np
 from ...arithmetic.special import betainc
 from ..reading.value import Floats
 
-__all__ = ["cdf", "mean_size", "pmf", "tail"]
-
 _SERIES = 16
 
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from ...arithmetic.special import ndtr
 
-__all__ = ["log_total", "mean_size", "squared", "tail"]
-
 _SMALL = 2048.0  # up to here a tail is summed term by term: at most 9σ terms
 
 

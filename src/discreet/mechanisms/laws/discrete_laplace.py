@@ -11,8 +11,6 @@ import numpy as np
 
 from ..reading.value import Floats
 
-__all__ = ["cdf", "mean_size", "pmf", "rounded_cdf", "rounded_pmf", "squared", "tail"]
-
 
 def pmf(steps: Floats, h: float) -> Floats:
     """Return P(j) at whole steps, 0 elsewhere.

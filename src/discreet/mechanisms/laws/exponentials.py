@@ -18,8 +18,6 @@ import numpy as np
 
 from ...arithmetic.rounding import up
 
-__all__ = ["exponential_sum", "exponential_tail"]
-
 _HAIR = 1e-9
 """Far above what is lost in floats by some thousand positive terms."""
 _FINE = 1e6

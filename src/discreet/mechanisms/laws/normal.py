@@ -13,8 +13,6 @@ import numpy as np
 from ...arithmetic.special import ndtr, ndtri
 from ..reading.value import Floats
 
-__all__ = ["cdf", "pmf", "quantile", "rounded_cdf", "rounded_pmf"]
-
 
 def pmf(x: Floats, sigma: float, step: float) -> Floats:
     """Return P(X = x) for X on the multiples of `step`: g·φ(x/σ)/σ, 0 off the lattice.

@@ -20,8 +20,6 @@ from ...arithmetic.rounding import down, up
 from ...errors import InvalidArgument
 from ..reading.value import Integers, add_whole
 
-__all__ = ["around", "at", "brief", "first_true", "least_whole", "level", "most_scale", "named", "read_beta", "target"]
-
 
 def read_beta(beta: Number) -> float:
     """Read a failure probability.

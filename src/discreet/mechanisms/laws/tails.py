@@ -11,8 +11,6 @@ import numpy as np
 from ...arithmetic.rounding import up
 from ...arithmetic.special import ndtr
 
-__all__ = ["gaussian_tail", "laplace_tail", "least_above"]
-
 _NEAR = 500.0  # up to this deviation the discrete Gaussian is summed
 
 

@@ -11,8 +11,6 @@ from ...privacy.events import Event
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from .budget import read_budget
 
-__all__ = ["approximate", "largest_epsilon"]
-
 
 def largest_epsilon(make: Callable[[Fraction], Event], budget: Measure, *, slots: int = 1) -> Fraction:
     """Find the largest ε for which `make(ε)`, whose pure price is slots·ε, fits the budget.

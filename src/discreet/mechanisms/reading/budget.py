@@ -7,8 +7,6 @@ from typing import assert_never
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
-__all__ = ["read_budget", "refuse_pure"]
-
 
 def read_budget(measure: object) -> Measure:
     """Check a budget; (ε, 0) is read as pure ε.

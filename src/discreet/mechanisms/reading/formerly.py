@@ -9,8 +9,6 @@ from typing import Any, TypeVar, cast
 
 from ...errors import InvalidArgument
 
-__all__ = ["formerly"]
-
 Called = TypeVar("Called", bound=Callable[..., Any])
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ...noise import to_grid
 
-__all__ = ["add", "cells", "step", "steps"]
-
 _WIDE = 1 << 62
 
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["Floats", "Integers", "Number", "Whole", "add_whole", "count_of", "is_whole", "read_number", "read_whole"]
-
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from ...arithmetic.special import bdtr, gammaln
 
-__all__ = ["at_least", "at_most", "holders"]
-
 _MARGIN = 1e-7  # above the relative error of the log-gamma function in the pmf for n up to 10^8
 _SPARE = 1e-15  # above what lies outside the window of the sum
 

@@ -22,8 +22,6 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .randomized import RandomizedResponse, read_answers
 
-__all__ = ["GridFrequencies", "GridResponse"]
-
 Score: TypeAlias = Literal["uniform", "distance"]
 Place: TypeAlias = tuple[int, int]
 

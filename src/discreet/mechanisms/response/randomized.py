@@ -23,8 +23,6 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .count import holders
 
-__all__ = ["Frequencies", "RandomizedResponse", "read_answers"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class RandomizedResponse:

@@ -22,8 +22,6 @@ from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 
-__all__ = ["Exponential", "chances_of", "gap_of", "gaps_of", "law_of", "rate_of", "read_selection"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class Exponential:

@@ -23,8 +23,6 @@ from functools import lru_cache
 
 from .pieces import Piece
 
-__all__ = ["ALIKE", "Far"]
-
 MOST_DOUBLINGS = 6
 _GENTLE, _STEEP = 2, 4
 _SMALL = 7

@@ -25,8 +25,6 @@ from ..reading.steps import add, cells, step, steps
 from .exponential import gaps_of, rate_of, read_selection
 from .permute_and_flip import MOST_LISTED, PermuteAndFlip, flip_law
 
-__all__ = ["NoisyMax"]
-
 Noise: TypeAlias = Literal["exponential", "laplace"]
 _ROWS = 1024  # places of the integrand at a time
 _TAIL = 45.0  # beyond 45 scales lies less than 3e-20 of the law

@@ -22,8 +22,6 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import chances_of, gap_of, rate_of, read_selection
 
-__all__ = ["MOST_LISTED", "PermuteAndFlip", "flip_law"]
-
 MOST_LISTED = 2000
 """The largest set of candidates whose exact law is computed (the quadrature takes half as many nodes)."""
 

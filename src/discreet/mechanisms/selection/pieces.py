@@ -12,8 +12,6 @@ from ...noise.exp import Bounds, exp_neg
 from ...noise.settle import settle
 from ...noise.words import ByteWords
 
-__all__ = ["Piece", "choose_piece"]
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:

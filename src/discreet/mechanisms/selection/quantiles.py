@@ -23,8 +23,6 @@ from .far import ALIKE, Far
 from .pieces import Piece, choose_piece
 from .ranks import Aim, RankedRows, Stretch
 
-__all__ = ["SplitQuantiles"]
-
 _PLACES_FOLDS = 16
 """e-folds of the most places there are, about."""
 _PARTS = 64

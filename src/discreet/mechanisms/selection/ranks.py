@@ -19,8 +19,6 @@ from itertools import accumulate
 from ...arithmetic.frozen import fill
 from .pieces import Piece
 
-__all__ = ["Aim", "RankedRows", "Stretch"]
-
 Rank = Callable[[int], int]
 _BEYOND = 1 << 80
 """Further than any place; numbers have at most 2^62 steps."""

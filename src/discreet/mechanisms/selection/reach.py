@@ -37,8 +37,6 @@ from .exponential import gap_of
 from .pieces import Piece, choose_piece
 from .ranks import RankedRows, Stretch
 
-__all__ = ["Reach", "depths", "distances", "ranks_beyond"]
-
 Aims = tuple[int | None, int | None]
 Found = tuple[int | None, int | None]
 _WAYS = ((True, True), (True, False), (False, True), (False, False))

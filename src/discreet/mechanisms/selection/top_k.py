@@ -22,8 +22,6 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import Exponential, chances_of, rate_of, read_selection
 
-__all__ = ["TopK"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class TopK:

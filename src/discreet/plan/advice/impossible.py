@@ -20,8 +20,6 @@ from ...query.domains.domain import Day, Domain, Second, Texts, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.text.expression import expression_text, quote
 
-__all__ = ["can_be_true", "impossible_conditions"]
-
 Columns = Mapping[str, Domain]
 _RANGES = (Whole, Day, Second)
 

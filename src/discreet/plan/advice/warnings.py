@@ -31,8 +31,6 @@ from .impossible import impossible_conditions
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["most_units", "warnings_of"]
-
 _MOST_TIMES = 100
 """Nobody is advised to spend more than so many times as much."""
 

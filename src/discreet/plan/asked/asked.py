@@ -18,8 +18,6 @@ from ...query.bounds.nested import count_cells
 from .checked import Checked
 from .terms import ExactErrors, Terms
 
-__all__ = ["USUAL_SIZE", "Asked", "read_asked", "read_errors"]
-
 T = TypeVar("T")
 USUAL_SIZE = 1000
 """Rows per key that errors of means and the like are predicted for, where nothing is declared."""

@@ -8,8 +8,6 @@ from ...query.algebra.tree import Question
 from ...query.bounds.check import require_sound
 from ...query.bounds.keys import PublicValues
 
-__all__ = ["Checked", "check_question"]
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:

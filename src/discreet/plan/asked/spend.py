@@ -8,8 +8,6 @@ from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 
-__all__ = ["read_spend"]
-
 
 def read_spend(spend: object, epsilon: Number | None, promise: Measure) -> Measure | None:
     """Return the spend as a measure: `spend=1` and `epsilon=1` are ε = 1 under a promise of pure ε.

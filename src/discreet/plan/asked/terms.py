@@ -19,8 +19,6 @@ from ...mechanisms.reading.budget import read_budget
 from ...privacy.measures import Measure, PureDP
 from .spend import read_spend
 
-__all__ = ["ErrorWords", "ExactErrors", "SpendWords", "TermWords", "Terms", "Weights", "read_terms"]
-
 ErrorWords: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
 """One error for all statistics, one for each by name, or, of several questions, either of these by question."""
 Weights: TypeAlias = Mapping[str, Number]

@@ -30,8 +30,6 @@ from ..plan import Plan
 from ..question import plan_checked
 from ..split import Divisible, routes
 
-__all__ = ["Third", "find_third", "third_of"]
-
 _MOST = 2**60
 
 

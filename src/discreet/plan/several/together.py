@@ -25,8 +25,6 @@ from ..asked.checked import Checked, check_question
 from ..counts import LEAST_COUNTS, MOST_COUNTS
 from ..plan import Plan, public_tuples
 
-__all__ = ["Joined", "cut_plans", "filtered_count", "join_questions"]
-
 
 @dataclass(frozen=True, slots=True)
 class Joined:

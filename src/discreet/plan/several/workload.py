@@ -24,8 +24,6 @@ from ..split import routes_under, split
 from ..text.workload import workload_html, workload_text
 from .together import Joined, cut_plans, join_questions
 
-__all__ = ["Workload", "plan_workload", "workload_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Workload:

@@ -26,8 +26,6 @@ from .sets import strategy_lines
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["cut_text", "join_errors", "plan_dict", "plan_html", "plan_text", "rows_words", "share_text"]
-
 
 def share_text(share: Share) -> str:
     """Return how much of one unit counts.

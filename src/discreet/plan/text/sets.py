@@ -11,8 +11,6 @@ from ...statistics.releases.sets import SetsRelease
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["strategy_lines"]
-
 
 def strategy_lines(plan: Plan) -> list[str]:
     """Return the lines below a plan's table; none for a plan without a strategy."""

@@ -10,8 +10,6 @@ from .plan import plan_html, plan_text
 if TYPE_CHECKING:
     from ..several.workload import Workload
 
-__all__ = ["workload_html", "workload_text"]
-
 _FOOT = "all {} questions, in one charge, spend {}"
 
 

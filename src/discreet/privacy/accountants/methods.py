@@ -30,9 +30,6 @@ from ..pricing.parts import Flattened
 from .engine import numerical
 from .single import Price, single_prices
 
-__all__ = ["Method", "ceiling", "exact_methods", "methods", "numerical_method"]
-
-
 _MEET = 2.0**-39  # twice the margin by which a pair may round a loss up, so that the lower bound stays below
 
 

@@ -15,8 +15,6 @@ from .engine import pairs_of, parts_of
 if TYPE_CHECKING:
     from ..pairs.cells import Directions, LossPair
 
-__all__ = ["Price", "single_prices"]
-
 Price: TypeAlias = Callable[[float], float]
 
 _FAR = 700.0  # beyond, e^ε leaves the floats, and not every curve is followed further

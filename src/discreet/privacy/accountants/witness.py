@@ -31,8 +31,6 @@ from ..pricing.limits import STEEP
 from ..pricing.parts import Flattened, flatten
 from ..pricing.zcdp import laplace_shape, price_zcdp
 
-__all__ = ["witness", "witnesses"]
-
 
 def witness(event: Event) -> Event:
     """Return a mechanism that fits the description of an event and whose price is known exactly.

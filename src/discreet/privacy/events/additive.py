@@ -10,15 +10,6 @@ from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 
-__all__ = [
-    "BinomialNoise",
-    "DiscreteGaussianNoise",
-    "DiscreteLaplaceNoise",
-    "GaussianNoise",
-    "LaplaceNoise",
-    "TruncatedGeometricNoise",
-]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class LaplaceNoise:

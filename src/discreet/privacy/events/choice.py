@@ -12,15 +12,6 @@ from ...errors import InvalidArgument
 from ..measures import Measure
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 
-__all__ = [
-    "ExponentialSelection",
-    "OwnCurve",
-    "PermuteAndFlipSelection",
-    "Promise",
-    "Response",
-    "SparseVector",
-]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class ExponentialSelection:

@@ -22,16 +22,6 @@ from .additive import (
 from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
 from .shuffled import Shuffled
 
-__all__ = [
-    "Batch",
-    "Event",
-    "KeySelection",
-    "Parallel",
-    "Repeated",
-    "Sampled",
-    "Sequence",
-]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class Sampled:

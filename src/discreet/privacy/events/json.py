@@ -20,17 +20,6 @@ from .. import measures as m
 from ..measures import Measure
 from . import Event
 
-__all__ = [
-    "Json",
-    "canonical",
-    "from_json",
-    "measure_from_json",
-    "measure_to_json",
-    "read_amount",
-    "read_list",
-    "to_json",
-]
-
 Json: TypeAlias = dict[str, object]
 _Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_read`
 

@@ -11,8 +11,6 @@ from ...arithmetic.rational import Number, positive, whole
 from ...errors import InvalidArgument
 from ..neighbours import REPLACE, Neighbours
 
-__all__ = ["Shuffled"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class Shuffled:

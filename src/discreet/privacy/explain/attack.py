@@ -14,8 +14,6 @@ from fractions import Fraction
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 
-__all__ = ["Attack", "attack", "read_rate"]
-
 
 @dataclass(frozen=True, slots=True)
 class Attack:

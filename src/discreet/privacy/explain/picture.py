@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ..curve import Curve
 
-__all__ = ["draw", "plot"]
-
 _FLOOR = 1e-12
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from ...arithmetic.rounding import shown
 
-__all__ = ["MethodPrice", "Why"]
-
 
 @dataclass(frozen=True, slots=True)
 class MethodPrice:

@@ -23,8 +23,6 @@ from ..pricing.parts import Flattened
 from .residue import charge
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
-__all__ = ["GAUSSIAN", "RESIDUE"]
-
 _WORKS = "open the filter with kind='zcdp', or state its (ε, δ) as a Promise"
 
 

@@ -16,8 +16,6 @@ from .renyi import RENYI, best_order
 from .rule import FilterTerms, Orders, Rule
 from .zcdp import ADVANCED, CONCENTRATED
 
-__all__ = ["FilterKind", "read_delta", "read_kind", "read_orders", "rule_of"]
-
 FilterKind: TypeAlias = Literal["pure", "approximate", "zcdp", "advanced", "renyi", "gdp", "residue"]
 
 

@@ -16,8 +16,6 @@ from ..pricing.parts import Flattened
 from ..pricing.pure import price_pure
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
-__all__ = ["APPROXIMATE", "PURE"]
-
 
 def _capacity(terms: FilterTerms) -> Amounts:
     return (terms.epsilon,)

@@ -13,8 +13,6 @@ from .rule import MOST_LEAK, FilterPrice
 if TYPE_CHECKING:
     from .filter import Filter
 
-__all__ = ["exceeded", "state_price"]
-
 
 def state_price(filter: Filter, price: FilterPrice) -> Measure:  # noqa: A002 that is what it is
     """Return a price in the measure that the budget was written in."""

@@ -25,8 +25,6 @@ from ..pricing.rdp import renyi_parts
 from ..pricing.zcdp import price_zcdp
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
-__all__ = ["RENYI", "best_order"]
-
 
 def best_order(epsilon: float, delta: float) -> Fraction:
     """Return the order at which an (ε, δ) budget admits most Gaussian noise, max ε(α)/α, in 64ths.

@@ -67,8 +67,6 @@ from ..pricing.parts import flatten
 from ..pricing.pure import price_pure
 from ..pricing.zcdp import laplace_shape
 
-__all__ = ["charge", "cost"]
-
 _BITS = 6
 _PANELS = 128
 _NOISE = 2.0**-46  # above the rounding error of a distance, a sum of at most 131 terms of total weight 1

@@ -14,8 +14,6 @@ from ...arithmetic.rounding import fraction_up, shown
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .rule import MOST_LEAK
 
-__all__ = ["Room", "gaussian_of", "largest_pure", "restate"]
-
 _STEPS = 24
 _HAIR = 1 + Fraction(1, 10**8)
 

@@ -25,8 +25,6 @@ from ..events import Event
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.parts import Flattened
 
-__all__ = ["MOST_LEAK", "Amounts", "FilterPrice", "FilterTerms", "Orders", "Rule", "short", "unpriced"]
-
 Amounts: TypeAlias = tuple[Fraction, ...]
 Orders: TypeAlias = tuple[Fraction, ...]
 MOST_LEAK = Fraction(999_999, 1_000_000)

@@ -18,8 +18,6 @@ from .options import FilterKind
 from .rule import Amounts, FilterTerms
 from .sums import Sum, adds_up
 
-__all__ = ["FilterState", "check_state", "read_state", "write_state"]
-
 _SLACK = 1 + Fraction(1, 2**41)  # half of the margin by which a converted budget is rounded down
 _FIELDS = {"filter", "version", "budget", "delta", "orders", "capacity", "used", "leaked", "neighbours"}
 _VERSIONS = {1: _FIELDS, 2: _FIELDS | {"added"}}

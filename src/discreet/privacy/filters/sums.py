@@ -36,8 +36,6 @@ from ..pricing.pure import price_pure
 from .options import FilterKind
 from .rule import FilterTerms
 
-__all__ = ["Sum", "adds_up", "price_sum", "sum_after"]
-
 Sum = Fraction | None
 """Σε of all events so far; None if it is more than ε, or not known: then it admits nothing any more."""
 

@@ -28,8 +28,6 @@ from .rule import FilterPrice
 if TYPE_CHECKING:
     from .filter import Filter
 
-__all__ = ["fits", "is_untouched", "key_leak"]
-
 
 def key_leak(event: Event) -> Fraction:
     """Return the δ of the keys that an event selects; leaks of another kind are not in it.

@@ -25,9 +25,6 @@ from ..pricing.boxes import atom_box
 from ..pricing.parts import Flattened
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
-__all__ = ["ADVANCED", "CONCENTRATED"]
-
-
 _each = lru_cache(maxsize=1024)(zcdp.price_zcdp)
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from ..pairs.atoms import Atoms
 from ..pairs.cells import Array, LossCells, LossPair
 
-__all__ = ["Comb", "aligned", "common_pitch", "dots", "fits_pitch"]
-
 EPS = 2.0**-52
 
 

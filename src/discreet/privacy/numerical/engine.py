@@ -21,8 +21,6 @@ from ..pricing.limits import within_floats
 from .pair import pairs_of
 from .side import Bracket, Side
 
-__all__ = ["Numerical", "numerical"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numerical:

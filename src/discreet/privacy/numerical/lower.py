@@ -26,8 +26,6 @@ from .comb import dots
 from .ring import Profile, power
 from .tilt import log_share
 
-__all__ = ["Proof", "Spread", "exceeds", "interpolate", "spread_law"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:

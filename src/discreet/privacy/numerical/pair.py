@@ -27,8 +27,6 @@ from ..pairs.parallel import alternatives, worst_of
 from ..pricing.limits import refuse_beyond
 from .side import Side
 
-__all__ = ["composed_pairs", "pairs_of"]
-
 POINTS = 1201
 """Points of the curve that are joined."""
 STOPS = [10.0**-e for e in (1, 2, 4, 6, 9, 12, 16, 20, 25, 30, 38, 48, 60, 75, 95, 120)]

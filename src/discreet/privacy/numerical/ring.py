@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from ..pairs.cells import Array
 from .comb import Comb
 
-__all__ = ["Profile", "Tilted", "Wave", "compose", "curve_of", "power", "raised", "tilted"]
-
 Wave: TypeAlias = NDArray[np.complex128]
 
 EPS = 2.0**-52

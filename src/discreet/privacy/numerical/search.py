@@ -8,8 +8,6 @@ from collections.abc import Callable
 from ...arithmetic.rounding import down
 from .lower import Proof, exceeds
 
-__all__ = ["last_above", "most_below", "solve"]
-
 
 def last_above(evidence: Proof, delta: float, upper: float, gap: float) -> float:
     """Return the largest ε found at which the true curve is certainly above δ, 0 if there is none."""

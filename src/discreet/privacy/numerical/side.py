@@ -19,8 +19,6 @@ from .ring import Profile, compose
 from .search import last_above, most_below, solve
 from .tilt import Cumulants
 
-__all__ = ["Bracket", "Composed", "Side"]
-
 LEAST = 1e-280
 """Smallest δ that is told from 0."""
 CUT = 1e-140

@@ -13,8 +13,6 @@ import numpy as np
 from ..pairs.atoms import Atoms
 from ..pairs.cells import Array, LossPair
 
-__all__ = ["Cumulants", "log_share"]
-
 COARSE = 64
 """Cells of the rough copy of a pair."""
 

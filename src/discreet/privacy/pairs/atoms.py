@@ -12,8 +12,6 @@ from ...arithmetic.frozen import fill
 from ...arithmetic.rounding import down, up
 from .cells import Array, Lattice, LossCells, ceiling
 
-__all__ = ["Atoms", "binary", "box", "response"]
-
 EPS = 2.0**-52
 
 

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from .atoms import Atoms
 from .cells import Array
 
-__all__ = ["Counters", "counters_pair", "runs", "window"]
-
 _LOG = 80.0  # what is cut off a binomial law has a chance of at most 2·e^−80 = 4e-35
 _CUT = 4e-35
 _SMALL = 1e-33  # a chance below which a case is counted as lost, not computed

@@ -14,8 +14,6 @@ from ...errors import InvalidArgument
 from .atoms import Atoms
 from .cells import Array, LossPair
 
-__all__ = ["envelope", "from_points", "from_renyi", "from_zcdp", "mirrored"]
-
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Sixty digits, and e^ε also where it is no float."""
 Point = tuple[Decimal, Decimal, Decimal]

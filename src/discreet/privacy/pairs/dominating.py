@@ -58,8 +58,6 @@ from .lattice import binomial, discrete_gauss, discrete_laplace
 from .parallel import alternatives
 from .shuffled import shuffled_pair
 
-__all__ = ["largest_move", "merged_parts", "pair_of", "parts_of"]
-
 UNHIDDEN = 30
 """Largest ε of a local report that a shuffler may hide; a larger one is priced as it is."""
 

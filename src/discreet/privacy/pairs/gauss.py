@@ -12,8 +12,6 @@ from ...arithmetic.rounding import down, up
 from ...arithmetic.special import erfcx, log_ndtr, ndtr, ndtri
 from .cells import Array, Lattice, LossCells, narrowest
 
-__all__ = ["Gauss", "lattice_gauss"]
-
 EPS = 2.0**-52
 
 

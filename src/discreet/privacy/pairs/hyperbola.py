@@ -11,8 +11,6 @@ import numpy as np
 from ...arithmetic.rounding import down, up
 from .cells import Array, Lattice, LossCells, narrowest
 
-__all__ = ["Hyperbola", "bounded_range", "discrete_laplace_hull", "laplace"]
-
 EPS = 2.0**-52
 
 

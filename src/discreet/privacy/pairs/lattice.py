@@ -15,8 +15,6 @@ from .atoms import Atoms, binary
 from .cells import Array, Lattice
 from .hyperbola import Hyperbola, discrete_laplace_hull
 
-__all__ = ["binomial", "discrete_gauss", "discrete_laplace"]
-
 ERROR = 2.0**-40
 """Relative error of the masses below, stated generously."""
 REACH = 26.5

@@ -12,8 +12,6 @@ import numpy as np
 from ...arithmetic.rounding import down, up
 from .cells import Array, Lattice, LossCells, LossPair
 
-__all__ = ["RAREST", "Mixture"]
-
 RAREST = 1e-300
 """Least rate told from 0; a rarer sample is priced as this one, which is worse."""
 FAR = 1e6

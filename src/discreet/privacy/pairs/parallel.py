@@ -36,8 +36,6 @@ from ..pricing.clamp import unclamped
 from .cells import Directions, LossPair
 from .curve import envelope
 
-__all__ = ["alternatives", "doubled", "worst_of"]
-
 MANY = 8
 """Most kinds of parts of which every two are priced together."""
 

@@ -30,8 +30,6 @@ from .cells import Array
 from .counters import Counters, counters_pair, runs, window
 from .yes_no import yes_no_pair
 
-__all__ = ["clones_pair", "lower_binary", "lower_pair", "shuffled_pair", "two_level_pair"]
-
 MOST = 10**8
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""
 _FINE = 1 / 600  # runs of N and of c, relatively

@@ -21,8 +21,6 @@ from .cells import Array
 from .counters import window
 from .curve import from_points, mirrored
 
-__all__ = ["yes_no_pair"]
-
 MOST = 10**6
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""
 _RUNS = 50

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 
 from ...errors import InvalidArgument
 
-__all__ = ["advanced_delta", "advanced_epsilon"]
-
 
 def advanced_epsilon(epsilons: Iterable[tuple[float, int]], slack: float) -> float:
     """Return √(2 ln(1/δ') Σε²) + Σε(e^ε − 1) for (ε, times) boxes and slack δ'. Not rounded.

@@ -7,8 +7,6 @@ from fractions import Fraction
 from ...arithmetic.rounding import fraction_up
 from .gaussian import mu_of_pure
 
-__all__ = ["range_square"]
-
 
 def range_square(epsilon: Fraction) -> Fraction:
     """Return the least μ² for which every mechanism of bounded range ε is μ-Gaussian DP; rounded up.

@@ -21,8 +21,6 @@ from .group import delta_factor
 from .parts import Flattened, flatten
 from .pure import amplified, price_pure
 
-__all__ = ["Box", "optimal_delta", "optimal_epsilon", "price_approx"]
-
 Box = tuple[Fraction, Fraction]
 
 MOST = 2**22

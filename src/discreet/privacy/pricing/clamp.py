@@ -13,8 +13,6 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 
-__all__ = ["unclamped"]
-
 
 def unclamped(event: Event) -> Event:
     """Return an event at least as bad as this one in which no noise is clamped, moved no further than it can be here.

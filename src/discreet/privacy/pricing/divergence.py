@@ -13,14 +13,6 @@ import numpy as np
 from ...arithmetic.series import Array, convex_power, sinhc, xcoth
 from ...arithmetic.special import gammaln, logsumexp
 
-__all__ = [
-    "discrete_gaussian_renyi",
-    "laplace_renyi",
-    "range_renyi",
-    "response_renyi",
-    "sampled_gaussian_renyi",
-]
-
 
 def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
     """Return ln((e^αε + e^((1−α)ε) + k − 2)/(e^ε + k − 1))/(α−1): randomized response among k (Mironov 2017, Prop. 5).

@@ -7,8 +7,6 @@ import math
 from ...arithmetic.root import bracket, crossing
 from ...arithmetic.special import erfcx, erfinv, log_ndtr, ndtr, ndtri, ndtri_exp
 
-__all__ = ["delta", "epsilon", "log_delta", "mu", "mu_of_pure", "tradeoff"]
-
 _SMALL = 0.25  # below this μ the two tails nearly cancel and are integrated instead
 
 

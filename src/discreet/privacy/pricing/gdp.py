@@ -21,8 +21,6 @@ from .parts import Flattened, total
 from .pure import price_pure
 from .zcdp import moved
 
-__all__ = ["exact_square", "nearly_exact", "price_gdp"]
-
 
 def price_gdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
     """Return a μ² for which the events are μ-Gaussian DP, or None if we know none.

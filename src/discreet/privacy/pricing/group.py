@@ -32,8 +32,6 @@ from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, rea
 from ..neighbours import ADD_REMOVE
 from .clamp import unclamped
 
-__all__ = ["Promised", "additive", "group_privacy", "no_promise", "parallel_price", "regrouped"]
-
 Promised: TypeAlias = Callable[[Event, int], Event]
 """An event that states what an event promises to a group of some size."""
 

@@ -11,8 +11,6 @@ from .group import group_privacy, no_promise, regrouped
 from .pure import price_pure
 from .zcdp import price_zcdp
 
-__all__ = ["group_event"]
-
 
 def group_event(event: Event, size: int) -> Event:
     """Restate an event for groups of `size` units: an event at least as bad as what the group is exposed to.

@@ -31,8 +31,6 @@ from ..events import (
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
-__all__ = ["LEAST", "STEEP", "is_slight", "refuse_beyond", "refuse_count", "within_floats"]
-
 MOST = Fraction(10**100)
 """Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and its square is a float."""
 STEEP = 600

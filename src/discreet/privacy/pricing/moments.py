@@ -22,8 +22,6 @@ from .parts import flatten
 from .rdp import renyi
 from .zcdp import laplace_shape
 
-__all__ = ["cumulant_function", "moments", "tail"]
-
 
 def moments(events: Event | Iterable[Event], order: int) -> tuple[float, ...]:
     """Return the raw moments E[L], E[L²], … up to an order of the summed privacy loss.

@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from ..events import GaussianNoise
 
-__all__ = ["on_lattice"]
-
 
 def on_lattice(event: GaussianNoise) -> GaussianNoise:
     """Return the event with its sensitivity rounded up to a length of its lattice; itself where it is one already.

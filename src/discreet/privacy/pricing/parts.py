@@ -22,8 +22,6 @@ from .clamp import unclamped
 from .limits import refuse_beyond, refuse_count
 from .on_lattice import on_lattice
 
-__all__ = ["Flattened", "flatten", "total"]
-
 
 @dataclass(frozen=True, slots=True)
 class Flattened:

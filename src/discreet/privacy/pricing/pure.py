@@ -29,8 +29,6 @@ from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from .group import group_privacy, no_promise, parallel_price
 from .parts import Flattened, total
 
-__all__ = ["amplified", "price_pure", "pure_promise"]
-
 
 def price_pure(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
     """Return the sum of the pure ε of the events, exactly; None if some event is not ε-DP for any ε.

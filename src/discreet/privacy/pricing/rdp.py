@@ -38,8 +38,6 @@ from .parts import Flattened, flatten, total
 from .pure import price_pure
 from .zcdp import laplace_shape, moved, price_zcdp
 
-__all__ = ["delta", "epsilon", "price_order", "price_rdp", "promised_renyi", "renyi", "renyi_parts"]
-
 _LEAST = 1 + 1e-4  # below, differences of order α − 1 would lose digits
 _RAREST = 1e-300  # a sample rarer than floats can tell is priced as this one, which is worse
 _STEEP = 10**4  # above this μ² a sample is priced by its ρ alone: the integral would be as long as μ²

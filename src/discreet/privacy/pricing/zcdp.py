@@ -37,8 +37,6 @@ from .limits import is_slight
 from .parts import Flattened, total
 from .pure import price_pure
 
-__all__ = ["delta", "epsilon", "laplace_rho", "moved", "price_zcdp", "range_rho", "response_rho", "rho", "rho_of_pure"]
-
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
     """Return the least ρ of every ε-DP mechanism: ε·tanh(ε/2), below the usual ε²/2; rounded up.

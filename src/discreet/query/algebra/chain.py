@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from .expression import Call, Expression, Function
 
-__all__ = ["balance", "chain", "leaves"]
-
 
 def leaves(function: Function, expression: Expression) -> list[Expression]:
     """List the conditions that a chain joins.

@@ -13,8 +13,6 @@ from typing import TypeAlias, assert_never
 
 from ..domains.domain import Scalar
 
-__all__ = ["Call", "Constant", "Expression", "Field", "Function", "fields_of"]
-
 
 class Function(StrEnum):
     """Everything a row expression may do; what is not here is refused before a store is touched."""

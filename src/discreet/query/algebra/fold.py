@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from .expression import Call, Constant, Expression, Function
 
-__all__ = ["exact", "fold"]
-
 
 def exact(number: Fraction) -> Constant:
     """Return a number as a constant; a whole one is an int.

@@ -8,8 +8,6 @@ from .expression import Constant, Expression, Field
 from .names import fresh
 from .tree import Relation, Select
 
-__all__ = ["add_flag", "apart", "public_columns"]
-
 
 def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]:
     """Name the columns of a public table beside those of the rows: (name here, public column).

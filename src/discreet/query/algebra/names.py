@@ -8,8 +8,6 @@ from ...data.unit import read_name
 from ...errors import InvalidArgument, UnsupportedQuery
 from .refusal import refusal
 
-__all__ = ["fresh", "own_names"]
-
 
 def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
     """Return a name for a column that no other has, in any case: its own, else with the table's name before it.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ...errors import UnboundedSensitivity, UnsupportedQuery
 
-__all__ = ["refusal", "unbounded"]
-
 
 def refusal(clause: str, why: str, instead: str) -> UnsupportedQuery:
     """Word a refusal of one clause.

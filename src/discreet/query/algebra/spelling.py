@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .expression import Function
 
-__all__ = ["spell"]
-
 _SIGNS = {
     Function.ADD: "+",
     Function.SUBTRACT: "-",

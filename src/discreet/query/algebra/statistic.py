@@ -21,8 +21,6 @@ from .tree import (
     Variance,
 )
 
-__all__ = ["expressions_of", "function_name", "statistic_name"]
-
 
 def function_name(statistic: Statistic) -> str:
     """Return the SQL function of a statistic.

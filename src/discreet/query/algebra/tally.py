@@ -35,8 +35,6 @@ from ..domains.domain import Scalar
 from .expression import Expression
 from .tree import Relation
 
-__all__ = ["FINE", "Free", "GroupShare", "KeptKeys", "RowShare", "Share", "Tally", "Term", "Totals"]
-
 FINE = 1 << 20
 """A share is counted in parts of this fineness, so that rounding down loses about 1 in a million of a contribution."""
 

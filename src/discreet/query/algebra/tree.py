@@ -18,34 +18,6 @@ from ...data.schema import Schema
 from ..domains.domain import Scalar
 from .expression import Expression
 
-__all__ = [
-    "Correlation",
-    "Count",
-    "CountDistinct",
-    "CountOf",
-    "CountPeople",
-    "Covariance",
-    "Finish",
-    "JoinPeople",
-    "JoinPublic",
-    "Key",
-    "Mean",
-    "Mode",
-    "Named",
-    "PerPerson",
-    "Quantile",
-    "Question",
-    "Relation",
-    "Scan",
-    "Select",
-    "Statistic",
-    "Sum",
-    "Total",
-    "Union",
-    "Variance",
-    "Where",
-]
-
 Named: TypeAlias = tuple[tuple[str, Expression], ...]
 """Expressions with their names, in order; names are unique."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .expression import Call, Expression, Function
 
-__all__ = ["WINDOWS", "outside_windows", "window_name", "windows_of"]
-
 WINDOWS = (Function.TOTAL, Function.LAG)
 
 

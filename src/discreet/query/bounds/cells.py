@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ..algebra.expression import Expression
 from ..domains.domain import Scalar
 
-__all__ = ["Cells", "list_cells"]
-
 
 @dataclass(frozen=True, slots=True)
 class Cells:

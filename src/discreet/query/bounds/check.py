@@ -47,8 +47,6 @@ from .nested import with_nest
 from .rows import columns_of, multiplicity, neighbours_of, unit_of
 from .sets import check_sets
 
-__all__ = ["check_rows", "require_sound"]
-
 _TEXT = (Function.LOWER, Function.UPPER, Function.TRIM, Function.LENGTH, Function.LIKE, Function.SUBSTRING)
 
 _TOTALS = ("count", "sum", "least", "greatest")

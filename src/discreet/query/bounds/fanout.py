@@ -22,8 +22,6 @@ from ...data.unit import People
 from ..algebra.refusal import refusal, unbounded
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-__all__ = ["MOST_JOINED", "check_joins", "find_cut", "find_cuts", "most_matches", "person_groups", "person_rows"]
-
 MOST_JOINED = 10_000
 """All joins of a question together make at most so many rows of one unit: milliseconds, below any grid of times."""
 

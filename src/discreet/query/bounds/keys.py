@@ -29,8 +29,6 @@ from ..meaning.evaluate import evaluate
 from .rows import columns_of
 from .spans import list_starts, narrowed_columns, reads_times
 
-__all__ = ["MOST_KEYS", "PublicValues", "declares_null", "public_keys"]
-
 MOST_KEYS = 10_000
 PublicValues: TypeAlias = Callable[..., Iterable[object]]
 """The distinct values of a column of a public table: (table, column) → values; of several columns their tuples."""

@@ -21,8 +21,6 @@ from ..domains.calendar import DAY_SECONDS
 from ..domains.domain import Day, Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
 
-__all__ = ["LEAST_FINE", "Ladder", "ladder_of"]
-
 LEAST_FINE = 10
 """Cells are at most 2^-10 of the distance from the anchor wide, however many keys there are."""
 _HOURS = 1 << 18

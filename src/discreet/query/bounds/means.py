@@ -15,8 +15,6 @@ from ..algebra.names import fresh
 from ..algebra.tree import Count, CountOf, CountPeople, Mean, Question, Relation, Scan, Statistic, Sum, Where
 from .rows import unit_of
 
-__all__ = ["by_sums"]
-
 
 def by_sums(question: Question) -> Question:
     """Return a question of several sets with its means, and people of one row each, written by sums.

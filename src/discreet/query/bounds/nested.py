@@ -20,17 +20,6 @@ from ..meaning.evaluate import evaluate
 from .keys import PublicValues, public_keys
 from .rows import columns_of
 
-__all__ = [
-    "MOST_LEAVES",
-    "check_nest",
-    "count_cells",
-    "finest_cells",
-    "in_order",
-    "leaf_question",
-    "set_cells",
-    "with_nest",
-]
-
 MOST_LEAVES = 200_000
 Row = tuple[Scalar, ...]
 

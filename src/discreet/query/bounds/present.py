@@ -12,8 +12,6 @@ from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-__all__ = ["always_present"]
-
 _TOTAL = {
     Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.NEGATE, Function.ABSOLUTE, Function.FLOOR,
     Function.CEILING, Function.ROUND, Function.LEAST, Function.GREATEST,

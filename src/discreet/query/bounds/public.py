@@ -16,8 +16,6 @@ from ..algebra.tally import Free, Tally
 from ..algebra.tree import Relation, Scan, Select
 from .rows import neighbours_of, unit_of
 
-__all__ = ["is_public_count"]
-
 
 def is_public_count(tally: Tally) -> bool:
     """Return whether the one total of a tally is the public number of rows of a table.

@@ -15,8 +15,6 @@ from ..domains.domain import Domain, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
 from .fanout import most_matches
 
-__all__ = ["columns_of", "is_person", "multiplicity", "neighbours_of", "tables_of", "unit_of"]
-
 
 def columns_of(relation: Relation) -> dict[str, Domain]:
     """Return the domain of every column of a relation; refuses expressions that have none.

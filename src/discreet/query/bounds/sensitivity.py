@@ -33,8 +33,6 @@ from ...privacy.neighbours import ADD_REMOVE
 from ..algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
 from .rows import multiplicity, neighbours_of, unit_of
 
-__all__ = ["corners", "distinct_influence", "influence", "joint_influence", "rank_influence", "vote_influence"]
-
 
 def corners(tally: Tally) -> tuple[int, int]:
     """Return (g, r): one unit counts in g keys as r rows each, or as a mixture of such.

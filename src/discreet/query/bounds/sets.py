@@ -10,8 +10,6 @@ from ..algebra.tree import Count, CountOf, CountPeople, Question, Sum
 from .nested import MOST_LEAVES, check_nest, count_cells
 from .wide import MOST_FINEST, is_wide, largest_set
 
-__all__ = ["MOST_SETS", "check_sets"]
-
 MOST_SETS = 256
 MOST_RUNNING = 4096
 

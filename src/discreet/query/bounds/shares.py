@@ -21,8 +21,6 @@ from ..algebra.tree import Relation
 from .fanout import person_groups, person_rows
 from .rows import unit_of
 
-__all__ = ["MOST_ROWS", "most_groups", "people_share", "possible_shares", "weight_of"]
-
 MOST_ROWS = 1 << 31
 """As many rows of one person any share can bound."""
 

@@ -16,8 +16,6 @@ from ..domains.domain import Day, Domain, Second
 from ..domains.domain_of import domain_of
 from .rows import columns_of
 
-__all__ = ["list_starts", "narrowed_columns", "reads_times"]
-
 _NEW = (Function.TRUNCATE, Function.MONTHS_LATER, Function.UNIX_DATE, Function.UNIX_SECONDS)
 _LONGEST = {"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}
 _SPANS = {"hour": 3600, "minute": 60, "second": 1}

@@ -22,8 +22,6 @@ from ..domains.type_of import ValueType, type_of_domain
 from .fanout import person_rows
 from .rows import columns_of
 
-__all__ = ["PersonTotals"]
-
 
 @dataclass(slots=True)
 class PersonTotals:

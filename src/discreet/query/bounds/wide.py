@@ -20,8 +20,6 @@ from ..domains.domain_of import domain_of
 from .nested import count_cells
 from .rows import columns_of
 
-__all__ = ["MOST_FINEST", "is_wide", "largest_set", "table_cells", "table_question", "tables_of"]
-
 MOST_FINEST = 100_000
 """So many combinations of keys are counted at once."""
 _JOINED = 4096

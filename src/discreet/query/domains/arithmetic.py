@@ -9,21 +9,6 @@ from math import gcd, isqrt
 from ...errors import UnsupportedQuery
 from .domain import MOST_STEPS, Whole
 
-__all__ = [
-    "common",
-    "half_up",
-    "largest",
-    "negate",
-    "product",
-    "quotient",
-    "rescale",
-    "root",
-    "root_scale",
-    "shared_step",
-    "sum_of",
-    "whole_part",
-]
-
 
 def shared_step(steps: Sequence[Fraction]) -> Fraction:
     """Return the coarsest grid that holds several: the greatest step of which each is a whole multiple.

@@ -7,8 +7,6 @@ from datetime import date, timedelta
 
 from ..algebra.expression import Function
 
-__all__ = ["DAY_SECONDS", "EPOCH", "FIRST_DAY", "LAST_DAY", "PARTS", "UNITS", "months_later", "part_of", "start_of"]
-
 EPOCH = date(1970, 1, 1)
 DAY_SECONDS = 86_400
 FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days

@@ -20,8 +20,6 @@ from typing import TypeAlias, assert_never
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ...errors import UnsupportedQuery
 
-__all__ = ["MOST_STEPS", "Day", "Domain", "Scalar", "Second", "Texts", "Truth", "Whole", "domain_of_column"]
-
 MOST_STEPS = 1 << 62
 
 Scalar: TypeAlias = int | Fraction | str | bool | None

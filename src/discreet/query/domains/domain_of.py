@@ -17,8 +17,6 @@ from .times import TIMES, time_domain
 from .type_of import NOUNS, type_of_domain
 from .words import concat_domain, text_domain
 
-__all__ = ["domain_of"]
-
 Columns = Mapping[str, Domain]
 _K = TypeVar("_K", Whole, Truth, Texts, Day, Second)
 

@@ -21,8 +21,6 @@ from ...data.columns.cell import nearest
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from .domain import MOST_STEPS, Domain, Whole
 
-__all__ = ["Binned", "RoundedTest", "rounded_bin", "rounded_test"]
-
 Columns = Mapping[str, Domain]
 _TESTS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 _HALF = Fraction(1, 2)

@@ -11,8 +11,6 @@ from ..algebra.spelling import spell
 from .calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY, PARTS, UNITS, months_later, part_of, start_of
 from .domain import Day, Domain, Second, Whole
 
-__all__ = ["TIMES", "time_domain"]
-
 TIMES = frozenset(
     {
         *(Function.YEAR, Function.ISOYEAR, Function.DATE_OF, Function.TRUNCATE, Function.MONTHS_LATER, *PARTS),

@@ -14,8 +14,6 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 
-__all__ = ["NOUNS", "ValueType", "type_of", "type_of_domain"]
-
 ValueType: TypeAlias = Literal["number", "truth", "text", "day", "second"]
 
 _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {

@@ -10,8 +10,6 @@ from ..algebra.expression import Constant, Expression, Function
 from ..algebra.spelling import spell
 from .domain import Domain, Texts, Truth, Whole
 
-__all__ = ["concat_domain", "text_domain"]
-
 
 def text_domain(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
     """Return what a function of text yields; patterns and positions must be constants."""

@@ -15,8 +15,6 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..domains.domain import Domain, Scalar, Whole
 from .evaluate import evaluate
 
-__all__ = ["cut_values"]
-
 _COMPARE = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
 
 

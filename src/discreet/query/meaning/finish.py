@@ -22,19 +22,6 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of, type_of_domain
 from .evaluate import evaluate, half_up, settle
 
-__all__ = [
-    "NoisyRow",
-    "Types",
-    "Value",
-    "keep_rows",
-    "row_before",
-    "show_row",
-    "types_of",
-    "value_of",
-    "window_groups",
-    "with_windows",
-]
-
 Value: TypeAlias = Scalar | float
 NoisyRow: TypeAlias = Mapping[str, Value]
 Types: TypeAlias = Mapping[str, ValueType]

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["MOST_WILDCARDS", "like_regex", "wildcards"]
-
 MOST_WILDCARDS = 500
 """Patterns with more %, or more runs of _, are refused: what matches regular expressions calls itself for each."""
 _RUN = re.compile("_+|[^_]")

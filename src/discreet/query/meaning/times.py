@@ -11,8 +11,6 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
 from .evaluate import evaluate
 
-__all__ = ["as_second", "fold_date", "fold_time", "timely"]
-
 _YIELDS = {Function.FROM_UNIX_DATE: "day", Function.FROM_UNIX_SECONDS: "second", Function.DATE_OF: "day"}
 _KEEPS = (Function.TRUNCATE, Function.MONTHS_LATER)
 _COMPARED = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)

@@ -24,25 +24,6 @@ from ..algebra.tree import (
 )
 from .column import Col
 
-__all__ = [
-    "Of",
-    "correlation",
-    "count",
-    "count_distinct",
-    "count_people",
-    "covariance",
-    "maximum",
-    "mean",
-    "median",
-    "minimum",
-    "mode",
-    "named_column",
-    "quantile",
-    "standard_deviation",
-    "sum_of",
-    "variance",
-]
-
 Of: TypeAlias = str | Col
 """A column by its name, or an expression over columns."""
 

@@ -16,8 +16,6 @@ from ..domains.type_of import ValueType, type_of
 from ..meaning.times import as_second, fold_time
 from .column import constant
 
-__all__ = ["Edge", "bin_of", "binned_by", "edge_below", "lower_edge"]
-
 Edge: TypeAlias = Number | date
 """Where a bin begins: a number, a date or a time."""
 

@@ -17,8 +17,6 @@ from ..algebra.fold import exact
 from ..domains.calendar import EPOCH
 from ..text.expression import expression_text, quote
 
-__all__ = ["Col", "Literal", "case", "col", "constant", "expression_of"]
-
 Literal: TypeAlias = int | float | Fraction | Decimal | str | bool | date | datetime | None
 
 

@@ -20,8 +20,6 @@ from ..bounds.rows import columns_of
 from ..domains.domain import Whole
 from ..domains.domain_of import domain_of
 
-__all__ = ["cut_question"]
-
 _ROWS, _SUM = Field("rows"), Field("sum")
 
 

@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 from .aggregate import Of
 
-__all__ = ["On", "join_pairs"]
-
 On: TypeAlias = str | Sequence[str | tuple[Of, str]]
 
 

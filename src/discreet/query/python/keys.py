@@ -19,8 +19,6 @@ from ..domains.type_of import type_of, type_of_domain
 from .aggregate import Of, named_column
 from .column import Literal, constant
 
-__all__ = ["By", "Keys", "chosen_keys", "named_keys", "read_keys"]
-
 By: TypeAlias = str | Mapping[str, Of] | Sequence[str]
 """A column, several, or expressions under names: "region", ["region", "age"], {"decade": col("age") // 10}."""
 Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | Iterable[tuple[Literal, ...]] | Schema | None

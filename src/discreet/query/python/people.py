@@ -7,8 +7,6 @@ from ..algebra.joins import add_flag, apart
 from ..algebra.tree import JoinPeople, Named, Relation, Select, Where
 from ..bounds.totals import PersonTotals
 
-__all__ = ["NO_COLUMNS", "people_in"]
-
 NO_COLUMNS: Named = (("present", Constant(1)),)
 """Stands in where only the person is selected: rows have at least one column."""
 

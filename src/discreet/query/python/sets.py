@@ -17,17 +17,6 @@ from .bins import lower_edge
 from .column import Col, Literal, constant
 from .keys import Keys
 
-__all__ = [
-    "Places",
-    "level_sets",
-    "listed_keys",
-    "named_levels",
-    "nest_of",
-    "read_places",
-    "running_key",
-    "sets_up_to",
-]
-
 Places: TypeAlias = Iterable[Sequence[Literal] | Mapping[str, Literal]]
 """The combinations of nested keys that there are: rows of values, widest first, or of values by the keys' names."""
 

@@ -32,8 +32,6 @@ from .keys import By, Keys, chosen_keys, named_keys, read_keys
 from .people import people_in
 from .sets import Places, level_sets, listed_keys, named_levels, nest_of, read_places, running_key, sets_up_to
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class Table:

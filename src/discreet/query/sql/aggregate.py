@@ -29,8 +29,6 @@ from .keys import check_beside_keys
 from .scope import Scope, is_person, no_window, row_names
 from .syntax import aggregate_named, clause_of, nearest_to, only, refuse_node
 
-__all__ = ["statistic_of"]
-
 Only = Expression | None
 
 

@@ -15,8 +15,6 @@ from ..algebra.refusal import refusal
 from ..domains.calendar import DAY_SECONDS, EPOCH
 from ..domains.type_of import ValueType
 
-__all__ = ["as_type", "literal", "on_day", "on_second"]
-
 NUMERAL = re.compile(r"[0-9]{0,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?")
 """Longer numerals are beyond every grid, and a long exponent would cost more memory than there is."""
 

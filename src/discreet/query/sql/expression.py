@@ -20,8 +20,6 @@ from ..meaning.times import as_second
 from .constant import as_type, literal
 from .syntax import clause_of, only, refuse_node
 
-__all__ = ["Names", "absent_side", "alike", "read"]
-
 
 @dataclass(frozen=True, slots=True)
 class Names:

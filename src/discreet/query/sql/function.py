@@ -22,8 +22,6 @@ from .syntax import clause_of, only, refuse_node, whole_literal
 from .times.functions import part_of_time
 from .words.quote import quote_of
 
-__all__ = ["FUNCTIONS"]
-
 _TYPES = exp.DType
 _WHOLE = (_TYPES.INT, _TYPES.BIGINT, _TYPES.SMALLINT, _TYPES.TINYINT, _TYPES.INT128)
 _REAL = (_TYPES.DOUBLE, _TYPES.FLOAT, _TYPES.DECIMAL)

@@ -19,8 +19,6 @@ from .sets import grouping_flag, spread_sets
 from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
 from .window import is_result_window, read_window
 
-__all__ = ["Grouping", "group_of", "grouped_names"]
-
 
 @dataclass(frozen=True, slots=True)
 class Grouping:

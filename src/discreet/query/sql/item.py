@@ -10,8 +10,6 @@ from .scope import Scope
 from .syntax import identifier, is_aggregate
 from .window import is_result_window
 
-__all__ = ["item_names"]
-
 
 def item_names(items: list[exp.Expr], scope: Scope) -> list[str]:
     """Name every item of SELECT; names that nobody gave are numbered where they would clash."""

@@ -42,8 +42,6 @@ from .scope import (
 )  # fmt: skip
 from .syntax import clause_of, identifier, only
 
-__all__ = ["check_beside_keys", "listed_keys", "read_key_join", "with_chosen"]
-
 _WAY = "write FROM visits v RIGHT JOIN pairs k ON v.shop = k.shop AND v.region = k.region GROUP BY k.shop, k.region"
 
 

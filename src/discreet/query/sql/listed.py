@@ -13,8 +13,6 @@ from ..algebra.refusal import refusal
 from ..bounds.keys import PublicValues
 from ..domains.calendar import EPOCH
 
-__all__ = ["MOST_LISTED", "with_lists"]
-
 MOST_LISTED = 1_000
 _JOIN = "declare the table's key and write JOIN … ON x = y"
 

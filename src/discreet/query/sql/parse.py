@@ -8,8 +8,6 @@ from ...data.schema import Schema
 from ..algebra.tree import Question, Relation
 from ..bounds.keys import PublicValues
 
-__all__ = ["parse", "parse_rows"]
-
 
 def parse(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None = None) -> Question:
     """Read one SELECT as a question about declared tables, by their names in `schemas`.

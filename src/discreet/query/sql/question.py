@@ -32,8 +32,6 @@ from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggrega
 from .window import is_result_window
 from .words.statement import read_statement, too_deep
 
-__all__ = ["read_question"]
-
 _CLAUSES = (
     *("expressions", "distinct", "from_", "joins", "where", "group"),
     *("having", "order", "limit", "offset", "with_"),

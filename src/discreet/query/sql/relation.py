@@ -37,8 +37,6 @@ from .scope import (
 from .syntax import clause_of, identifier, only, refuse_node, with_aggregate
 from .times.interval import settle_units
 
-__all__ = ["Catalogue", "read_from", "read_view", "read_where", "with_views"]
-
 MOST_NODES = 200
 """A CTE that is used twice doubles the tree, so a short text could otherwise make a huge one."""
 

@@ -22,28 +22,6 @@ from ..python.people import NO_COLUMNS
 from .expression import Names
 from .syntax import identifier
 
-__all__ = [
-    "Absent",
-    "ChosenKeys",
-    "FromItem",
-    "KeyItem",
-    "Person",
-    "PersonId",
-    "PublicItem",
-    "RowView",
-    "Scope",
-    "ShownColumns",
-    "choose_columns",
-    "exact_rows",
-    "find",
-    "is_person",
-    "lookup",
-    "no_window",
-    "person_refusal",
-    "row_names",
-    "table_view",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PersonId:

@@ -12,8 +12,6 @@ from ..algebra.refusal import refusal
 from ..bounds.sets import MOST_SETS
 from .syntax import only, refuse_node
 
-__all__ = ["grouping_flag", "running_total", "spread_sets"]
-
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 Choice = tuple[exp.Expr, ...]
 

@@ -9,18 +9,6 @@ from sqlglot import exp
 from ..algebra.refusal import refusal
 from .words.quote import quote_of, shorten
 
-__all__ = [
-    "aggregate_named",
-    "clause_of",
-    "identifier",
-    "is_aggregate",
-    "nearest_to",
-    "only",
-    "refuse_node",
-    "whole_literal",
-    "with_aggregate",
-]
-
 DETAILS = "docs/questions.md lists what can be asked"
 _ROWS = "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, or a prepared column"
 

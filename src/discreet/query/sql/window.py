@@ -9,8 +9,6 @@ from ..algebra.refusal import refusal
 from .expression import Names, read
 from .syntax import clause_of, only, whole_literal, with_aggregate
 
-__all__ = ["is_result_window", "read_window"]
-
 
 def is_result_window(node: exp.Expr) -> bool:
     """Return whether a node is SUM(aggregate) OVER () or LAG or LEAD of results; running totals are planned instead."""

@@ -13,8 +13,6 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
 from ..domains.calendar import EPOCH
 
-__all__ = ["expression_text", "quote"]
-
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 _WORDS = (
     "all alter and any as asc between by case connect_by_root create cross cube current_catalog current_date "

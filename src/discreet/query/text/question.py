@@ -15,8 +15,6 @@ from ..meaning.finish import types_of
 from .expression import expression_text, quote
 from .relation import ListedKeys, Naming, from_text
 
-__all__ = ["describe", "fingerprint", "statistic_text"]
-
 FORMAT = 1
 """Of the canonical text behind a fingerprint; ledgers keep fingerprints, so it changes only with a new number."""
 _LATER = {"sets", "running", "outer", "offset", "nested"}

@@ -13,8 +13,6 @@ from ..bounds.fanout import person_rows
 from ..bounds.rows import columns_of, unit_of
 from .expression import expression_text, quote
 
-__all__ = ["ListedKeys", "Naming", "from_text"]
-
 
 @dataclass(frozen=True, slots=True)
 class Naming:

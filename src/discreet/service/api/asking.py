@@ -18,20 +18,6 @@ from ..state import State
 from . import verbs
 from .call import ApiCall, Reply
 
-__all__ = [
-    "ask_release",
-    "ask_sql",
-    "cancel_job",
-    "charge",
-    "check_by_clerk",
-    "explain_question",
-    "get_job",
-    "list_jobs",
-    "plan_question",
-    "rehearse_question",
-    "work_out",
-]
-
 LONGEST_MARK = 200
 T = TypeVar("T")
 Reader = Callable[[State, ApiCall, bool], Mapping[str, object]]

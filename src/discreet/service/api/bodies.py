@@ -7,8 +7,6 @@ from ...wire.request import BUDGET
 from ...wire.shape import NUMBER, JsonSchema, choice, listing, nullable, refer, text
 from ..stores.people import NAME
 
-__all__ = ["ALLOWANCE", "BODIES", "BUDGET_SLOT", "DATASETS", "DAYS", "NEWCOMER", "RENEWAL", "ROLE", "WHO", "WHO_NAME"]
-
 WHO_NAME = Slot("name", text(pattern=NAME.pattern))
 ROLE = Slot("role", choice("steward", "analyst"), required=False, default="analyst")
 DATASETS = Slot("datasets", listing(text(), "names of data sets"))

@@ -14,16 +14,6 @@ from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
 from .call import ApiCall, Reply
 from .verbs import history
 
-__all__ = [
-    "export_ledger",
-    "get_left",
-    "get_receipt",
-    "get_spent",
-    "list_history",
-    "set_allowance",
-    "verify_ledger",
-]
-
 MOST_ENTRIES = 1000
 
 

@@ -14,8 +14,6 @@ from ...wire.text import read_json
 from ..state import State
 from ..stores.people import Member
 
-__all__ = ["ApiCall", "Handler", "Reply", "Way"]
-
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:

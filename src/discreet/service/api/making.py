@@ -8,16 +8,6 @@ from . import verbs
 from .asking import charge, check_by_clerk, work_out
 from .call import ApiCall, Reply
 
-__all__ = [
-    "estimate_cut",
-    "explain_model",
-    "learn_model",
-    "plan_synthesis",
-    "suggest_bounds",
-    "suggest_caps",
-    "synthesize_table",
-]
-
 
 async def learn_model(state: State, call: ApiCall) -> Reply:
     """Train a model on the rows of a SELECT, charged once for each Idempotency-Key."""

@@ -11,8 +11,6 @@ from ..config import Config
 from .bodies import BODIES
 from .call import Way
 
-__all__ = ["document"]
-
 Json = dict[str, object]
 _ERRORS = {
     400: "The request is no HTTP that this service reads.",

@@ -12,18 +12,6 @@ from ..stores.people import EVERYTHING, Member
 from .bodies import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
 from .call import ApiCall, Reply
 
-__all__ = [
-    "add_person",
-    "describe_dataset",
-    "get_health",
-    "get_me",
-    "list_datasets",
-    "list_people",
-    "list_values",
-    "renew_token",
-    "revoke_person",
-]
-
 
 def get_health(state: State) -> Reply:
     """Return whether the worker is well, and what of it is."""

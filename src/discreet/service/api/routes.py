@@ -20,8 +20,6 @@ from . import people as crew
 from .call import ApiCall, Handler, Reply, Way
 from .openapi import document
 
-__all__ = ["WAYS", "api_routes", "send"]
-
 ROOT = "/api/v1"
 SET = "/datasets/{name}"
 

@@ -37,24 +37,6 @@ from ...wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_rel
 if TYPE_CHECKING:
     from ...curator import Curator
 
-__all__ = [
-    "CHARGED",
-    "check_ask",
-    "check_bounds",
-    "check_caps",
-    "check_count",
-    "check_cut",
-    "check_learn",
-    "check_release",
-    "check_synthesis",
-    "explain",
-    "explain_model",
-    "history",
-    "plan",
-    "plan_synthesis",
-    "rehearse",
-]
-
 SHOWN = ("charge", "again", "allow")
 """The kinds of entries that an analyst is shown: that of an answer says when the store was done."""
 

@@ -14,8 +14,6 @@ from ...errors import NotAllowed
 from ..config import Config
 from .session import Session
 
-__all__ = ["FIELD", "HEADER", "check_csrf", "check_origin"]
-
 FIELD = "csrf"
 HEADER = "X-CSRF-Token"
 

@@ -18,8 +18,6 @@ from .csrf import check_csrf
 from .limits import TooMany
 from .session import Session, read_cookie
 
-__all__ = ["Admission", "NoEntry", "address_of", "enter", "require_steward", "session_of"]
-
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LONGEST_TOKEN = 200
 MARK = "Idempotency-Key"

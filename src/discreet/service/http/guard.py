@@ -14,8 +14,6 @@ from ...wire.text import write_json
 from ..config import Config
 from .metrics import Metrics
 
-__all__ = ["BODY_SECONDS", "guard_app"]
-
 BODY_SECONDS = 15.0
 """Seconds within which a request must have been sent; what comes slower is closed."""
 

@@ -14,8 +14,6 @@ from ..config import Config
 from ..state import State
 from ..stores.store import is_server
 
-__all__ = ["has_room", "health_of"]
-
 LEAST = 16 << 20
 """Bytes that must be free wherever the service writes."""
 

@@ -12,8 +12,6 @@ from collections.abc import Callable
 
 from ..config import RequestBounds
 
-__all__ = ["Buckets", "Limits", "TooMany"]
-
 MOST_KEYS = 10_000
 """Buckets kept at a time; the ones longest unused are full again, or forgotten."""
 

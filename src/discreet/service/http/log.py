@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 
 from ...wire.text import write_json
 
-__all__ = ["Log", "place_of"]
-
 
 class Log:
     """Append lines to a file, or to the standard error if none is named; one write a line, so workers may share it."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-__all__ = ["Metrics"]
-
 
 class Metrics:
     """Counts of one worker since it started, in the text form that Prometheus reads.

@@ -12,8 +12,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["HEAD_SECONDS", "PromptProtocol"]
-
 HEAD_SECONDS = 15.0
 
 

@@ -17,8 +17,6 @@ from ..config import Config
 from ..stores.people import Member, Members, token_hash
 from ..stores.store import ServiceStore
 
-__all__ = ["Session", "Sessions", "cookie_name", "drop_cookie", "read_cookie", "set_cookie"]
-
 
 @dataclass(frozen=True, slots=True)
 class Session:

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 
 from .limits import TooMany
 
-__all__ = ["Turns"]
-
 SIDE_BY_SIDE = 2
 PATIENCE = 30.0
 """Seconds for which somebody waits for their own earlier pages."""

@@ -27,8 +27,6 @@ from ..stores.store import PATIENCE
 from .job import Job
 from .run import Run
 
-__all__ = ["CANCELLED", "Answering", "Outcome"]
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

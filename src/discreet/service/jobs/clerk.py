@@ -33,8 +33,6 @@ from ..http.log import place_of
 from ..pages import explained as _explained  # noqa: F401 imported here, once, for every clerk
 from .sheet import BRIEF, Broken, Setup
 
-__all__ = ["main", "serve"]
-
 MEMORY = TooSlow("working this out needs more memory than is allowed; nothing was spent. Ask for less at once")
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["steady"]
-
 _BEGAN = time.time() - time.monotonic()
 
 

@@ -30,8 +30,6 @@ from .sheet import BRIEF, Broken
 if TYPE_CHECKING:
     from ..stores.datasets import DataSets
 
-__all__ = ["FreeDesk", "HungUp", "WentWrong"]
-
 T = TypeVar("T")
 WAITING = 4
 """How often the seconds of one piece of work it may wait for its turn."""

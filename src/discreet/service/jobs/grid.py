@@ -14,8 +14,6 @@ import anyio
 
 from .clock import steady
 
-__all__ = ["Grid"]
-
 
 @dataclass(frozen=True, slots=True)
 class Grid:

@@ -9,8 +9,6 @@ from typing import Any, Literal, cast
 
 from .clock import steady
 
-__all__ = ["COLUMNS", "LISTED", "OPEN", "Job", "State", "new_job", "read_job"]
-
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
 """`refused` spent nothing and may be tried again; `failed` was charged: the store broke or was too slow then."""
 

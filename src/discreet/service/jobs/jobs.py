@@ -30,8 +30,6 @@ from .line import WorkLine
 from .pulse import Pulse
 from .shelf import Shelf
 
-__all__ = ["Jobs", "fair_share"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Held:

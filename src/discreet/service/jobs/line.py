@@ -14,8 +14,6 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["WorkLine"]
-
 T = TypeVar("T")
 LATE = 30.0
 """Seconds for which somebody who brought work is reckoned with, and the longest rest."""

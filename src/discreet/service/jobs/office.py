@@ -14,8 +14,6 @@ from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-__all__ = ["Clerk", "Office", "the_office"]
-
 ROOT = Path(__file__).parents[3]
 
 

@@ -22,8 +22,6 @@ from ...query.algebra.tally import Tally, Totals
 from .clock import steady
 from .grid import Grid
 
-__all__ = ["Paced", "StoppableBits", "pace"]
-
 
 @dataclass(frozen=True, slots=True)
 class StoppableBits:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["Pulse"]
-
 MISSED = 8.0
 """Seconds without a sign after which something is not well; a round takes less than one, unless the store is slow."""
 STUCK = 60.0

@@ -7,8 +7,6 @@ import time
 
 from ..stores.datasets import Hired
 
-__all__ = ["Run"]
-
 GRACE = 5.0
 """Seconds after it was told to stop for which a store may go on; then the line to it is cut, if there is one."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ...data.schema import Schema
 
-__all__ = ["BRIEF", "Broken", "Setup"]
-
 BRIEF = 2.0
 """Seconds of processor time after which a piece of free work goes on only while nothing else wants the processor.
 Whoever did it is too low in rank for the next, and is replaced."""

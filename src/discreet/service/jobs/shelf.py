@@ -16,8 +16,6 @@ from ..stores.store import ServiceStore
 from .clock import steady
 from .job import COLUMNS, Job, read_job
 
-__all__ = ["UNKNOWN", "Shelf"]
-
 KEPT_SECONDS = 7 * 86_400.0
 KEPT_ANSWERS = 1_000
 """So many answers of a person keep their page, however old: a link to one does not end after a week."""

@@ -14,19 +14,6 @@ from .charts.series import Chart
 from .charts.sets import AnswerPart, answer_charts, parts_of
 from .words import key_words, percent, value_words
 
-__all__ = [
-    "AnswerColumn",
-    "AnswerRow",
-    "AnswerSet",
-    "AnswerView",
-    "Cell",
-    "answer_csv",
-    "answer_table",
-    "answer_view",
-    "cost_of",
-    "set_of",
-]
-
 MOST_ROWS = 200
 MOST_TABLES = 16
 FILES = (

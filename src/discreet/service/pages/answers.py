@@ -24,8 +24,6 @@ from .taken.code import fields_of, python_code, sql_code
 from .taken.title import title_of
 from .visit import Visit, for_analysts, to
 
-__all__ = ["answer_routes", "find_job", "fresh_mark", "job_part"]
-
 PAST = 100
 
 

@@ -14,8 +14,6 @@ from ...plan.asked.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ...wire.request import Ask, read_ask
 
-__all__ = ["AskFields", "BudgetUnit", "ask_of", "examples_of", "read_fields", "spend_of", "unit_of"]
-
 LARGEST = 10**12
 DIGITS = ("1", "1.5", "2", "3", "5", "7")
 STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for digit in DIGITS)

@@ -18,8 +18,6 @@ from ...errors import (
     TooSlow,
 )
 
-__all__ = ["Refusal", "TextPlace", "place_of", "word_refusal", "words_of"]
-
 TITLES: dict[str, str] = {
     BudgetExceeded.__name__: "This costs more than is left",
     NotAllowed.__name__: "That is not yours to ask",

@@ -19,8 +19,6 @@ from ..stores.people import EVERYTHING, Member
 from .clause import Refusal, word_refusal
 from .visit import Visit, for_stewards, to
 
-__all__ = ["crowd_routes"]
-
 
 def crowd_routes(state: State) -> list[Route]:
     """Return the routes of the people's page."""

@@ -8,9 +8,6 @@ from collections.abc import Mapping
 from ...ledger.entry import Entry
 from ...privacy.filters.filter import Filter
 
-__all__ = ["entry_words", "event_words"]
-
-
 _LIFE = {
     "close": "closed for good",
     "resume": "goes on here",

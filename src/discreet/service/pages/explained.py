@@ -25,8 +25,6 @@ from .charts.tradeoff import tradeoff
 from .clause import word_refusal
 from .words import error_words, percent
 
-__all__ = ["Explained", "PlanRow", "check_run", "explain_refusal", "explained_of", "explanation", "plan_rows"]
-
 MOST_COLUMNS = 4
 
 

@@ -12,8 +12,6 @@ from ..state import State
 from .answer_view import cost_of
 from .made.past import title_of_job
 
-__all__ = ["Past", "asked_of", "past_of", "sql_of"]
-
 SHORT = 60
 _BEGINNING = 100_000
 """So many characters of a reply are read here: the receipt stands at its beginning, and the rest may be long."""

@@ -11,8 +11,6 @@ from starlette.responses import HTMLResponse
 
 from .words import sentence
 
-__all__ = ["HEADERS", "html", "is_piece", "page", "piece"]
-
 HEADERS = {"Cache-Control": "no-store"}
 """What pages add to the headers of every response, which the guard sets."""
 

@@ -25,8 +25,6 @@ from .telemetry import telemetry_routes
 from .visit import Visit, for_all
 from .workbench import workbench_routes
 
-__all__ = ["routes"]
-
 STATIC = Path(__file__).parent.parent / "static"
 MACHINES = ("/api/", "/metrics")
 

@@ -11,8 +11,6 @@ from ..http.session import drop_cookie, set_cookie
 from ..state import State
 from .visit import Visit, for_all, for_analysts, local_path, to
 
-__all__ = ["sign_routes"]
-
 WRONG = "Nobody holds this token, or it has expired or been revoked. Check it, or ask your steward for a new one."
 
 

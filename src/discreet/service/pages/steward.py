@@ -29,8 +29,6 @@ from .past import asked_of
 from .visit import Visit, for_stewards, to
 from .workbench import dataset_of
 
-__all__ = ["steward_routes"]
-
 LAST = 25
 EVERYONE = "*"
 

@@ -32,8 +32,6 @@ from .charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
 from .lessons.lesson import Fact
 from .visit import Visit, for_all
 
-__all__ = ["telemetry_routes"]
-
 METRIC = "how people came here"
 OPTIONS = ("on foot", "by bicycle", "by bus or train", "by car")
 EPSILON = 2

@@ -26,8 +26,6 @@ from ..stores.people import Member
 from .clause import word_refusal
 from .render import is_piece, page, piece
 
-__all__ = ["Handler", "Visit", "for_all", "for_analysts", "for_stewards", "local_path", "read_form", "to"]
-
 MOST_FIELDS = 100
 LONGEST_BACK = 1800
 ROOMS = {

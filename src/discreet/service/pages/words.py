@@ -8,8 +8,6 @@ from fractions import Fraction
 from ...arithmetic.rounding import shown
 from .charts.chart import plain
 
-__all__ = ["error_words", "key_words", "percent", "price_words", "sentence", "value_words"]
-
 
 def price_words(price: float, digits: int = 4) -> str:
     """Write a price, rounded up; a float that is the nearest to a short decimal is written as that.

@@ -26,8 +26,6 @@ from .past import past_of
 from .render import html
 from .visit import Visit, for_analysts, to
 
-__all__ = ["workbench_routes"]
-
 RECENT = 6
 COMPLETED = (
     *("SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "JOIN", "USING", "AND", "OR", "NOT", "IN"),

@@ -7,8 +7,6 @@ from typing import Protocol, TypeAlias
 
 from ...errors import LedgerConflict
 
-__all__ = ["PATIENCE", "ServiceStore", "StoredRow", "StoredValue", "unreachable"]
-
 StoredValue: TypeAlias = str | int | float | None
 StoredRow: TypeAlias = tuple[object, ...]
 

@@ -22,8 +22,6 @@ from ..jobs.sheet import Setup
 from .last_good import OpenedStore, open_last_good
 from .people import Member
 
-__all__ = ["DataSets", "Hired", "open_engine"]
-
 WAIT = 10
 """Seconds that a charge waits for another before it says so; the job then tries again."""
 

@@ -11,8 +11,6 @@ from ...data.schema import Schema
 from ...errors import DiscreetError
 from ..config import DataSet
 
-__all__ = ["OpenedStore", "open_last_good"]
-
 
 @dataclass(frozen=True, slots=True)
 class OpenedStore:

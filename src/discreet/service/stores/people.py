@@ -20,8 +20,6 @@ from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, NotAllowed
 from .store import ServiceStore
 
-__all__ = ["EVERYTHING", "Member", "Members", "Role", "token_hash"]
-
 Role = Literal["steward", "analyst"]
 EVERYTHING = "*"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")

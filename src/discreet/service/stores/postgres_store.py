@@ -13,8 +13,6 @@ from .base import PATIENCE, StoredRow, StoredValue, unreachable
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresServiceStore"]
-
 ANSWER_SECONDS = 5.0
 """Seconds after which a server that holds the line and says nothing is given up; every statement here is small."""
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from .store import ServiceStore
 
-__all__ = ["Receipts", "fingerprints"]
-
 
 class Receipts:
     """The receipts of all data sets, in the service's store."""

@@ -12,8 +12,6 @@ from ...errors import InvalidArgument, NotAllowed
 from ..jobs.clock import steady
 from .store import ServiceStore
 
-__all__ = ["LONGEST_NAME", "SavedQuestion", "SavedQuestions"]
-
 MOST = 200
 LONGEST_NAME = 100
 _COLUMNS = "id, dataset, name, fields, job"

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from .base import PATIENCE, StoredRow, StoredValue, unreachable
 
-__all__ = ["SqliteServiceStore"]
-
 
 class SqliteServiceStore:
     """One file, for one machine; a connection for each thread.

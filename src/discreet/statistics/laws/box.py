@@ -6,19 +6,6 @@ import math
 from fractions import Fraction
 from typing import TypeAlias
 
-__all__ = [
-    "Box",
-    "at_least",
-    "blurred",
-    "clip",
-    "mixed_blur",
-    "mixed_moment",
-    "outward",
-    "ratio",
-    "second_moment",
-    "unbiased",
-]
-
 Box: TypeAlias = tuple[Fraction, Fraction]
 """The least and the greatest value of something."""
 

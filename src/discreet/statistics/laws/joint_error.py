@@ -18,8 +18,6 @@ from .least_error import least_error
 from .line import line_reach
 from .noise_sum import IntegerNoise, line_tail
 
-__all__ = ["JointLines", "correlation_miss", "joint_mean_error", "joint_moment_error"]
-
 _ASIDE = 0.02
 _EVEN = 1 / 12
 """The variance of values that are spread evenly over 0..1."""

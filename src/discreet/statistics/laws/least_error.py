@@ -8,8 +8,6 @@ from functools import cache
 
 from ...arithmetic.root import crossing
 
-__all__ = ["least_error"]
-
 _CLOSE = 2.0**-17
 _STRIDE = 2.0
 _PAST = 1 / 64

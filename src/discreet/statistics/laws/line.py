@@ -13,8 +13,6 @@ from ...arithmetic.rounding import up
 from .least_error import least_error
 from .noise_sum import IntegerNoise, line_tail, sum_tail
 
-__all__ = ["Noises", "TotalWeights", "WeightedSum", "line_reach", "total_reach"]
-
 TotalWeights: TypeAlias = tuple[Fraction, ...]
 """The weights of totals, in the order in which they were released."""
 Noises: TypeAlias = tuple[IntegerNoise, ...]

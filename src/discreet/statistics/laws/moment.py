@@ -18,8 +18,6 @@ from typing import TypeAlias
 from .least_error import least_error
 from .noise_sum import IntegerNoise, sum_tail
 
-__all__ = ["MomentNoise", "moment_error", "moment_miss", "root_error"]
-
 _ASIDE = 0.02  # the part of β for products of two noises, which are small beside the rest
 
 MomentNoise: TypeAlias = tuple[IntegerNoise, IntegerNoise, IntegerNoise, IntegerNoise]

@@ -32,8 +32,6 @@ from ...mechanisms.additive.discrete_laplace import Geometric
 from ...mechanisms.laws import discrete_gaussian as theta
 from ...mechanisms.laws import discrete_laplace as two_sided
 
-__all__ = ["LEAST_SCALE", "Additive", "IntegerNoise", "line_tail", "noise_of", "sum_tail"]
-
 Additive: TypeAlias = Geometric | DiscreteGaussian
 """The mechanisms that add integer noise to totals."""
 Point = TypeVar("Point", float, np.ndarray)

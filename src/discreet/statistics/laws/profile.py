@@ -28,8 +28,6 @@ import numpy as np
 
 from .line import Noises, WeightedSum, line_reach
 
-__all__ = ["CrossLines", "Ends", "SpreadLines", "correlation_ends", "covariance_ends", "quotient_ends", "variance_ends"]
-
 Ends = tuple[float, float]
 _ASIDE = 0.04
 _ROUNDS = 5

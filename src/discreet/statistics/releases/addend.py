@@ -16,8 +16,6 @@ from ...query.bounds.present import always_present
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 
-__all__ = ["Addend", "centred", "middle_of", "number_addend", "present", "range_of", "rows_addend", "whole_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Addend:

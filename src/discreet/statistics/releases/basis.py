@@ -12,8 +12,6 @@ from ...query.bounds.keys import PublicValues
 from ...query.bounds.rows import columns_of
 from ...query.domains.domain import Domain
 
-__all__ = ["Basis", "basis_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Basis:

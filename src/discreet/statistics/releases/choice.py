@@ -25,8 +25,6 @@ from ..laws.box import at_least
 from .basis import Basis
 from .total import ExactTotals, KeyValues
 
-__all__ = ["ChoiceNeed", "ChosenCell", "ChosenRelease", "any_cells", "cell_tally", "public_cells", "rows_by"]
-
 _DEEP = -(1 << 62)
 
 

@@ -41,19 +41,6 @@ from .addend import whole_of
 from .basis import Basis
 from .total import KeyValues
 
-__all__ = [
-    "MOST_COUNTED",
-    "MOST_JOINT",
-    "JointRelease",
-    "JointTotals",
-    "Partition",
-    "PartitionColumn",
-    "PartitionNeed",
-    "column_of",
-    "column_text",
-    "partition_need",
-]
-
 MOST_JOINT = 1 << 42
 """The most that one unit adds to all totals, in steps that noise is added to."""
 MOST_COUNTED = 1 << 58

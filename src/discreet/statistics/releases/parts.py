@@ -31,8 +31,6 @@ from ...noise import Bits
 from ..laws.line import line_reach
 from ..laws.noise_sum import noise_of
 
-__all__ = ["QuantileParts"]
-
 _SCALE = 4
 """Steps of a weight in which ranks beside the middle of a part are counted: as those of `Aim(1/2)` are."""
 _COUNTS, _REACH, _BORDERS = 0.4, 0.5, 0.1

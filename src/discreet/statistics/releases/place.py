@@ -28,8 +28,6 @@ from ...query.bounds.rows import neighbours_of
 from ...query.domains.domain import Scalar
 from .parts import QuantileParts
 
-__all__ = ["ChosenPlaces", "PlaceNeed", "PlaceRelease"]
-
 Ends = tuple[Scalar, Scalar]
 _ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
 _SEVERAL = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)

@@ -18,20 +18,6 @@ from ...query.domains.domain_of import domain_of
 from ..laws.box import at_least
 from .addend import Addend, centred, middle_of, number_addend, present, range_of, rows_addend, whole_of
 
-__all__ = [
-    "MOST_ROOT",
-    "blur_of",
-    "coarse_of",
-    "cross_addends",
-    "cross_weights",
-    "moment_blur",
-    "reach_of",
-    "square_addends",
-    "square_weights",
-    "unit_range",
-    "width_of",
-]
-
 MOST_ROOT = 1 << 18
 """The most steps either way of a centred value in a product; its square, times noise, stays far below 2^62."""
 

@@ -21,8 +21,6 @@ from ..laws.noise_sum import Additive
 from .stored import StoredForm
 from .total import ExactTotals, KeyValues, TotalNeed
 
-__all__ = ["CellsNeed", "CountedTable", "SetEstimate", "SetsRelease"]
-
 
 @dataclass(frozen=True, slots=True)
 class CellsNeed:

@@ -26,17 +26,6 @@ from .addend import Addend
 from .basis import Basis
 from .stored import StoredForm
 
-__all__ = [
-    "DistinctNeed",
-    "ExactTotals",
-    "KeyValues",
-    "NoisyRelease",
-    "NoisyTotal",
-    "TotalEstimate",
-    "TotalNeed",
-    "total_need",
-]
-
 KeyValues: TypeAlias = tuple[Scalar, ...]
 """The values of one key, one for each column of GROUP BY."""
 ExactTotals: TypeAlias = dict[KeyValues, int]

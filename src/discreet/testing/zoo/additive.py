@@ -12,8 +12,6 @@ from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from .noise import ROOM, geometric, laplace, on_grid, polar
 from .specimen import Specimen
 
-__all__ = ["BROKEN", "SOUND"]
-
 Numbers = NDArray[np.float64]
 
 

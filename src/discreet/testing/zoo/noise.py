@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROOM", "geometric", "laplace", "on_grid", "polar"]
-
 ROOM = 0.95
 """Sound mechanisms use this part of what they claim: one that uses all of it is refuted once in 1/(1 − confidence)."""
 

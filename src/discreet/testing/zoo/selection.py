@@ -12,8 +12,6 @@ from ...privacy.measures import PureDP
 from .noise import ROOM, laplace
 from .specimen import Specimen
 
-__all__ = ["BROKEN", "SOUND"]
-
 Indices = NDArray[np.int64]
 
 

@@ -15,8 +15,6 @@ from ...privacy.measures import PureDP
 from .noise import laplace, on_grid
 from .specimen import Specimen
 
-__all__ = ["BROKEN", "SOUND", "algorithm"]
-
 EPSILON = 1.0
 
 

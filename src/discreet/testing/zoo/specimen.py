@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ...privacy.measures import Measure
 
-__all__ = ["Specimen"]
-
 
 @dataclass(frozen=True, slots=True)
 class Specimen:

@@ -13,8 +13,6 @@ from ...privacy.measures import ApproxDP, PureDP
 from .noise import ROOM, geometric
 from .specimen import Specimen
 
-__all__ = ["BROKEN", "SOUND"]
-
 Table = NDArray[np.int64]
 
 

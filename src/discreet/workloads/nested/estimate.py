@@ -21,8 +21,6 @@ from ..project import whole_parts, whole_rows
 from ..workload import KeySet
 from .workload import NestedTables
 
-__all__ = ["NestedEstimate", "beside", "tidy"]
-
 _ROOM = 2**60
 
 

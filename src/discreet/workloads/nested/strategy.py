@@ -29,8 +29,6 @@ from ..workload import Hierarchy, KeySet
 from .estimate import NestedEstimate, beside
 from .workload import LevelSet, NestedTables, level_energies, level_ratios
 
-__all__ = ["NestedStrategy", "best_nested"]
-
 _LEAST = 1e-6
 _MOST_DENSE = 128
 

@@ -21,8 +21,6 @@ from ...errors import InvalidArgument
 from ..components import Floats, one_cell
 from ..workload import MOST_CELLS, MOST_SETS, Hierarchy, KeySet
 
-__all__ = ["LevelSet", "NestedTables", "level_energies", "level_ratios", "nested_bound"]
-
 LevelSet = tuple[int, KeySet]
 """A depth of the tree, and the keys beside it by place."""
 

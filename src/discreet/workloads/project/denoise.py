@@ -21,8 +21,6 @@ from ..components import Floats
 from ..estimate import ComponentEstimate
 from .nearest import simplex
 
-__all__ = ["denoised", "distance", "shrunk"]
-
 STEPS = 300
 
 

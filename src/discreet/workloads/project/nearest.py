@@ -15,8 +15,6 @@ import numpy as np
 from ..change import Integers
 from ..components import Floats
 
-__all__ = ["isotonic", "simplex", "whole_parts", "whole_rows"]
-
 
 def _starts(groups: Integers) -> Integers:
     return np.flatnonzero(np.diff(groups, prepend=-1))

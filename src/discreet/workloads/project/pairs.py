@@ -18,8 +18,6 @@ from ..estimate import STEP, ComponentEstimate
 from ..workload import KeySet
 from .nearest import whole_rows
 
-__all__ = ["fit_pair", "moved_pairs"]
-
 _ROUNDS = 30
 _MIX = 1e-3
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ....data.columns.keys import KeyValue
 from ..dialect import Dialect, bigint
 
-__all__ = ["constant_sql"]
-
 
 def constant_sql(value: KeyValue | None, dialect: Dialect) -> str:
     """Write a public value: a truth, whole steps or text."""

@@ -9,8 +9,6 @@ from ....data.columns.column import Category, Column, Date, Integer, Real, Text,
 from ..dialect import Dialect, StoredColumn
 from .constant import constant_sql
 
-__all__ = ["kept_sql"]
-
 
 def kept_sql(column: Column, x: StoredColumn, dialect: Dialect) -> str:
     """Write a kept column as whole steps, truth or text, by a declaration that is the same or narrower."""

@@ -13,8 +13,6 @@ from ....data.columns.cell import LONGEST_NUMERAL, nearest
 from ....data.columns.column import Integer, Real
 from ..dialect import Dialect, StoredColumn, bigint, null
 
-__all__ = ["NUMERAL", "WHOLE", "clip_sql", "double_sql", "is_numeral", "steps_sql"]
-
 WHOLE = "[+-]?[0-9]{1,18}"
 NUMERAL = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?"
 FAR = float(2**62)

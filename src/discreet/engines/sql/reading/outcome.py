@@ -20,8 +20,6 @@ from ....data.columns.numeric import MOST_STEPS
 from ..dialect import Dialect, StoredColumn
 from .value import read
 
-__all__ = ["OUTCOMES", "outcome_sql", "widest"]
-
 OUTCOMES = 4
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ....data.columns.column import Category, Column, Date, Text, Timestamp
 from ..dialect import Stored
 
-__all__ = ["is_readable"]
-
 _TIMES: frozenset[Stored] = frozenset({"date", "timestamp", "zoned", "text"})
 _WORDS: frozenset[Stored] = frozenset({"text", "integer", "wide", "boolean"})
 _NUMBERS: frozenset[Stored] = _WORDS | {"float", "decimal"}

@@ -13,8 +13,6 @@ from ....query.domains.calendar import DAY_SECONDS
 from ..dialect import Dialect, StoredColumn, bigint, null
 from .number import clip_sql
 
-__all__ = ["floor_sql", "moment_sql"]
-
 _LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
 _DAY = (
     "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"

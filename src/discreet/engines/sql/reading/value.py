@@ -20,8 +20,6 @@ from .number import WHOLE, double_sql, is_numeral, steps_sql
 from .time import moment_sql
 from .written import write_plainly
 
-__all__ = ["prepare", "read"]
-
 
 def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     """Write the first step: a double for a Real column or a stored decimal, trimmed text where spaces do not matter."""

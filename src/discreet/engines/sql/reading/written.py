@@ -8,8 +8,6 @@ from ....data.columns.column import Column, Date, Integer, Real, Timestamp
 from ....data.columns.written import iso_pieces, numeral_pattern
 from ..dialect import Dialect, StoredColumn
 
-__all__ = ["write_plainly"]
-
 
 def write_plainly(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     """Write stored text as a plain numeral or ISO time, by the column's declaration; all else as it is."""

@@ -14,8 +14,6 @@ from ..select import named_cells, select_sql
 from .person import present_sql
 from .relation import person_column, stored_column
 
-__all__ = ["read_cells_sql"]
-
 
 def read_cells_sql(
     schema: Schema, part: StoredTable, dialect: Dialect, id_sql: Callable[[StoredColumn], str], *, seen: bool = True

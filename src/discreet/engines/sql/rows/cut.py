@@ -14,8 +14,6 @@ from ..dialect import Dialect
 from ..select import select_sql
 from .frame import SqlFrame
 
-__all__ = ["cut_frame"]
-
 
 def cut_frame(frame: SqlFrame, most: int | None, columns: Iterable[str], dialect: Dialect) -> SqlFrame:
     """Keep at most so many rows of each person (None: all), by the order of these columns."""

@@ -10,8 +10,6 @@ from ....query.domains.domain import Domain
 from ...needed import ColumnNames
 from ..dialect import Dialect, StoredTable
 
-__all__ = ["SqlFrame", "Writer"]
-
 
 @dataclass(frozen=True, slots=True)
 class SqlFrame:

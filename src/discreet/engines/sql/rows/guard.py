@@ -16,8 +16,6 @@ from typing import Literal, TypeAlias
 from ..dialect import Dialect
 from ..select import select_sql
 
-__all__ = ["JoinSide", "join_sql"]
-
 
 @dataclass(frozen=True, slots=True)
 class JoinSide:

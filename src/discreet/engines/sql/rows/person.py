@@ -14,8 +14,6 @@ from ..reading.number import clip_sql
 from ..reading.time import floor_sql
 from ..words import days_sql
 
-__all__ = ["id_sql", "present_sql", "require_alike", "total_sql", "window_sql"]
-
 
 def id_sql(x: StoredColumn, dialect: Dialect) -> str:
     """Write an id as it is stored; text without padding and compared letter by letter."""

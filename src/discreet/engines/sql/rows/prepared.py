@@ -19,8 +19,6 @@ from .cells import read_cells_sql
 from .person import id_sql
 from .relation import person_column
 
-__all__ = ["FIRST", "MARK", "mark_of", "prepared_sql", "prepared_table", "require_fit"]
-
 FORMAT = 1
 MARK = "discreet prepared "
 FIRST = "kept_0"

@@ -29,9 +29,6 @@ from .frame import SqlFrame, Writer
 from .guard import JoinSide, join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
 
-__all__ = ["COUNT", "frame_of", "person_column", "public_frame", "scope_of", "stored_column"]
-
-
 COUNT = "n"
 """How a frame calls the stored number of a person's rows."""
 

@@ -14,8 +14,6 @@ from ..scope import PersonId, RowView, Scope, is_person, row_names
 from ..syntax import clause_of, only
 from .join import person_pair, with_people
 
-__all__ = ["without_people"]
-
 ReadView = Callable[[exp.Expr], RowView]
 ReadFrom = Callable[[exp.Select], Scope]
 

@@ -34,8 +34,6 @@ from ..scope import (
 from ..syntax import identifier, only
 from ..times.interval import settle_units
 
-__all__ = ["equalities", "join_items", "join_kind", "natural", "person_pair", "with_people"]
-
 Operand: TypeAlias = Expression | PersonId | Absent
 Joined: TypeAlias = Scope | PublicItem | KeyItem
 """An item of FROM."""

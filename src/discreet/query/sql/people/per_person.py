@@ -15,8 +15,6 @@ from ..item import item_names
 from ..scope import PersonId, RowView, Scope, choose_columns, is_person, no_window
 from ..syntax import is_aggregate, only
 
-__all__ = ["read_people"]
-
 
 def read_people(node: exp.Select, scope: Scope) -> RowView:
     """Read a sub-query that groups by the person."""

@@ -18,8 +18,6 @@ from ..expression import Names, read
 from ..syntax import clause_of, only, refuse_node
 from .interval import interval_of, unit_of
 
-__all__ = ["TIME_FUNCTIONS", "part_of_time"]
-
 _PARTS = {
     "YEAR": Function.YEAR,
     "QUARTER": Function.QUARTER,

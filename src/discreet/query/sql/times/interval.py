@@ -11,8 +11,6 @@ from ...algebra.refusal import refusal
 from ...domains.calendar import DAY_SECONDS, UNITS
 from ..syntax import clause_of, only
 
-__all__ = ["interval_of", "settle_units", "unit_of"]
-
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
 _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
 _PIECE = re.compile(r"\s*([+-]?[0-9]{1,9})\s*([a-z]*)\s*,?", re.IGNORECASE)

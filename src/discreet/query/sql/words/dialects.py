@@ -8,8 +8,6 @@ from sqlglot import exp
 
 from ..syntax import with_aggregate
 
-__all__ = ["translate"]
-
 _CASTS = {"DATE", "DATETIME", "TIMESTAMP", "INT", "INTEGER", "BIGINT", "FLOAT", "REAL", "DECIMAL", "VARCHAR"}
 
 

@@ -6,8 +6,6 @@ import re
 
 from sqlglot import exp
 
-__all__ = ["SOURCE", "quote_of", "shorten"]
-
 SOURCE = "source"
 """Under this name the root of a parsed text carries the text itself."""
 _LONGEST = 60

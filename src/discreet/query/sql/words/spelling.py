@@ -9,8 +9,6 @@ from sqlglot import Token, TokenType
 
 from ...algebra.refusal import refusal
 
-__all__ = ["double_quoted", "without_top"]
-
 _PIECES = re.compile(
     r"""'(?:[^']|'')*'                    # text
       | "(?:[^"]|"")*"                    # a name

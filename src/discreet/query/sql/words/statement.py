@@ -12,8 +12,6 @@ from .grammar import Grammar
 from .quote import SOURCE
 from .spelling import double_quoted, without_top
 
-__all__ = ["read_statement", "too_deep"]
-
 LONGEST = 100_000
 DEEPEST = 64
 

@@ -9,8 +9,6 @@ from typing import assert_never
 from ....privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ....show.markup import Html, element
 
-__all__ = ["Purse", "amount", "left_bar", "part_bar"]
-
 
 def amount(measure: Measure) -> Fraction:
     """Return the number that adds up in a measure: ε, ρ or μ²; at its first order for Rényi.

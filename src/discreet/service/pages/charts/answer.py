@@ -14,8 +14,6 @@ from ....show.scale import ChartScale, linear
 from ....show.table import cut
 from .chart import HEIGHT, WIDTH, ChartFrame, along, axes, band, circle, label, path, paths, picture
 
-__all__ = ["Bar", "answer_chart", "drawn_words", "line_chart"]
-
 MOST, ROOM = 40, 22
 FEWEST = 3
 """A line has at least so many points."""

@@ -9,22 +9,6 @@ from ....show import markup
 from ....show.markup import Html, element, join, text
 from ....show.scale import ChartScale, Spot
 
-__all__ = [
-    "HEIGHT",
-    "WIDTH",
-    "ChartFrame",
-    "along",
-    "area",
-    "axes",
-    "band",
-    "circle",
-    "label",
-    "path",
-    "paths",
-    "picture",
-    "plain",
-]
-
 WIDTH, HEIGHT = 400, 250
 """One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
 

@@ -10,8 +10,6 @@ from ....show.markup import Html
 from ..words import key_words
 from .answer import Bar, answer_chart, drawn_words
 
-__all__ = ["Chart", "charts_of"]
-
 MOST_CHARTS = 4
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from .series import Chart, charts_of
 
-__all__ = ["AnswerPart", "answer_charts", "parts_of"]
-
 SEVERAL = re.compile(r"\b(CUBE|ROLLUP|GROUPING\s+SETS)\b", re.IGNORECASE)
 MOST_DRAWN = 6
 

@@ -21,8 +21,6 @@ from ....show.scale import ChartScale, linear, steps
 from .amount import amount
 from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, plain
 
-__all__ = ["Point", "price_of", "spending_chart", "spent_over_time"]
-
 MOST = 2_000
 """Entries that are read for the chart; a longer ledger shows its last ones."""
 STEPS = 100

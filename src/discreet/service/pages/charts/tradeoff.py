@@ -15,8 +15,6 @@ from ..ask_form import BudgetUnit
 from .amount import amount
 from .chart import HEIGHT, WIDTH, ChartFrame, axes, circle, path, picture
 
-__all__ = ["tradeoff"]
-
 POINTS = 7
 
 

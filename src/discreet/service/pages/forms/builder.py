@@ -21,8 +21,6 @@ from ...state import State
 from ..visit import Visit, for_analysts, to
 from .grouping import TABLES, key_fields, running_key, write_groups
 
-__all__ = ["BuilderForm", "builder_routes", "builders", "write_question"]
-
 STATISTICS = {
     "rows": ("how many rows", "COUNT(*)", "n"),
     "people": ("how many people", "COUNT(DISTINCT {id})", "people"),

@@ -9,8 +9,6 @@ from ....data.columns.column import Date, Integer
 from ....data.schema import Schema
 from ....errors import InvalidArgument
 
-__all__ = ["TABLES", "key_fields", "running_key", "write_groups"]
-
 TABLES = {
     "these": "just this table",
     "pairs": "every table of up to two of them",

@@ -16,8 +16,6 @@ from ..ask_form import read_fields, unit_of
 from ..taken.code import fields_of
 from ..visit import Visit, for_analysts, local_path, to
 
-__all__ = ["saved_routes"]
-
 
 def saved_routes(state: State) -> list[Route]:
     """Return the routes that save and forget."""

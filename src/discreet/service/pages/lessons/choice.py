@@ -14,8 +14,6 @@ from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["choice_lesson"]
-
 EPSILON = Slide("epsilon", "Budget", "ε", (0.05, 0.1, 0.2, 0.5, 1, 2), 2)
 LEAD = Slide("lead", "Votes that the winner is ahead", "lead", (0, 2, 5, 10, 20, 50), 3)
 NAMES = ("Ana", "Ben", "Cem", "Dea", "Eli")

@@ -12,8 +12,6 @@ from ....show.scale import decades
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, circle, label, path, picture, plain
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["clipping_lesson"]
-
 PEOPLE = Slide("people", "People", "n", (100, 1_000, 10_000, 100_000), 1)
 EPSILON = Slide("epsilon", "Budget", "ε", (0.1, 0.3, 1, 3), 2)
 BOUND = Slide("bound", "Upper bound of an income", "bound", (2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7), 4)

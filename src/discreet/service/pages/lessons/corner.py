@@ -25,8 +25,6 @@ from .sparse import sparse_lesson
 from .sum import sum_lesson
 from .trust import trust_lesson
 
-__all__ = ["MISPRINTS", "learn_routes"]
-
 LESSONS = {
     "noise": noise_lesson,
     "neighbours": neighbours_lesson,

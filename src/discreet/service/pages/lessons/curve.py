@@ -18,8 +18,6 @@ from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["curve_lesson", "tail_bound"]
-
 SPREAD = Slide("spread", "Standard deviation of the noise", "σ", (0.5, 0.7, 1, 1.5, 2, 3, 5, 10), 3)
 LEAST, POINTS = 1e-9, 40
 

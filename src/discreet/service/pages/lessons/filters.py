@@ -15,8 +15,6 @@ from ....show.scale import linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, along, label, path, picture
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["filters_lesson"]
-
 EACH = Slide("each", "Budget of one question", "ε₀", (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 1)
 BUDGET = Slide("budget", "Budget of all, fixed beforehand", "ε", (0.5, 1, 2), 1)
 DELTA = Slide("delta", "Chance that it may fail", "δ", (1e-4, 1e-6, 1e-9), 1)

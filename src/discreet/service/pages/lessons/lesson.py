@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from ....show.markup import Html
 from ..charts.chart import plain
 
-__all__ = ["Fact", "Lesson", "Slide", "read_slide"]
-
 
 @dataclass(frozen=True, slots=True)
 class Slide:

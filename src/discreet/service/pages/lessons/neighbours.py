@@ -15,8 +15,6 @@ from ....show.scale import ChartScale, linear, steps
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["neighbours_lesson"]
-
 ROWS = Slide("rows", "Visits of one person", "k", (1, 2, 3, 5, 10, 20), 3)
 EPSILON = Slide("epsilon", "Budget of the count", "ε", (0.1, 0.3, 1, 3), 2)
 UNIT = Slide("unit", "What is hidden", "", (0, 1), 0, ("one visit", "one person, with all visits"))

@@ -16,8 +16,6 @@ from ....show.scale import ChartScale, linear, steps
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["noise_lesson"]
-
 EPSILON = Slide("epsilon", "Budget for this answer", "ε", (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5), 4)
 TRUTH, REACH, DRAWS = 100, 20, 40
 

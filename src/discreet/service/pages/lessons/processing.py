@@ -14,8 +14,6 @@ from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, circle, label, path, picture
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["processing_lesson"]
-
 EPSILON = Slide("epsilon", "Budget of the table", "ε", (0.05, 0.1, 0.2, 0.5, 1), 2)
 STEP = Slide(
     "step",

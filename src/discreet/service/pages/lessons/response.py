@@ -15,8 +15,6 @@ from ....show.scale import ChartScale
 from ..charts.chart import WIDTH, ChartFrame, circle, label, path, picture, plain
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["response_lesson"]
-
 EPSILON = Slide("epsilon", "Budget of each person", "ε", (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5), 4)
 PEOPLE = Slide("people", "People asked", "n", (100, 300, 1_000, 3_000, 10_000), 2)
 SHARE = 0.3

@@ -14,8 +14,6 @@ from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, circle, label, path, picture
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["sparse_lesson"]
-
 EPSILON = Slide("epsilon", "Budget for all days", "ε", (0.2, 0.5, 1, 2, 5), 2)
 ALARMS = Slide("alarms", "Alarms that are paid for", "c", (1, 2, 3, 5), 1)
 DAYS, USUAL, THRESHOLD = 60, 100, 160

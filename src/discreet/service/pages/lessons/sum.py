@@ -16,8 +16,6 @@ from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
 from ..words import price_words
 from .lesson import Fact, Lesson, Slide
 
-__all__ = ["sum_lesson"]
-
 QUERIES = Slide("queries", "Number of questions", "k", (2, 5, 10, 20, 50, 100, 200, 500, 1000), 5)
 EACH = Slide("each", "Budget of each", "ε₀", (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1), 3)
 DELTA = Slide("delta", "Chance that the sum may fail", "δ", (1e-4, 1e-5, 1e-6, 1e-9), 2)

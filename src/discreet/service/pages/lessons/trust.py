@@ -13,8 +13,6 @@ from ..words import error_words
 from .lesson import Fact, Lesson, Slide
 from .trust_table import TRUST
 
-__all__ = ["cell_of", "trust_lesson"]
-
 QUESTIONS: dict[str, TrustQuestion] = {
     "2": FrequencyQuestion(2),
     "10": FrequencyQuestion(10),

@@ -6,8 +6,6 @@ errors of the local, the shuffled and the central model. `tests/service/test_les
 
 from __future__ import annotations
 
-__all__ = ["TRUST"]
-
 TRUST: dict[tuple[str, int, str], tuple[float, float, float, float]] = {
     ("2", 100, "0.5"): (1.02222, 1.9793e-01, 9.3694e-02, 2.8284e-02),
     ("2", 100, "1"): (1.57861, 9.5952e-02, 5.7218e-02, 1.4142e-02),

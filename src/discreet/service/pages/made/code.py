@@ -9,8 +9,6 @@ from typing import Any
 from ....wire.making import read_learn, read_synthesis
 from ..taken.code import measure_code
 
-__all__ = ["model_code", "synthesis_code"]
-
 CONNECTED = '''"""The same request of the same person costs nothing again."""
 
 import os

@@ -14,18 +14,6 @@ from ....privacy.budget_words import budget_to_words
 from ....privacy.measures import ApproxDP, Measure
 from ..ask_form import BudgetUnit, spend_of, unit_of
 
-__all__ = [
-    "COUNTED",
-    "KINDS",
-    "UNAIMED",
-    "MakeFields",
-    "default_delta",
-    "model_words",
-    "read_make",
-    "synthesis_words",
-    "usable_columns",
-]
-
 FIRST_COLUMNS = 6
 SUPPOSED_ROWS = 10_000
 KINDS = {

@@ -10,8 +10,6 @@ from ....learn.stored import model_from_json
 from ....wire.models import KINDS
 from ..charts.sets import AnswerPart
 
-__all__ = ["learned_tables"]
-
 LEVEL = 0.95
 MOST_EFFECTS = 12
 ROWS_OF = ("cluster_centers_", "components_", "centroids_")

@@ -26,8 +26,6 @@ from .learned import learned_tables
 from .past import find_made, title_of_job
 from .released import count_tables, records_csv, tables_json
 
-__all__ = ["made_routes"]
-
 FILES = {
     "synthesize": (
         ("records.csv", "Records as CSV"),

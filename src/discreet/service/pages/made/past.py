@@ -13,8 +13,6 @@ from ...jobs.shelf import UNKNOWN
 from ...state import State
 from ..visit import Visit
 
-__all__ = ["VERBS", "MadeBefore", "find_made", "made_before", "title_of_job"]
-
 VERBS = ("synthesize", "learn")
 MOST = 12
 LONGEST = 60

@@ -11,8 +11,6 @@ from ....synthetic.stored import measured_from_json
 from ....synthetic.synthetic import Synthetic
 from ..charts.sets import AnswerPart
 
-__all__ = ["count_tables", "records_csv", "tables_json"]
-
 MOST_SHOWN = 6
 MOST_RECORDS = 200_000
 LEVEL = 0.95

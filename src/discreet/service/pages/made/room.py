@@ -26,8 +26,6 @@ from .fields import KINDS, UNAIMED, MakeFields, model_words, read_make, synthesi
 from .past import made_before
 from .weighed import Weighed, weigh_model, weigh_synthesis
 
-__all__ = ["make_routes"]
-
 
 @dataclass(frozen=True, slots=True)
 class MakeRoom:

@@ -15,8 +15,6 @@ from ....wire.making import LearnRequest, SynthesisRequest
 from ...api.verbs import check_count
 from ..charts.amount import Purse
 
-__all__ = ["Weighed", "weigh_model", "weigh_synthesis"]
-
 FAINT_SIGNAL = 1.0
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Described", "Group", "Operation", "Part", "ReferenceField", "lay_out", "words_of"]
-
 _AT = "#/components/schemas/"
 TITLES = {
     "datasets": "Data sets",

@@ -11,8 +11,6 @@ from ...state import State
 from ..visit import Visit, for_all
 from .described import lay_out
 
-__all__ = ["reference_routes"]
-
 
 def reference_routes(state: State) -> list[Route]:
     """Return the route of the page; it is laid out once, when the service starts."""

@@ -12,8 +12,6 @@ from ....privacy.budget_words import budget_to_words
 from ....privacy.measures import Measure
 from ....wire.request import read_ask
 
-__all__ = ["fields_of", "measure_code", "python_code", "sql_code"]
-
 MEASURES = {
     ("epsilon",): "PureDP({epsilon})",
     ("delta", "epsilon"): "ApproxDP({epsilon}, {delta})",

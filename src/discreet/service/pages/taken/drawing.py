@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["drawing"]
-
 INK, SOFT, LINE, ACCENT, WASH = "#1d2023", "#565c63", "#dedbd3", "#0f5b6d", "#e4eff1"
 LOOKS = {
     "grid": f'fill="none" stroke="{LINE}"',

@@ -20,8 +20,6 @@ from .code import python_code, sql_code
 from .drawing import drawing
 from .parquet import answer_parquet
 
-__all__ = ["file_routes"]
-
 
 def file_routes(state: State) -> list[Route]:
     """Return the routes of everything that can be taken home."""

@@ -12,8 +12,6 @@ import duckdb
 
 from ..answer_view import answer_table
 
-__all__ = ["answer_parquet"]
-
 LONG = 2**63
 
 

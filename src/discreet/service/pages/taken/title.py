@@ -7,8 +7,6 @@ from sqlglot import exp
 
 from ....show.table import cut
 
-__all__ = ["title_of"]
-
 LONGEST = 80
 
 

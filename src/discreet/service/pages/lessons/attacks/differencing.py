@@ -14,8 +14,6 @@ from .....show.scale import ChartScale, linear
 from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
 from ..lesson import Fact, Lesson, Slide
 
-__all__ = ["differencing_lesson"]
-
 EPSILON = Slide("epsilon", "Budget of both counts together", "ε", (0.1, 0.2, 0.5, 1, 2, 4, 8), 3)
 ASKED = 2_000
 REACH = 8

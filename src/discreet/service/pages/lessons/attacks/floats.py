@@ -13,8 +13,6 @@ from .....show.scale import linear
 from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
 from ..lesson import Fact, Lesson, Slide
 
-__all__ = ["floats_lesson"]
-
 DRAWS = 4_000
 FIRST, PLACES = 36, 24
 """The places of the binary fraction that are drawn: 36 to 59."""

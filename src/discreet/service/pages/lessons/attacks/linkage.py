@@ -12,8 +12,6 @@ from .....show.scale import ChartScale
 from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
 from ..lesson import Fact, Lesson, Slide
 
-__all__ = ["linkage_lesson"]
-
 PEOPLE, LISTED = 20_000, 0.6
 BIRTH = Slide("birth", "Birth is published as", "", (1, 30, 365, 3650), 0, ("day", "month", "year", "decade"))
 PLACE = Slide("place", "Home is published as", "", (1, 20, 400), 1, ("street", "postcode", "town"))

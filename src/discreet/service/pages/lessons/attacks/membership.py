@@ -15,8 +15,6 @@ from .....show.scale import ChartScale, linear
 from ...charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
 from ..lesson import Fact, Lesson, Slide
 
-__all__ = ["membership_lesson"]
-
 PEOPLE = 200
 MEANS = Slide("means", "Shares that are published", "d", (10, 100, 500, 2000), 2)
 RHO = Slide(

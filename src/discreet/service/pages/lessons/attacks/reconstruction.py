@@ -16,8 +16,6 @@ from .....show.scale import ChartScale
 from ...charts.chart import WIDTH, ChartFrame, circle, picture
 from ..lesson import Fact, Lesson, Slide
 
-__all__ = ["reconstruction_lesson"]
-
 BITS, ROWS = 60, 3
 ANSWERS = Slide("answers", "Counts that are told", "k", (20, 60, 120, 240, 480), 3)
 RHO = Slide(
