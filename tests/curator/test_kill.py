@@ -17,6 +17,7 @@ import discreet as dp
 from curator.cases import PEOPLE, ROWS
 from discreet.answer.stored import answer_to_json
 from discreet.ledger import steps
+from support.fork import fork
 from support.profile import DEEP
 
 STEPS = [
@@ -42,7 +43,7 @@ def ask(path, question):
 def in_a_child(path, question, deadly):
     """Run in a child that dies at a step; give what came out of it, and how it ended."""
     reading, writing = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
         code = 1
         try:
@@ -105,7 +106,7 @@ def test_at_every_step_of_a_failure_the_charge_stays(tmp_path, deadly):
         with dp.open_ledger(where) as ledger:
             return str(dp.Curator(Broken(ROWS), [PEOPLE], ledger).sql(question, spend=PRICE))
 
-    child = os.fork()
+    child = fork()
     if child == 0:
         try:
             steps.passed = lambda step: os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None

@@ -8,11 +8,13 @@ import signal
 import sys
 import traceback
 
+from support.fork import fork
+
 
 def forked(work):
     """Run `work(say)` in a child, where say(word) reports; give its process and what it will have said."""
     out, into = os.pipe()
-    child = os.fork()
+    child = fork()
     if child:
         os.close(into)
         return child, out

@@ -19,6 +19,7 @@ from discreet.noise import laplace
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.sparse_vector import lee_clifton_loss, log_chance, numeric_answer_loss, tail
+from support.fork import fork
 from support.profile import examples
 
 
@@ -218,7 +219,7 @@ class TestOneRunIsOneRun:
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_a_forked_child_may_not_go_on(self):
         run = SparseVector(1, 1, answers=5).start(10)
-        child = os.fork()
+        child = fork()
         if child == 0:  # pragma: no cover - another process
             try:
                 run.ask(0)

@@ -15,6 +15,7 @@ from discreet.noise.bits import _forked, generation, readable
 from discreet.noise.serve import BLOCK, FEW, _Block, blocks
 from discreet.noise.words import ByteWords
 from discreet.testing.bits import FailingBits, HashedBits, ScriptedBits, ShortBits, UntouchedBits
+from support.fork import fork
 
 DRAWS = {
     "laplace": lambda bits: noise.laplace(1000, 500, bits=bits),
@@ -175,7 +176,7 @@ class TestBlocks:
 def in_child(work):
     """Fork, run `work` in the child, return the bytes it gives."""
     reading, writing = os.pipe()
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         try:
             os.write(writing, work())
