@@ -2,12 +2,12 @@
 
     python benchmarks/utility_widths.py [RUNS]
 
-Every statistic is asked by itself on the data of `utility.py` (20,000 scores in 0..100, and forty) at ε = 1, and of several
+Every statistic is asked by itself on the data of `utility.py` (20,000 and 2,000 scores in 0..100), and several of them
 together. Attainable is 2·q, with q the level's quantile of |shown − exact| over all runs: no interval around the shown value
 that holds as often is narrower on these data. Intervals know less than that (they hold for any data), so they may be wider:
 at most 1.1 times for counts, sums and means, 1.3 times for the others (a count is whole, so one step either way may be
-a half of it). Quantiles have widths in rows and a yardstick of
-their own (docs/decisions/0040): twice what the whole budget keeps on any data.
+a half of it). Quantiles have widths in rows and a yardstick of their own (docs/decisions/0040): twice what the whole budget
+keeps on any data.
 """
 
 from __future__ import annotations
@@ -114,14 +114,15 @@ def rows_of(name: str, sql: str, wanted: list[dict[str, float]], close: dict[str
 
 def quantiles(x: np.ndarray, runs: int) -> None:
     """Print the widths of quantiles' intervals in rows, beside twice what the whole budget keeps on any data."""
-    store, schemas = table_of({"x": x, "y": x, "key": np.zeros(x.size, dtype=int)}, x.size)
+    kept = Kept(dp.DuckDB({"t": pl.DataFrame({"x": x})}), {})
+    schemas = {"t": dp.Schema("t", dp.Rows(), {"x": dp.Real(0, 100)}, size=x.size)}  # so fine that no two are alike
     ordered = np.sort(x)
     for name, ats in (("MEDIAN(x)", (0.5,)), ("three quartiles", (0.25, 0.5, 0.75))):
         sql = f"SELECT {', '.join(f'QUANTILE(x, {at}) AS q{i}' for i, at in enumerate(ats))} FROM t"
         question, cells = dp.parse_sql(sql, schemas), []
         for level in LEVELS:
             plans = [dp.plan_question(question, dp.PureDP(1), level=level, intervals=asked) for asked in (True, False)]
-            found = [run_plan(plans[0], store, level=level).interval(level)[0] for _ in range(max(runs // 4, 20))]
+            found = [run_plan(plans[0], kept, level=level).interval(level)[0] for _ in range(max(runs // 4, 20))]
             ends = [(row[f"q{i}"], np.quantile(x, at)) for row in found for i, at in enumerate(ats)]
             width = np.mean([np.searchsorted(ordered, h, "right") - np.searchsorted(ordered, w) for (w, h), _ in ends])
             held = np.mean([low <= true <= high for (low, high), true in ends])
@@ -153,7 +154,7 @@ def main(runs: int) -> None:
                 {"n": 1.1, "s": 1.1, "m": 1.1},
                 asked,
             )
-    quantiles(values["x"], runs)
+    quantiles(columns["score"], runs)
 
 
 if __name__ == "__main__":
