@@ -95,7 +95,8 @@ class Far:
         here, part = min(bound, _rung(cell, self.size))
         nearer = bound[0] - here
         power = _GENTLE if nearer < self._gentle() else _STEEP
-        return (1 << 12 + 4 * power) // (16 + part) ** power << self._folds(nearer)
+        below = math.prod([16 + part] * power)
+        return (1 << 12 + 4 * power) // below << self._folds(nearer)
 
     def _most(self) -> int:
         return 1 << 12 + self._folds(self.doublings)
