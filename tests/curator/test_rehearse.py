@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from curator.cases import MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened
-from discreet.curator.rehearse import make_up
+from discreet.curator.verbs.rehearse import make_up
 
 EVERY = {
     "i": dp.Integer(-3, 3),

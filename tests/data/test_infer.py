@@ -35,8 +35,8 @@ from discreet.data import (
     infer,
     schemas_from_toml,
 )
-from discreet.data.infer.answers import bounded, keyed, lengthy, split_answer
-from discreet.data.infer.sniff import FIRST_ROWS, look
+from discreet.data.drafting.answers import bounded, keyed, lengthy, split_answer
+from discreet.data.drafting.sniff import FIRST_ROWS, look
 from discreet.errors import InvalidArgument
 
 SAMPLES = Path(str(files("discreet.samples")))

@@ -13,7 +13,7 @@ from discreet.plan import plan_question
 from discreet.plan.division import divide
 from discreet.plan.layout import layout_of
 from discreet.plan.release import release_of
-from discreet.plan.split import routes, split
+from discreet.plan.route import routes, split
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tally import Free, GroupShare, RowShare

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import answer as room
+from .. import workloads
 from ..arithmetic.rational import Number
 from ..plan.plan import Plan
 from ..query.algebra.expression import Field, fields_of
@@ -19,23 +21,20 @@ from ..statistics.joint_estimate import JointTotal
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.sets import SetEstimate
 from ..statistics.releases.total import KeyValues
-from ..workloads.tail import reaches
-from . import export
+from . import export, text
 from .computed.shown import keys_shown_by
 from .computed.table import TableLaw, reads_rows
 from .export import plain
 from .level import read_level
 from .made import Made
-from .measurements import measurements
-from .one_set import Between, between, one_set, quantile_of
-from .text.answer import answer_html, answer_markdown, answer_text
-from .text.plot import plot
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
     import pyarrow as pa  # type: ignore[import-untyped]
+
+    from .one_set import Between
 
 Interval = tuple[Value, Value] | None
 
@@ -122,19 +121,19 @@ class Answer:
 
         Refuses a set that was not asked.
         """
-        return one_set(self, names)
+        return room.one_set.one_set(self, names)
 
     def between(self, low: object, high: object, level: float = 0.95) -> Between:
         """Return the count from `low` up to and with `high`, of running totals, with its interval; it is free."""
-        return between(self, low, high, level)
+        return room.one_set.between(self, low, high, level)
 
     def quantile(self, at: Number) -> Value:
         """Return the least value up to which a share `at` of the running total lies; it is free."""
-        return quantile_of(self, at)
+        return room.one_set.quantile_of(self, at)
 
     def measurements(self) -> dict[str, object]:
         """Return what a workload released before anything was moved, with its covariance, as plain values for JSON."""
-        return measurements(self)
+        return room.measurements.measurements(self)
 
     def interval(self, level: float = 0.95, *, joint: bool = False) -> tuple[dict[str, Interval], ...]:
         """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.
@@ -157,7 +156,9 @@ class Answer:
         shared = any(isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values())
         if shared or any(windows_of(expression) for _, expression in made):
             beta /= among
-            reaches([one.law for row in self.estimates for one in row.values() if isinstance(one, SetEstimate)], beta)
+            workloads.reaches(
+                [one.law for row in self.estimates for one in row.values() if isinstance(one, SetEstimate)], beta
+            )
         elif among > 1:
             beta = -math.expm1(math.log1p(-beta) / among)
         law, places = self.law, range(len(self))
@@ -176,25 +177,25 @@ class Answer:
         return len(self.rows)
 
     def __str__(self) -> str:
-        return answer_text(self)
+        return text.answer.answer_text(self)
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return answer_html(self)
+        return text.answer.answer_html(self)
 
     def to_text(self, width: int | None = None) -> str:
         """Lay out the table as `print` shows it, within the width of a terminal if one is given."""
-        return answer_text(self, width)
+        return text.answer.answer_text(self, width)
 
     def to_markdown(self) -> str:
         """Write the table as Markdown, numbers rounded to their error."""
-        return answer_markdown(self)
+        return text.answer.answer_markdown(self)
 
     def to_html(self) -> str:
         """Write the table as HTML, as a notebook shows it."""
-        return answer_html(self)
+        return text.answer.answer_html(self)
 
     def to_dict(self, level: float | None = None) -> dict[str, list[object]]:
         """Return the columns by name; with a level, also `name_low` and `name_high` of every noisy column."""
@@ -220,7 +221,7 @@ class Answer:
         """Draw one noisy column with its error bars (needs matplotlib): a line and a band along a key with an order,
         else bars; of two keys small multiples.
         """
-        return plot(self, column, level, title)
+        return text.plot.plot(self, column, level, title)
 
 
 def picks_by_noise(question: Question) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .. import answer as room
 from ..arithmetic.rational import Number
 from ..engines.snapshot import one_snapshot
 from ..noise import Bits, uniform
@@ -25,7 +26,6 @@ from .answer import Answer
 from .fresh_noise import draw
 from .gather import Tallier, gather
 from .level import read_level
-from .sets import Moves, cut_answer, run_sets
 
 
 def answer_question(
@@ -81,7 +81,7 @@ def run_plan(
     confidence = read_level(level)
     if any(isinstance(release, SetsRelease) for release in plan.releases):
         with one_snapshot(engine):
-            return run_sets(plan, engine, Moves(nonnegative or whole, whole), bits=bits)
+            return room.sets.run_sets(plan, engine, room.sets.Moves(nonnegative or whole, whole), bits=bits)
     with one_snapshot(engine):
         keys, counted = _keys(plan, engine, bits)
         drawn = _drawn(plan, keys, engine, confidence, bits)
@@ -115,7 +115,7 @@ def run_plans(
             continue
         if id(plan.within) not in shared:
             shared[id(plan.within)] = run_plan(plan.within, engine, **words)
-        found[name] = cut_answer(shared[id(plan.within)], plan)
+        found[name] = room.sets.cut_answer(shared[id(plan.within)], plan)
     return found
 
 

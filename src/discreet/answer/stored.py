@@ -17,26 +17,24 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
+from .. import workloads
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
 from ..privacy.events.json import Json, read_amount, read_list
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import Additive
-from ..statistics.of import ESTIMATES
+from ..statistics.of import list_estimates
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
-from ..workloads.tail import SumLaw
 from .answer import Answer
 from .made import Made
 from .stored_mechanism import MechanismList, mechanism_from_json, mechanism_to_json, read_object
 
 VERSION = 1
-
-_ESTIMATES: dict[str, type[NoisyValue]] = {made.stored.name: made for made in ESTIMATES}
 
 
 def answer_to_json(answer: Answer) -> Json:
@@ -160,12 +158,18 @@ def _write_estimate(estimate: NoisyValue, mechanisms: MechanismList) -> Json:
     return {"estimate": form.name, **written}
 
 
+@cache
+def _estimates() -> dict[str, type[NoisyValue]]:
+    return {made.stored.name: made for made in list_estimates()}
+
+
 def _read_estimate(data: object, mechanisms: list[Additive]) -> NoisyValue:
     name = data.get("estimate") if isinstance(data, dict) else None
-    if not isinstance(name, str) or name not in _ESTIMATES:
-        raise InvalidArgument(f"an estimate is one of {', '.join(_ESTIMATES)}")
-    make: Callable[..., NoisyValue] = _ESTIMATES[name]
-    fields = _ESTIMATES[name].stored.fields
+    known = _estimates()
+    if not isinstance(name, str) or name not in known:
+        raise InvalidArgument(f"an estimate is one of {', '.join(known)}")
+    make: Callable[..., NoisyValue] = known[name]
+    fields = known[name].stored.fields
     given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
     return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})
 
@@ -233,14 +237,14 @@ def _float(value: object) -> float:
     return found
 
 
-def _law(value: object) -> SumLaw:
+def _law(value: object) -> workloads.SumLaw:
     scale, *terms = read_list(value, "a law") or [None]
     loose = bool(terms) and terms[-1] == "loose"
     terms = terms[:-1] if loose else terms
     pairs = [read_list(term, "a term of a law") for term in terms]
     if any(len(pair) != 2 for pair in pairs):
         raise InvalidArgument("a law is written as a scale, then a weight and a number for each term")
-    return SumLaw(_float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs), loose)
+    return workloads.SumLaw(_float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs), loose)
 
 
 def _truth(value: object) -> bool:

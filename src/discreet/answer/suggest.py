@@ -11,7 +11,7 @@ from ..data.unit import People
 from ..errors import InvalidArgument
 from ..noise import Bits
 from ..plan.release import choice_of
-from ..plan.split import routes, split
+from ..plan.route import routes, split
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function

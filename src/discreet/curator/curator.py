@@ -20,12 +20,11 @@ from ..engines.base import Engine
 from ..errors import InvalidArgument
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
-from ..plan import Plan, Third, Workload
 from ..plan.asked.terms import Terms, TermWords
+from ..plan.plan import Plan
 from ..plan.planner import QuestionWords
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
-from ..query.python.table import Table
 from . import verbs
 from .answers import read_answers
 from .body import Body, facts_of, write_body
@@ -34,7 +33,6 @@ from .explanation import Explanation
 from .history import history_of
 from .order import order_of, plan_to_fit
 from .pay import Locks, Work, pay
-from .rehearse import make_up
 from .sign import Signer
 from .stand import Stand, read_stand
 
@@ -42,6 +40,8 @@ if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
     from ..answer.suggest import SuggestedBounds, SuggestedCaps
     from ..learn.estimator import Estimator
     from ..learn.explanation import TrainingExplanation
+    from ..plan import Third, Workload
+    from ..query.python.table import Table
     from ..synthetic.plan import SyntheticPlan
     from ..synthetic.request import SynthesisWords
     from ..synthetic.synthetic import Synthetic
@@ -213,7 +213,7 @@ class Curator:
         """
         read = self.stand.planner.terms(spend, **terms)
         plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
-        store = make_up(self.stand.schemas.values(), count, self.stand.public_values)
+        store = verbs.rehearse.make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole)
         return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
 

@@ -11,32 +11,41 @@ people: private, the unit is one person (user_id), at most 10 rows, add-remove n
 
 from __future__ import annotations
 
-from .columns.column import Boolean, Category, Column, ColumnType, Date, Integer, Ordered, Real, Text, Timestamp
-from .files.file import read_schemas, schemas_from_toml, schemas_to_toml, write_schemas
-from .infer.draft import Draft
-from .infer.infer import infer
-from .schema import Schema
-from .unit import People, Rows, Unit
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Boolean",
-    "Category",
-    "Column",
-    "ColumnType",
-    "Date",
-    "Draft",
-    "Integer",
-    "Ordered",
-    "People",
-    "Real",
-    "Rows",
-    "Schema",
-    "Text",
-    "Timestamp",
-    "Unit",
-    "infer",
-    "read_schemas",
-    "schemas_from_toml",
-    "schemas_to_toml",
-    "write_schemas",
-]
+from ..late import late
+
+if TYPE_CHECKING:
+    from .columns.column import Boolean as Boolean
+    from .columns.column import Category as Category
+    from .columns.column import Column as Column
+    from .columns.column import ColumnType as ColumnType
+    from .columns.column import Date as Date
+    from .columns.column import Integer as Integer
+    from .columns.column import Ordered as Ordered
+    from .columns.column import Real as Real
+    from .columns.column import Text as Text
+    from .columns.column import Timestamp as Timestamp
+    from .drafting.draft import Draft as Draft
+    from .drafting.infer import infer as infer
+    from .files.file import read_schemas as read_schemas
+    from .files.file import schemas_from_toml as schemas_from_toml
+    from .files.file import schemas_to_toml as schemas_to_toml
+    from .files.file import write_schemas as write_schemas
+    from .schema import Schema as Schema
+    from .unit import People as People
+    from .unit import Rows as Rows
+    from .unit import Unit as Unit
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = late(
+        __name__,
+        {
+            "columns.column": "Boolean Category Column ColumnType Date Integer Ordered Real Text Timestamp",
+            "drafting.draft": "Draft",
+            "drafting.infer": "infer",
+            "files.file": "read_schemas schemas_from_toml schemas_to_toml write_schemas",
+            "schema": "Schema",
+            "unit": "People Rows Unit",
+        },
+    )

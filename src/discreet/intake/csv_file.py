@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
 from ..arithmetic.frozen import fill
-from ..data.infer.sniff import DELIMITERS
+from ..data.drafting.delimiter import DELIMITERS
 from ..errors import InvalidArgument
 from .bad_record import mended
 from .grammar import Records, check_grammar

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..data.infer.forms import advice
+from ..data.drafting.forms import advice
 
 
 @dataclass(frozen=True, slots=True)

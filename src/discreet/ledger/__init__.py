@@ -13,28 +13,37 @@ Start at `books`, the whole decision as a frozen value; `store` is what it needs
 
 from __future__ import annotations
 
-from .charter import Charter
-from .entry import Entry
-from .ledger import Ledger
-from .life.imports import import_ledger
-from .life.move import move_ledger
-from .life.repair import repair_ledger
-from .open import open_ledger
-from .parts import Parts
-from .review.export import verify_export
-from .review.history import History
-from .review.verdict import Verdict
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Charter",
-    "Entry",
-    "History",
-    "Ledger",
-    "Parts",
-    "Verdict",
-    "import_ledger",
-    "move_ledger",
-    "open_ledger",
-    "repair_ledger",
-    "verify_export",
-]
+from ..late import late
+
+if TYPE_CHECKING:
+    from .charter import Charter as Charter
+    from .entry import Entry as Entry
+    from .ledger import Ledger as Ledger
+    from .life.imports import import_ledger as import_ledger
+    from .life.move import move_ledger as move_ledger
+    from .life.repair import repair_ledger as repair_ledger
+    from .open import open_ledger as open_ledger
+    from .parts import Parts as Parts
+    from .review.export import verify_export as verify_export
+    from .review.history import History as History
+    from .review.verdict import Verdict as Verdict
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = late(
+        __name__,
+        {
+            "charter": "Charter",
+            "entry": "Entry",
+            "ledger": "Ledger",
+            "life.imports": "import_ledger",
+            "life.move": "move_ledger",
+            "life.repair": "repair_ledger",
+            "open": "open_ledger",
+            "parts": "Parts",
+            "review.export": "verify_export",
+            "review.history": "History",
+            "review.verdict": "Verdict",
+        },
+    )

@@ -18,7 +18,7 @@ from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.room import Room
 from ..privacy.measures import Measure
-from . import steps
+from . import review, steps
 from .account import count_for_part
 from .books import Books, share_terms
 from .charter import OTHERS, Charter, allowance
@@ -41,10 +41,6 @@ from .order import (
 )
 from .reading import closing_of, last_of, names_for, next_page, read_found
 from .recount import KnownSums
-from .review.export import backup_file, export_lines
-from .review.history import History, Kinds, read_history
-from .review.verdict import Checkpoint, Verdict
-from .review.verify import Progress, verify_store
 from .stores.store import NOTHING, ROLL, Decide, LedgerStore, Lookup, Page, Snapshot, step_of
 
 _NOBODY = "nobody"
@@ -195,29 +191,33 @@ class Ledger:
         """Return what holds for everything that is ever released (in every window, if there is one): the budget."""
         return self.terms.budget
 
-    def history(self, who: str | None = None, last: int | None = None, *, kinds: Kinds = None) -> History:
+    def history(
+        self, who: str | None = None, last: int | None = None, *, kinds: review.history.Kinds = None
+    ) -> review.history.History:
         """List the entries, oldest first: all, those of somebody, of some kinds, the last few; with what was asked."""
-        return read_history(self._store, self.filter(), who, last, kinds)
+        return review.history.read_history(self._store, self.filter(), who, last, kinds)
 
-    def verify(self, progress: Progress | None = None, *, checkpoint: Checkpoint | None = None) -> Verdict:
+    def verify(
+        self, progress: review.verify.Progress | None = None, *, checkpoint: review.verdict.Checkpoint | None = None
+    ) -> review.verdict.Verdict:
         """Walk the chain: check every hash, re-price every charge through fresh filters, compare with the books.
 
         `checkpoint` is a `(number, hash)` that was noted earlier, from `Verdict.checkpoint`: a ledger that was restored
         from an older copy, or written anew, does not contain it. Raises LedgerCorrupt, saying which entry.
         """
-        return verify_store(self._store, progress, checkpoint)
+        return review.verify.verify_store(self._store, progress, checkpoint)
 
     def export(self, path: str | os.PathLike[str], *, answers: bool = False) -> int:
         """Write all entries as lines of JSON to a new file, for `verify_export`, `import_ledger`; give their number."""
-        return export_lines(self._store, path, answers=answers)
+        return review.export.export_lines(self._store, path, answers=answers)
 
-    def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
+    def backup(self, path: str | os.PathLike[str]) -> review.verdict.Checkpoint:
         """Copy a SQLite ledger to a new file while it is in use; give the checkpoint of the copy.
 
         Putting it back forgets what was charged since: keep a checkpoint, and verify against it after a restore.
         Refuses other stores: they have their own means, and `export` works for all.
         """
-        return backup_file(self._store, path)
+        return review.export.backup_file(self._store, path)
 
     def close(self) -> None:
         """Let go of the store."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ..errors import LedgerCorrupt
+from . import review
 from .account import Account
 from .books import Books
 from .reading import books_at, last_of, names_for
-from .review.walk import Walk
 from .stores.store import LedgerStore, Snapshot
 
 
@@ -36,7 +36,7 @@ class KnownSums:
         if not snapshot.number or not lacks_sums(books_at(snapshot, who, last_of(snapshot))):
             self.whole.add(who)
             return
-        walk = Walk()
+        walk = review.walk.Walk()
         try:
             for found in store.lines(1, snapshot.number):
                 walk.step(found.line, None, bodies=False)

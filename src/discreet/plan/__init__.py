@@ -5,21 +5,30 @@ Everything here is public: a plan needs no data, costs nothing and can be shown.
 
 from __future__ import annotations
 
-from .plan import Plan
-from .question import plan_question
-from .selection import Selection
-from .several.third import Third, find_third
-from .several.workload import Workload, plan_workload
-from .split import routes, split
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Plan",
-    "Selection",
-    "Third",
-    "Workload",
-    "find_third",
-    "plan_question",
-    "plan_workload",
-    "routes",
-    "split",
-]
+from ..late import late
+
+if TYPE_CHECKING:
+    from .plan import Plan as Plan
+    from .question import plan_question as plan_question
+    from .route import routes as routes
+    from .route import split as split
+    from .selection import Selection as Selection
+    from .several.third import Third as Third
+    from .several.third import find_third as find_third
+    from .several.workload import Workload as Workload
+    from .several.workload import plan_workload as plan_workload
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = late(
+        __name__,
+        {
+            "plan": "Plan",
+            "question": "plan_question",
+            "route": "routes split",
+            "selection": "Selection",
+            "several.third": "Third find_third",
+            "several.workload": "Workload plan_workload",
+        },
+    )

@@ -60,9 +60,9 @@ from .free import exact_release, free_places, paid_layout
 from .layout import Layout, layouts_of
 from .plan import Keys, Plan, public_tuples
 from .release import release_of
+from .route import Divisible, routes_under, split
 from .selection import Selection, key_part, selection_of
 from .sets import plan_sets
-from .split import Divisible, routes_under, split
 from .target import meet
 from .text.plan import join_errors
 

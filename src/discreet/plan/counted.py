@@ -47,7 +47,7 @@ from ..statistics.cover import SumWay
 from ..statistics.recipe import Need
 from ..statistics.releases.total import KeyValues, NoisyRelease, TotalNeed
 from .layout import Layout
-from .split import Divisible
+from .route import Divisible
 
 _FINE = 2**30
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
@@ -28,7 +29,6 @@ from ..statistics.of import recipe_of
 from ..statistics.releases.addend import present
 from ..statistics.releases.basis import basis_of
 from ..statistics.releases.sets import CellsNeed
-from ..workloads import Counts
 from .asked import Asked
 from .plan import Plan
 from .sets import plan_one
@@ -55,7 +55,7 @@ def plan_counts(question: Question, asked: Asked, amount_of: Callable[[Measure],
     matrix = np.array([[value >> place & 1 for value in codes] for place in range(len(truths))], dtype=np.int64)
     if not codes or not matrix.any(axis=1).all():
         return None
-    return _best(question, asked, list_cells(code, codes), Counts(matrix), amount_of)
+    return _best(question, asked, list_cells(code, codes), workloads.Counts(matrix), amount_of)
 
 
 def _truth(statistic: Statistic, question: Question) -> Expression | None:
@@ -81,7 +81,7 @@ def _code(truths: list[Expression]) -> Expression:
 
 
 def _best(
-    question: Question, asked: Asked, cells: Cells, shape: Counts, amount_of: Callable[[Measure], Fraction]
+    question: Question, asked: Asked, cells: Cells, shape: workloads.Counts, amount_of: Callable[[Measure], Fraction]
 ) -> Plan | None:
     share = possible_shares(question.rows, keyed=False)[0]
     weight = weight_of(1, share)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from .. import workloads
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.laws.quantile import read_beta
@@ -25,8 +26,7 @@ from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, PlannedRelease, Recipe
 from ..statistics.releases.partition import JointRelease
 from ..statistics.releases.sets import SetsRelease
 from ..statistics.releases.total import NoisyRelease
-from ..workloads import Bound
-from .advice.warnings import warnings_of
+from . import advice
 from .counted import CountSelection, show_from
 from .selection import Selection, people_from
 from .text.plan import plan_dict, plan_html, plan_text, rows_words
@@ -89,7 +89,7 @@ class Plan:
         return Batch(self.events)
 
     @property
-    def bound(self) -> Bound | None:
+    def bound(self) -> workloads.Bound | None:
         """The least RMSE that any strategy with this noise could have, of several sets at once; None for other plans.
 
         Of several statistics that whose strategy is farthest above its bound.
@@ -98,7 +98,7 @@ class Plan:
         if not found:
             return None
         worst = max(found, key=lambda release: release.plan.gap)
-        return Bound(worst.plan.bound.rmse * float(worst.unit), worst.plan.bound.why)
+        return workloads.Bound(worst.plan.bound.rmse * float(worst.unit), worst.plan.bound.why)
 
     @property
     def gap(self) -> float | None:
@@ -183,7 +183,7 @@ class Plan:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against the question as it is, from public facts, and what would work better."""
-        return warnings_of(self)
+        return advice.warnings.warnings_of(self)
 
     def to_text(self, width: int | None = None) -> str:
         """Lay out the table as `print` shows it, within the width of a terminal if one is given."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, Unpack, assert_never
+from typing import TYPE_CHECKING, TypeAlias, Unpack, assert_never
 
+from .. import query
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
@@ -17,16 +18,17 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
 from ..query.bounds.keys import PublicValues
-from ..query.python.table import Table
-from ..query.sql.parse import parse
 from ..query.text.question import fingerprint
+from . import several
 from .asked.checked import Checked, check_question
 from .asked.spend import read_spend
 from .asked.terms import Terms, TermWords, read_terms
 from .plan import Plan
 from .question import check_whole, plan_checked
-from .several.third import Third, third_of
-from .several.workload import Workload, workload_of
+
+if TYPE_CHECKING:
+    from .several.third import Third
+    from .several.workload import Workload
 
 QuestionWords: TypeAlias = str | Question
 """A question as a curator takes it: SQL, or built from a Table."""
@@ -51,9 +53,9 @@ class Planner:
         Refuses a question about another schema of the same table: it could name another unit, and so protect nobody.
         """
         if isinstance(asked, str):
-            read = parse(asked, self.schemas, self.public_values)  # which has checked it
+            read = query.parse(asked, self.schemas, self.public_values)  # which has checked it
             return Checked(read, self.public_values, self.rows_public)
-        if isinstance(asked, Table):
+        if isinstance(asked, query.Table):
             raise InvalidArgument("a table is no question yet; end it with count(), mean('age') or aggregate(…)")
         if not isinstance(asked, Question):
             raise InvalidArgument(f"a question is SQL text or built from a Table, got {type(asked).__name__}")
@@ -85,7 +87,7 @@ class Planner:
     def workload(self, questions: object, terms: Terms) -> Workload:
         """Plan several questions by name as one charge."""
         read = {name: self.question(asked) for name, asked in _check_names(questions).items()}
-        return workload_of(read, terms, under=self.filter)
+        return several.workload.workload_of(read, terms, under=self.filter)
 
     def find(self, asked: object, terms: Terms, queries: int | None = None) -> Plan | Workload | Third:
         """Plan one question, several by name, or, given two of spend, error and queries, find the third."""
@@ -94,7 +96,7 @@ class Planner:
                 raise InvalidArgument("queries= is for one question that is asked so often; leave it out for several")
             return self.workload(asked, terms)
         if queries is not None or (terms.spend is not None and terms.error is not None):
-            return third_of(self.question(asked), terms, queries=queries, under=self.filter)
+            return several.third.third_of(self.question(asked), terms, queries=queries, under=self.filter)
         return self.plan(asked, terms)
 
 

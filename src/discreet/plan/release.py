@@ -20,7 +20,7 @@ from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from ..statistics.releases.partition import JointRelease, PartitionNeed
 from ..statistics.releases.place import PlaceNeed, PlaceRelease
 from ..statistics.releases.total import DistinctNeed, NoisyRelease, TotalNeed
-from .split import Divisible
+from .route import Divisible
 
 
 def release_of(need: Need, budget: Divisible, *, pure: bool = False) -> PlannedRelease:

@@ -25,7 +25,7 @@ from ..query.algebra.tree import Question
 from ..query.bounds.rows import multiplicity, neighbours_of, unit_of
 from ..query.bounds.shares import most_groups
 from ..query.domains.domain import Scalar
-from .split import routes
+from .route import routes
 
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
@@ -18,25 +19,23 @@ from ..query.bounds.wide import is_wide, table_cells, table_question, tables_of
 from ..statistics.recipe import Recipe
 from ..statistics.releases.sets import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
-from ..workloads import Change, Hierarchy, NestedTables, RunningTotals, Tables, plan_strategy
-from ..workloads.plan import AnyWorkload
 from .asked import Asked
 from .layout import Layout, layout_of
 from .plan import Keys, Plan
-from .split import Divisible, routes_under, split
+from .route import Divisible, routes_under, split
 
 
-def workload_shape(question: Question) -> AnyWorkload:
+def workload_shape(question: Question) -> workloads.AnyWorkload:
     """Return what is asked of the finest cells: tables of sets of keys, levels, or the running totals along one key."""
     sizes = [len(key.values or ()) for key in question.keys]
     if question.running:
-        return RunningTotals(sizes[0])
+        return workloads.RunningTotals(sizes[0])
     if question.nested is not None:
         return _levels(question, question.nested, sizes)
-    return Tables(sizes, question.sets or ())
+    return workloads.Tables(sizes, question.sets or ())
 
 
-def _levels(question: Question, nest: Nest, sizes: Sequence[int]) -> NestedTables:
+def _levels(question: Question, nest: Nest, sizes: Sequence[int]) -> workloads.NestedTables:
     """Return the levels of nested keys, each by the keys beside them."""
     others = [place for place in range(len(sizes)) if place not in nest.places]
     parents: list[list[int]] = []
@@ -47,15 +46,15 @@ def _levels(question: Question, nest: Nest, sizes: Sequence[int]) -> NestedTable
     for one in question.sets or ():
         deep = max((at + 1 for at, place in enumerate(nest.places) if place in one), default=0)
         sets.append((deep, [others.index(place) for place in one if place in others]))
-    return NestedTables(Hierarchy(parents), [sizes[place] for place in others], sets)
+    return workloads.NestedTables(workloads.Hierarchy(parents), [sizes[place] for place in others], sets)
 
 
-def change_of(need: TotalNeed | CellsNeed) -> Change:
+def change_of(need: TotalNeed | CellsNeed) -> workloads.Change:
     """Return how one unit moves the totals of the finest cells: by at most g·r·c in all (see `query.bounds`)."""
     groups, rows = corners(need.tally)
     term = need.tally.terms[0]
     size = groups * rows * max(1, -term.low, term.high)
-    return Change(size, neighbours_of(need.tally.rows), signed=term.low < 0 < term.high)
+    return workloads.Change(size, neighbours_of(need.tally.rows), signed=term.low < 0 < term.high)
 
 
 def plan_sets(question: Question, asked: Asked, keys: Keys, amount_of: Callable[[Measure], Fraction]) -> Plan:
@@ -102,7 +101,7 @@ def plan_one(
     question: Question,
     asked: Asked,
     need: CellsNeed,
-    shape: AnyWorkload,
+    shape: workloads.AnyWorkload,
     *,
     recipes: tuple[Recipe, ...],
     amount_of: Callable[[Measure], Fraction],
@@ -113,7 +112,7 @@ def plan_one(
     uses = tuple((name, (0,)) for name, _ in question.statistics)
     plans: list[Plan] = []
     for way in _ways(asked):
-        found = plan_strategy(shape, [way], change=change, error=error, beta=1 - asked.level)
+        found = workloads.plan_strategy(shape, [way], change=change, error=error, beta=1 - asked.level)
         facts = (uses, recipes, (Fraction(1),), asked.size, asked.size_from, asked.level)
         release = SetsRelease(need, found)
         try:
@@ -142,13 +141,15 @@ def _planned(question: Question, asked: Asked, keys: Keys, layout: Layout, way: 
     if asked.spend is not None:
         weights = [sum((asked.weights[u] for u in places[place]), Fraction()) for place in places]
         pairs = zip(needs, split(way, weights), strict=True)
-        made = [SetsRelease(need, plan_strategy(shape, [part], change=change_of(need))) for need, part in pairs]
+        made = [
+            SetsRelease(need, workloads.plan_strategy(shape, [part], change=change_of(need))) for need, part in pairs
+        ]
         parts = tuple(weight / sum(weights) for weight in weights)
     else:
         made = []
         for place, need in enumerate(needs):
             error = min((asked.errors or ())[u] for u in places[place]) / need.unit
-            found = plan_strategy(shape, [way], change=change_of(need), error=error, beta=1 - asked.level)
+            found = workloads.plan_strategy(shape, [way], change=change_of(need), error=error, beta=1 - asked.level)
             made.append(SetsRelease(need, found))
         parts = (Fraction(1, len(made)),) * len(made)
     made = [replace(one, tables=_tables(question, asked, layout, place)) for place, one in enumerate(made)]

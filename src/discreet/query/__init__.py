@@ -14,49 +14,46 @@ Start at `tree` (what can be asked), `expression` and `domain` (what rows say), 
 
 from __future__ import annotations
 
-from .algebra.tree import Question
-from .python.aggregate import (
-    correlation,
-    count,
-    count_distinct,
-    count_people,
-    covariance,
-    maximum,
-    mean,
-    median,
-    minimum,
-    mode,
-    quantile,
-    standard_deviation,
-    sum_of,
-    variance,
-)
-from .python.column import Col, case, col
-from .python.table import Table
-from .sql.parse import parse
-from .text.question import describe, fingerprint
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Col",
-    "Question",
-    "Table",
-    "case",
-    "col",
-    "correlation",
-    "count",
-    "count_distinct",
-    "count_people",
-    "covariance",
-    "describe",
-    "fingerprint",
-    "maximum",
-    "mean",
-    "median",
-    "minimum",
-    "mode",
-    "parse",
-    "quantile",
-    "standard_deviation",
-    "sum_of",
-    "variance",
-]
+from ..late import late
+
+if TYPE_CHECKING:
+    from .algebra.tree import Question as Question
+    from .python.aggregate import correlation as correlation
+    from .python.aggregate import count as count
+    from .python.aggregate import count_distinct as count_distinct
+    from .python.aggregate import count_people as count_people
+    from .python.aggregate import covariance as covariance
+    from .python.aggregate import maximum as maximum
+    from .python.aggregate import mean as mean
+    from .python.aggregate import median as median
+    from .python.aggregate import minimum as minimum
+    from .python.aggregate import mode as mode
+    from .python.aggregate import quantile as quantile
+    from .python.aggregate import standard_deviation as standard_deviation
+    from .python.aggregate import sum_of as sum_of
+    from .python.aggregate import variance as variance
+    from .python.column import Col as Col
+    from .python.column import case as case
+    from .python.column import col as col
+    from .python.table import Table as Table
+    from .sql.parse import parse as parse
+    from .text.question import describe as describe
+    from .text.question import fingerprint as fingerprint
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = late(
+        __name__,
+        {
+            "algebra.tree": "Question",
+            "python.aggregate": """
+                correlation count count_distinct count_people covariance maximum mean median minimum mode
+                quantile standard_deviation sum_of variance
+            """,
+            "python.column": "Col case col",
+            "python.table": "Table",
+            "sql.parse": "parse",
+            "text.question": "describe fingerprint",
+        },
+    )

@@ -6,4 +6,24 @@ where a node of the question's tree meets its file. Start at `recipe` (what a st
     count  sum  mean  variance  covariance  correlation  quantile  mode  distinct
     releases    what statistics are made from: noisy totals, chosen cells
     laws        how far noise moves what is made from them
+
+The rarer ones are loaded when one is asked for.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..late import late
+
+if TYPE_CHECKING:
+    from . import correlation as correlation
+    from . import covariance as covariance
+    from . import distinct as distinct
+    from . import mode as mode
+    from . import quantile as quantile
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = late(
+        __name__, {"correlation": "", "covariance": "", "distinct": "", "mode": "", "quantile": ""}
+    )

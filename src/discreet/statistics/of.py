@@ -13,8 +13,10 @@ MODE, COUNT(DISTINCT x)  counts of the public values
 
 from __future__ import annotations
 
+from functools import cache
 from typing import assert_never
 
+from .. import statistics
 from ..query.algebra.expression import Constant
 from ..query.algebra.tree import (
     Correlation,
@@ -31,14 +33,9 @@ from ..query.algebra.tree import (
     Variance,
 )
 from ..query.domains.domain_of import domain_of
-from .correlation import CorrelationEstimate, CorrelationRecipe
 from .count import CountRecipe
-from .covariance import CovarianceEstimate, CovarianceRecipe
-from .distinct import DistinctRecipe
 from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance
 from .mean import MeanEstimate, MeanRecipe
-from .mode import ModeEstimate, ModeRecipe
-from .quantile import QuantileEstimate, QuantilePoint, QuantileRecipe
 from .recipe import NoisyValue, Recipe
 from .releases.addend import present
 from .releases.basis import Basis
@@ -49,24 +46,27 @@ from .rounded import RoundedTotal, rounding_of
 from .sum import SumRecipe
 from .variance import VarianceEstimate, VarianceRecipe
 
-ESTIMATES: tuple[type[NoisyValue], ...] = (
-    TotalEstimate,
-    MeanEstimate,
-    VarianceEstimate,
-    CovarianceEstimate,
-    CorrelationEstimate,
-    QuantileEstimate,
-    ModeEstimate,
-    JointTotal,
-    JointMean,
-    JointVariance,
-    JointCovariance,
-    JointCorrelation,
-    QuantilePoint,
-    SetEstimate,
-    RoundedTotal,
-)
-"""What answers are made of; ledgers keep them, so this list only ever grows."""
+
+@cache
+def list_estimates() -> tuple[type[NoisyValue], ...]:
+    """List what answers are made of; ledgers keep them, so this list only ever grows."""
+    return (
+        TotalEstimate,
+        MeanEstimate,
+        VarianceEstimate,
+        statistics.covariance.CovarianceEstimate,
+        statistics.correlation.CorrelationEstimate,
+        statistics.quantile.QuantileEstimate,
+        statistics.mode.ModeEstimate,
+        JointTotal,
+        JointMean,
+        JointVariance,
+        JointCovariance,
+        JointCorrelation,
+        statistics.quantile.QuantilePoint,
+        SetEstimate,
+        RoundedTotal,
+    )
 
 
 def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
@@ -96,7 +96,7 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
         case CountOf(of=of):
             return CountRecipe(present(of, basis.rows))
         case CountDistinct(of=of):
-            return DistinctRecipe(any_cells(of, basis))
+            return statistics.distinct.DistinctRecipe(any_cells(of, basis))
         case Sum(of=of):
             return SumRecipe(of, rounding_of(of, columns))
         case Mean(of=of):
@@ -104,12 +104,12 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
         case Variance(of=of, sample=sample, root=root):
             return VarianceRecipe(of, domain_of(of, columns), sample, root)
         case Covariance(x=x, y=y, sample=sample):
-            return CovarianceRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)), sample)
+            return statistics.covariance.CovarianceRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)), sample)
         case Correlation(x=x, y=y):
-            return CorrelationRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)))
+            return statistics.correlation.CorrelationRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)))
         case Quantile(of=of, at=at):
-            return QuantileRecipe(of, at)
+            return statistics.quantile.QuantileRecipe(of, at)
         case Mode(of=of):
-            return ModeRecipe(public_cells(of, basis))
+            return statistics.mode.ModeRecipe(public_cells(of, basis))
         case _:
             assert_never(statistic)

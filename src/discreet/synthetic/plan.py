@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import InvalidArgument
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
-from ..plan.split import routes_under
+from ..plan.route import routes_under
 from ..privacy.events import Batch, Event
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import ZCDP, GaussianDP, Measure

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from .change import Change as Change
     from .choose import bound_of as bound_of
     from .choose import plan_strategy as plan_strategy
+    from .estimate import covers as covers
     from .nested import NestedTables as NestedTables
+    from .plan import AnyWorkload as AnyWorkload
     from .plan import Bound as Bound
     from .plan import StrategyPlan as StrategyPlan
+    from .tail import SumLaw as SumLaw
+    from .tail import reaches as reaches
     from .workload import Counts as Counts
     from .workload import Hierarchy as Hierarchy
     from .workload import RunningTotals as RunningTotals
@@ -29,8 +33,10 @@ if not TYPE_CHECKING:
         {
             "change": "Block Change",
             "choose": "bound_of plan_strategy",
+            "estimate": "covers",
             "nested": "NestedTables",
-            "plan": "Bound StrategyPlan",
+            "plan": "AnyWorkload Bound StrategyPlan",
+            "tail": "SumLaw reaches",
             "workload": "Counts Hierarchy RunningTotals Tables marginals",
         },
     )

@@ -1,1 +1,14 @@
-"""How answers show themselves: tables and pictures."""
+"""How answers show themselves: tables and pictures, loaded when one is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...late import late
+
+if TYPE_CHECKING:
+    from . import answer as answer
+    from . import plot as plot
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = late(__name__, {"answer": "", "plot": ""})

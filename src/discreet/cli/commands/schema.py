@@ -16,12 +16,12 @@ from rich.table import Table
 
 from ...data.columns.column import Column, ColumnType
 from ...data.display import facts, heading
+from ...data.drafting.answers import bounded, keyed, lengthy, split_answer
+from ...data.drafting.draft import Draft
+from ...data.drafting.infer import infer
+from ...data.drafting.sniff import look
 from ...data.files.file import read_schemas, write_toml
 from ...data.files.plain import SHAPES
-from ...data.infer.answers import bounded, keyed, lengthy, split_answer
-from ...data.infer.draft import Draft
-from ...data.infer.infer import infer
-from ...data.infer.sniff import look
 from ...data.unit import People, Period, Rows, Unit
 from ...errors import InvalidArgument
 from ...privacy.neighbours import ADD_REMOVE, read_neighbours

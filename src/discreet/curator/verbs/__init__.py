@@ -9,7 +9,8 @@ from ...late import late
 if TYPE_CHECKING:
     from . import bounds as bounds
     from . import learn as learn
+    from . import rehearse as rehearse
     from . import synthesize as synthesize
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(__name__, {"bounds": "", "learn": "", "synthesize": ""})
+    __getattr__, __dir__, __all__ = late(__name__, {"bounds": "", "learn": "", "rehearse": "", "synthesize": ""})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import duckdb
 
 from ...data.columns.column import Column
-from ...data.infer.forms import LONGEST
+from ...data.drafting.forms import LONGEST
 from ...data.schema import Schema
 from ...intake.report import ColumnReport
 from ..sql.dialect import StoredTable

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from ...errors import LedgerConflict
 from ...privacy.events.json import Json
+from .. import review
 from ..books import vouch
 from ..entry import Entry, EntryKind, seal
-from ..review.verify import walk_store
-from ..review.walk import Walk
 from ..stores.store import NOTHING, LedgerStore, Page, Snapshot
+
+if TYPE_CHECKING:
+    from ..review.walk import Walk
 
 _TRIES = 8
 
@@ -21,7 +24,7 @@ def append_at_rest(store: LedgerStore, make: Callable[[Walk, Entry, Snapshot], P
     Raises LedgerCorrupt for a chain that does not hold, LedgerConflict if others do not stop writing.
     """
     for _ in range(_TRIES):
-        walk = walk_store(store)
+        walk = review.verify.walk_store(store)
         last, overtaken = walk.last, list[bool]()
 
         def decide(snapshot: Snapshot, walk: Walk = walk, last: Entry | None = last) -> Page | None:

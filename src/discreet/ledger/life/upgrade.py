@@ -11,13 +11,17 @@ that knows only the earlier form refuses the ledger from then on, and does not s
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...privacy.events.json import Json
 from ..clock import stamp
 from ..entry import Entry
-from ..review.walk import Walk
 from ..roll import numbers, whole_roll
 from ..stores.store import ROLL, LedgerStore, Page, Snapshot, account_name
 from .rest import append_at_rest, following
+
+if TYPE_CHECKING:
+    from ..review.walk import Walk
 
 
 def upgrade_store(store: LedgerStore) -> None:

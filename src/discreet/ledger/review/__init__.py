@@ -1,1 +1,19 @@
-"""Looking back: history, export, verification."""
+"""Looking back: history, export, verification; loaded when somebody does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...late import late
+
+if TYPE_CHECKING:
+    from . import export as export
+    from . import history as history
+    from . import verdict as verdict
+    from . import verify as verify
+    from . import walk as walk
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = late(
+        __name__, {"export": "", "history": "", "verdict": "", "verify": "", "walk": ""}
+    )

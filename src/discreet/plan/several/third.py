@@ -28,7 +28,7 @@ from ..asked.checked import Checked, check_question
 from ..asked.terms import Terms, TermWords, read_terms
 from ..plan import Plan
 from ..question import plan_checked
-from ..split import Divisible, routes
+from ..route import Divisible, routes
 
 _MOST = 2**60
 

@@ -20,7 +20,7 @@ from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
 from ..choose import amount_of
 from ..plan import Plan
 from ..question import plan_checked
-from ..split import routes_under, split
+from ..route import routes_under, split
 from ..text.workload import workload_html, workload_text
 from .together import Joined, cut_plans, join_questions
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache, reduce
 from itertools import product
 
-from ...workloads.estimate import covers
+from ... import workloads
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.tree import Key, Question, Relation, Where
 from ..domains.domain import Day, Scalar, Second
@@ -38,7 +38,7 @@ def largest_set(question: Question) -> int:
 
 @lru_cache(maxsize=16)
 def _tables(sizes: tuple[int, ...], sets: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
-    return covers(sizes, sets, _JOINED)
+    return workloads.covers(sizes, sets, _JOINED)
 
 
 def tables_of(question: Question) -> tuple[tuple[int, ...], ...]:

@@ -253,7 +253,8 @@ def _laplace_tail(scales: Sequence[float], z: Point, exp: Callable[[Point], Poin
         return exp(-z / b)
     if d > 0.999 * b:
         return (1 + z / (2 * b)) * exp(-z / b)
-    return (b * b * exp(-z / b) - d * d * exp(-z / d)) / (b * b - d * d)
+    both: Point = (b * b * exp(-z / b) - d * d * exp(-z / d)) / (b * b - d * d)
+    return both
 
 
 def _wrapped(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:

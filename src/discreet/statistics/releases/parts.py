@@ -23,13 +23,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from ...mechanisms import selection
 from ...mechanisms.additive.discrete_laplace import Geometric
-from ...mechanisms.selection.ranks import RankedRows, Stretch
-from ...mechanisms.selection.reach import Reach
 from ...noise import Bits
 from ..laws.line import line_reach
 from ..laws.noise_sum import noise_of
+
+if TYPE_CHECKING:
+    from ...mechanisms.selection.ranks import RankedRows, Stretch
+    from ...mechanisms.selection.reach import Reach
 
 _SCALE = 4
 """Steps of a weight in which ranks beside the middle of a part are counted: as those of `Aim(1/2)` are."""
@@ -65,7 +69,7 @@ class QuantileParts:
     ) -> tuple[int | None, int | None]:
         """Choose the reach among the rows of a part."""
         start, end = self.borders[own : own + 2]
-        where, count = Stretch(start, end - 1, end), self.rows.below(end) - self.rows.below(start)
+        where, count = selection.ranks.Stretch(start, end - 1, end), self.rows.below(end) - self.rows.below(start)
         if start == end:  # two values are one place: borders tell
             return None, None
         middle, off = self._sum(at, own, Fraction(1, 2), beta * _COUNTS)

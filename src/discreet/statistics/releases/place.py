@@ -14,19 +14,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from ...mechanisms import selection
 from ...mechanisms.additive.discrete_laplace import Geometric
-from ...mechanisms.selection.quantiles import SplitQuantiles
-from ...mechanisms.selection.ranks import Aim, RankedRows, Stretch
-from ...mechanisms.selection.reach import Reach
 from ...noise import Bits, uniform
 from ...privacy.events import Event, Sequence
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ...query.algebra.tally import Tally
-from ...query.bounds.ladder import Ladder
 from ...query.bounds.rows import neighbours_of
 from ...query.domains.domain import Scalar
 from .parts import QuantileParts
+
+if TYPE_CHECKING:
+    from ...mechanisms.selection.quantiles import SplitQuantiles
+    from ...mechanisms.selection.ranks import Aim, RankedRows
+    from ...mechanisms.selection.reach import Reach
+    from ...query.bounds.ladder import Ladder
 
 Ends = tuple[Scalar, Scalar]
 _ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
@@ -67,7 +71,8 @@ class PlaceNeed:
     def choices(self, epsilon: Fraction) -> SplitQuantiles:
         """Return the mechanism of the values at an ε for the whole release."""
         facts = {"unit": self.unit, "weight": self.weight, "neighbours": self.neighbours}
-        return SplitQuantiles(epsilon * self.parts[0], self.ats, alone=self.alone, **facts)  # type: ignore[arg-type]
+        made = selection.quantiles.SplitQuantiles
+        return made(epsilon * self.parts[0], self.ats, alone=self.alone, **facts)  # type: ignore[arg-type]
 
     def counting(self, epsilon: Fraction) -> Geometric:
         """Return the noise of the rows between the values: a unit counts in them what it counts in all."""
@@ -78,12 +83,12 @@ class PlaceNeed:
         """Return the mechanism of the intervals' reach: of one quantile by ranks in all rows, of several in a part."""
         split = self.choices(epsilon)
         moved = split.sensitivity(self.ranked, 0 if len(self.ats) == 1 else 1)
-        return Reach(epsilon * self.parts[2], moved, self.neighbours)
+        return selection.reach.Reach(epsilon * self.parts[2], moved, self.neighbours)
 
     @property
     def ranked(self) -> Aim:
         """How ranks are counted where a reach is chosen: beside the quantile, or beside the middle of its part."""
-        return Aim(self.ats[0] if len(self.ats) == 1 else Fraction(1, 2))
+        return selection.ranks.Aim(self.ats[0] if len(self.ats) == 1 else Fraction(1, 2))
 
     def event(self, epsilon: Fraction) -> Event:
         """Return what is done at an ε: the values, the counts between them, the reach of the intervals."""
@@ -144,7 +149,7 @@ class PlaceRelease:
     def draw(self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None) -> ChosenPlaces:
         """Choose all of it in one key."""
         need, ladder, made = self.need, self.need.ladder, self.mechanism
-        rows = RankedRows(counts, made.parts, need.weight)
+        rows = selection.ranks.RankedRows(counts, made.parts, need.weight)
         places = made.places(rows, ladder.first, ladder.last, doubling=ladder.doubling, bits=bits)
         steps = sorted(_inside(ladder, place // made.parts, bits) for place in places)
         shown = None
@@ -163,7 +168,8 @@ class PlaceRelease:
     def _ends(self, rows: RankedRows, places: list[int], beta: float, bits: Bits | None) -> list[tuple[int, int]]:
         """Choose the first and the last place of every interval."""
         need, ladder, parts = self.need, self.need.ladder, self.mechanism.parts
-        whole = Stretch(ladder.first * parts, ladder.last * parts + parts - 1, ladder.last * parts + parts)
+        end = ladder.last * parts + parts
+        whole = selection.ranks.Stretch(ladder.first * parts, end - 1, end)
         reach, aim = need.reach(self.epsilon), need.ranked
         if len(places) == 1:
             middle, half = aim.between(rows.before[-1], need.weight), aim.at.denominator * need.weight

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...query.algebra.tally import Tally
 from ...query.bounds.cells import Cells
-from ...workloads import StrategyPlan
-from ...workloads.tail import SumLaw
 from ..laws.box import at_least, clip, outward
 from ..laws.noise_sum import Additive
 from .stored import StoredForm
 from .total import ExactTotals, KeyValues, TotalNeed
+
+if TYPE_CHECKING:
+    from ...workloads import StrategyPlan, SumLaw
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
     a spend of all of it, or nearly, means noise of just what the filter has. Pure ε fits by its sum.
 
     >>> import discreet as dp
-    >>> from discreet.plan.split import routes_under
+    >>> from discreet.plan.route import routes_under
     >>> book = dp.open_filter(dp.ApproxDP(1, "1e-6"), delta="5e-7")
     >>> [str(route) for route in routes_under(dp.ApproxDP(1, "1e-6"), book)]
     ['ε = 1', 'μ = 0.229087']

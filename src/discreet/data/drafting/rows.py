@@ -17,7 +17,7 @@ def frame_rows(source: Any) -> tuple[list[str], Iterator[Mapping[str, object]]] 
     """Return the names and rows of a pandas, Polars or Arrow table, None for anything else.
 
     >>> import pyarrow as pa
-    >>> from discreet.data.infer.rows import frame_rows
+    >>> from discreet.data.drafting.rows import frame_rows
     >>> names, rows = frame_rows(pa.table({"age": [37]}))
     >>> names, list(rows)
     (['age'], [{'age': 37}])

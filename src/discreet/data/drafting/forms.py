@@ -40,7 +40,7 @@ _TIMES = tuple(
 def form_of(cell: str) -> str:
     """Return the form of a cell: digits as 9, letters as a, the rest as it is.
 
-    >>> from discreet.data.infer.forms import form_of
+    >>> from discreet.data.drafting.forms import form_of
     >>> form_of(" 1,688.80 "), form_of("31/12/2024"), form_of("12 kg")
     ('9,999.99', '99/99/9999', '99 aa')
     """
@@ -57,7 +57,7 @@ def _letter(letter: str) -> str:
 def advice(declared: str, forms: Sequence[str]) -> str:
     """Return what to declare so that cells of these forms can be read, "" if nothing is known.
 
-    >>> from discreet.data.infer.forms import advice
+    >>> from discreet.data.drafting.forms import advice
     >>> advice("real", ["9,999.99", "99,999.99"]), advice("date", ["99/99/9999"]), advice("real", ["aaa"])
     ("declare thousands=','", "declare format='%d/%m/%Y' or '%m/%d/%Y'", '')
     >>> advice("real", ["99 aa"]), advice("real", ["9,999.99 €"])
@@ -86,7 +86,7 @@ def _unit(form: str) -> str:
 def proposal(forms: Collection[str]) -> tuple[ColumnType, str] | None:
     """Return the kind and the declaration under which cells of all these forms can be read, None if there is none.
 
-    >>> from discreet.data.infer.forms import proposal
+    >>> from discreet.data.drafting.forms import proposal
     >>> proposal(["9,999.99", "99.9"]), proposal(["99/99/9999"]), proposal(["aaa", "9,999"])
     (('real', "declare thousands=','"), ('date', "declare format='%d/%m/%Y' or '%m/%d/%Y'"), None)
     """

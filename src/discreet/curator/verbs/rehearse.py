@@ -14,11 +14,11 @@ from itertools import islice, product
 from random import Random
 from typing import Any, TypeAlias, assert_never
 
-from ..data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from ..data.schema import Schema
-from ..data.unit import People
-from ..engines.memory.engine import Memory
-from ..query.bounds.keys import PublicValues
+from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from ...data.schema import Schema
+from ...data.unit import People
+from ...engines.memory.engine import Memory
+from ...query.bounds.keys import PublicValues
 
 MadeUpRow: TypeAlias = dict[str, object]
 
@@ -32,7 +32,7 @@ def make_up(schemas: Iterable[Schema], rows: int = 1_000, public_values: PublicV
     """Make up rows for every table, `rows` in each private one; public tables draw on their own public values.
 
     >>> import discreet as dp
-    >>> from discreet.curator.rehearse import make_up
+    >>> from discreet.curator.verbs.rehearse import make_up
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
     >>> store = make_up([people], rows=3)
     >>> len(store.tables["people"]), sorted(store.tables["people"][0])

@@ -22,6 +22,7 @@ from ...errors import InvalidArgument
 from ..columns.cell import absent, moment, native, number, truth
 from ..columns.column import ColumnType
 from ..unit import read_name
+from .delimiter import DELIMITERS
 from .forms import form_of, proposal
 from .rows import frame_rows, stored_rows
 
@@ -30,7 +31,6 @@ InferSource: TypeAlias = Any
 frame, or rows as mappings."""
 FIRST_ROWS = 1000
 """Kinds are guessed from this many rows, unless extremes are wanted too."""
-DELIMITERS = ",;\t|"
 CODE = re.compile(r"[+-]?0[0-9]+|[+-]?[0-9]{19,}")
 """Leading zeros or too many digits for 64 bits: a code to compare, not a number to add up."""
 MOST_FORMS = 40

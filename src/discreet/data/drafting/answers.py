@@ -12,7 +12,7 @@ from ..columns.column import Category, Column, ColumnType, Date, Integer, Real, 
 def split_answer(answer: str, names: Iterable[str]) -> tuple[str, str]:
     """Split `name=answer` at the name of a column; a name may itself hold an equals sign.
 
-    >>> from discreet.data.infer.answers import split_answer
+    >>> from discreet.data.drafting.answers import split_answer
     >>> split_answer("income>=50K=0,1", ["income", "income>=50K"])
     ('income>=50K', '0,1')
     """
@@ -26,7 +26,7 @@ def split_answer(answer: str, names: Iterable[str]) -> tuple[str, str]:
 def bounded(kind: ColumnType, answer: str) -> Column:
     """Read bounds for a column of a kind: `low:high`, with `:step` for numbers, `low..high` for times.
 
-    >>> from discreet.data.infer.answers import bounded
+    >>> from discreet.data.drafting.answers import bounded
     >>> bounded("integer", "0:120"), bounded("real", "0:500:0.01"), bounded("date", "2024-01-01:2024-12-31")
     (Integer(0, 120), Real(0, 500, step=0.01), Date('2024-01-01', '2024-12-31'))
     """
@@ -50,7 +50,7 @@ def bounded(kind: ColumnType, answer: str) -> Column:
 def keyed(kind: ColumnType, answer: str) -> Category:
     """Read a closed list of keys; whole numbers if the column holds them.
 
-    >>> from discreet.data.infer.answers import keyed
+    >>> from discreet.data.drafting.answers import keyed
     >>> keyed("text", "N, S"), keyed("integer", "0,1")
     (Category(['N', 'S']), Category([0, 1]))
     """
@@ -63,7 +63,7 @@ def keyed(kind: ColumnType, answer: str) -> Category:
 def lengthy(answer: str) -> Text:
     """Read the most characters of a text.
 
-    >>> from discreet.data.infer.answers import lengthy
+    >>> from discreet.data.drafting.answers import lengthy
     >>> lengthy("50")
     Text(max_length=50)
     """
