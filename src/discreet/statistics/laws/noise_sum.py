@@ -251,10 +251,10 @@ def _laplace_tail(scales: Sequence[float], z: Point, exp: Callable[[Point], Poin
     b, d = max(scales), min(scales)
     if len(scales) == 1:
         return exp(-z / b)
-    if d > 0.999 * b:
-        return (1 + z / (2 * b)) * exp(-z / b)
-    both: Point = (b * b * exp(-z / b) - d * d * exp(-z / d)) / (b * b - d * d)
-    return both
+    found: Point = (1 + z / (2 * b)) * exp(-z / b)
+    if d <= 0.999 * b:
+        found = (b * b * exp(-z / b) - d * d * exp(-z / d)) / (b * b - d * d)
+    return found
 
 
 def _wrapped(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:
