@@ -5,7 +5,7 @@ Beside each person's number stands how many rows they have, and what share of ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import duckdb
@@ -56,11 +56,12 @@ def keep_table(
     *,
     number: bool = True,
     count: bool = True,
+    settled: Callable[[], object] = lambda: None,
 ) -> TakenIn:
     """Read the parts of a table into `target`, a name in quotes; its people are numbered as those of other tables.
 
     Without `number` ids stay, so that tables which are read in place can be joined. Without `count` nobody counts what
-    became of the cells: whoever asks for that reads the parts again.
+    became of the cells: whoever asks for that reads the parts again. `settled` is called when all cells have been read.
 
     Refuses parts whose ids are stored as different types.
     """
@@ -77,6 +78,7 @@ def keep_table(
             _widen(connection, staged, person, _type(connection, person, f"({cells})"))
         rows.append(int(connection.execute(f"{verb} {cells}").fetchall()[0][0]))
         ids, verb = kind, f"INSERT INTO {staged} BY NAME"
+    settled()
     seen = connection.execute(seen_sql(schema, staged)).fetchall()[0] if count else ()
     layout = layout_of(schema, ids) if people or not ids else KeptLayout(ids, (), _type(connection, person, target))
     if people:

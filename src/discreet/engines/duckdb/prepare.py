@@ -25,7 +25,7 @@ from .dialect import DUCKDB
 from .engine import DuckDB
 from .findings import make_report
 from .parts import parts_of
-from .session import StoreLimits, blindfold, open_session, read_limits
+from .session import StoreLimits, blindfold, open_session, read_limits, see_again
 from .shelf import take_in
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
 from .stored import KeptTable, Mark, is_store, write_mark
@@ -166,7 +166,6 @@ def _write(
     connection = open_session(str(place), limits)
     try:
         connection.execute("SET preserve_insertion_order = false")
-        blindfold(connection, kept=False)  # what a file says of its least and greatest value leaves out NaN
         take = partial(_take, connection, workspace, tell)
         mark = Mark({name: take(sources[name], schema) for name, schema in schemas.items()})
         for (name,) in connection.execute(
@@ -191,7 +190,9 @@ def _take(
     parts = list(parts_of(source, schema, connection))
     require_readable(schema, parts)
     tell(f"reading {name}")
-    taken = take_in(connection, source, schema, parts, DUCKDB.quote(name))
+    blindfold(connection, kept=False)  # what a file says of its least and greatest value leaves out NaN
+    taken = take_in(connection, source, schema, parts, DUCKDB.quote(name), settled=partial(see_again, connection))
+    blindfold(connection, kept=False)
     tell(f"counting {name}")
     rows, nobody, columns = make_report(connection, schema, parts, taken.seen)
     bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0

@@ -99,6 +99,11 @@ def blindfold(connection: duckdb.DuckDBPyConnection, *, kept: bool) -> None:
     connection.execute(f"SET disabled_optimizers = '{','.join(BLIND if kept else (*BLIND, STATISTICS))}'")
 
 
+def see_again(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let the optimizer look at values again: those of our own tables, which are as they say."""
+    connection.execute("SET disabled_optimizers = ''")
+
+
 def close_doors(
     connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str], *, kept: bool, progress: bool
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -179,10 +179,11 @@ def take_in(
     *,
     number: bool = True,
     count: bool = True,
+    settled: Callable[[], object] = lambda: None,
 ) -> TakenIn:
     """Keep a source; refuses a text file in which DuckDB finds other records than the grammar does."""
     try:
-        taken = keep_table(connection, schema, parts, target, number=number, count=count)
+        taken = keep_table(connection, schema, parts, target, number=number, count=count, settled=settled)
     except (duckdb.InvalidInputException, duckdb.ConversionException):
         taken = None
     files = source.files if isinstance(source, CsvFiles) else ()
