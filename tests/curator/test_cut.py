@@ -57,9 +57,10 @@ def test_intervals_hold(level):
 def test_nobody_moves_the_totals_by_more_than_is_said(rows):
     """Also somebody with more than `up_to` rows: the second cap cuts them before anything is added up."""
     plan = curator().plan(cut_question(VISITS, up_to=12, of="cost"), spend=dp.PureDP(1))
-    more = [*ROWS, *({"who": 1000, "cost": 10} for _ in range(rows))]
+    few = [row for row in ROWS if row["who"] < 24]
+    more = [*few, *({"who": 1000, "cost": 10} for _ in range(rows))]
     for release in plan.releases:
-        before, after = (dp.Memory({"visits": one}).tally(release.need.tally)[()] for one in (ROWS, more))
+        before, after = (dp.Memory({"visits": one}).tally(release.need.tally)[()] for one in (few, more))
         moved = sum(abs(b - a) for a, b in zip(before, after, strict=True))
         assert 0 <= moved <= release.mechanism.sensitivity.l1
 

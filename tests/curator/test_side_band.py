@@ -43,7 +43,7 @@ ASKED = [
 
 def questions(kind):
     """List the questions with their prices; fewer for a store that is slower to ask."""
-    chance, many = random.Random(12), {"memory": 200 if DEEP else 40, "duckdb": 100 if DEEP else 20}[kind]
+    chance, many = random.Random(12), {"memory": 200 if DEEP else 20, "duckdb": 100 if DEEP else 20}[kind]
     return [(ASKED[k % len(ASKED)].format(n=k // len(ASKED)), chance.choice(["1/10", "1/7", "9"])) for k in range(many)]
 
 

@@ -51,31 +51,40 @@ def test_names_are_unique_and_every_tolerance_has_its_reason():
     assert all(bool(case.within) == bool(case.why) for case in CASES)
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+HALVES = [[case.name for case in [*STATISTICS, *KEYS, *CHOSEN][start::2]] for start in (0, 1)]
+ROWWISE = [case.name for case in FUNCTIONS]
+"""What DuckDB alone is asked outside deep, since tests/engines/test_functions.py holds functions of a row against their
+meaning on every store, value by value; and of statistics, keys and choices each other store is asked every other one.
+How rows meet is asked of all in full."""
+
+
+def asked_but(*later):
+    """Return every case; those to be asked in deep only are marked so."""
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=[pytest.mark.slow] * any(name in some for some in later)) for name in BY_NAME]
+    )
+
+
+@asked_but()
 def test_duckdb(name, duckdb):
     check(BY_NAME[name], duckdb, SCHEMAS)
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("name", BY_NAME)
+@asked_but(HALVES[0], ROWWISE)
 def test_memory(name, memory):
     check(BY_NAME[name], memory, SCHEMAS)
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("name", BY_NAME)
+@asked_but(HALVES[1], ROWWISE)
 def test_postgres(name, postgres):
     check(BY_NAME[name], postgres, SCHEMAS)
 
 
-LATER = {case.name for case in [*FUNCTIONS, *STATISTICS[1::2], *KEYS[1::2], *CHOSEN[1::2]]}
-"""What Spark is asked in deep only: functions of a row, which tests/engines/test_functions.py holds against their meaning
-on Spark too, value by value, and every other statistic, key and choice; how rows meet is asked in full."""
-
-
 @pytest.mark.untraced
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LATER)) for n in BY_NAME])
+@asked_but(HALVES[1], ROWWISE)
 def test_spark(name, spark, duckdb):
     """Outside deep, plain SQL is run by DuckDB: it has said the same as Spark, and Spark takes long to say it."""
     check(BY_NAME[name], spark, SCHEMAS, None if DEEP else duckdb)

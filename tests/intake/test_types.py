@@ -123,7 +123,7 @@ def some(kinds, kind):
     return tuple(RULES) if DEEP else tuple(RULES)[list(kinds).index(kind) % 2 :: 2]
 
 
-def agree(source, hostile, plain, folder, rules):
+def agree(source, hostile, plain, folder, rules, *, prepared=True):
     """The first and the last row of a source count as they do without what is between them; nothing fails."""
     read = {}
     with dp.DuckDB({"t": source}) as store, dp.DuckDB({"t": plain}) as alone:
@@ -141,7 +141,7 @@ def agree(source, hostile, plain, folder, rules):
             assert read[schema][key][0] >= 2
             assert sum(total for (total,) in read[schema].values()) == hostile + 2
         assert {table.rows for table in store.report.tables} <= {hostile + 2}
-    for schema in list(read)[-1:]:
+    for schema in list(read)[-1:] if prepared or DEEP else ():
         with dp.prepare({"t": source}, [schema], folder / "s") as again:
             assert again.tally(counted(schema)) == read[schema]
 
@@ -154,14 +154,15 @@ def counted(schema):
 def test_arrow_and_parquet(tmp_path, kind):
     cells = ARROW[kind]
     hostile, plain = pa.table({"x": cells}), pa.table({"x": pa.concat_arrays([cells[:1], cells[-1:]])})
-    agree(hostile, len(cells) - 2, plain, tmp_path, some(ARROW, kind))
+    prepared = list(ARROW).index(kind) % 4 in (0, 3)  # the others as Parquet; neither goes by the turns of rules
+    agree(hostile, len(cells) - 2, plain, tmp_path, some(ARROW, kind), prepared=prepared)
     try:
         pq.write_table(hostile, tmp_path / "t.parquet")
         pq.write_table(plain, tmp_path / "plain.parquet")
     except (pa.ArrowException, OSError):  # there is no such Parquet file
         return
     rules = ("real", "text", "moment")
-    agree(tmp_path / "t.parquet", len(cells) - 2, tmp_path / "plain.parquet", tmp_path, rules)
+    agree(tmp_path / "t.parquet", len(cells) - 2, tmp_path / "plain.parquet", tmp_path, rules, prepared=not prepared)
 
 
 @pytest.mark.parametrize("values", [["a", "b"], [1, 2]])

@@ -130,8 +130,7 @@ class Storm:
         sql = f"{COUNT} WHERE age < {key % 110} AND income < {1000 + key // 110}"
         body = {"sql": sql, "spend": {"epsilon": "1/100"}}
         end = time.monotonic() + PATIENCE
-        with httpx.Client(base_url=self.house.url + "/api/v1", trust_env=False, timeout=60) as client:
-            client.headers["Authorization"] = f"Bearer {self.house.tokens[who]}"
+        with self.house.client(who) as client:
             while time.monotonic() < end:
                 try:
                     found = client.post(f"/datasets/{dataset}/sql", json=body, headers={"Idempotency-Key": str(key)})
