@@ -148,10 +148,10 @@ class TestWhatIsNotGranted:
     def test_a_huge_budget_still_draws_noise(self):
         """ε = 1/2 in a ledger of 1e9: over 40 counts all noise is 0 with a chance below 0.25^40 < 1e-23."""
         asked = curator(opened(dp.PureDP(10**9)))
-        sums = [
+        sums = (
             asked.sql(f"SELECT COUNT(*) AS n FROM people WHERE age < 200 - {n}", spend=dp.PureDP("1/2")).column("n")[0]
             for n in range(40)
-        ]
+        )
         assert any(found != 400 for found in sums)
 
 

@@ -14,10 +14,10 @@ from support.profile import DEEP
 def load(request):
     """Put tables into a store; whatever is opened is closed.
 
-    `load.some` thins out tallies for Spark: it takes long, and runs the text that the others run. Neither step divides
-    the length of a list of parameters, so that each value of each of them is met.
+    `load.some` thins out tallies for Spark, which takes long and runs the text that the others run, and outside deep for
+    PostgreSQL. No step divides the length of a list of parameters, so that each value of each of them is met.
     """
-    opened, step = [], (5 if DEEP else 7) if request.param == "spark" else 1
+    opened, step = [], {"duckdb": 1, "postgres": 1 if DEEP else 5, "spark": 5 if DEEP else 7}[request.param]
 
     def loaded(tables):
         if request.param == "duckdb":

@@ -9,9 +9,9 @@ import gzip
 import signal
 import threading
 import time
+from collections import Counter
 from datetime import date
 from decimal import Decimal
-from functools import cache
 
 import duckdb
 import pandas as pd
@@ -50,11 +50,14 @@ WANTED = Memory({"people": ROWS}).tally(TALLY)
 DEEP_ROWS = (*[("37", "12.25", "N")] * 30_000, ("thirty", "", "S"), ("2e1", "inf", 'N"'), ("200", "9999", "S"))
 
 
-@cache
 def in_python(rows):
-    """Tally the cells of a file in Python, once for all files of the same cells; an empty one is NULL."""
-    cells = [dict(zip(PEOPLE.columns, (cell or None for cell in row), strict=True)) for row in rows]
-    return Memory({"people": cells}).tally(TALLY)
+    """Tally the cells of a file in Python, each row that there is once, as often as it is there; an empty cell is NULL."""
+    found: dict[tuple[object, ...], tuple[int, ...]] = {}
+    for row, count in Counter(rows).items():
+        cells = dict(zip(PEOPLE.columns, (cell or None for cell in row), strict=True))
+        for key, totals in Memory({"people": [cells]}).tally(TALLY).items():
+            found[key] = tuple(a + count * b for a, b in zip(found.get(key, (0,) * len(totals)), totals, strict=True))
+    return found
 
 
 class TestSources:
@@ -109,7 +112,7 @@ class TestSources:
         with path.open("w", newline="", encoding="utf-8") as file:
             file.write("age,income,region\n")
             for number in range(5_000):
-                file.write(f'{number % 121},{number % 7},"{note if number % 3 else "N"}"{ends[number % len(ends)]}')
+                file.write(f'{number % 11},{number % 7},"{note if number % 3 else "N"}"{ends[number % len(ends)]}')
         with path.open(newline="", encoding="utf-8") as file:
             rows = tuple(map(tuple, list(csv.reader(file, strict=True))[1:]))
         assert path.stat().st_size > 8_000_000

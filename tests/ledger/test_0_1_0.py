@@ -32,6 +32,15 @@ from fixtures.world_0_1_0 import (
 HOME = Path(__file__).parents[1] / "fixtures" / "ledger_0_1_0"
 EXPECTED = json.loads((HOME / "expected.json").read_text(encoding="utf-8"))
 KINDS = list(BUDGETS)
+CROSSED = pytest.mark.parametrize(
+    ("store", "kind"),
+    [
+        pytest.param(store, kind, marks=[pytest.mark.slow] * ((row + column) % 2))
+        for row, store in enumerate(("sqlite", "postgres"))
+        for column, kind in enumerate(KINDS)
+    ],
+)
+"""For what the curator makes of a ledger that is read as it was: every store and every filter, all pairs in deep."""
 
 
 class Sealed:
@@ -149,6 +158,7 @@ class TestALedgerOf010:
             assert [str(found.low), str(found.high)] == told["bounds"]
         assert old.verify().entries == before and state(old, kind) == told["state"]
 
+    @CROSSED
     def test_refutes_a_forged_receipt_of_then_and_says_what_it_cannot_know(self, old, told):
         true = read_receipt(told["answers"][0]["receipt"])
         [asked] = true.asked
@@ -167,6 +177,7 @@ class TestALedgerOf010:
         signer = dp.Signer.create()
         dp.verify_receipt(true.signed(signer), ledger=old, key=signer.public)
 
+    @CROSSED
     def test_counts_what_a_colleague_asks_again_in_their_own_account_alone(self, old, kind):
         (who, question, how), everyone = ASKED[kind][-1], old.spent()
         other = {"ana": "bob", "bob": "ana"}[who]
@@ -177,6 +188,7 @@ class TestALedgerOf010:
         with pytest.warns(UserWarning, match="without the question's text"):
             dp.verify_receipt(second.receipt, answer=second, ledger=old)
 
+    @CROSSED
     def test_charges_anew_what_is_run_otherwise_since(self, old, kind):
         """Medians are chosen and unknown keys are found otherwise since: no other event runs under a pending charge."""
         before = old.verify()
@@ -186,12 +198,14 @@ class TestALedgerOf010:
         assert (after.pending, after.charges, after.answers) == (1, before.charges + 1, before.answers + 1)
         assert shown(ask(_curator(old), kind, PENDING[kind])) == shown(answers)
 
+    @CROSSED
     def test_charges_again_what_failed(self, old, kind):
         before = old.verify()
         ask(_curator(old, dp.Memory(ROWS)), kind, FAILED[kind])
         after = old.verify()
         assert (after.charges, after.answers) == (before.charges + 1, before.answers + 1)
 
+    @CROSSED
     def test_charges_new_questions_as_ever(self, old, kind):
         before = old.spent()
         who, question, _ = PENDING[kind]
@@ -208,6 +222,7 @@ class TestAnotherPlanner:
         """Plan with other shares of the spend."""
         plan_otherwise(monkeypatch)
 
+    @CROSSED
     def test_finds_what_was_paid_for(self, old, kind, told):
         curator, before = _curator(old), old.verify().entries
         for order, answer in zip(_orders(kind), told["answers"], strict=True):
@@ -217,11 +232,13 @@ class TestAnotherPlanner:
                 assert {one.receipt.to_json() for one in found.values()} == {answer["receipt"]}
         assert old.verify().entries == before and state(old, kind) == told["state"]
 
+    @CROSSED
     def test_says_that_it_was_planned_before(self, old, kind):
         several = {"pure": 1, "approximate": 0, "zcdp": 1}[kind]  # a question with more than one release
         [answer] = ask(_curator(old), kind, _orders(kind)[several]).values()
         assert "planned by release 0.1.0" in str(answer.plan) and str(answer)
 
+    @CROSSED
     def test_does_not_run_another_plan_under_a_pending_charge(self, old, kind):
         before = old.verify()
         ask(_curator(old, dp.Memory(ROWS)), kind, PENDING[kind])
