@@ -164,7 +164,8 @@ def _apply(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relati
 def _range(domain: Domain, most: int) -> KeyValues:
     match domain:
         case Whole(step=step, low=low, high=high) if high - low < most:
-            return (*(n * step for n in range(low, high + 1)), None)
+            by = step.numerator if step.denominator == 1 else step
+            return (*(n * by for n in range(low, high + 1)), None)
         case Day(low=low, high=high) | Second(low=low, high=high) if high - low < most:
             return (*range(low, high + 1), None)
     return None
