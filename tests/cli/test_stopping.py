@@ -81,7 +81,12 @@ def charges(folder) -> list[str]:
 
 
 def adding(shown: str, _: float) -> bool:
-    return bool(re.search(r"adding up.*0:00:01", shown, re.DOTALL))
+    return seconds(shown.rpartition("adding up")[2]) >= 1
+
+
+def seconds(shown: str) -> int:
+    """Return the most seconds that progress has shown: a busy machine may pass over some."""
+    return max((60 * int(m) + int(s) for m, s in re.findall(r"0:(\d\d):(\d\d)", shown)), default=0)
 
 
 def test_the_same_question_goes_on_under_its_charge(tmp_path):
@@ -104,16 +109,16 @@ def test_fifty_million_rows(tmp_path):
     """
     people(tmp_path, 50_000_000)
     moments = [
-        lambda _, seconds: seconds > 2,
+        lambda shown, passed: passed > 2 and bool(shown.strip()),
         lambda shown, _: "adding up" in shown,
         adding,
-        lambda shown, _: "0:00:08" in shown,
+        lambda shown, _: seconds(shown) >= 8,
     ]
     for moment in moments:
         code, out, shown = run_until(tmp_path, moment, before=SLOWLY)
         assert (code, out) == (130, "") and "Traceback" not in shown, shown
         assert "charged" in shown
-    assert len(set(re.findall(r"0:\d\d:\d\d", shown))) > 5  # it moved
+    assert len(set(re.findall(r"0:\d\d:\d\d", shown))) > 3  # it moved
     assert charges(tmp_path) == ["open", "charge"]
     code, out, shown = run_until(tmp_path)
     assert code == 0 and out.count("±") == 242
