@@ -9,7 +9,7 @@ from math import ceil, floor
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import discreet as dp
@@ -36,6 +36,7 @@ def inside(column, value):
 class TestDecimals:
     """For decimals of two places, far coarser than the grid, every comparison with a·x + b is the exact one."""
 
+    @example(dp.Real(-50, 50), Fraction(1, 10), Fraction(1, 10), F.UNEQUAL, False)
     @given(columns, places, places, st.sampled_from([F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST]), st.booleans())
     def test_comparisons(self, column, value, literal, function, turned):
         value, domains = inside(column, value), {"x": domain_of_column(column)}
