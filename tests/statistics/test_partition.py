@@ -24,7 +24,7 @@ from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Scan, Sum, Variance
 from discreet.query.bounds.rows import columns_of
 from discreet.statistics.cover import SumWay, possible_ways, recipes_of
-from discreet.statistics.laws.joint_error import JointLines, correlation_miss, joint_moment_error
+from discreet.statistics.laws.joint_error import JointLines, correlation_miss, joint_moment_error, wide_correlation_miss
 from discreet.statistics.laws.line import WeightedSum, line_reach
 from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
 from discreet.statistics.laws.profile import (
@@ -283,15 +283,21 @@ class TestPredicted:
         forms = [np.outer(a, b).ravel() for a, b in
                  ((half, half), (half, all_), (all_, half), (all_, all_), (square, all_), (all_, square))]  # fmt: skip
         lines = JointLines(*(tuple(f.tolist()) for f in forms[:4]))
-        predicted = correlation_miss(
-            (noise,) * 9, lines, (tuple(forms[4].tolist()), tuple(forms[5].tolist())), size, 0.05
-        )
+        squares = tuple(forms[4].tolist()), tuple(forms[5].tolist())
+        predicted = correlation_miss((noise,) * 9, lines, squares, size, 0.05)
         noises = np.random.default_rng(6).laplace(0, 1, (self.RUNS, 9))
-        moments = [rho / 12 + 0.25, 0.5, 0.5, 1.0, 1 / 3, 1 / 3]
-        p, x, y, n, xx, yy = (m * size + noises @ f for m, f in zip(moments, forms, strict=True))
-        errors = (p / n - x * y / n**2) / np.sqrt((xx / n - (x / n) ** 2) * (yy / n - (y / n) ** 2)) - rho
-        assert np.mean(np.abs(errors) > predicted) <= 0.05 + self.SLACK
-        assert np.mean(np.abs(errors) > predicted / 3) > 0.05
+
+        def errors(mean, variance):
+            square = mean**2 + variance
+            moments = [rho * variance + mean**2, mean, mean, 1.0, square, square]
+            p, x, y, n, xx, yy = (m * size + noises @ f for m, f in zip(moments, forms, strict=True))
+            return np.abs((p / n - x * y / n**2) / np.sqrt((xx / n - (x / n) ** 2) * (yy / n - (y / n) ** 2)) - rho)
+
+        assert np.mean(errors(1 / 2, 1 / 12) > predicted) <= 0.05 + self.SLACK
+        assert np.mean(errors(1 / 2, 1 / 12) > predicted / 3) > 0.05
+        wide = wide_correlation_miss((noise,) * 9, lines, squares, size, 0.05, least=1 / 144)
+        assert all(np.mean(errors(mean, 1 / 144) > wide) <= 0.05 + self.SLACK for mean in (1 / 2, 1 / 12, 11 / 12))
+        assert np.mean(errors(11 / 12, 1 / 144) > wide / 8) > 0.05
 
     def test_nothing_is_known_of_few_rows(self):
         noise, lines = IntegerNoise(True, 1e6, 1e-6), JointLines((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (1.0, 1.0))

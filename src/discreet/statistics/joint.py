@@ -6,7 +6,7 @@
     CORR                  degree 2 in both columns: nine totals
 
 Counts, means, variances and covariances are predicted for any data, deviations for data that are not too close together
-(`variance.rooted`), correlations for values that are spread evenly.
+(`variance.rooted`), correlations for values that are spread evenly, and beside that for such data too.
 """
 
 from __future__ import annotations
@@ -21,10 +21,16 @@ from ..errors import UnsupportedQuery
 from ..query.domains.domain import Whole
 from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance, turned
 from .laws.box import at_least
-from .laws.joint_error import JointLines, correlation_miss, joint_mean_error, joint_moment_error
+from .laws.joint_error import (
+    JointLines,
+    correlation_miss,
+    joint_mean_error,
+    joint_moment_error,
+    wide_correlation_miss,
+)
 from .laws.line import TotalWeights, total_reach
 from .laws.noise_sum import IntegerNoise
-from .recipe import EVEN_DATA, SIZED_DATA, Draws, Need, NoiseModel
+from .recipe import EVEN_DATA, SIZED_DATA, WIDE, WIDE_DATA, Draws, Need, NoiseModel
 from .releases.addend import range_of
 from .releases.basis import Basis
 from .releases.partition import Partition, partition_need
@@ -214,14 +220,24 @@ class JointCorrelationRecipe:
         lines = JointLines(*(tuple(map(float, form)) for form in _cross_forms(self.partition, self.places)))
         xx, yy = (tuple(map(float, form)) for form in self._squares)
         (a, b), (x, y) = _pair(self.partition, self.places)
-        moved = turned(at_least(x / a) * _EVENLY) + turned(at_least(y / b) * _EVENLY)
+        moved, moved_wide = (
+            sum(turned(at_least(part) * by) for part in (x / a, y / b)) for by in (_EVENLY, WIDE**-0.5)
+        )
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             if size <= 1:
                 return 2.0
             return min(2.0, correlation_miss(tuple(noises), lines, (xx, yy), size, beta) + moved)
 
-        return NoiseModel(_LABEL, (12.0,), most=2.0, least=moved, law=law, joint=True, supposes=EVEN_DATA)
+        def wide(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            if size <= 1:
+                return 2.0
+            return min(2.0, wide_correlation_miss(tuple(noises), lines, (xx, yy), size, beta, least=WIDE) + moved_wide)
+
+        others = ((WIDE_DATA, wide),)
+        return NoiseModel(
+            _LABEL, (12.0,), most=2.0, least=moved, law=law, joint=True, supposes=EVEN_DATA, elsewhere=others
+        )
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of the partition."""

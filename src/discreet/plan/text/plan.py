@@ -205,7 +205,11 @@ def _supposed(plan: Plan) -> str:
 
 def _elsewhere(plan: Plan) -> Iterator[str]:
     """Say what is predicted for other data than those that the errors in the table suppose."""
-    short = {EVEN_DATA: "if they are spread evenly", SIZED_DATA: "for any"}
+    short = {
+        EVEN_DATA: "if they are spread evenly",
+        WIDE_DATA: "for deviations of a twelfth of their range and more",
+        SIZED_DATA: "for any",
+    }
     for name, errors in plan.errors_elsewhere().items():
         yield f"{name} " + ", ".join(f"± {shown(error)} {short[data]}" for data, error in errors.items())
 

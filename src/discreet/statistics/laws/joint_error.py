@@ -161,6 +161,28 @@ def correlation_miss(
     return min(2.0, (reach / rows + rest) / low)
 
 
+def wide_correlation_miss(
+    noises: tuple[IntegerNoise, ...],
+    lines: JointLines,
+    squares: tuple[Bounds, Bounds],
+    size: int,
+    beta: float,
+    *,
+    least: float,
+) -> float:
+    """Bound the error of a correlation of any values whose variances are at least `least`, in ranges of width 1.
+
+    If the covariance is off by c and the variances by parts x, y of themselves, the quotient is off by at most
+    (c/least + 1 − k)/k, k = √((1 − x)(1 − y)): a third of β for each.
+    """
+    sides = [JointLines(q, x, x, lines.rows) for q, x in zip(squares, (lines.x, lines.y), strict=True)]
+    c, x, y = (joint_moment_error(noises, one, size, beta / 3, sample=False) / least for one in (lines, *sides))
+    if max(x, y) >= 1:
+        return 2.0
+    kept = math.sqrt((1 - x) * (1 - y))
+    return min(2.0, (c + 1 - kept) / kept)
+
+
 def _slopes(lines: JointLines, squares: tuple[Bounds, Bounds], ends: tuple[float, float]) -> Iterator[list[float]]:
     """Return the weights of the line at two correlations; it is linear between them."""
     crossed = _centred(lines.products, lines.x, lines.y, lines.rows)
