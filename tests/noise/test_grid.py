@@ -5,7 +5,7 @@ from math import floor, inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
@@ -93,6 +93,7 @@ class TestAddOnGrid:
     """from_grid(to_grid(value) + noise, e), for all values and all noise."""
 
     @given(st.lists(st.tuples(floats, whole_numbers), min_size=1, max_size=9), exponents)
+    @example([(0.5, 2**60), (1.0, -3)], -4)  # noise beyond what floats hold
     def test_same_as_step_by_step(self, pairs, exponent):
         values, noise = (np.array(part) for part in zip(*pairs, strict=True))
         expected = [from_grid(to_grid(x, exponent) + n, exponent) for x, n in pairs]
