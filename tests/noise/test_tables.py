@@ -15,7 +15,7 @@ from discreet.noise.laplace import _law as laplace_law
 from discreet.noise.law import EXPONENT_ERROR, cell, first, thresholds
 from discreet.noise.sample import _accept
 from discreet.noise.settle import settle
-from discreet.noise.stirling import bernoulli, stirling
+from discreet.noise.stirling import bernoulli, bernoulli, stirling
 from discreet.noise.table import CUT, Widths, build, held
 from discreet.noise.words import ByteWords
 from discreet.testing.bits import ScriptedBits
@@ -245,3 +245,13 @@ def test_a_draw_beyond_64_bits_is_refused_not_wrapped():
 def test_a_narrow_word_is_as_wide_as_it_must_be():
     assert Widths(accept=8).tail(3) == 11
     assert (Widths().tail(16), Widths().tail(17)) == (32, 64)
+
+
+def test_bernoulli_numbers_are_worked_out_whoever_asked_before():
+    assert [bernoulli.__wrapped__(n) for n in (0, 1, 2, 3, 4)] == [
+        1,
+        Fraction(-1, 2),
+        Fraction(1, 6),
+        0,
+        Fraction(-1, 30),
+    ]
