@@ -15,7 +15,7 @@ from discreet.noise.laplace import _law as laplace_law
 from discreet.noise.law import EXPONENT_ERROR, cell, first, thresholds
 from discreet.noise.sample import _accept
 from discreet.noise.settle import settle
-from discreet.noise.stirling import bernoulli, bernoulli, stirling
+from discreet.noise.stirling import bernoulli, stirling
 from discreet.noise.table import CUT, Widths, build, held
 from discreet.noise.words import ByteWords
 from discreet.testing.bits import ScriptedBits
