@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ...data.columns.keys import MOST_KEYS
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
-from ...query.algebra.tally import RowShare, Tally
+from ...query.algebra.tally import Free, RowShare, Tally
 from ...query.algebra.tree import Scan
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
@@ -26,13 +26,15 @@ from .select import named_cells, select_sql
 
 @dataclass(frozen=True, slots=True)
 class EntryNumber:
-    """What a row adds to one total: `column` − `less`, and nothing where the column is NULL.
+    """What a row adds to one total: `sign`·`column` − `less`, and nothing where the column is NULL.
 
-    A part that counts adds what one count is worth wherever the column is not NULL; "*" is never NULL.
+    A part that counts adds what one count is worth wherever the column is not NULL, or with the sign −1 wherever it is;
+    "*" is never NULL.
     """
 
     part: TermFacts
     column: str
+    sign: int = 1
     less: int = 0
 
 
@@ -74,12 +76,13 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     scope = scope_of(frame, writer)
     keys = dict(zip(names, (expression_sql(key, scope) for key in tally.keys), strict=True))
     shifts = not isinstance(tally.share, RowShare)  # rows are rounded one by one there
-    values = [(part, *_value(part, scope, shifts)) for part in facts.parts]
-    named = {sql: writer.fresh("v") for sql in dict.fromkeys(sql for _, sql, _ in values) if sql != "*"}
+    mirrors = isinstance(tally.share, Free) and not tally.people  # nobody asks for the greatest of them
+    values = [(part, *_value(part, scope, shifts, mirrors)) for part in facts.parts]
+    named = {sql: writer.fresh("v") for sql in dict.fromkeys(sql for _, sql, _, _ in values) if sql != "*"}
     cells = [*keys.items(), *((name, sql) for sql, name in named.items())]
     sql = select_sql([*frame.owner, *([COUNT] if count else ()), *named_cells(cells)], f"({frame.sql}) AS t")
     sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
-    columns = tuple(EntryNumber(part, named.get(sql, sql), less) for part, sql, less in values)
+    columns = tuple(EntryNumber(part, named.get(sql, sql), sign, less) for part, sql, sign, less in values)
     readers = {name: key.sql for name, key in late.items()}
     labels, stored = _labels(names, facts.keys), COUNT if count else ""
     sure = frozenset(name for name, key in late.items() if key.sure)
@@ -126,37 +129,50 @@ def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[s
     }
 
 
-def _value(part: TermFacts, scope: SqlScope, shifts: bool) -> tuple[str, int]:
-    """Write a number's contribution and what is to be taken from it, or something that is not NULL where a condition
-    holds; * if it always does.
+def _value(part: TermFacts, scope: SqlScope, shifts: bool, mirrors: bool) -> tuple[str, int, int]:
+    """Write a number's contribution, its sign and what is to be taken from it, or something that is not NULL where a
+    condition holds; * if it always does.
     """
     expression, term = part.term.expression, part.term
     if not isinstance(part.domain, Whole):
-        return _condition(expression, scope), 0
+        return _condition(expression, scope, mirrors)
     inside = term.low <= part.domain.low * term.weight and part.domain.high * term.weight <= term.high
-    shifted = _shift(expression, part.domain, term.weight, scope) if shifts and inside else None
-    x, less = shifted or (expression, 0)
+    x, sign, less = _shift(expression, part.domain, term.weight, scope) if shifts and inside else (expression, 1, 0)
+    if sign < 0 and not mirrors:
+        x, sign, less = expression, 1, 0
     sql = expression_sql(x, scope)
     weighted = sql if term.weight == 1 else f"({sql} * {term.weight})"
-    return weighted if inside else clip_sql(weighted, term.low, term.high, weighted), less * term.weight
+    return weighted if inside else clip_sql(weighted, term.low, term.high, weighted), sign, less * term.weight
 
 
-def _shift(expression: Expression, domain: Whole, weight: int, scope: SqlScope) -> tuple[Expression, int] | None:
-    """Take x − m apart, in the same steps: Σ(x − m) = Σx − m·n, and a store may have Σx and n already."""
+def _shift(expression: Expression, domain: Whole, weight: int, scope: SqlScope) -> tuple[Expression, int, int]:
+    """Take x − m apart, or m − x, in the same steps: Σ(x − m) = Σx − m·n, and a store may have Σx and n already."""
     match expression:
         case Call(function=Function.SUBTRACT, arguments=(x, Constant(value=m) as constant)) if m is not None:
-            whole, less = domain_of(x, scope.domains), domain_of(constant, scope.domains)
-            if isinstance(whole, Whole) and isinstance(less, Whole) and whole.step == domain.step:
-                fits = max(abs(whole.low), abs(whole.high)) * weight <= MOST_STEPS
-                return (x, int(less.low * less.step / domain.step)) if fits else None
-    return None
+            sign = 1
+        case Call(function=Function.SUBTRACT, arguments=(Constant(value=m) as constant, x)) if m is not None:
+            sign = -1
+        case _:
+            return expression, 1, 0
+    whole, less = domain_of(x, scope.domains), domain_of(constant, scope.domains)
+    if not isinstance(whole, Whole) or not isinstance(less, Whole) or whole.step != domain.step:
+        return expression, 1, 0
+    if max(abs(whole.low), abs(whole.high)) * weight > MOST_STEPS:
+        return expression, 1, 0
+    return x, sign, sign * int(less.low * less.step / domain.step)
 
 
-def _condition(expression: Expression, scope: SqlScope) -> str:
-    if expression == Constant(True):
-        return "*"
+def _condition(expression: Expression, scope: SqlScope, mirrors: bool) -> tuple[str, int, int]:
+    """Write what a count counts, behind a veil: an optimizer that knows of no NULL need not look at the column."""
+    match expression:
+        case Constant(value=True):
+            return "*", 1, 0
+        case Call(function=Function.IS_NULL, arguments=(x,)) if mirrors and not isinstance(x, Constant):
+            return expression_sql(x, scope.veil()), -1, 0
     tested = _not_null(expression)
-    return expression_sql(tested, scope) if tested else f"CASE WHEN {expression_sql(expression, scope)} THEN 1 END"
+    if tested is not None:
+        return expression_sql(tested, scope.veil()), 1, 0
+    return f"CASE WHEN {expression_sql(expression, scope)} THEN 1 END", 1, 0
 
 
 def _not_null(expression: Expression) -> Expression | None:

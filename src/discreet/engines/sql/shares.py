@@ -26,7 +26,7 @@ def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
     """
     match share:
         case Free():
-            cells = [f"count({value.column})" if value.part.counts else _sum(value, dialect) for value in rows.values]
+            cells = [_count(value) if value.part.counts else _sum(value, dialect) for value in rows.values]
             return _group(cells, rows, f"({rows.sql}) AS t")
         case RowShare(rows=most):
             return _by_rows(rows, most, dialect)
@@ -40,10 +40,16 @@ def _group_by(names: Sequence[str]) -> str:
     return f"GROUP BY {', '.join(names)}" if names else ""
 
 
+def _count(value: EntryNumber) -> str:
+    return f"count({value.column})" if value.sign > 0 else f"count(*) - count({value.column})"
+
+
 def _sum(value: EntryNumber, dialect: Dialect) -> str:
     """Write a sum of numbers, 0 if there are none."""
-    less = f" - {dialect.wide(f'count({value.column})')} * {bigint(value.less)}" if value.less else ""
-    return f"COALESCE({dialect.total(value.column, _reach(value.part) + abs(value.less))}{less}, 0)"
+    column = value.column if dialect.hide is None else dialect.hide(value.column, "Whole")
+    less = f" - {dialect.wide(f'count({column})')} * {bigint(value.less)}" if value.less else ""
+    total = dialect.total(value.column, _reach(value.part) + abs(value.less))
+    return f"COALESCE({'-' * (value.sign < 0)}{total}{less}, 0)"
 
 
 def _reach(part: TermFacts) -> int:
