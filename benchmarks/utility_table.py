@@ -167,7 +167,8 @@ rows there are, but under replace, where that is public; the `size` that discree
 - **SmartNoise**: SQL over a data frame, at the ε and δ for which its own `get_privacy_cost` names the promise: an average
   costs twice its ε, a variance three times, and of δ it counts half more.
 - **Tumult**: a question takes seconds to plan, so its table holds one copy of the rows for every run and is grouped by the copy.
-  A row is in one copy only, so every copy gets the noise that a question about it alone would get, under the same promise.
+  A row is in one copy only, so every copy gets the noise that a question about it alone would get, under the same promise. Its
+  jobs of 20,000 rows but the count (six million rows each), and those by key, were not run to their end here.
 
 OpenDP 0.16.0 shows an integer count that equals its threshold but prices only what lies above: keys of one row show with 2.7
 times the δ that it promises (threshold 3, scale 1: 0.0978 of 200,000 runs, promised 0.0364). So it gets the threshold whose price
