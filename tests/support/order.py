@@ -111,10 +111,10 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def tracer_of(config: pytest.Config):
-    """Return what starts and stops coverage in a process that runs tests outside deep, where not all is measured."""
+    """Return what starts and stops coverage in a process that runs tests."""
     controller = getattr(config.pluginmanager.getplugin("_cov"), "cov_controller", None)
     leads = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
-    return None if DEEP or leads else controller
+    return None if leads else controller
 
 
 def stop_tracing(tracer) -> None:
@@ -159,7 +159,7 @@ def pytest_configure(config):
 
 
 def is_measured(item: pytest.Item) -> bool:
-    """Return whether a test is traced outside deep: no long draw of samples is."""
+    """Return whether a test is traced: no long draw of samples is."""
     untraced = any(item.get_closest_marker(name) for name in ("untraced", "statistical"))
     return item.nodeid.startswith(MEASURED) and not untraced
 
