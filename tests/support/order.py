@@ -117,6 +117,17 @@ def tracer_of(config: pytest.Config):
     return None if DEEP or leads else controller
 
 
+def stop_tracing(tracer) -> None:
+    """Pause coverage, and end what pytest-cov started before it in a worker: nobody reads that one, and it would go on
+    tracing, at two to four times the price of a test, whenever the other is paused.
+    """
+    from coverage import Coverage
+
+    tracer.pause()
+    while (other := Coverage.current()) is not None:
+        other.stop()
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
     """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds.
@@ -130,7 +141,7 @@ def pytest_collection(session):
             home = importlib.import_module(f"discreet.{room}")
             for module in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
                 importlib.import_module(module.name)
-        tracer.pause()
+        stop_tracing(tracer)
     collected = yield
     gc.freeze()
     gc.enable()
