@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 
 import discreet as dp
+from answer.cases import Kept
 from discreet.answer.ask import run_plan
 from discreet.statistics.releases.sets import SetsRelease
 from support.misses import most_misses
 from support.profile import DEEP
 
-LEVELS = (0.5, 0.95, 0.99)
-RUNS = 120 if DEEP else 30
+LEVELS = (0.5, 0.95, 0.99) if DEEP else (0.999,)
+"""Few runs tell at a high level only: at 50 % all twelve of twelve may miss by chance, at 99.9 % four."""
+RUNS = 120 if DEEP else 12
 EACH = 20
 """Rows in each of the 60 finest cells: all alike, so that noise alone tells them apart."""
 PEOPLE = dp.Schema(
@@ -22,6 +24,7 @@ PEOPLE = dp.Schema(
     {"age": dp.Integer(0, 11), "sex": dp.Integer(0, 4), "pay": dp.Integer(0, 3, default=0)},
 )
 ROWS = [{"age": age, "sex": sex, "pay": i % 4} for age in range(12) for sex in range(5) for i in range(EACH)]
+STORE = Kept(dp.Memory({"people": ROWS}))
 ASKED = {
     "cube": "SELECT age, sex, COUNT(*) AS n FROM people GROUP BY CUBE (age, sex)",
     "rollup": "SELECT age, sex, COUNT(*) AS n, SUM(pay) AS s, AVG(pay) AS m FROM people GROUP BY ROLLUP (age, sex)",
@@ -35,18 +38,6 @@ PICKED = {
     "running": ("HAVING n > 602", "ORDER BY n LIMIT 3"),
     "levels": ("HAVING n > 22", "ORDER BY n LIMIT 4"),
 }
-
-
-class Remembered:
-    """A store that works out each tally once."""
-
-    def __init__(self):
-        self.store, self.known = dp.Memory({"people": ROWS}), {}
-
-    def tally(self, tally):
-        if tally not in self.known:
-            self.known[tally] = self.store.tally(tally)
-        return self.known[tally]
 
 
 def planned(kind, picked, spend):
@@ -85,7 +76,7 @@ def fewest(spend):
 @pytest.mark.parametrize(("kind", "spend", "picked"), [*fewest(dp.PureDP(1)), *fewest(dp.ZCDP("1/2"))], ids=str)
 def test_rows_that_noise_picked(kind, spend, picked):
     """False alarm: at most 1e-12 for each of at most nine counts. All intervals of a column hold at once."""
-    plan, store, missed, alone, seen = planned(kind, picked, spend), Remembered(), {}, 0, set()
+    plan, store, missed, alone, seen = planned(kind, picked, spend), STORE, {}, 0, set()
     for run in range(RUNS):
         answer = run_plan(plan, store, nonnegative=run % 3 == 1, whole=run % 3 == 2)
         assert answer.candidates > len(answer)
@@ -97,7 +88,7 @@ def test_rows_that_noise_picked(kind, spend, picked):
         alone += not all(row["n"] for row in holds(kind, replace(answer, candidates=0), 0.5))
     assert seen == ({"n", "s", "m"} if kind == "rollup" else {"n"})
     assert max(count - most_misses(RUNS, 1 - level, 1e-12) for (level, _), count in missed.items()) <= 0
-    assert "HAVING" not in picked or kind == "running" or alone > most_misses(RUNS, 0.5, 1e-9)  # by itself none would
+    assert "HAVING" not in picked or kind == "running" or alone > most_misses(RUNS, 0.5, 1e-3)  # by itself none would
 
 
 @pytest.mark.statistical
@@ -107,14 +98,14 @@ def test_rows_that_noise_picked(kind, spend, picked):
 )  # fmt: skip
 def test_every_cell(kind, spend):
     """False alarm: at most 1e-12 for each of at most 3 · 3 · 78 intervals; and joint ones hold for all cells at once."""
-    plan, store, missed, together = planned(kind, "", spend), Remembered(), {}, 0
+    plan, store, missed, together = planned(kind, "", spend), STORE, {}, 0
     for _ in range(RUNS):
         answer = run_plan(plan, store)
         for level in LEVELS:
             for place, row in enumerate(holds(kind, answer, level)):
                 for name, right in row.items():
                     missed[level, place, name] = missed.get((level, place, name), 0) + (not right)
-        joint = answer.interval(0.5, joint=True)
+        joint = answer.interval(LEVELS[0], joint=True)
         together += not all(
             ends[0] - 1e-9 <= exact[name] <= ends[1] + 1e-9
             for row, exact in zip(joint, truths(kind, answer), strict=True)
@@ -122,4 +113,4 @@ def test_every_cell(kind, spend):
             if ends is not None
         )
     assert max(count - most_misses(RUNS, 1 - key[0], 1e-12) for key, count in missed.items()) <= 0
-    assert together <= most_misses(RUNS, 0.5, 1e-12)
+    assert together <= most_misses(RUNS, 1 - LEVELS[0], 1e-12)

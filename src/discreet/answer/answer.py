@@ -74,8 +74,9 @@ class Answer:
         """
         question, sorts = plan.question, types_of(plan.question)
         names = [key.name for key in question.keys]
+        early = _read_of_all(question.finish)
         table: list[NoisyRow] = [
-            {**dict(zip(names, key, strict=True)), **{name: made.value for name, made in row.items()}}
+            {**dict(zip(names, key, strict=True)), **{name: made.value for name, made in row.items() if name in early}}
             for key, row in zip(keys, estimates, strict=True)
         ]
         table = list(with_windows(question.finish, table, sorts))
@@ -233,8 +234,16 @@ def picks_by_noise(question: Question) -> bool:
     return ordered or (finish.having is not None and bool(fields_of(finish.having) & names))
 
 
-def _shown(finish: Finish, row: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types) -> tuple[Value, ...]:
+def _read_of_all(finish: Finish) -> frozenset[str]:
+    """Return what is read of rows that may not be shown: by HAVING, ORDER BY and windows."""
+    having = () if finish.having is None else (finish.having,)
+    windows = (call for _, expression in finish.columns for call in windows_of(expression))
+    return frozenset[str]().union(*map(fields_of, (*having, *(e for e, _ in finish.order), *windows)))
+
+
+def _shown(finish: Finish, known: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types) -> tuple[Value, ...]:
     """Return the columns of a row: statistics as they are shown, and what is computed from them before rounding."""
+    row = {**known, **{name: one.value for name, one in made.items() if name not in known}}
     found = show_row(finish, row, sorts)
     if all(isinstance(expression, Field) for _, expression in finish.columns):
         return tuple(found[name] for name, _ in finish.columns)

@@ -87,13 +87,26 @@ def run_plan(
         drawn = _drawn(plan, keys, engine, confidence, bits)
     if counted and plan.counted is not None:
         drawn[plan.counted] = counted
-    rows: list[dict[str, NoisyValue]] = [{} for _ in keys]
-    for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
-        make = recipe.estimate
-        for row, made in enumerate(rows):
-            own = [drawn[place][row] for place in places]
-            made[name] = make(Draws.of(own, level=confidence, nonnegative=nonnegative))
+    rows = _estimates(plan, drawn, len(keys), confidence, nonnegative)
     return Answer.of(plan, keys, rows)
+
+
+def _estimates(
+    plan: Plan, drawn: Sequence[Sequence[Drawn]], size: int, level: float, nonnegative: bool
+) -> list[dict[str, NoisyValue]]:
+    """Return the estimates of every row; statistics of the same releases share what was drawn for them."""
+    draws = {
+        places: [
+            Draws.of([drawn[place][row] for place in places], level=level, nonnegative=nonnegative)
+            for row in range(size)
+        ]
+        for places in {places for _, places in plan.uses}
+    }
+    rows: list[dict[str, NoisyValue]] = [{} for _ in range(size)]
+    for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
+        for row, own in zip(rows, draws[places], strict=True):
+            row[name] = recipe.estimate(own)
+    return rows
 
 
 def run_plans(

@@ -69,8 +69,10 @@ def _training(left: Outputs, right: Outputs) -> int:
     """Decide on how many runs to search: a tenth if they show few outputs (they are searched anyway), else half."""
     n = left.size
     look = max(n // 10, min(n // 2, 1000))
-    some = range(0, look, max(1, look // 2000))
-    seen = {tuple(c.values[i].item() for c in o.columns.values()) for o in (left, right) for i in some}
+    some = slice(0, look, max(1, look // 2000))
+    seen = {
+        row for o in (left, right) for row in zip(*(c.values[some].tolist() for c in o.columns.values()), strict=True)
+    }
     return look if len(seen) <= _FEW else n // 2
 
 

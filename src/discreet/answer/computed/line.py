@@ -133,8 +133,8 @@ def bound_quotient(expression: Expression, at: RowAt, beta: float) -> tuple[floa
     """
     whole = line_of(expression, at)
     if whole is not None:
-        reach = Fraction(whole.reach(beta))
-        return outward((whole.value - reach, whole.value + reach)) if _apart(whole) else None
+        value, reach = whole.value, Fraction(whole.reach(beta))
+        return outward((value - reach, value + reach)) if _apart(whole) else None
     found = _quotient_of(expression, at)
     if found is None or not _apart(found[0].plus(found[1])):
         return None

@@ -165,8 +165,8 @@ class TableLaw:
 
 
 def _around(line: NoisyLine, beta: float) -> Box:
-    reach = Fraction(line.reach(beta))
-    return line.value - reach, line.value + reach
+    value, reach = line.value, Fraction(line.reach(beta))
+    return value - reach, value + reach
 
 
 def why_unbounded(expression: Expression, question: Question) -> str:

@@ -9,16 +9,21 @@ once. It is sharper than a rectangle of two intervals: two things rarely go wron
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
 import numpy as np
 
+from ...arithmetic.root import crossing
 from ...arithmetic.special import ndtri
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily
 
 _NUISANCE, _BLOCKS = 96, 360
 """How finely q and the false hits are cut; coarser is only weaker, never unsound (both cuts round up)."""
+_TINY = 5e-9
+"""A bound is known to 2e-4 of itself, or of this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +48,13 @@ class Evidence:
 
     def doubt(self, ceiling: Ceiling, gamma: float) -> float:
         """Bound the chance of evidence this strong while the promise holds: a p-value, at least gamma."""
-        below, above = self._grid(gamma)
-        p = ceiling(above)
-        edges = self._edges(below[0], above[-1])
-        needed = self.hits + self.slope * (edges - self.false_hits)
-        tails = at_least(needed[None, :], self.runs, p[:, None])
-        fewer = at_most(edges[None, 1:] - 1, self.false_runs, below[:, None])
+        return min(1.0, self._chance(ceiling, gamma) + gamma)
+
+    def _chance(self, ceiling: Ceiling, gamma: float) -> float:
+        above, needed, fewer = _cut(self, gamma)
+        tails = at_least(needed[None, :], self.runs, ceiling(above)[:, None])
         mixed = np.sum(fewer * (tails[:, :-1] - tails[:, 1:]), axis=1) + tails[:, -1]
-        return min(1.0, float(np.max(mixed)) * (1 + 1e-6) + gamma)
-
-    def _grid(self, gamma: float) -> tuple[Floats, Floats]:
-        """Cut the range of q: in a cell p is taken at the upper and q at the lower end, where the tail is largest."""
-        low = clopper_pearson_lower(self.false_hits, self.false_runs, gamma / 2)
-        high = clopper_pearson_upper(self.false_hits, self.false_runs, gamma / 2)
-        angles = np.linspace(np.arcsin(np.sqrt(low)), np.arcsin(np.sqrt(high)), _NUISANCE + 1)
-        cuts = np.sin(angles) ** 2
-        cuts[0], cuts[-1] = low, high
-        return cuts[:-1], cuts[1:]
-
-    def _edges(self, low: float, high: float) -> Floats:
-        """Cut the false hits 0..false_runs into blocks, fine where they may well lie."""
-        n = self.false_runs
-        spread = 7 * np.sqrt(n * max(low * (1 - low), high * (1 - high))) + 30
-        first, last = max(0.0, n * low - spread), min(float(n), n * high + spread)
-        return np.unique(np.concatenate(([0.0], np.floor(np.linspace(first, last, _BLOCKS)))))
+        return float(np.max(mixed)) * (1 + 1e-6)
 
     def refutes(self, ceiling: Ceiling, alpha: float) -> bool:
         """Return whether the promise is impossible at level α.
@@ -74,28 +62,69 @@ class Evidence:
         A slope that was chosen on other runs may stake all on few false hits, and then 492 of 500 against 12 show
         nothing. So a quarter of α is kept for the plain difference, whatever was chosen.
         """
+        return self._against(ceiling, alpha) >= 0
+
+    def _against(self, ceiling: Ceiling, alpha: float) -> float:
+        """Return how strongly a promise is refuted, as a logarithm: below 0 it is not."""
         if self.slope == 1:
-            return self.doubt(ceiling, alpha / 50) <= alpha
-        chosen, plain = 0.75 * alpha, 0.25 * alpha
-        return (
-            self.doubt(ceiling, chosen / 50) <= chosen or replace(self, slope=1.0).doubt(ceiling, plain / 50) <= plain
-        )
+            return self._rarer(ceiling, alpha)
+        plain, chosen = replace(self, slope=1.0), self._rarer(ceiling, 0.75 * alpha)
+        return chosen if chosen >= 0 else max(chosen, plain._against(ceiling, 0.25 * alpha))  # noqa: SLF001 its own kind
+
+    def _rarer(self, ceiling: Ceiling, alpha: float) -> float:
+        """Return the logarithm of how much rarer evidence this strong is than level α allows."""
+        chance = self._chance(ceiling, alpha / 50)
+        return math.log(alpha * 49 / 50 / chance) if chance else math.inf
 
     def least(self, family: PromiseFamily, alpha: float) -> float:
         """Return the largest member of the family that is refuted: the truth is above it with probability 1 − α.
 
         Ceilings rise along a family and the statistic is the same for all, so the first that survives settles the rest.
+        It is known to 2e-4 of itself.
         """
-        step = min(1.0, family.most) / 16
-        low, high = 0.0, step
-        if not self.refutes(family.member(0.0), alpha):
+
+        @cache
+        def against(number: float) -> float:
+            return self._against(family.member(number - _TINY), alpha)
+
+        low, high, most = _TINY, min(1.0, family.most) / 16 + _TINY, family.most + _TINY
+        if against(low) <= 0:
             return 0.0
-        while high < family.most and self.refutes(family.member(high), alpha):
-            low, high = high, min(2 * high, family.most)
-        while high - low > 2e-4 * high + 1e-12:
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.refutes(family.member(middle), alpha) else (low, middle)
-        return low
+        while high < most and against(high) > 0:
+            low, high = high, min(2 * high, most)
+        if against(high) > 0:
+            return family.most
+        return crossing(against, low, high, relative=2e-4)[0] - _TINY
+
+
+@lru_cache(maxsize=8)
+def _cut(seen: Evidence, gamma: float) -> tuple[Floats, Floats, Floats]:
+    """Return the cells of q at their upper ends, the hits needed beside each block of false hits, and the chance of
+    fewer of those: no ceiling has a say in them, and the search for a bound tries some twenty.
+
+    In a cell p is taken at the upper and q at the lower end, where the tail is largest.
+    """
+    cuts = _grid(seen, gamma)
+    edges = _edges(seen.false_runs, cuts[0], cuts[-1])
+    needed = seen.hits + seen.slope * (edges - seen.false_hits)
+    return cuts[1:], needed, at_most(edges[None, 1:] - 1, seen.false_runs, cuts[:-1, None])
+
+
+def _grid(seen: Evidence, gamma: float) -> Floats:
+    """Cut the range of q."""
+    low = clopper_pearson_lower(seen.false_hits, seen.false_runs, gamma / 2)
+    high = clopper_pearson_upper(seen.false_hits, seen.false_runs, gamma / 2)
+    angles = np.linspace(np.arcsin(np.sqrt(low)), np.arcsin(np.sqrt(high)), _NUISANCE + 1)
+    cuts: Floats = np.sin(angles) ** 2
+    cuts[0], cuts[-1] = low, high
+    return cuts
+
+
+def _edges(n: int, low: float, high: float) -> Floats:
+    """Cut the false hits 0..n into blocks, fine where they may well lie."""
+    spread = 7 * np.sqrt(n * max(low * (1 - low), high * (1 - high))) + 30
+    first, last = max(0.0, n * low - spread), min(float(n), n * high + spread)
+    return np.unique(np.concatenate(([0.0], np.floor(np.linspace(first, last, _BLOCKS)))))
 
 
 def slope_for(p: float, q: float, runs: int, family: PromiseFamily, *, trained: int, alpha: float = 0.001) -> float:

@@ -95,8 +95,13 @@ def least_runs(allowed: Ceiling, alpha: float) -> int:
 
     Refuses a ceiling that no number of runs can reach.
     """
-    odds = np.linspace(-34, 34, 6801)
-    likeliest = float(np.max(np.log(allowed(expit(odds))) + np.log(expit(-odds))))
+
+    def likely(odds: Floats) -> Floats:
+        return np.asarray(np.log(allowed(expit(odds))) + np.log(expit(-odds)))
+
+    odds = np.linspace(-34, 34, 681)
+    near = odds[np.argmax(likely(odds))]
+    likeliest = float(np.max(likely(np.linspace(near - 0.1, near + 0.1, 41))))
     if likeliest > -math.log(1 / alpha) / _MOST:
         raise InvalidArgument("more than 1e12 runs would be needed; no black-box audit can refute this claim")
     return math.ceil(1.1 * math.log(alpha) / likeliest)

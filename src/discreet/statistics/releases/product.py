@@ -48,6 +48,7 @@ def width_of(kind: Domain) -> Fraction:
     return high - low
 
 
+@lru_cache(maxsize=1024)  # equal for all keys of an answer
 def unit_range(kind: Domain) -> tuple[Fraction, Fraction]:
     """Return where the middle lies in the public range, widened by the blur, as a part of it; and how wide that is.
 
@@ -68,6 +69,7 @@ Pair: TypeAlias = tuple[Fraction, Fraction]
 Shares: TypeAlias = tuple[Fraction, ...]
 
 
+@lru_cache(maxsize=1024)  # equal for all keys of an answer
 def cross_weights(units: Pair, widths: Pair, count: int) -> tuple[Shares, Shares, Shares, Shares]:
     """Return Σts, Σt, Σs and n of values in 0..1 as weights of Σuv, Σu, Σv, n and further totals."""
     (a, b), (wide, high) = units, widths
@@ -78,6 +80,7 @@ def cross_weights(units: Pair, widths: Pair, count: int) -> tuple[Shares, Shares
     return products + rest, x + rest, y + rest, rows + rest
 
 
+@lru_cache(maxsize=1024)  # equal for all keys of an answer
 def square_weights(place: int, unit: Fraction, width: Fraction) -> Shares:
     """Return Σt² as weights of Σuv, Σu, Σv, n, Σu², Σv², of the column whose sum stands at `place`, 1 or 2."""
     found = [Fraction(0)] * 6
