@@ -33,25 +33,26 @@ ENDS = [*((point, point.startswith("fail")) for point in POINTS), ("", True)]
 ROUNDS = 300 if DEEP else len(ENDS)
 
 
+def ask(ledger, key, say, fails=False):
+    """Do what a curator does; say what is handed out."""
+    charge = ledger.pending(key, "ann") or ledger.charge(TWENTIETH, who="ann", key=key)
+    say("charged")
+    steps.passed("run:before")
+    steps.passed("run:after")
+    if fails:
+        ledger.fail(charge)
+        say("failed")
+    else:
+        ledger.finish(charge, f'"answer of {key}"')
+        say(ledger.body(charge))
+
+
 def one_round(ledger, key, point, fails):
-    """Do in a child what a curator does, and die at a point; say what was handed out."""
+    """Ask in a child that dies at a point."""
 
     def work(say):
-        def passed(step):
-            if step == point:
-                die()
-
-        steps.passed = passed
-        charge = ledger.pending(key, "ann") or ledger.charge(TWENTIETH, who="ann", key=key)
-        say("charged")
-        steps.passed("run:before")
-        steps.passed("run:after")
-        if fails:
-            ledger.fail(charge)
-            say("failed")
-        else:
-            ledger.finish(charge, f'"answer of {key}"')
-            say(ledger.body(charge))
+        steps.passed = lambda step: die() if step == point else None
+        ask(ledger, key, say, fails)
 
     return heard(*forked(work))
 
@@ -68,7 +69,7 @@ def expected(point, fails):
 
 
 def test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge(durable):
-    """One key per round; a round that died is continued by the next process under the same charge."""
+    """One key per round; a round that died is continued by another process under the same charge."""
     ledger = durable.open(dp.PureDP(Fraction(2 * ROUNDS, 20)))
     seen = Counter()
     for number in range(ROUNDS):
@@ -81,8 +82,9 @@ def test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge(durabl
         assert ("charged" in words) <= charged and (len(words) == 2) <= (end is not None)
         seen[point] += 1
         if not charged or end is None:  # restart: what was charged is run again, what was not is charged now
-            again, code = one_round(ledger, f"k{number}", "", False)
-            assert code == 0 and again[-1] == f'"answer of k{number}"'
+            again = []
+            ask(ledger, f"k{number}", again.append)
+            assert again == ["charged", f'"answer of k{number}"']
     assert len(seen) == len(POINTS)
     assert ledger.spent() == dp.PureDP(Fraction(ROUNDS, 20))  # each key was charged once, whenever it died
     verdict = ledger.verify()

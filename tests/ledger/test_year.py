@@ -193,7 +193,7 @@ def live(year, charges):
     year.ledger.close()
 
 
-@pytest.mark.parametrize("charges", [600, pytest.param(140_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("charges", [300, pytest.param(140_000, marks=pytest.mark.slow)])
 def test_a_year_adds_up_to_the_last_digit(charges, tmp_path, postgres_dsn, stopped_clock):
     stopped_clock.set(MAY.replace(month=6, day=1))  # a new window: what 0.1.0 spent in May has passed
     shared = Path("/dev/shm")  # noqa: S108 a disk in memory: what is durable is proved elsewhere

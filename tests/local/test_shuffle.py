@@ -16,7 +16,14 @@ from discreet.local.family import direct, geometry, hadamard, subset
 from discreet.local.shuffle import shuffle_choice
 from discreet.privacy import ApproxDP, PureDP, Response, compose
 from discreet.privacy.events import Shuffled
-from discreet.privacy.pairs.shuffled import clones_pair, lower_binary, lower_pair, two_level_pair
+from discreet.privacy.pairs.shuffled import (
+    clones_pair,
+    lower_binary,
+    lower_pair,
+    shuffled_delta,
+    shuffled_pair,
+    two_level_pair,
+)
 from discreet.privacy.pairs.yes_no import yes_no_pair
 from local.members import sets
 
@@ -87,6 +94,7 @@ class TestNeverBelowTheTruth:
         assert truth <= clones_pair(epsilon, n).delta(at)
         assert family.design.facts.options > 2 or truth <= yes_no_pair(epsilon, n).delta(at) <= 1.02 * truth
         assert truth <= price.delta(epsilon=at)
+        assert truth <= shuffled_delta(price.event, at) <= shuffled_pair(price.event).delta(at)
         assert price.lower.delta(at) <= truth
 
     def test_not_telling_how_many_is_no_bound(self):

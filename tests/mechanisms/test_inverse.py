@@ -18,7 +18,7 @@ from discreet.mechanisms.selection.pieces import Piece
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import UntouchedBits
 from oracles.selection import assert_agrees
-from support.profile import examples
+from support.profile import draws, examples
 
 SMALL = 6
 
@@ -121,9 +121,9 @@ class TestChoice:
     @pytest.mark.statistical
     @pytest.mark.usefixtures("small")
     def test_frequencies(self):
-        """6 000 medians on seven places against the brute-force law; false alarm ≤ 1e-9."""
+        """3 000 medians on seven places against the brute-force law; false alarm ≤ 1e-9."""
         made = InverseQuantile(2, 0, SMALL)
-        drawn = [round(made.release([1.0, 1.0, 4.0, 5.0])) for _ in range(6000)]
+        drawn = [round(made.release([1.0, 1.0, 4.0, 5.0])) for _ in range(draws(6000))]
         rate = 2 / (2 * 0.5)
         weights = np.array([math.exp(rate * score([1, 1, 4, 5], o, Fraction(1, 2))) for o in range(SMALL + 1)])
         assert_agrees(np.bincount(drawn, minlength=SMALL + 1), weights / weights.sum())

@@ -121,14 +121,15 @@ class TestTheLaw:
 
     @pytest.mark.statistical
     def test_draws_follow_it(self):
-        """Pearson's statistic of 4,000 draws over 9 outcomes stays below 70: false alarm below 1e-11."""
+        """Pearson's statistic of 2,000 draws over 9 outcomes stays below 70: false alarm below 1e-11."""
         made, data = SplitQuantiles(EPSILON, HALVES), Counter([0, 1, 1, 2])
         law = Counter()
         for places, chance in own_law(made, data, 2).items():
             law[tuple(place // 2 for place in places)] += chance
-        drawn = Counter(tuple(made.release(data, 0, 2)) for _ in range(4000))
+        runs = draws(4000)
+        drawn = Counter(tuple(made.release(data, 0, 2)) for _ in range(runs))
         assert drawn.keys() <= law.keys()
-        assert sum((drawn[one] - 4000 * p) ** 2 / (4000 * p) for one, p in law.items()) < 70
+        assert sum((drawn[one] - runs * p) ** 2 / (runs * p) for one, p in law.items()) < 70
 
 
 class TestThePrice:

@@ -16,6 +16,7 @@ from discreet.privacy.compose import compose
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 from oracles.selection import assert_agrees, neighbours
+from support.profile import draws
 
 
 class TestLaw:
@@ -48,10 +49,10 @@ class TestLaw:
     @pytest.mark.untraced
     @pytest.mark.statistical
     def test_frequencies(self):
-        """5 000 draws of ordered pairs against the exact law; false alarm ≤ 1e-9."""
+        """2 500 draws of ordered pairs against the exact law; false alarm ≤ 1e-9."""
         top, scores = TopK(2, 2, 1), [2, 1, 0]
         orders = list(itertools.permutations(range(3), 2))
-        drawn = [tuple(top.release(scores).tolist()) for _ in range(5000)]
+        drawn = [tuple(top.release(scores).tolist()) for _ in range(draws(5000))]
         assert_agrees([drawn.count(order) for order in orders], [top.probability(scores, o) for o in orders])
 
     def test_all_of_them_in_some_order(self):

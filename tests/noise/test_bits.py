@@ -4,6 +4,7 @@ import os
 import pickle
 import ssl
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -140,8 +141,8 @@ class TestBlocks:
 
     @pytest.mark.untraced
     def test_only_so_many_laws_are_kept(self):
-        for scale in range(1, 60):
-            noise.laplace(scale)
+        for part in range(1, 60):
+            noise.laplace(Fraction(1, part))
         assert len(blocks.kept) <= 32
 
     def test_a_draw_within_a_draw_serves_nothing_twice(self, monkeypatch):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 from math import isqrt
 from random import Random
 
@@ -131,43 +132,48 @@ def cumulated(weight, shift: int, sides: int, *, tail: int = 330):
 
 
 class Branch(Exception):
-    """The script has ended: a word of this width is wanted."""
+    """The script has ended: so many words of this width are wanted."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, count: int, width: int) -> None:
+        self.count, self.width = count, width
 
 
 class Script:
     """Words from a list; at its end the walk branches."""
 
-    def __init__(self, script) -> None:
-        self._left = list(script)
+    def __init__(self, script: tuple[int, ...]) -> None:
+        self._script, self._at = script, 0
+
+    def _next(self, count: int, width: int) -> tuple[int, ...]:
+        if self._at == len(self._script):
+            raise Branch(count, width)
+        self._at += count
+        return self._script[self._at - count : self._at]
 
     def word(self, width: int) -> int:
-        if not self._left:
-            raise Branch(width)
-        return self._left.pop(0)
+        return self._next(1, width)[0]
 
     def words(self, count: int, width: int):
         kind = np.uint8 if width <= 8 else np.uint16 if width <= 16 else np.uint32 if width <= 32 else np.uint64
-        return np.array([self.word(width) for _ in range(count)], dtype=kind)
+        return np.array(self._next(count, width) if count else (), dtype=kind)
 
 
 def walk(run, limit: int):
     """Run on every bit string of up to `limit` bits: the probability of each outcome, and what stays undecided."""
-    mass: Counter = Counter()
-    undecided = Fraction(0)
-    stack = [((), 0)]
+    mass, undecided = Counter(), 0  # in units of 2^-limit
+    stack: list[tuple[tuple[int, ...], int]] = [((), 0)]
     while stack:
         script, used = stack.pop()
         try:
             found = run(Script(script))
         except Branch as branch:
-            longer = used + branch.width
+            longer = used + branch.count * branch.width
             if longer > limit:
-                undecided += Fraction(1, 2**used)
+                undecided += 2 ** (limit - used)
             else:
-                stack.extend(((*script, value), longer) for value in range(2**branch.width))
+                words = product(range(2**branch.width), repeat=branch.count)
+                stack.extend((script + more, longer) for more in words)
         else:
-            mass[found] += Fraction(1, 2**used)
-    return mass, undecided
+            mass[found] += 2 ** (limit - used)
+    whole = 2**limit
+    return Counter({one: Fraction(share, whole) for one, share in mass.items()}), Fraction(undecided, whole)

@@ -15,7 +15,7 @@ from ..mechanisms import Gaussian, Laplace
 from ..privacy.events import Shuffled
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..privacy.neighbours import REPLACE
-from ..privacy.pairs.shuffled import shuffled_pair
+from ..privacy.pairs.shuffled import shuffled_delta, shuffled_pair
 from ..show.table import html_table
 from .choice import Choice
 from .number import Number
@@ -126,13 +126,23 @@ def _event(options: int, epsilon: Fraction, n: int, member: str | None) -> Shuff
 
 
 def _largest(epsilon: Fraction, delta: Fraction, event: Callable[[Fraction], Shuffled]) -> Fraction:
-    """Search for the largest ε of a report with which the shuffled ones keep (ε, δ); ε itself always does."""
+    """Search for the largest ε of a report with which the shuffled ones keep (ε, δ); ε itself always does.
+
+    By what about holds; then down, a step at a time, to what the price itself says.
+    """
     low, high = float(epsilon), max(_LARGEST, float(epsilon))
+    step = (high - low) / 2**_STEPS
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        kept = shuffled_pair(event(rational(round(middle, 6), "epsilon"))).delta(float(epsilon)) <= delta
+        kept = shuffled_delta(event(_short(middle)), float(epsilon)) <= delta
         low, high = (middle, high) if kept else (low, middle)
-    return rational(round(low, 6), "epsilon") if low > epsilon else epsilon
+    while low > epsilon and shuffled_pair(event(_short(low))).delta(float(epsilon)) > delta:
+        low -= step
+    return _short(low) if low > epsilon else epsilon
+
+
+def _short(epsilon: float) -> Fraction:
+    return rational(round(epsilon, 6), "epsilon")
 
 
 def _central(question: TrustQuestion, spend: PureDP | ApproxDP, n: int) -> float:

@@ -110,8 +110,10 @@ class RankedRows:
         if part == 0 or found == len(self.cells) or self.cells[found] != cell:
             return self.before[found]
         rounds, more = divmod(self.before[found + 1] - self.before[found], self.parts * self.weight)
-        turns = (more - turn * self.weight for turn in _turns(self.parts)[:part])
-        return self.before[found] + part * rounds * self.weight + sum(min(self.weight, max(0, turn)) for turn in turns)
+        full, rest = divmod(more, self.weight)  # so many places have a row more, and the next one a part of a row
+        partly = rest if rest and _turns(self.parts)[full] < part else 0
+        whole = part * rounds + bisect_left(_earliest(self.parts, full), part)
+        return self.before[found] + whole * self.weight + partly
 
     def depth(self, where: Stretch, place: int, aim: int, scale: int) -> int:
         """Return how many steps beside the aim a place of a stretch lies."""
@@ -138,11 +140,9 @@ class RankedRows:
             return where.low
         if wanted > self.below(where.end):
             return where.high
-        cell = bisect_left(self.before, wanted) - 1
-        place = self.cells[cell] * self.parts
-        while self.below(place + 1) < wanted:
-            place += 1
-        return min(max(place, where.low), where.high)
+        start = self.cells[bisect_left(self.before, wanted) - 1] * self.parts
+        part = bisect_left(range(self.parts), wanted, key=lambda part: self.below(start + part + 1))
+        return min(max(start + part, where.low), where.high)
 
     def _up(self, where: Stretch, start: int, aim: int, rank: Rank) -> Iterator[Piece]:
         """Yield runs upwards: the rows before a place are the same up to the next place that has any."""
@@ -160,24 +160,29 @@ class RankedRows:
 
     def _next(self, place: int) -> int:
         """Find the first place from here on that has rows; one beyond every place if there is none."""
-        for found in range(bisect_left(self.cells, place // self.parts), len(self.cells)):
-            for at in self._places(found):
-                if at >= place:
-                    return at
-        return _BEYOND
+        cell, part = divmod(place, self.parts)
+        found = bisect_left(self.cells, cell)
+        if found < len(self.cells) and self.cells[found] == cell:
+            taken = self._taken(found)
+            if part <= taken[-1]:
+                return cell * self.parts + taken[bisect_left(taken, part)]
+            found += 1
+        return self.cells[found] * self.parts if found < len(self.cells) else _BEYOND
 
     def _previous(self, place: int) -> int:
         """Find the last place up to here that has rows; one before every place if there is none."""
-        for found in range(bisect_right(self.cells, place // self.parts) - 1, -1, -1):
-            for at in reversed(self._places(found)):
-                if at <= place:
-                    return at
-        return -_BEYOND
+        cell, part = divmod(place, self.parts)
+        found = bisect_right(self.cells, cell) - 1
+        if found < 0:
+            return -_BEYOND
+        taken = self._taken(found)
+        last = bisect_right(taken, part) if self.cells[found] == cell else len(taken)
+        return self.cells[found] * self.parts + taken[last - 1]
 
-    def _places(self, found: int) -> list[int]:
-        """List the places of a cell that have rows."""
-        start, count = self.cells[found] * self.parts, self.before[found + 1] - self.before[found]
-        return [start + part for part, turn in enumerate(_turns(self.parts)) if turn * self.weight < count]
+    def _taken(self, found: int) -> tuple[int, ...]:
+        """List the places of a cell that have rows, the first of which always has."""
+        rows = -(-(self.before[found + 1] - self.before[found]) // self.weight)
+        return _earliest(self.parts, min(rows, self.parts))
 
 
 @cache
@@ -192,6 +197,17 @@ def _turns(parts: int) -> tuple[int, ...]:
         return (0,)
     half = _turns(parts // 2)
     return (*(2 * turn for turn in half), *(2 * turn + 1 for turn in half))
+
+
+@cache
+def _earliest(parts: int, turns: int) -> tuple[int, ...]:
+    """List, in order, the places that have their first row after less than so many turns.
+
+    >>> from discreet.mechanisms.selection.ranks import _earliest
+    >>> _earliest(8, 3)
+    (0, 2, 4)
+    """
+    return tuple(part for part, turn in enumerate(_turns(parts)) if turn < turns)
 
 
 def _depth(piece: Piece) -> int:

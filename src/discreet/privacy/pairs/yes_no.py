@@ -36,17 +36,31 @@ def yes_no_pair(epsilon: Fraction, n: int) -> Atoms:
     >>> round(yes_no_pair(Fraction(1), 100).delta(0.5), 3) < 0.01
     True
     """
+    laws = _laws(epsilon, n)
+    grid = np.linspace(0.0, min(float(epsilon), max(_far(p, q) for p, q in laws)), _POINTS)
+    worst = _worst(laws, grid, n).tolist()
+    points: list[tuple[Fraction | float, Fraction | float]] = list(zip(grid.tolist(), worst, strict=True))
+    return from_points([*mirrored(points), (epsilon, Fraction(0))])
+
+
+def yes_no_delta(epsilon: Fraction, n: int, at: float) -> float:
+    """Return H(at) of the shuffled answers, an upper bound: the pair's own is a chord above such points."""
+    return float(_worst(_laws(epsilon, n), np.array([at]), n)[0]) if at < epsilon else 0.0
+
+
+def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
+    """List the laws of the number of "yes" under both values of the person, run by run and in both directions."""
     others = min(n, MOST) - 1
     e = up(math.exp(float(epsilon)), 2.0**-48)
     edges = np.unique(np.linspace(0, others // 2 + 1, _RUNS + 1).astype(np.int64))
     laws = [_answers(int(first), others - int(end) + 1, e) for first, end in pairwise(edges)]
-    far = max(_far(p, q) for pair in laws for p, q in (pair, (pair[1][::-1], pair[0][::-1])))
-    grid = np.linspace(0.0, min(float(epsilon), far), _POINTS)
-    error = 3 * (8 * others + 4096) * 2.0**-52  # of a chance, relatively: p is right to 2^-52
-    both = [_curve(*pair, grid, error) for p, q in laws for pair in ((p, q), (q[::-1], p[::-1]))]
-    worst = np.minimum(np.max(both, axis=0) + _CUT, 1.0)
-    points: list[tuple[Fraction | float, Fraction | float]] = list(zip(grid.tolist(), worst.tolist(), strict=True))
-    return from_points([*mirrored(points), (epsilon, Fraction(0))])
+    return laws + [(q[::-1], p[::-1]) for p, q in laws]
+
+
+def _worst(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
+    """Bound the largest of their curves on a grid of ε."""
+    error = 3 * (8 * min(n, MOST) + 4096) * 2.0**-52  # of a chance, relatively: p is right to 2^-52
+    return np.minimum(np.max([_curve(p, q, grid, error) for p, q in laws], axis=0) + _CUT, 1.0)
 
 
 def _far(p: Array, q: Array) -> float:
