@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from scipy.special import ndtr as ndtr
     from scipy.special import ndtri as ndtri
     from scipy.special import ndtri_exp as ndtri_exp
-    from scipy.special import xlog1py as xlog1py
     from scipy.special import xlogy as xlogy
 else:
     from functools import cache
@@ -60,5 +59,4 @@ else:
     ndtr = _later("ndtr")
     ndtri = _later("ndtri")
     ndtri_exp = _later("ndtri_exp")
-    xlog1py = _later("xlog1py")
     xlogy = _later("xlogy")

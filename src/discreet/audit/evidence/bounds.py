@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arithmetic.rational import whole
-from ...arithmetic.special import betaincc, betainccinv, betaincinv, ndtr, xlog1py, xlogy
+from ...arithmetic.special import betaincc, betainccinv, betaincinv, ndtr, xlogy
 from ...errors import InvalidArgument
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -128,8 +128,12 @@ def _summed_tail(k: NDArray[np.int64], runs: int, probability: Floats) -> Floats
     """
     counts = np.arange(int(k.max(initial=0)) + 1, dtype=np.float64)
     ways = np.concatenate(([0.0], np.cumsum(np.log((runs - counts[1:] + 1) / counts[1:]))))
-    law = np.exp(ways + xlogy(counts, probability) + xlog1py(runs - counts, -probability))
-    return np.asarray(np.cumsum(law, axis=1)[:, k] + 1e-300, dtype=np.float64)
+    with np.errstate(divide="ignore"):  # of a chance of 0 or 1: nothing, or no factor at all where the count is 0
+        yes, no = (np.maximum(logs, -1e9) for logs in (np.log(probability), np.log1p(-probability)))
+    law = counts * (yes - no)
+    law += runs * no + ways
+    np.exp(law, out=law)
+    return np.asarray(np.cumsum(law, axis=1, out=law)[:, k] + 1e-300, dtype=np.float64)
 
 
 def _beta_tail(k: Floats, runs: int, probability: Floats) -> Floats:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
     (0.5, 0.0)
     """
     known = list(points)
-    limit = max(Fraction(e) for e, _ in known)
+    limit = Fraction(max(e for e, _ in known))
     with localcontext(DIGITS):
         hull = _hull(sorted(_point(e, d) for e, d in known))
         x = [Decimal(0)] + [p[1] for p in hull]
@@ -51,14 +52,22 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
 
 def _point(epsilon: Fraction | float, delta: Fraction | float) -> Point:
     e, d = _decimals(epsilon, delta)
-    return e, e.exp(), d
+    return e, _exp(e), d
 
 
 def _decimals(epsilon: Fraction | float, delta: Fraction | float) -> tuple[Decimal, Decimal]:
     if abs(float(epsilon)) > 1e18:
         raise InvalidArgument("a curve is not followed numerically beyond a loss of 1e18; add more noise")
-    e, d = (Fraction(v) for v in (epsilon, delta))
-    return Decimal(e.numerator) / Decimal(e.denominator), Decimal(d.numerator) / Decimal(d.denominator)
+    return _decimal(epsilon), _decimal(delta)
+
+
+def _decimal(value: Fraction | float) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator) if isinstance(value, Fraction) else +Decimal(value)
+
+
+@lru_cache(maxsize=4096)  # a curve in both directions asks three times
+def _exp(value: Decimal) -> Decimal:
+    return value.exp(DIGITS) if value >= 0 else DIGITS.divide(1, _exp(value.copy_negate()))
 
 
 def _hull(points: list[Point]) -> list[Point]:
@@ -77,18 +86,20 @@ def _slope(a: Point, b: Point) -> Decimal:
     return (b[2] - a[2]) / (b[1] - a[1])
 
 
-def mirrored(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> list[tuple[Fraction, Fraction]]:
+def mirrored(
+    points: Iterable[tuple[Fraction | float, Fraction | float]],
+) -> list[tuple[Fraction | float, Fraction | float]]:
     """Add to points (ε, δ) known in both directions what they say at −ε: H(−ε) = 1 − e^−ε (1 − H'(ε)).
 
     >>> from discreet.privacy.pairs.curve import mirrored
     >>> [(float(e), round(float(d), 6)) for e, d in mirrored([(1, 0)])]
     [(1.0, 0.0), (-1.0, 0.632121)]
     """
-    given = [(Fraction(e), Fraction(d)) for e, d in points]
+    given = list(points)
     with localcontext(DIGITS):
         known = [_decimals(e, d) for e, d in given]
-        back = [(-given[i][0], Fraction(1 - (1 - d) * (-e).exp())) for i, (e, d) in enumerate(known)]
-    return given + back
+        back = [(-given[i][0], Fraction(1 - (1 - d) * _exp(-e))) for i, (e, d) in enumerate(known)]
+    return [*given, *back]
 
 
 def from_renyi(orders: Callable[[float], tuple[Array, Array]], reach: float) -> Atoms:
