@@ -9,11 +9,10 @@ once. It is sharper than a rectangle of two intervals: two things rarely go wron
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from ...arithmetic.special import ndtri
+from ...frozen import frozen, replace
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily
 
@@ -21,7 +20,7 @@ _NUISANCE, _BLOCKS = 96, 360
 """How finely q and the false hits are cut; coarser is only weaker, never unsound (both cuts round up)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """How often one event happened on each input.
 
@@ -114,7 +113,7 @@ def slope_for(p: float, q: float, runs: int, family: PromiseFamily, *, trained: 
     return float(slopes[int(np.argmax(least))])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Truth:
     """A pair of probabilities that may be true, and how far from them the bound will lie, in standard errors."""
 
